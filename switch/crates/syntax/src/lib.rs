@@ -1,0 +1,4 @@
+//! From text to syntax tree.
+
+pub mod ast;
+pub mod source;
