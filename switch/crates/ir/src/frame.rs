@@ -1,0 +1,133 @@
+//! The memory of one packet's variables.
+
+use crate::handle::*;
+use crate::inst::Operand;
+
+/// Layout of a packet's memory.
+///
+/// ```text
+///   0 .............. persistent .............. size
+///   | headers, user and standard metadata | locals |
+/// ```
+///
+/// The first part is zeroed when a packet enters and lives through all blocks (a copy of a packet copies it); locals
+/// mean nothing outside the block that declares them.
+#[derive(Debug, Clone, Default)]
+pub struct Frame {
+    pub size: u32,
+    pub persistent: u32,
+    /// Named places, for the text form and for traces, by ascending offset.
+    pub symbols: Vec<Symbol>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Symbol {
+    /// As in the source: `hdr.ipv6.src`, `hdr.sids[0].sid`, `hdr.ipv6.$valid`, `hdr.sids.$next`.
+    pub name: String,
+    pub offset: u32,
+    pub kind: SymbolKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolKind {
+    Bits(u32),
+    Bool,
+    Error,
+    Varbit(u32),
+}
+
+/// A place in the frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub offset: u32,
+    /// Added when the place is inside an element of a stack that only run time knows.
+    pub index: Option<Index>,
+}
+
+/// `index * stride` is added to the offset. With `index >= count`, a read gives zeros and a write does nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Index {
+    pub index: Operand,
+    pub stride: u32,
+    pub count: u32,
+}
+
+impl Place {
+    pub const fn at(offset: u32) -> Self {
+        Self { offset, index: None }
+    }
+}
+
+/// How a header stands in the frame and on the wire. Offsets are relative to the header's validity byte, at 0.
+#[derive(Debug, Clone, Default)]
+pub struct HeaderType {
+    pub name: String,
+    /// In wire order; nested structs are written out.
+    pub fields: Vec<HeaderField>,
+    /// Bytes it takes in the frame, validity byte included.
+    pub size: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeaderField {
+    pub name: String,
+    pub offset: u32,
+    /// Bits on the wire; of a varbit, the most.
+    pub width: u32,
+    pub varbit: bool,
+}
+
+impl HeaderType {
+    /// Bits on the wire without the varbit field.
+    pub fn fixed_bits(&self) -> u32 {
+        self.fields.iter().filter(|field| !field.varbit).map(|field| field.width).sum()
+    }
+}
+
+/// Offsets of `standard_metadata_t`'s fields in the frame; widths are v1model's.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StandardMetadata {
+    pub ingress_port: u32,
+    pub egress_spec: u32,
+    pub egress_port: u32,
+    pub instance_type: u32,
+    pub packet_length: u32,
+    pub enq_timestamp: u32,
+    pub enq_qdepth: u32,
+    pub deq_timedelta: u32,
+    pub deq_qdepth: u32,
+    pub ingress_global_timestamp: u32,
+    pub egress_global_timestamp: u32,
+    pub mcast_grp: u32,
+    pub egress_rid: u32,
+    pub checksum_error: u32,
+    pub parser_error: u32,
+    pub priority: u32,
+}
+
+/// Metadata that a clone, resubmit or recirculate keeps: the value of `@field_list`, or the data of an old-style call.
+#[derive(Debug, Clone, Default)]
+pub struct FieldList {
+    /// The number in `@field_list(n)`; `None` for the list of one old-style call.
+    pub number: Option<u8>,
+    /// (offset, bytes) pairs in the persistent part of the frame.
+    pub places: Vec<(u32, u32)>,
+}
+
+/// Bytes that a scalar of `width` bits takes in the frame.
+pub const fn storage_size(width: u32) -> u32 {
+    match width {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        33..=64 => 8,
+        65..=128 => 16,
+        _ => width.div_ceil(64) * 8,
+    }
+}
+
+/// Alignment of a scalar of `width` bits.
+pub const fn storage_align(width: u32) -> u32 {
+    let size = storage_size(width);
+    if size > 8 { 8 } else { size }
+}
