@@ -34,9 +34,17 @@ pub enum ExprKind {
     StackLast(Box<Expr>),
     StackLastIndex(Box<Expr>),
     /// `e[hi:lo]`.
-    Slice { base: Box<Expr>, hi: u32, lo: u32 },
+    Slice {
+        base: Box<Expr>,
+        hi: u32,
+        lo: u32,
+    },
     /// `e[start +: width]`, the start known only at run time.
-    SliceFrom { base: Box<Expr>, start: Box<Expr>, width: u32 },
+    SliceFrom {
+        base: Box<Expr>,
+        start: Box<Expr>,
+        width: u32,
+    },
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -110,9 +118,16 @@ pub enum Callee {
     Function(FunctionId),
     Action(ActionId),
     /// `type_args` in the order of the declaration, inferred where not written.
-    ExternFn { function: ExternFnId, type_args: Vec<TypeId> },
+    ExternFn {
+        function: ExternFnId,
+        type_args: Vec<TypeId>,
+    },
     /// `object.method(...)`. The object is an `ExprKind::Var` of extern type.
-    ExternMethod { object: Box<Expr>, method: usize, type_args: Vec<TypeId> },
+    ExternMethod {
+        object: Box<Expr>,
+        method: usize,
+        type_args: Vec<TypeId>,
+    },
     /// `p.apply(...)`. The object is an `ExprKind::Var`: an instance or a constructor parameter.
     ParserApply(Box<Expr>),
     ControlApply(Box<Expr>),

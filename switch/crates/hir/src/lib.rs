@@ -210,6 +210,8 @@ pub struct Property {
     pub name: String,
     pub value: Expr,
     pub is_const: bool,
+    /// `@name` names an object that is made in the property.
+    pub annotations: Vec<Annotation>,
     pub span: Span,
 }
 

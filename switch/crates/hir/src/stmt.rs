@@ -19,17 +19,41 @@ pub enum StmtKind {
     Declare(VarId, Option<Expr>),
     /// A call whose value, if any, is not used.
     Call(Expr),
-    If { cond: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
+    If {
+        cond: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
     Block(Vec<Stmt>),
     /// `switch (t.apply().action_run)`.
-    SwitchAction { table: TableId, cases: Vec<ActionCase> },
+    SwitchAction {
+        table: TableId,
+        cases: Vec<ActionCase>,
+    },
     /// `switch (expr)`.
-    SwitchValue { value: Expr, cases: Vec<ValueCase> },
-    For { init: Vec<Stmt>, cond: Expr, update: Vec<Stmt>, body: Vec<Stmt> },
+    SwitchValue {
+        value: Expr,
+        cases: Vec<ValueCase>,
+    },
+    For {
+        init: Vec<Stmt>,
+        cond: Expr,
+        update: Vec<Stmt>,
+        body: Vec<Stmt>,
+    },
     /// `for (var in first .. last)`.
-    ForRange { var: VarId, first: Expr, last: Expr, body: Vec<Stmt> },
+    ForRange {
+        var: VarId,
+        first: Expr,
+        last: Expr,
+        body: Vec<Stmt>,
+    },
     /// `for (var in stack_or_list)`.
-    ForEach { var: VarId, items: Expr, body: Vec<Stmt> },
+    ForEach {
+        var: VarId,
+        items: Expr,
+        body: Vec<Stmt>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),
