@@ -1,6 +1,5 @@
 //! The memory of one packet's variables.
 
-use crate::handle::*;
 use crate::inst::Operand;
 
 /// Layout of a packet's memory.

@@ -34,84 +34,237 @@ pub enum Dest {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Inst {
     /// Operands have the width of `dst`, but for a shift's amount (`b`), which has any.
-    Unary { dst: Temp, op: UnaryOp, a: Operand },
-    Binary { dst: Temp, op: BinaryOp, a: Operand, b: Operand },
+    Unary {
+        dst: Temp,
+        op: UnaryOp,
+        a: Operand,
+    },
+    Binary {
+        dst: Temp,
+        op: BinaryOp,
+        a: Operand,
+        b: Operand,
+    },
     /// `a` and `b` are `width` bits; `dst` is 1 bit.
-    Compare { dst: Temp, op: CompareOp, width: u32, a: Operand, b: Operand },
+    Compare {
+        dst: Temp,
+        op: CompareOp,
+        width: u32,
+        a: Operand,
+        b: Operand,
+    },
     /// `a` of `from` bits becomes `dst`'s width: longer by zeros or the sign, shorter by cutting high bits.
-    Resize { dst: Temp, signed: bool, from: u32, a: Operand },
+    Resize {
+        dst: Temp,
+        signed: bool,
+        from: u32,
+        a: Operand,
+    },
     /// `a[hi:lo]`; `dst` is `hi - lo + 1` bits.
-    Slice { dst: Temp, a: Operand, hi: u32, lo: u32 },
+    Slice {
+        dst: Temp,
+        a: Operand,
+        hi: u32,
+        lo: u32,
+    },
     /// `a` with bits `hi..=lo` replaced by `value`; `dst` has `a`'s width.
-    Insert { dst: Temp, a: Operand, value: Operand, hi: u32, lo: u32 },
+    Insert {
+        dst: Temp,
+        a: Operand,
+        value: Operand,
+        hi: u32,
+        lo: u32,
+    },
     /// `a ++ b`, `b` of `b_width` bits.
-    Concat { dst: Temp, a: Operand, b: Operand, b_width: u32 },
+    Concat {
+        dst: Temp,
+        a: Operand,
+        b: Operand,
+        b_width: u32,
+    },
     /// `cond ? a : b`, both already computed.
-    Select { dst: Temp, cond: Operand, a: Operand, b: Operand },
-    Load { dst: Temp, place: Place },
+    Select {
+        dst: Temp,
+        cond: Operand,
+        a: Operand,
+        b: Operand,
+    },
+    Load {
+        dst: Temp,
+        place: Place,
+    },
     /// `width` bits of `src`.
-    Store { place: Place, width: u32, src: Operand },
+    Store {
+        place: Place,
+        width: u32,
+        src: Operand,
+    },
     /// `bytes` from one place to another, as they were before if the two overlap.
-    Copy { dst: Place, src: Place, bytes: u32 },
-    Zero { place: Place, bytes: u32 },
+    Copy {
+        dst: Place,
+        src: Place,
+        bytes: u32,
+    },
+    Zero {
+        place: Place,
+        bytes: u32,
+    },
     /// Anything on values of more than 128 bits, and on varbits.
-    Wide { op: WideOp, dst: Dest, args: Vec<Arg> },
+    Wide {
+        op: WideOp,
+        dst: Dest,
+        args: Vec<Arg>,
+    },
     /// Moves the elements of a stack (elements only, `count` of them at `place`) by `by` places towards higher
     /// (`push_front`) or lower (`pop_front`) indices; freed elements become zero.
-    StackShift { place: Place, stride: u32, count: u32, by: u32, push: bool },
+    StackShift {
+        place: Place,
+        stride: u32,
+        count: u32,
+        by: u32,
+        push: bool,
+    },
 
     // Parsers. `error` is 32 bits: 0, or the index of the error; then nothing was extracted and the cursor stands.
     /// Takes a header off the packet at the cursor, makes it valid and moves the cursor. `varbit_bits` is the length of
     /// the varbit field in bits (32-bit value). With `peek`, the cursor stands.
-    Extract { error: Temp, header: HeaderTypeId, place: Place, varbit_bits: Option<Operand>, peek: bool },
+    Extract {
+        error: Temp,
+        header: HeaderTypeId,
+        place: Place,
+        varbit_bits: Option<Operand>,
+        peek: bool,
+    },
     /// The next `dst`-width bits, without moving the cursor.
-    Lookahead { error: Temp, dst: Dest },
+    Lookahead {
+        error: Temp,
+        dst: Dest,
+    },
     /// Moves the cursor; `bits` is a 32-bit value, a multiple of 8.
-    Advance { error: Temp, bits: Operand },
+    Advance {
+        error: Temp,
+        bits: Operand,
+    },
     /// Bytes of the packet (32 bits).
-    PacketLength { dst: Temp },
+    PacketLength {
+        dst: Temp,
+    },
     /// Whether the values are in a value set.
-    InValueSet { dst: Temp, set: ValueSetId, args: Vec<Arg> },
+    InValueSet {
+        dst: Temp,
+        set: ValueSetId,
+        args: Vec<Arg>,
+    },
     /// Uses up one step of the packet's budget of loop turns; `dst` (1 bit) is 1 when none is left.
-    Fuel { dst: Temp },
+    Fuel {
+        dst: Temp,
+    },
 
     // Deparsers.
     /// Appends the header to the output if it is valid.
-    Emit { header: HeaderTypeId, place: Place },
+    Emit {
+        header: HeaderTypeId,
+        place: Place,
+    },
 
     // Tables.
     /// Looks the keys up, counts, remembers the entry. `hit` is 1 bit; `action` is 32 bits: an index into
     /// the table's actions, or `NO_ACTION`. `selector` are the selector's inputs, if the table has a selector.
-    Lookup { table: TableId, keys: Vec<Arg>, selector: Vec<Arg>, hit: Temp, action: Temp },
+    Lookup {
+        table: TableId,
+        keys: Vec<Arg>,
+        selector: Vec<Arg>,
+        hit: Temp,
+        action: Temp,
+    },
     /// A parameter of the action that the last `Lookup` found, at `offset` in its data; scalars only.
-    LoadArg { dst: Temp, offset: u32 },
+    LoadArg {
+        dst: Temp,
+        offset: u32,
+    },
     /// The same for a parameter of more than 128 bits.
-    CopyArg { dst: Place, offset: u32, bytes: u32 },
+    CopyArg {
+        dst: Place,
+        offset: u32,
+        bytes: u32,
+    },
 
     // Externs.
-    Count { counter: CounterId, index: Operand },
+    Count {
+        counter: CounterId,
+        index: Operand,
+    },
     /// Colour 0 green, 1 yellow, 2 red, in `dst`'s width.
-    Meter { dst: Temp, meter: MeterId, index: Operand },
+    Meter {
+        dst: Temp,
+        meter: MeterId,
+        index: Operand,
+    },
     /// The colour of the entry that the last `Lookup` in the table found.
-    DirectMeter { dst: Temp, table: TableId },
+    DirectMeter {
+        dst: Temp,
+        table: TableId,
+    },
     /// `index` is 32 bits; out of range reads zero and writes nothing.
-    RegisterRead { dst: Dest, register: RegisterId, index: Operand },
-    RegisterWrite { register: RegisterId, index: Operand, value: Arg },
+    RegisterRead {
+        dst: Dest,
+        register: RegisterId,
+        index: Operand,
+    },
+    RegisterWrite {
+        register: RegisterId,
+        index: Operand,
+        value: Arg,
+    },
     /// `base + hash(data) mod max` (`max` 0 means no modulus is taken), cut to `dst`.
-    Hash { dst: Dest, algorithm: HashAlgorithm, base: Arg, data: Vec<Arg>, max: Arg },
+    Hash {
+        dst: Dest,
+        algorithm: HashAlgorithm,
+        base: Arg,
+        data: Vec<Arg>,
+        max: Arg,
+    },
     /// A checksum of the data, and of the packet's bytes after the parsed headers if `payload`.
-    Checksum { dst: Dest, algorithm: HashAlgorithm, data: Vec<Arg>, payload: bool },
+    Checksum {
+        dst: Dest,
+        algorithm: HashAlgorithm,
+        data: Vec<Arg>,
+        payload: bool,
+    },
     /// Uniform in `lo..=hi`.
-    Random { dst: Dest, lo: Arg, hi: Arg },
-    Digest { digest: DigestId, data: Vec<Arg> },
-    Clone { kind: CloneKind, session: Operand, fields: Option<FieldListId> },
-    Resubmit { fields: Option<FieldListId> },
-    Recirculate { fields: Option<FieldListId> },
+    Random {
+        dst: Dest,
+        lo: Arg,
+        hi: Arg,
+    },
+    Digest {
+        digest: DigestId,
+        data: Vec<Arg>,
+    },
+    Clone {
+        kind: CloneKind,
+        session: Operand,
+        fields: Option<FieldListId>,
+    },
+    Resubmit {
+        fields: Option<FieldListId>,
+    },
+    Recirculate {
+        fields: Option<FieldListId>,
+    },
     /// Cuts the packet to `bytes` (32 bits) when it leaves.
-    Truncate { bytes: Operand },
-    LogMessage { format: StringId, args: Vec<Arg> },
+    Truncate {
+        bytes: Operand,
+    },
+    LogMessage {
+        format: StringId,
+        args: Vec<Arg>,
+    },
     /// `assert` or `assume`: when `cond` (1 bit) is 0, the packet is dropped and the failure counted and logged.
-    Assert { cond: Operand, text: StringId },
+    Assert {
+        cond: Operand,
+        text: StringId,
+    },
     /// A place in the source; does nothing but appear in traces.
     Note(NoteId),
 }
@@ -168,9 +321,15 @@ pub enum WideOp {
     Binary(BinaryOp),
     /// Destination of 1 bit. `Eq` and `Ne` also take two varbits (lengths count).
     Compare(CompareOp),
-    Slice { hi: u32, lo: u32 },
+    Slice {
+        hi: u32,
+        lo: u32,
+    },
     /// `(a, value)`.
-    Insert { hi: u32, lo: u32 },
+    Insert {
+        hi: u32,
+        lo: u32,
+    },
     Concat,
 }
 
@@ -196,8 +355,17 @@ pub enum CloneKind {
 pub enum Terminator {
     Jump(BlockId),
     /// `cond` is 1 bit.
-    Branch { cond: Operand, then: BlockId, otherwise: BlockId },
+    Branch {
+        cond: Operand,
+        then: BlockId,
+        otherwise: BlockId,
+    },
     /// `value` is a scalar of `width` bits; the cases differ.
-    Switch { value: Operand, width: u32, cases: Vec<(u128, BlockId)>, default: BlockId },
+    Switch {
+        value: Operand,
+        width: u32,
+        cases: Vec<(u128, BlockId)>,
+        default: BlockId,
+    },
     Return,
 }

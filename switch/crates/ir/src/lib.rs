@@ -22,6 +22,7 @@
 //!   struct, union, tuple, array   { members... }, each at its alignment
 //! ```
 
+pub mod eval;
 pub mod frame;
 pub mod handle;
 pub mod inst;

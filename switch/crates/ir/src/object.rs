@@ -82,9 +82,18 @@ pub enum MatchKind {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Match {
     Exact(BigUint),
-    Lpm { value: BigUint, prefix: u32 },
-    Ternary { value: BigUint, mask: BigUint },
-    Range { low: BigUint, high: BigUint },
+    Lpm {
+        value: BigUint,
+        prefix: u32,
+    },
+    Ternary {
+        value: BigUint,
+        mask: BigUint,
+    },
+    Range {
+        low: BigUint,
+        high: BigUint,
+    },
     /// `None` takes every value.
     Optional(Option<BigUint>),
 }
