@@ -1,0 +1,37 @@
+//! What a run of a block asks the pipeline to do afterwards.
+
+use ir::{DigestId, FieldListId, StringId};
+use num_bigint::BigUint;
+
+/// Requests left by one packet; the pipeline clears them between packets.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Effects {
+    /// Session and kept fields of the last `clone` from ingress.
+    pub clone_i2e: Option<(u32, Option<FieldListId>)>,
+    /// Session and kept fields of the last `clone` from egress.
+    pub clone_e2e: Option<(u32, Option<FieldListId>)>,
+    pub resubmit: Option<Option<FieldListId>>,
+    pub recirculate: Option<Option<FieldListId>>,
+    /// Bytes the packet is cut to when it leaves.
+    pub truncate: Option<u32>,
+    /// Messages for the control plane, members in the order of the digest's widths.
+    pub digests: Vec<(DigestId, Vec<BigUint>)>,
+    /// Formatted `log_msg` lines.
+    pub log: Vec<String>,
+    /// The text of an `assert` or `assume` that did not hold.
+    pub assertion_failed: Option<StringId>,
+}
+
+impl Effects {
+    /// Forgets everything but keeps the memory.
+    pub fn clear(&mut self) {
+        self.clone_i2e = None;
+        self.clone_e2e = None;
+        self.resubmit = None;
+        self.recirculate = None;
+        self.truncate = None;
+        self.digests.clear();
+        self.log.clear();
+        self.assertion_failed = None;
+    }
+}

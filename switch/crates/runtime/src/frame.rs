@@ -1,0 +1,112 @@
+//! The memory of one packet's variables, in the layout of [`ir::Frame`].
+
+use ir::{Frame, storage_size};
+
+/// Bytes after the frame that code may touch when it moves whole words at its end.
+const SLACK: usize = 64;
+
+/// A zeroed, 8-byte aligned piece of memory with a program's frame in it.
+#[derive(Debug, Clone)]
+pub struct FrameMemory {
+    words: Vec<u64>,
+    persistent: usize,
+}
+
+impl FrameMemory {
+    /// Zeroed memory for the frame.
+    pub fn new(frame: &Frame) -> Self {
+        Self { words: vec![0; (frame.size as usize + SLACK).div_ceil(8)], persistent: frame.persistent as usize }
+    }
+
+    /// All of it.
+    pub fn all(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words)
+    }
+
+    /// All of it, to change.
+    pub fn all_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.words)
+    }
+
+    /// Where it starts, for compiled code.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    /// `len` bytes at `offset`.
+    pub fn bytes(&self, offset: u32, len: u32) -> &[u8] {
+        &self.all()[offset as usize..][..len as usize]
+    }
+
+    /// `len` bytes at `offset`, to change.
+    pub fn bytes_mut(&mut self, offset: u32, len: u32) -> &mut [u8] {
+        &mut self.all_mut()[offset as usize..][..len as usize]
+    }
+
+    /// The scalar of `width` bits, at most 128, at `offset`.
+    #[inline]
+    pub fn read(&self, offset: u32, width: u32) -> u128 {
+        let at = &self.all()[offset as usize..];
+        match storage_size(width) {
+            1 => u128::from(at[0]),
+            2 => u128::from(u16::from_le_bytes(first(at))),
+            4 => u128::from(u32::from_le_bytes(first(at))),
+            8 => u128::from(u64::from_le_bytes(first(at))),
+            _ => u128::from_le_bytes(first(at)),
+        }
+    }
+
+    /// Stores the scalar of `width` bits, at most 128; `value` must fit.
+    #[inline]
+    pub fn write(&mut self, offset: u32, width: u32, value: u128) {
+        let size = storage_size(width).min(16) as usize;
+        self.all_mut()[offset as usize..][..size].copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+
+    /// Zeroes the part that lives from block to block; done when a packet enters.
+    pub fn zero_persistent(&mut self) {
+        let persistent = self.persistent;
+        self.all_mut()[..persistent].fill(0);
+    }
+
+    /// The part that lives from block to block; a copy of a packet takes it along.
+    pub fn persistent(&self) -> &[u8] {
+        &self.all()[..self.persistent]
+    }
+
+    /// The same, to change.
+    pub fn persistent_mut(&mut self) -> &mut [u8] {
+        let persistent = self.persistent;
+        &mut self.all_mut()[..persistent]
+    }
+}
+
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes[..N].try_into().expect("N bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_of_every_size_come_back() {
+        let mut memory = FrameMemory::new(&Frame { size: 64, persistent: 64, symbols: Vec::new() });
+        for (offset, width) in [(0, 1), (1, 8), (2, 9), (4, 17), (8, 48), (16, 65), (32, 128)] {
+            memory.write(offset, width, u128::MAX >> (128 - width));
+        }
+        for (offset, width) in [(0, 1), (1, 8), (2, 9), (4, 17), (8, 48), (16, 65), (32, 128)] {
+            assert_eq!(memory.read(offset, width), u128::MAX >> (128 - width), "width {width}");
+        }
+        assert_eq!(memory.bytes(48, 1), [0]);
+    }
+
+    #[test]
+    fn only_the_persistent_part_is_zeroed() {
+        let mut memory = FrameMemory::new(&Frame { size: 16, persistent: 8, symbols: Vec::new() });
+        memory.all_mut()[..16].fill(7);
+        memory.zero_persistent();
+        assert_eq!(memory.persistent(), [0; 8]);
+        assert_eq!(memory.bytes(8, 8), [7; 8]);
+    }
+}

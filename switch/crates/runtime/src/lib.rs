@@ -1,0 +1,34 @@
+//! The state of one loaded program and the run of one packet through it.
+//!
+//! A [`Device`] owns everything that outlives a packet: tables, action profiles, counters, meters, registers, value
+//! sets. The control plane changes it through typed calls that answer with a [`WriteError`]; packets reach it through
+//! a [`Context`], which holds one packet's memory, its bytes and what became of it. A [`Backend`] (the interpreter or
+//! the JIT) runs a function of the program on a context. Packets never wait for the control plane.
+//!
+//! Time is always an argument, in nanoseconds; random numbers come from a seed.
+
+pub mod bits;
+pub mod context;
+pub mod device;
+pub mod effects;
+pub mod entry;
+pub mod error;
+pub mod frame;
+pub mod packet;
+pub mod trace;
+
+pub use bits::BitString;
+pub use context::Context;
+pub use device::Device;
+pub use effects::Effects;
+pub use entry::*;
+pub use error::WriteError;
+pub use frame::FrameMemory;
+pub use packet::Packet;
+pub use trace::{Event, Trace};
+
+/// Something that runs the functions of a program.
+pub trait Backend: Send + Sync {
+    /// Runs one function on the packet in `context`.
+    fn run(&self, function: ir::FunctionId, context: &mut Context<'_>);
+}
