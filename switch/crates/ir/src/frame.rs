@@ -5,8 +5,8 @@ use crate::inst::Operand;
 /// Layout of a packet's memory.
 ///
 /// ```text
-///   0 .............. persistent .............. size
-///   | headers, user and standard metadata | locals |
+///   0 ....... headers ................... persistent ... size
+///   | headers | user and standard metadata | locals |
 /// ```
 ///
 /// The first part is zeroed when a packet enters and lives through all blocks (a copy of a packet copies it); locals
@@ -15,6 +15,9 @@ use crate::inst::Operand;
 pub struct Frame {
     pub size: u32,
     pub persistent: u32,
+    /// Where the parsed headers (the pipeline's `H`) end and metadata begins: a clone of egress keeps the first and
+    /// resets the second.
+    pub headers: u32,
     /// Named places, for the text form and for traces, by ascending offset.
     pub symbols: Vec<Symbol>,
 }
