@@ -1,0 +1,469 @@
+//! The way of one packet through the architecture.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use ir::{DigestId, FieldListId, FunctionId};
+use num_bigint::BigUint;
+use runtime::{Context, Event, Packet};
+
+use crate::DROP_PORT;
+use crate::loaded::Loaded;
+use crate::meta::{Instance, Metadata};
+use crate::queue::{Departure, Queues, Shape};
+use crate::replication::Replica;
+use crate::stats::{DropReason, Stats};
+
+/// How often one received packet may be copied or go round, all its copies together: a loop in a program ends.
+const BUDGET: u32 = 1024;
+
+/// Where packets and messages go.
+pub trait Sink {
+    /// Whether the port takes a packet now; while it does not, packets stand in its queue.
+    fn ready(&self, port: u32) -> bool {
+        let _ = port;
+        true
+    }
+    /// A packet leaves; its last bit is on the wire at `at`.
+    fn transmit(&mut self, port: u32, bytes: &[u8], at: u64);
+    /// Something for the control plane.
+    fn message(&mut self, message: Message);
+}
+
+/// What a program tells the control plane.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    Digest { digest: DigestId, values: Vec<BigUint>, at: u64 },
+    Log { text: String },
+    AssertionFailed { text: String },
+}
+
+/// The state of a switch that outlives packets but not the process: queues and counts.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    queues: Queues<Held>,
+    /// Recirculated packets that wait for the parser.
+    returning: VecDeque<Held>,
+    pub stats: Stats,
+}
+
+impl Traffic {
+    pub fn set_shape(&mut self, port: u32, shape: Shape) {
+        self.queues.set_shape(port, shape);
+    }
+
+    pub fn shape(&self, port: u32) -> Shape {
+        self.queues.shape(port)
+    }
+
+    /// Packets that wait for a port.
+    pub fn depth(&self, port: u32) -> usize {
+        self.queues.depth(port)
+    }
+
+    /// When [`Engine::poll`] has something to do, if no port holds it back.
+    pub fn next_departure(&self) -> Option<u64> {
+        self.queues.next_departure()
+    }
+}
+
+/// A packet between two blocks.
+#[derive(Debug)]
+struct Held {
+    /// The persistent part of its frame.
+    frame: Box<[u8]>,
+    packet: Packet,
+    cursor: usize,
+    /// Cut to this many bytes when it leaves.
+    truncate: Option<u32>,
+    budget: u32,
+}
+
+/// Runs packets through one loaded program.
+pub struct Engine<'a> {
+    loaded: &'a Loaded,
+    traffic: &'a mut Traffic,
+    context: Context<'a>,
+    /// What is left of the running packet's budget.
+    budget: u32,
+    headroom: usize,
+}
+
+impl<'a> Engine<'a> {
+    /// `seed` starts the program's random numbers.
+    pub fn new(loaded: &'a Loaded, traffic: &'a mut Traffic, seed: u64) -> Self {
+        let headroom = loaded.program.max_growth as usize;
+        Self { loaded, traffic, context: Context::new(&loaded.device, seed), budget: 0, headroom }
+    }
+
+    pub fn traffic(&mut self) -> &mut Traffic {
+        self.traffic
+    }
+
+    /// Sends the events of the packets that follow to `trace`.
+    pub fn set_trace(&mut self, trace: Option<Box<dyn runtime::Trace>>) {
+        self.context.trace = trace;
+    }
+
+    /// Says that no packet waits, so that the tables may reclaim what was deleted.
+    pub fn idle(&mut self) {
+        self.context.idle();
+    }
+
+    /// A packet enters at a port; everything that it causes now happens.
+    pub fn receive(&mut self, port: u32, bytes: &[u8], now: u64, sink: &mut impl Sink) {
+        self.traffic.stats.received(port, bytes.len());
+        self.trace(|| Event::Received { port, bytes: bytes.len() });
+        self.context.packet.refill(self.headroom, bytes);
+        self.context.start(now);
+        self.budget = BUDGET;
+        self.set_arrival(port, Instance::Normal, now);
+        self.ingress(now, sink);
+        self.poll(now, sink);
+    }
+
+    /// Lets the packets go whose time has come.
+    pub fn poll(&mut self, now: u64, sink: &mut impl Sink) {
+        loop {
+            if let Some(held) = self.traffic.returning.pop_front() {
+                self.resume(held, now);
+                self.ingress(now, sink);
+            } else if let Some(departure) = self.traffic.queues.pop(now, |port| sink.ready(port)) {
+                let Departure { port, item, since, at, depth } = departure;
+                self.resume(item, at);
+                let at_std = &self.loaded.program.standard_metadata;
+                self.context.frame.set_deq_timedelta(at_std, (at - since) / 1000);
+                self.context.frame.set_deq_qdepth(at_std, depth as u64);
+                self.egress(port, at, sink);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Lets every queued packet go at the time its link would take it: nothing may wait for another program.
+    pub fn flush(&mut self, sink: &mut impl Sink) {
+        while let Some(next) = self.traffic.queues.next_departure() {
+            self.poll(next, &mut Unhindered(sink));
+        }
+    }
+
+    fn ingress(&mut self, now: u64, sink: &mut impl Sink) {
+        let program = &self.loaded.program;
+        let std = &program.standard_metadata;
+        loop {
+            self.run(program.blocks.parser, "parser");
+            if self.context.frame.read(std.parser_error, 32) != 0 {
+                self.traffic.stats.parser_errors += 1;
+            }
+            self.run(program.blocks.verify_checksum, "verify checksum");
+            self.run(program.blocks.ingress, "ingress");
+            if !self.tell(now, sink) {
+                return;
+            }
+            if let Some((session, fields)) = self.context.effects.clone_i2e.take() {
+                self.clone_from_ingress(session, fields, now);
+            }
+            let Some(fields) = self.context.effects.resubmit.take() else { break };
+            if !self.spend() {
+                return;
+            }
+            self.traffic.stats.resubmitted += 1;
+            self.trace(|| Event::Copied { reason: "resubmit", port: 0 });
+            let port = self.context.frame.ingress_port(std) as u32;
+            let kept = self.kept(fields);
+            self.context.start(now);
+            self.set_arrival(port, Instance::Resubmitted, now);
+            self.restore(fields, &kept);
+        }
+        let frame = &mut self.context.frame;
+        let group = frame.mcast_grp(std) as u16;
+        let port = frame.egress_spec(std) as u32;
+        if group != 0 {
+            frame.set_instance_type(std, Instance::Replicated as u64);
+            let replicas = self.loaded.replication.group(group).unwrap_or_default();
+            let held = self.hold();
+            self.replicate(held, &replicas, 0, now);
+        } else if port == DROP_PORT {
+            self.drop_packet(DropReason::Ingress);
+        } else if self.traffic.queues.is_idle(port, now) && sink.ready(port) {
+            frame.set_instance_type(std, Instance::Normal as u64);
+            frame.set_enq_timestamp(std, now / 1000);
+            self.egress(port, now, sink);
+        } else {
+            frame.set_instance_type(std, Instance::Normal as u64);
+            let priority = frame.priority(std) as u8;
+            let held = self.hold();
+            self.enqueue(port, priority, held, now);
+        }
+    }
+
+    fn egress(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
+        let program = &self.loaded.program;
+        let std = &program.standard_metadata;
+        let length = self.context.packet.len() as u64;
+        let frame = &mut self.context.frame;
+        frame.set_egress_port(std, u64::from(port));
+        frame.set_egress_spec(std, 0);
+        frame.set_egress_global_timestamp(std, now / 1000);
+        frame.set_packet_length(std, length);
+        self.run(program.blocks.egress, "egress");
+        if let Some((session, fields)) = self.context.effects.clone_e2e.take() {
+            self.clone_from_egress(session, fields, now);
+        }
+        if self.context.frame.egress_spec(std) as u32 == DROP_PORT {
+            if self.tell(now, sink) {
+                self.drop_packet(DropReason::Egress);
+            }
+            return;
+        }
+        self.run(program.blocks.compute_checksum, "compute checksum");
+        self.run(program.blocks.deparser, "deparser");
+        if !self.tell(now, sink) {
+            return;
+        }
+        self.context.finish();
+        if let Some(bytes) = self.context.effects.truncate {
+            self.context.packet.truncate(bytes as usize);
+        }
+        if let Some(fields) = self.context.effects.recirculate.take() {
+            if self.spend() {
+                self.recirculate(fields, now);
+            }
+            return;
+        }
+        let bytes = self.context.packet.len();
+        let at = self.traffic.queues.transmit(port, bytes, now);
+        self.traffic.stats.sent(port, bytes);
+        self.trace(|| Event::Sent { port, bytes });
+        sink.transmit(port, self.context.packet.bytes(), at);
+    }
+
+    /// Copies the packet as it came in, parses it again and sends it to the session's replicas.
+    fn clone_from_ingress(&mut self, session: u32, fields: Option<FieldListId>, now: u64) {
+        let Some(session) = u16::try_from(session).ok().and_then(|id| self.loaded.replication.session(id)) else {
+            return;
+        };
+        let program = &self.loaded.program;
+        let std = &program.standard_metadata;
+        let port = self.context.frame.ingress_port(std) as u32;
+        let kept = self.kept(fields);
+        let truncate = self.context.effects.truncate;
+        let original = self.hold();
+        let effects = mem::take(&mut self.context.effects);
+        self.resume(original.copy(original.budget / 2), now);
+        self.context.start(now);
+        self.set_arrival(port, Instance::IngressClone, now);
+        self.run(program.blocks.parser, "parser");
+        self.restore(fields, &kept);
+        self.context.frame.set_instance_type(std, Instance::IngressClone as u64);
+        if session.truncate != 0 {
+            self.context.packet.truncate((session.truncate as usize).max(self.context.cursor));
+            self.context.effects.truncate = Some(session.truncate);
+        }
+        let copy = self.hold();
+        self.replicate_clone(copy, &session, now);
+        let budget = original.budget - original.budget / 2;
+        self.resume(original, now);
+        self.budget = budget;
+        self.context.effects = effects;
+        self.context.effects.truncate = truncate;
+    }
+
+    /// Copies the packet as it stands after egress, its metadata reset, and sends it to the session's replicas.
+    fn clone_from_egress(&mut self, session: u32, fields: Option<FieldListId>, now: u64) {
+        let Some(session) = u16::try_from(session).ok().and_then(|id| self.loaded.replication.session(id)) else {
+            return;
+        };
+        let program = &self.loaded.program;
+        let std = &program.standard_metadata;
+        let kept = self.kept(fields);
+        let persistent = self.context.frame.persistent().to_vec();
+        let port = self.context.frame.ingress_port(std);
+        let arrival = self.context.frame.ingress_global_timestamp(std);
+        self.context.frame.persistent_mut()[program.frame.headers as usize..].fill(0);
+        self.context.frame.set_ingress_port(std, port);
+        self.context.frame.set_ingress_global_timestamp(std, arrival);
+        self.context.frame.set_instance_type(std, Instance::EgressClone as u64);
+        self.restore(fields, &kept);
+        self.context.frame.set_instance_type(std, Instance::EgressClone as u64);
+        let copy = Held {
+            frame: self.context.frame.persistent().into(),
+            packet: self.context.packet.clone(),
+            cursor: self.context.cursor,
+            truncate: (session.truncate != 0).then_some(session.truncate),
+            budget: self.budget / 2,
+        };
+        self.budget -= self.budget / 2;
+        self.replicate_clone(copy, &session, now);
+        self.context.frame.persistent_mut().copy_from_slice(&persistent);
+    }
+
+    fn replicate_clone(&mut self, copy: Held, session: &crate::CloneSession, now: u64) {
+        let mut replicas = session.replicas.clone();
+        if let Some(group) = session.group {
+            replicas.extend(self.loaded.replication.group(group).unwrap_or_default());
+        }
+        self.traffic.stats.clones += replicas.len() as u64;
+        self.replicate(copy, &replicas, session.class_of_service, now);
+    }
+
+    /// Puts a copy for each replica in its port's queue.
+    fn replicate(&mut self, held: Held, replicas: &[Replica], class_of_service: u8, now: u64) {
+        let std = &self.loaded.program.standard_metadata;
+        let Some((last, others)) = replicas.split_last() else {
+            self.drop_packet(DropReason::NoReplica);
+            return;
+        };
+        let share = held.budget / replicas.len() as u32;
+        if share == 0 {
+            self.drop_packet(DropReason::Budget);
+            return;
+        }
+        for replica in others {
+            let copy = held.copy(share);
+            self.enqueue_replica(copy, replica, class_of_service, std.egress_rid, now);
+        }
+        let copy = Held { budget: share, ..held };
+        self.enqueue_replica(copy, last, class_of_service, std.egress_rid, now);
+    }
+
+    fn enqueue_replica(&mut self, mut copy: Held, replica: &Replica, class: u8, rid_at: u32, now: u64) {
+        copy.frame[rid_at as usize..][..2].copy_from_slice(&replica.instance.to_le_bytes());
+        let priority_at = self.loaded.program.standard_metadata.priority as usize;
+        let priority = class.max(copy.frame[priority_at]);
+        self.trace(|| Event::Copied { reason: "copy", port: replica.port });
+        self.enqueue(replica.port, priority, copy, now);
+    }
+
+    fn enqueue(&mut self, port: u32, priority: u8, mut held: Held, now: u64) {
+        let std = &self.loaded.program.standard_metadata;
+        let depth = self.traffic.queues.depth(port) as u32 & 0x7_ffff;
+        let stamp = (now / 1000) as u32;
+        held.frame[std.enq_timestamp as usize..][..4].copy_from_slice(&stamp.to_le_bytes());
+        held.frame[std.enq_qdepth as usize..][..4].copy_from_slice(&depth.to_le_bytes());
+        if self.traffic.queues.push(port, priority, held, now).is_err() {
+            self.drop_packet(DropReason::QueueFull);
+        }
+    }
+
+    /// The packet that left the deparser becomes a new one.
+    fn recirculate(&mut self, fields: Option<FieldListId>, now: u64) {
+        self.traffic.stats.recirculated += 1;
+        self.trace(|| Event::Copied { reason: "recirculate", port: 0 });
+        let port = self.context.frame.ingress_port(&self.loaded.program.standard_metadata) as u32;
+        let kept = self.kept(fields);
+        self.context.start(now);
+        self.set_arrival(port, Instance::Recirculated, now);
+        self.restore(fields, &kept);
+        let held = self.hold();
+        self.traffic.returning.push_back(held);
+    }
+
+    fn set_arrival(&mut self, port: u32, instance: Instance, now: u64) {
+        let std = &self.loaded.program.standard_metadata;
+        let length = self.context.packet.len() as u64;
+        let frame = &mut self.context.frame;
+        frame.set_ingress_port(std, u64::from(port));
+        frame.set_instance_type(std, instance as u64);
+        frame.set_packet_length(std, length);
+        frame.set_ingress_global_timestamp(std, now / 1000);
+    }
+
+    /// The values of a field list.
+    fn kept(&self, fields: Option<FieldListId>) -> Vec<u8> {
+        let Some(fields) = fields else { return vec![] };
+        let places = &self.loaded.program.field_lists[fields].places;
+        places.iter().flat_map(|(offset, bytes)| self.context.frame.bytes(*offset, *bytes)).copied().collect()
+    }
+
+    fn restore(&mut self, fields: Option<FieldListId>, mut kept: &[u8]) {
+        let Some(fields) = fields else { return };
+        for (offset, bytes) in &self.loaded.program.field_lists[fields].places {
+            let (value, rest) = kept.split_at(*bytes as usize);
+            self.context.frame.bytes_mut(*offset, *bytes).copy_from_slice(value);
+            kept = rest;
+        }
+    }
+
+    /// Takes the packet out of the context.
+    fn hold(&mut self) -> Held {
+        Held {
+            frame: self.context.frame.persistent().into(),
+            packet: mem::take(&mut self.context.packet),
+            cursor: self.context.cursor,
+            truncate: self.context.effects.truncate,
+            budget: self.budget,
+        }
+    }
+
+    /// Puts a packet into the context.
+    fn resume(&mut self, held: Held, now: u64) {
+        self.context.packet = held.packet;
+        self.context.start(now);
+        self.context.frame.persistent_mut().copy_from_slice(&held.frame);
+        self.context.cursor = held.cursor;
+        self.context.effects.truncate = held.truncate;
+        self.budget = held.budget;
+    }
+
+    /// Takes one turn off the budget, or drops the packet.
+    fn spend(&mut self) -> bool {
+        if self.budget == 0 {
+            self.drop_packet(DropReason::Budget);
+            return false;
+        }
+        self.budget -= 1;
+        true
+    }
+
+    /// Passes digests and logs on; false when an assertion failed and the packet is gone.
+    fn tell(&mut self, now: u64, sink: &mut impl Sink) -> bool {
+        let effects = &mut self.context.effects;
+        for (digest, values) in effects.digests.drain(..) {
+            sink.message(Message::Digest { digest, values, at: now });
+        }
+        for text in effects.log.drain(..) {
+            sink.message(Message::Log { text });
+        }
+        let Some(text) = effects.assertion_failed.take() else { return true };
+        sink.message(Message::AssertionFailed { text: self.loaded.program.strings[text].clone() });
+        self.drop_packet(DropReason::Assertion);
+        false
+    }
+
+    fn drop_packet(&mut self, reason: DropReason) {
+        self.traffic.stats.drop_packet(reason);
+        self.trace(|| Event::Dropped { reason: reason.name() });
+    }
+
+    fn run(&mut self, function: FunctionId, name: &str) {
+        self.trace(|| Event::Block { name: name.into() });
+        self.loaded.backend.run(function, &mut self.context);
+    }
+
+    fn trace(&mut self, event: impl FnOnce() -> Event) {
+        if let Some(trace) = &mut self.context.trace {
+            trace.event(event());
+        }
+    }
+}
+
+impl Held {
+    fn copy(&self, budget: u32) -> Self {
+        Self { frame: self.frame.clone(), packet: self.packet.clone(), cursor: self.cursor, truncate: self.truncate, budget }
+    }
+}
+
+/// A sink whose ports are all ready.
+struct Unhindered<'s, S>(&'s mut S);
+
+impl<S: Sink> Sink for Unhindered<'_, S> {
+    fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
+        self.0.transmit(port, bytes, at);
+    }
+
+    fn message(&mut self, message: Message) {
+        self.0.message(message);
+    }
+}

@@ -1,0 +1,31 @@
+//! The v1model architecture around a program: parser, checksums, ingress, queues, egress, deparser, and the ways by
+//! which a packet is copied or goes round again.
+//!
+//! ```text
+//!   receive -> parser -> verify -> ingress -+-> unicast ----> queue of the port -> egress -> checksum -> deparser -+-> transmit
+//!      ^                              |     +-> multicast -->       "                |                             |
+//!      |                              +-------> clone ------>       "   <-- clone ---+                             |
+//!      +------------ resubmit --------+                                                                            |
+//!      +------------------------------------------- recirculate ---------------------------------------------------+
+//! ```
+//!
+//! [`Engine`] runs packets and knows neither threads nor sockets nor clocks: packets and time come as arguments, what
+//! leaves goes to a [`Sink`].
+
+mod engine;
+mod loaded;
+mod meta;
+mod queue;
+mod replication;
+mod stats;
+mod switch;
+
+pub use engine::{Engine, Message, Sink, Traffic};
+pub use loaded::{BackendKind, Loaded};
+pub use queue::Shape;
+pub use replication::{CloneSession, Replica, Replication};
+pub use stats::{DropReason, PortStats, Stats};
+pub use switch::Switch;
+
+/// The port whose packets are dropped.
+pub const DROP_PORT: u32 = 511;

@@ -1,0 +1,36 @@
+//! A program with its code and its state: what a switch runs until another takes its place.
+
+use std::sync::Arc;
+
+use runtime::{Backend, Device};
+
+use crate::replication::Replication;
+
+/// What runs the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BackendKind {
+    /// Native code.
+    #[default]
+    Jit,
+    /// The reference; it also traces.
+    Interpreter,
+}
+
+pub struct Loaded {
+    pub program: Arc<ir::Program>,
+    pub device: Device,
+    pub replication: Replication,
+    pub backend: Box<dyn Backend>,
+}
+
+impl Loaded {
+    /// A program with fresh state. An error says why there is no native code for it.
+    pub fn new(program: Arc<ir::Program>, kind: BackendKind) -> Result<Self, String> {
+        let backend: Box<dyn Backend> = match kind {
+            BackendKind::Jit => Box::new(jit::Jit::compile(program.clone())?),
+            BackendKind::Interpreter => Box::new(interp::Interpreter::new(program.clone())),
+        };
+        let device = Device::new(program.clone());
+        Ok(Self { program, device, replication: Replication::default(), backend })
+    }
+}

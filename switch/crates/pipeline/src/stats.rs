@@ -1,0 +1,74 @@
+//! What the engine counts.
+
+use std::collections::BTreeMap;
+
+/// Why the switch, not the program, let go of a packet, or that the program did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// `mark_to_drop` in ingress.
+    Ingress,
+    /// `mark_to_drop` in egress.
+    Egress,
+    QueueFull,
+    /// It went round or was copied too often.
+    Budget,
+    /// A multicast group without members, or one that is not there.
+    NoReplica,
+    Assertion,
+}
+
+impl DropReason {
+    pub const ALL: [Self; 6] =
+        [Self::Ingress, Self::Egress, Self::QueueFull, Self::Budget, Self::NoReplica, Self::Assertion];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ingress => "ingress",
+            Self::Egress => "egress",
+            Self::QueueFull => "queue_full",
+            Self::Budget => "budget",
+            Self::NoReplica => "no_replica",
+            Self::Assertion => "assertion",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortStats {
+    pub received_packets: u64,
+    pub received_bytes: u64,
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stats {
+    pub ports: BTreeMap<u32, PortStats>,
+    drops: [u64; DropReason::ALL.len()],
+    pub parser_errors: u64,
+    pub clones: u64,
+    pub resubmitted: u64,
+    pub recirculated: u64,
+}
+
+impl Stats {
+    pub fn dropped(&self, reason: DropReason) -> u64 {
+        self.drops[reason as usize]
+    }
+
+    pub(crate) fn drop_packet(&mut self, reason: DropReason) {
+        self.drops[reason as usize] += 1;
+    }
+
+    pub(crate) fn received(&mut self, port: u32, bytes: usize) {
+        let stats = self.ports.entry(port).or_default();
+        stats.received_packets += 1;
+        stats.received_bytes += bytes as u64;
+    }
+
+    pub(crate) fn sent(&mut self, port: u32, bytes: usize) {
+        let stats = self.ports.entry(port).or_default();
+        stats.sent_packets += 1;
+        stats.sent_bytes += bytes as u64;
+    }
+}
