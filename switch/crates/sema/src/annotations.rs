@@ -1,0 +1,99 @@
+//! Annotations: values where they are constant, else their text.
+
+use hir::{Annotation, AnnotationBody, AnnotationValue, Expr, ExprKind};
+use syntax::ast;
+
+use crate::checker::Checker;
+use crate::scope::Symbol;
+
+impl<'a> Checker<'a> {
+    pub fn annotations(&mut self, annotations: &'a [ast::Annotation]) -> Vec<Annotation> {
+        annotations
+            .iter()
+            .map(|annotation| Annotation {
+                name: annotation.name.name.clone(),
+                body: self.annotation_body(&annotation.body),
+                span: annotation.span,
+            })
+            .collect()
+    }
+
+    fn annotation_body(&mut self, body: &'a ast::AnnotationBody) -> AnnotationBody {
+        match body {
+            ast::AnnotationBody::Empty => AnnotationBody::Empty,
+            ast::AnnotationBody::Free { text, args } => {
+                self.free_body(args).unwrap_or_else(|| AnnotationBody::Text(text.clone()))
+            }
+            ast::AnnotationBody::Exprs(exprs) => {
+                AnnotationBody::Exprs(exprs.iter().filter_map(|e| self.structured_value(e)).collect())
+            }
+            ast::AnnotationBody::KeyValues(pairs) => {
+                self.check_distinct(pairs.iter().map(|pair| &pair.key), "key");
+                let pairs =
+                    pairs.iter().filter_map(|pair| Some((pair.key.name.clone(), self.structured_value(&pair.value)?)));
+                AnnotationBody::KeyValues(pairs.collect())
+            }
+        }
+    }
+
+    fn free_body(&mut self, args: &'a ast::FreeArgs) -> Option<AnnotationBody> {
+        match args {
+            ast::FreeArgs::Exprs(exprs) => {
+                exprs.iter().map(|e| self.free_value(e)).collect::<Option<_>>().map(AnnotationBody::Exprs)
+            }
+            ast::FreeArgs::KeyValues(pairs) => pairs
+                .iter()
+                .map(|pair| Some((pair.key.name.clone(), self.free_value(&pair.value)?)))
+                .collect::<Option<_>>()
+                .map(AnnotationBody::KeyValues),
+            ast::FreeArgs::Opaque => None,
+        }
+    }
+
+    /// The value of an expression in an annotation whose tokens may mean anything; unknown names are no error there.
+    fn free_value(&mut self, e: &'a ast::Expr) -> Option<AnnotationValue> {
+        if !self.is_constant_text(e, 0) {
+            return None;
+        }
+        let value = self.expr(e, None);
+        annotation_value(&value)
+    }
+
+    fn is_constant_text(&self, e: &ast::Expr, depth: usize) -> bool {
+        if depth > crate::checker::MAX_DEPTH {
+            return false;
+        }
+        match &e.kind {
+            ast::ExprKind::Bool(_) | ast::ExprKind::Int(_) | ast::ExprKind::Str(_) => true,
+            ast::ExprKind::Path(path) => matches!(self.find(path).map(|d| &d.symbol), Some(Symbol::Const(_))),
+            ast::ExprKind::Unary { operand, .. } => self.is_constant_text(operand, depth + 1),
+            ast::ExprKind::Binary { left, right, .. } => {
+                self.is_constant_text(left, depth + 1) && self.is_constant_text(right, depth + 1)
+            }
+            _ => false,
+        }
+    }
+
+    fn structured_value(&mut self, e: &'a ast::Expr) -> Option<AnnotationValue> {
+        let value = self.expr(e, None);
+        let converted = annotation_value(&value);
+        if converted.is_none() && !self.is_poison(&value) {
+            self.error(e.span, "a value in a structured annotation must be a constant string, number or bool");
+        }
+        converted
+    }
+
+    /// Whether a parameter is marked `@optional`.
+    pub fn is_optional(annotations: &[ast::Annotation]) -> bool {
+        annotations.iter().any(|annotation| annotation.name.name == "optional")
+    }
+}
+
+fn annotation_value(value: &Expr) -> Option<AnnotationValue> {
+    match &value.kind {
+        ExprKind::Str(s) => Some(AnnotationValue::Str(s.clone())),
+        ExprKind::Int(n) => Some(AnnotationValue::Int(n.clone())),
+        ExprKind::Bool(b) => Some(AnnotationValue::Bool(*b)),
+        _ => None,
+    }
+}

@@ -1,0 +1,656 @@
+//! Expressions: names, literals, and parts of values.
+
+use hir::{Direction, Expr, ExprKind, Type, TypeId, VarKind};
+use num_traits::ToPrimitive;
+use syntax::ast;
+use syntax::source::Span;
+
+use crate::checker::{Checker, Place};
+use crate::fold;
+use crate::scope::Symbol;
+use crate::signature::Ty;
+use crate::suggest::nearest;
+use crate::types::count;
+
+/// What an expression of the source names: a value, or something only some places take.
+pub enum Entity {
+    Value(Expr),
+    Type(TypeId),
+    /// Anything else that a name can stand for.
+    Symbol(Symbol),
+}
+
+impl<'a> Checker<'a> {
+    /// The expression with its type. `expected` is the type the place asks for; it guides literals, and whether the
+    /// result has it is for the caller to see to ([`Checker::coerce`]).
+    pub fn expr(&mut self, e: &'a ast::Expr, expected: Option<TypeId>) -> Expr {
+        match self.entity(e, expected) {
+            Entity::Value(value) => value,
+            Entity::Type(ty) => {
+                let name = self.name(ty);
+                self.error(e.span, format!("`{name}` is a type, a value is expected"));
+                self.poison(e.span)
+            }
+            Entity::Symbol(Symbol::Poison) => self.poison(e.span),
+            Entity::Symbol(symbol) => {
+                let what = symbol.what();
+                let labels = match &e.kind {
+                    ast::ExprKind::Path(path) => self.declared_here(path),
+                    _ => Vec::new(),
+                };
+                self.error_at(e.span, format!("{what} cannot stand as a value here"), &labels);
+                self.poison(e.span)
+            }
+        }
+    }
+
+    /// An expression that must be of the type.
+    pub fn expr_of(&mut self, e: &'a ast::Expr, ty: TypeId) -> Expr {
+        let value = self.expr(e, Some(ty));
+        self.coerce(value, ty)
+    }
+
+    pub fn entity(&mut self, e: &'a ast::Expr, expected: Option<TypeId>) -> Entity {
+        let entity = self.deeper(e.span, |checker| checker.entity_here(e, expected));
+        entity.unwrap_or(Entity::Symbol(Symbol::Poison))
+    }
+
+    fn entity_here(&mut self, e: &'a ast::Expr, expected: Option<TypeId>) -> Entity {
+        let span = e.span;
+        Entity::Value(match &e.kind {
+            ast::ExprKind::Path(path) => return self.path(path, span),
+            ast::ExprKind::Type(ty) => {
+                return match self.resolve_ty(ty) {
+                    Ty::Known(id) => Entity::Type(id),
+                    _ => Entity::Symbol(Symbol::Poison),
+                };
+            }
+            ast::ExprKind::Member { base, member } => return self.member(base, member, span),
+            ast::ExprKind::Bool(b) => self.make(self.basic.bool, ExprKind::Bool(*b), span),
+            ast::ExprKind::Int(lit) => self.int_literal(lit, span),
+            ast::ExprKind::Str(s) => self.make(self.basic.string, ExprKind::Str(s.clone()), span),
+            ast::ExprKind::This => {
+                self.error(span, "`this` has a meaning only in the body of an abstract method");
+                self.poison(span)
+            }
+            ast::ExprKind::DontCare => {
+                self.error(span, "`_` can only stand for an argument of an `out` parameter");
+                self.poison(span)
+            }
+            ast::ExprKind::Dots => match expected {
+                Some(ty) => self.default_value(ty, span),
+                None => {
+                    self.error(span, "the type of `...` is not known here");
+                    self.poison(span)
+                }
+            },
+            ast::ExprKind::Invalid => {
+                let invalid = self.make(self.basic.any, ExprKind::Invalid, span);
+                match expected {
+                    Some(ty) => self.coerce(invalid, ty),
+                    None => invalid,
+                }
+            }
+            ast::ExprKind::Index { base, index } => self.index(base, index, span),
+            ast::ExprKind::Slice { base, hi, lo } => self.slice(base, hi, lo, span),
+            ast::ExprKind::PlusSlice { base, low, width } => self.slice_from(base, low, width, span),
+            ast::ExprKind::Unary { op, operand } => {
+                let operand = self.expr(operand, None);
+                self.unary(*op, operand, span)
+            }
+            ast::ExprKind::Binary { op, left, right } => {
+                let left = self.expr(left, None);
+                let hint = matches!(op, ast::BinaryOp::Eq | ast::BinaryOp::Ne).then_some(left.ty);
+                let right = self.expr(right, hint.filter(|ty| self.is_composite(*ty)));
+                self.binary(*op, left, right, span)
+            }
+            ast::ExprKind::Ternary { cond, then, otherwise } => {
+                let cond = self.expr(cond, None);
+                let then = self.expr(then, expected);
+                let otherwise = self.expr(otherwise, expected);
+                self.ternary(cond, then, otherwise, span)
+            }
+            ast::ExprKind::Cast { ty, operand } => {
+                let to = self.resolve_type(ty);
+                let hint = self.is_composite(to).then_some(to);
+                let operand = self.expr(operand, hint);
+                if to == self.basic.string && operand.ty != to {
+                    self.error(ty.span, "nothing can be cast to `string`");
+                    return Entity::Value(self.poison(span));
+                }
+                self.cast(operand, to, span)
+            }
+            ast::ExprKind::Call { callee, type_args, args } => self.call(callee, type_args, args, span, expected),
+            ast::ExprKind::List(items) => self.list(items, span, expected),
+            ast::ExprKind::Struct { fields, dots } => self.struct_literal(fields, *dots, span, expected),
+        })
+    }
+
+    fn is_composite(&self, ty: TypeId) -> bool {
+        self.part_types(ty, 0).is_some() || self.is_header(ty)
+    }
+
+    fn path(&mut self, path: &'a ast::Path, span: Span) -> Entity {
+        let symbol = self.lookup(path, "name", |s| !matches!(s, Symbol::Poison));
+        match symbol {
+            Symbol::Var(var) => {
+                let ty = self.prog.vars[var].ty;
+                Entity::Value(self.make(ty, ExprKind::Var(var), span))
+            }
+            Symbol::Const(value) => Entity::Value(Expr { span, ..(*value).clone() }),
+            Symbol::Type(ty) => Entity::Type(ty),
+            Symbol::Parser(id) => Entity::Type(self.intern(Type::Parser(id))),
+            Symbol::Control(id) => Entity::Type(self.intern(Type::Control(id))),
+            other => Entity::Symbol(other),
+        }
+    }
+
+    fn int_literal(&mut self, lit: &ast::IntLit, span: Span) -> Expr {
+        let Some(width) = lit.width else {
+            if lit.value.bits() > fold::MAX_INT_BITS {
+                self.error(span, format!("constants may have up to {} bits", fold::MAX_INT_BITS));
+                return self.poison(span);
+            }
+            return self.make(self.basic.int, ExprKind::Int(lit.value.clone()), span);
+        };
+        if width.bits > crate::types::MAX_WIDTH || (width.signed && width.bits == 0) {
+            let least = u32::from(width.signed);
+            let most = crate::types::MAX_WIDTH;
+            self.error(span, format!("a width of {} bits: it must be between {least} and {most}", width.bits));
+            return self.poison(span);
+        }
+        let ty = if width.signed { Type::Signed(width.bits) } else { Type::Bit(width.bits) };
+        if !fold::fits(&lit.value, &ty) {
+            let kept = fold::wrap(&lit.value, &ty);
+            let message = format!("{} does not fit in {} bits; its low bits give {kept}", lit.value, width.bits);
+            self.warn(span, message);
+        }
+        let value = fold::wrap(&lit.value, &ty);
+        let ty = self.intern(ty);
+        self.make(ty, ExprKind::Int(value), span)
+    }
+
+    fn member(&mut self, base: &'a ast::Expr, member: &'a ast::Ident, span: Span) -> Entity {
+        let value = match self.entity(base, None) {
+            Entity::Value(value) => value,
+            Entity::Type(ty) => return Entity::Value(self.type_member(ty, member, span)),
+            Entity::Symbol(Symbol::Poison) => return Entity::Symbol(Symbol::Poison),
+            Entity::Symbol(symbol) => {
+                let message = format!("{} has no member `{}`", symbol.what(), member.name);
+                if matches!(symbol, Symbol::Table(_)) {
+                    self.error_help(member.span, message, format!("apply it first: `.apply().{}`", member.name));
+                } else {
+                    self.error(member.span, message);
+                }
+                return Entity::Symbol(Symbol::Poison);
+            }
+        };
+        Entity::Value(self.value_member(value, member, span))
+    }
+
+    /// `E.member`, `error.Member`.
+    fn type_member(&mut self, ty: TypeId, member: &ast::Ident, span: Span) -> Expr {
+        let name = &member.name;
+        match self.ty(ty) {
+            Type::Any => self.poison(span),
+            Type::Error => match self.prog.errors.iter().position(|e| e == name) {
+                Some(index) => self.make(ty, ExprKind::Error(index), span),
+                None => {
+                    let near = nearest(name, self.prog.errors.iter().map(String::as_str)).map(str::to_owned);
+                    self.unknown(member.span, format!("there is no error `{name}`"), near);
+                    self.poison(span)
+                }
+            },
+            Type::Enum(id) => {
+                let decl = &self.prog.types.enums[*id];
+                let Some(index) = decl.members.iter().position(|m| m.name == *name) else {
+                    let near = nearest(name, decl.members.iter().map(|m| m.name.as_str())).map(str::to_owned);
+                    let message = format!("enum `{}` has no member `{name}`", decl.name);
+                    self.unknown(member.span, message, near);
+                    return self.poison(span);
+                };
+                let kind = match (decl.underlying, &decl.members[index].value) {
+                    (None, _) => ExprKind::EnumMember(index),
+                    (Some(_), Some(value)) => ExprKind::Int(value.clone()),
+                    (Some(_), None) => return self.poison(span),
+                };
+                self.make(ty, kind, span)
+            }
+            _ => {
+                let ty = self.name(ty);
+                self.error(member.span, format!("the type `{ty}` has no member `{name}`"));
+                self.poison(span)
+            }
+        }
+    }
+
+    fn value_member(&mut self, base: Expr, member: &ast::Ident, span: Span) -> Expr {
+        if self.is_poison(&base) {
+            return self.poison(span);
+        }
+        let ty = base.ty;
+        match self.ty(ty).clone() {
+            Type::Struct(_) | Type::Header(_) | Type::HeaderUnion(_) => self.field(base, member, span),
+            Type::Stack(element, size) => self.stack_member(base, element, size, member, span),
+            Type::TableResult(table) => match member.name.as_str() {
+                "hit" => self.make(self.basic.bool, ExprKind::TableHit(table), span),
+                "miss" => self.make(self.basic.bool, ExprKind::TableMiss(table), span),
+                "action_run" => {
+                    self.error(span, "`action_run` can only be the subject of a `switch`");
+                    self.poison(span)
+                }
+                name => {
+                    let near = nearest(name, ["hit", "miss", "action_run"]).map(str::to_owned);
+                    let message = format!("applying a table yields no `{name}`, but `hit`, `miss` and `action_run`");
+                    self.unknown(member.span, message, near);
+                    self.poison(span)
+                }
+            },
+            _ => {
+                let (have, name) = (self.describe(&base), &member.name);
+                self.error(member.span, format!("{have} has no field `{name}`"));
+                self.poison(span)
+            }
+        }
+    }
+
+    fn field(&mut self, base: Expr, member: &ast::Ident, span: Span) -> Expr {
+        let fields = self.prog.types.fields(base.ty).unwrap_or_default();
+        let Some(index) = fields.iter().position(|f| f.name == member.name) else {
+            let near = nearest(&member.name, fields.iter().map(|f| f.name.as_str())).map(str::to_owned);
+            let ty = self.name(base.ty);
+            let message = format!("`{ty}` has no field `{}`", member.name);
+            let method = ["isValid", "setValid", "setInvalid"].contains(&member.name.as_str());
+            if method && self.is_header(base.ty) {
+                self.error_help(member.span, message, format!("call it: `{}()`", member.name));
+            } else {
+                self.unknown(member.span, message, near);
+            }
+            return self.poison(span);
+        };
+        let ty = fields[index].ty;
+        if let ExprKind::Aggregate(items) = &base.kind
+            && fold::is_const(&items[index])
+        {
+            return Expr { span, ..items[index].clone() };
+        }
+        self.make(ty, ExprKind::Field(Box::new(base), index), span)
+    }
+
+    fn stack_member(&mut self, base: Expr, element: TypeId, size: u32, member: &ast::Ident, span: Span) -> Expr {
+        let name = member.name.as_str();
+        let headers = self.is_header(element);
+        match name {
+            "size" => return self.make(self.basic.bit32, ExprKind::Int(size.into()), span),
+            "next" | "last" | "lastIndex" if !headers => {
+                let ty = self.name(base.ty);
+                self.error(member.span, format!("`{name}` is there for stacks of headers, not for `{ty}`"));
+                return self.poison(span);
+            }
+            "next" | "last" | "lastIndex" if self.body.place != Place::Parser => {
+                self.error_help(
+                    member.span,
+                    format!("`{name}` of a stack can only be used in a parser"),
+                    "elsewhere name the element by its index, as in `[0]`".into(),
+                );
+                return self.poison(span);
+            }
+            _ => {}
+        }
+        let base = Box::new(base);
+        match name {
+            "next" => self.make(element, ExprKind::StackNext(base), span),
+            "last" => self.make(element, ExprKind::StackLast(base), span),
+            "lastIndex" => self.make(self.basic.bit32, ExprKind::StackLastIndex(base), span),
+            _ => {
+                let near = nearest(name, ["next", "last", "lastIndex", "size"]).map(str::to_owned);
+                let ty = self.name(base.ty);
+                let message = format!("`{ty}` has no member `{name}`; index it first: `[i].{name}`");
+                self.unknown(member.span, message, near);
+                self.poison(span)
+            }
+        }
+    }
+
+    fn index(&mut self, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Expr {
+        let base = self.expr(base, None);
+        let index = self.expr(index, None);
+        if self.is_poison(&base) || self.is_poison(&index) {
+            return self.poison(span);
+        }
+        let index = match self.ty(index.ty) {
+            Type::Enum(id) if self.prog.types.enums[*id].underlying.is_some() => {
+                let stored = self.prog.types.stored(index.ty);
+                self.cast_node(index, stored)
+            }
+            _ => index,
+        };
+        if !matches!(self.ty(index.ty), Type::Int | Type::Bit(_) | Type::Signed(_)) {
+            let found = self.describe(&index);
+            self.error(index.span, format!("an index must be a number, found {found}"));
+            return self.poison(span);
+        }
+        let (len, element) = match self.ty(base.ty).clone() {
+            Type::Stack(element, size) => (size as usize, Some(element)),
+            Type::Tuple(items) => (items.len(), None),
+            _ => {
+                let found = self.describe(&base);
+                self.error(base.span, format!("only stacks, arrays and tuples can be indexed, found {found}"));
+                return self.poison(span);
+            }
+        };
+        let at = match &index.kind {
+            ExprKind::Int(n) => match n.to_usize().filter(|n| *n < len) {
+                Some(at) => Some(at),
+                None => {
+                    let (name, n) = (self.name(base.ty), n.clone());
+                    let message = format!("index {n} is out of bounds: `{name}` has {}", count(len, "element"));
+                    self.error(index.span, message);
+                    return self.poison(span);
+                }
+            },
+            _ => None,
+        };
+        if let (Some(at), ExprKind::Aggregate(items)) = (at, &base.kind)
+            && fold::is_const(&items[at])
+        {
+            return Expr { span, ..items[at].clone() };
+        }
+        match (element, at, self.part_types(base.ty, 0)) {
+            (None, Some(at), Some(types)) => self.make(types[at], ExprKind::TupleField(Box::new(base), at), span),
+            (None, ..) => {
+                self.error(index.span, "the index of a tuple must be a constant");
+                self.poison(span)
+            }
+            (Some(element), ..) => {
+                let index = if index.ty == self.basic.int { self.coerce(index, self.basic.bit32) } else { index };
+                self.make(element, ExprKind::Index(Box::new(base), Box::new(index)), span)
+            }
+        }
+    }
+
+    /// The value that is sliced, and its width; an `int` has none.
+    fn slice_base(&mut self, base: &'a ast::Expr) -> Option<(Expr, Option<u32>)> {
+        let base = self.expr(base, None);
+        if self.is_poison(&base) {
+            return None;
+        }
+        let stored = match self.ty(base.ty) {
+            Type::Enum(_) => self.prog.types.stored(base.ty),
+            _ => base.ty,
+        };
+        let width = fold::width(self.ty(stored));
+        let constant = matches!(base.kind, ExprKind::Int(_));
+        if width.is_none() && !(stored == self.basic.int && constant) {
+            let found = self.describe(&base);
+            let message = format!("bits can be taken from bit<W> and int<W>, found {found}");
+            if let Type::New(id) = self.ty(base.ty) {
+                let under = self.name(self.prog.types.new_types[*id].underlying);
+                self.error_help(base.span, message, format!("cast it first: `(({under}) ...)[...]`"));
+            } else {
+                self.error(base.span, message);
+            }
+            return None;
+        }
+        let base = if stored == base.ty { base } else { self.cast_node(base, stored) };
+        Some((base, width))
+    }
+
+    fn bit_number(&mut self, e: &'a ast::Expr) -> Option<u32> {
+        let n = self.const_number(e, "the number of a bit")?;
+        match n.to_u32().filter(|n| *n < crate::types::MAX_WIDTH) {
+            Some(n) => Some(n),
+            None => {
+                self.error(e.span, format!("there is no bit {n}"));
+                None
+            }
+        }
+    }
+
+    fn slice(&mut self, base: &'a ast::Expr, hi: &'a ast::Expr, lo: &'a ast::Expr, span: Span) -> Expr {
+        let base = self.slice_base(base);
+        let (hi_at, lo_at) = (self.bit_number(hi), self.bit_number(lo));
+        let (Some((base, width)), Some(hi_at), Some(lo_at)) = (base, hi_at, lo_at) else {
+            return self.poison(span);
+        };
+        if let Some(width) = width
+            && hi_at >= width
+        {
+            let name = self.name(base.ty);
+            self.error(hi.span, format!("there is no bit {hi_at}: `{name}` has bits 0 to {}", i64::from(width) - 1));
+            return self.poison(span);
+        }
+        if lo_at > hi_at {
+            let message = format!("the slice [{hi_at}:{lo_at}] is empty: the high bit stands first");
+            self.error_help(span, message, format!("write `[{lo_at}:{hi_at}]`"));
+            return self.poison(span);
+        }
+        self.slice_node(base, hi_at, lo_at, span)
+    }
+
+    fn slice_node(&mut self, base: Expr, hi: u32, lo: u32, span: Span) -> Expr {
+        let ty = self.intern(Type::Bit(hi - lo + 1));
+        let kind = fold::fold_slice(&base, hi, lo).unwrap_or(ExprKind::Slice { base: Box::new(base), hi, lo });
+        self.make(ty, kind, span)
+    }
+
+    fn slice_from(&mut self, base: &'a ast::Expr, low: &'a ast::Expr, width: &'a ast::Expr, span: Span) -> Expr {
+        let base = self.slice_base(base);
+        let start = self.expr(low, None);
+        let bits = self.const_number(width, "the width of a slice").and_then(|n| n.to_u32());
+        let (Some((base, whole)), Some(bits)) = (base, bits) else { return self.poison(span) };
+        if self.is_poison(&start) {
+            return self.poison(span);
+        }
+        if bits == 0 || whole.is_some_and(|whole| bits > whole) || bits > crate::types::MAX_WIDTH {
+            let name = self.name(base.ty);
+            self.error(width.span, format!("a slice of {bits} bits cannot be taken from `{name}`"));
+            return self.poison(span);
+        }
+        let start = match self.ty(start.ty) {
+            Type::Enum(id) if self.prog.types.enums[*id].underlying.is_some() => {
+                let stored = self.prog.types.stored(start.ty);
+                self.cast_node(start, stored)
+            }
+            _ => start,
+        };
+        if let ExprKind::Int(n) = &start.kind {
+            let limit = whole.unwrap_or(crate::types::MAX_WIDTH);
+            let Some(lo) = n.to_u32().filter(|lo| lo.saturating_add(bits) <= limit) else {
+                let (n, name) = (n.clone(), self.name(base.ty));
+                self.error(low.span, format!("{bits} bits from bit {n} on are not all in `{name}`"));
+                return self.poison(span);
+            };
+            return self.slice_node(base, lo + bits - 1, lo, span);
+        }
+        if !matches!(self.ty(start.ty), Type::Bit(_)) {
+            let found = self.describe(&start);
+            self.error(low.span, format!("the first bit of a slice must be an unsigned number, found {found}"));
+            return self.poison(span);
+        }
+        let ty = self.intern(Type::Bit(bits));
+        let kind = ExprKind::SliceFrom { base: Box::new(base), start: Box::new(start), width: bits };
+        self.make(ty, kind, span)
+    }
+
+    /// `{a, b, ...}`.
+    fn list(&mut self, items: &'a [ast::Expr], span: Span, expected: Option<TypeId>) -> Expr {
+        let dots = items.last().filter(|e| e.kind == ast::ExprKind::Dots).map(|e| e.span);
+        let items = if dots.is_some() { &items[..items.len() - 1] } else { items };
+        let parts = expected.and_then(|ty| Some((ty, self.part_types(ty, items.len())?)));
+        let Some((ty, parts)) = parts else {
+            if let Some(dots) = dots {
+                self.error(dots, "the type of the list is not known here, so `...` cannot be filled in");
+                return self.poison(span);
+            }
+            let values: Vec<Expr> = items.iter().map(|item| self.expr(item, None)).collect();
+            if values.iter().any(|value| self.is_poison(value)) {
+                return self.poison(span);
+            }
+            if let Some(object) = values.iter().find(|value| self.is_object(value.ty)) {
+                let (at, found) = (object.span, self.describe(object));
+                self.error(at, format!("{found} cannot be in a list"));
+                return self.poison(span);
+            }
+            let types = values.iter().map(|value| value.ty).collect();
+            let ty = self.intern(Type::Tuple(types));
+            return self.make(ty, ExprKind::Aggregate(values), span);
+        };
+        if items.len() > parts.len() || (items.len() < parts.len() && dots.is_none()) {
+            let name = self.name(ty);
+            let message = format!("`{name}` takes {}, found {}", count(parts.len(), "element"), items.len());
+            if items.len() < parts.len() && !items.is_empty() {
+                self.error_help(span, message, "end the list with `...` to take defaults for the rest".into());
+            } else {
+                self.error(span, message);
+            }
+            return self.poison(span);
+        }
+        let mut values: Vec<Expr> = items.iter().zip(&parts).map(|(item, ty)| self.expr_of(item, *ty)).collect();
+        if let Some(dots) = dots {
+            for ty in &parts[values.len()..] {
+                let value = self.default_value(*ty, dots);
+                values.push(value);
+            }
+        }
+        if values.iter().any(|value| self.is_poison(value)) {
+            return self.poison(span);
+        }
+        self.make(ty, ExprKind::Aggregate(values), span)
+    }
+
+    /// `{f = a, ...}`.
+    fn struct_literal(
+        &mut self,
+        fields: &'a [ast::KeyValue],
+        dots: Option<Span>,
+        span: Span,
+        expected: Option<TypeId>,
+    ) -> Expr {
+        self.check_distinct(fields.iter().map(|f| &f.key), "field");
+        let wanted = expected.filter(|ty| matches!(self.ty(*ty), Type::Struct(_) | Type::Header(_)));
+        let Some(ty) = wanted else { return self.anonymous_struct(fields, dots, span, expected) };
+        let types = self.part_types(ty, 0).unwrap_or_default();
+        let names = self.field_names(ty).unwrap_or_default();
+        let mut values: Vec<Option<Expr>> = vec![None; names.len()];
+        let mut failed = false;
+        for field in fields {
+            match names.iter().position(|name| *name == field.key.name) {
+                Some(at) => values[at] = Some(self.expr_of(&field.value, types[at])),
+                None => {
+                    let near = nearest(&field.key.name, names.iter().map(String::as_str)).map(str::to_owned);
+                    let message = format!("`{}` has no field `{}`", self.name(ty), field.key.name);
+                    self.unknown(field.key.span, message, near);
+                    self.expr(&field.value, None);
+                    failed = true;
+                }
+            }
+        }
+        let missing: Vec<&str> =
+            names.iter().zip(&values).filter(|(_, v)| v.is_none()).map(|(name, _)| name.as_str()).collect();
+        if !missing.is_empty() && dots.is_none() && !failed {
+            let message = format!("no value for `{}` of `{}`", missing.join("`, `"), self.name(ty));
+            self.error_help(span, message, "end the list with `...` to take defaults for the rest".into());
+            failed = true;
+        }
+        if failed {
+            return self.poison(span);
+        }
+        let values: Vec<Expr> = values
+            .into_iter()
+            .zip(types)
+            .map(|(value, ty)| value.unwrap_or_else(|| self.default_value(ty, dots.unwrap_or(span))))
+            .collect();
+        if values.iter().any(|value| self.is_poison(value)) {
+            return self.poison(span);
+        }
+        self.make(ty, ExprKind::Aggregate(values), span)
+    }
+
+    /// `{f = a}` where no type is asked for, as in `digest(1, {port = p})`: a struct of its own, one for each list of
+    /// names and types.
+    fn anonymous_struct(
+        &mut self,
+        fields: &'a [ast::KeyValue],
+        dots: Option<Span>,
+        span: Span,
+        expected: Option<TypeId>,
+    ) -> Expr {
+        if let Some(ty) = expected.filter(|ty| *ty != self.basic.any) {
+            let name = self.name(ty);
+            self.error(span, format!("expected `{name}`, found values for the fields of a struct"));
+            return self.poison(span);
+        }
+        if let Some(dots) = dots {
+            self.error(dots, "the type of the struct is not known here, so `...` cannot be filled in");
+            return self.poison(span);
+        }
+        let values: Vec<Expr> = fields.iter().map(|field| self.expr(&field.value, None)).collect();
+        if values.iter().any(|value| self.is_poison(value)) {
+            return self.poison(span);
+        }
+        let key: Vec<(String, TypeId)> =
+            fields.iter().zip(&values).map(|(field, value)| (field.key.name.clone(), value.ty)).collect();
+        let ty = match self.anonymous.get(&key) {
+            Some(ty) => *ty,
+            None => {
+                let names: Vec<&str> = key.iter().map(|(name, _)| name.as_str()).collect();
+                let decl = hir::StructDecl {
+                    name: format!("{{{}}}", names.join(", ")),
+                    fields: key
+                        .iter()
+                        .map(|(name, ty)| hir::Field { name: name.clone(), ty: *ty, annotations: Vec::new() })
+                        .collect(),
+                    annotations: Vec::new(),
+                    span,
+                };
+                let id = self.prog.types.structs.push(decl);
+                let ty = self.intern(Type::Struct(id));
+                self.anonymous.insert(key, ty);
+                self.anonymous_ids.insert(ty);
+                ty
+            }
+        };
+        self.make(ty, ExprKind::Aggregate(values), span)
+    }
+
+    /// Why nothing can be stored in the expression; `None` if something can.
+    pub fn not_writable(&self, e: &Expr) -> Option<(String, Option<(Span, String)>)> {
+        match &e.kind {
+            ExprKind::Var(id) => {
+                let var = &self.prog.vars[*id];
+                let name = &var.name;
+                let why = match &var.kind {
+                    VarKind::Local if !self.readonly.contains(id) => return None,
+                    VarKind::Param(Some(Direction::Out | Direction::InOut)) => return None,
+                    VarKind::Local => format!("`{name}` is a constant"),
+                    VarKind::Param(Some(Direction::In)) => format!("`{name}` is an `in` parameter"),
+                    VarKind::Param(None) => {
+                        format!("`{name}` is a parameter without direction, which can only be read")
+                    }
+                    VarKind::CtorParam => format!("`{name}` is a constructor parameter"),
+                    VarKind::Instance(_) => format!("`{name}` is an instance"),
+                };
+                Some((why, Some((var.span, format!("`{name}` is declared here")))))
+            }
+            ExprKind::Field(base, _)
+            | ExprKind::TupleField(base, _)
+            | ExprKind::Index(base, _)
+            | ExprKind::StackNext(base)
+            | ExprKind::StackLast(base)
+            | ExprKind::Slice { base, .. }
+            | ExprKind::SliceFrom { base, .. } => self.not_writable(base),
+            _ if self.is_poison(e) => None,
+            _ if fold::is_const(e) => Some(("it is a constant".into(), None)),
+            _ => Some(("it is a computed value, not a variable or a part of one".into(), None)),
+        }
+    }
+
+    /// Reports an expression that nothing can be stored in.
+    pub fn check_writable(&mut self, e: &Expr, doing: &str) -> bool {
+        let Some((why, label)) = self.not_writable(e) else { return true };
+        let labels: Vec<(Span, String)> = label.into_iter().collect();
+        self.error_at(e.span, format!("cannot {doing} this: {why}"), &labels);
+        false
+    }
+}

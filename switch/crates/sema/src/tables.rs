@@ -1,0 +1,365 @@
+//! Tables.
+
+use std::rc::Rc;
+
+use hir::{
+    ActionId, ActionRef, Annotation, AnnotationBody, DefaultAction, Entries, Entry, Expr, ExprKind, Property, Table,
+    TableKey, Type,
+};
+use num_traits::ToPrimitive;
+use syntax::ast;
+use syntax::source::Span;
+
+use crate::arguments::{CallSite, Purpose};
+use crate::checker::Checker;
+use crate::fold;
+use crate::scope::Symbol;
+use crate::signature::{Bound, Sig};
+use crate::suggest::nearest;
+use crate::types::count;
+
+impl<'a> Checker<'a> {
+    pub fn declare_table(&mut self, decl: &'a ast::Table) -> hir::TableId {
+        let mut table = Table {
+            name: decl.name.name.clone(),
+            keys: Vec::new(),
+            actions: Vec::new(),
+            default_action: None,
+            entries: None,
+            size: None,
+            properties: Vec::new(),
+            annotations: self.annotations(&decl.annotations),
+            span: decl.name.span,
+        };
+        self.in_table = true;
+        let mut has_actions = false;
+        let mut later = Vec::new();
+        for property in &decl.properties {
+            match &property.value {
+                ast::PropertyValue::Key(keys) => table.keys.extend(keys.iter().filter_map(|key| self.table_key(key))),
+                ast::PropertyValue::Actions(actions) => {
+                    has_actions = true;
+                    self.action_list(actions, &mut table.actions);
+                }
+                _ => later.push(property),
+            }
+        }
+        if !has_actions {
+            let message = format!("the table `{}` has no `actions`", decl.name.name);
+            self.error_help(decl.name.span, message, "write `actions = { ... }`".into());
+        }
+        // The rest may name actions and keys, wherever these stand.
+        for property in later {
+            match (&property.value, property.name.name.as_str()) {
+                (ast::PropertyValue::Entries(entries), _) => {
+                    let list =
+                        entries.iter().filter_map(|entry| self.entry(entry, property.is_const, &table)).collect();
+                    table.entries = Some(Entries { is_const: property.is_const, list });
+                }
+                (ast::PropertyValue::Expr(value), "default_action") => {
+                    table.default_action = self.default_action(value, property.is_const, &table);
+                }
+                (ast::PropertyValue::Expr(value), name) => self.property(property, name, value, &mut table),
+                _ => {}
+            }
+        }
+        self.in_table = false;
+        let names_default = decl.properties.iter().any(|p| p.name.name == "default_action");
+        if !names_default {
+            self.add_no_action(&mut table);
+        }
+        let id = self.prog.tables.push(table);
+        self.declare(&decl.name, Symbol::Table(id));
+        id
+    }
+
+    fn table_key(&mut self, key: &'a ast::KeyElement) -> Option<TableKey> {
+        let expr = self.expr(&key.expr, None);
+        let kind = &key.match_kind.name;
+        if !self.prog.match_kinds.contains(kind) {
+            let near = nearest(kind, self.prog.match_kinds.iter().map(String::as_str)).map(str::to_owned);
+            self.unknown(key.match_kind.span, format!("there is no match kind `{kind}`"), near);
+        }
+        let annotations = self.annotations(&key.annotations);
+        if self.is_poison(&expr) {
+            return None;
+        }
+        let stored = self.prog.types.stored(expr.ty);
+        let matchable = matches!(
+            self.ty(stored),
+            Type::Bit(_) | Type::Signed(_) | Type::Bool | Type::Enum(_) | Type::Error | Type::Varbit(_)
+        );
+        if !matchable {
+            let found = self.describe(&expr);
+            let message = format!("a table cannot match {found}");
+            if stored == self.basic.int {
+                self.error_help(expr.span, message, "give the number a width, as in `8w1`".into());
+            } else {
+                self.error(expr.span, message);
+            }
+            return None;
+        }
+        Some(TableKey { expr, match_kind: kind.clone(), source: key.source.clone(), annotations, span: key.span })
+    }
+
+    fn action_list(&mut self, listed: &'a [ast::ActionRef], out: &mut Vec<ActionRef>) {
+        for reference in listed {
+            let Some(action) = self.action_named(&reference.path) else { continue };
+            if let Some(before) = out.iter().find(|before| before.action == action) {
+                let labels = [(before.span, "first listed here".to_owned())];
+                let message = format!("the action `{}` is listed twice", reference.path.name.name);
+                self.error_at(reference.span, message, &labels);
+                continue;
+            }
+            let (bound, _) = self.split_sig(action);
+            let args = reference.args.as_deref().unwrap_or_default();
+            let purpose = Purpose::Action;
+            let site = CallSite { args, span: reference.span, purpose, expected: None };
+            let Some(matched) = self.match_call(&bound, Bound::new(), site) else { continue };
+            let args = matched.args.into_iter().flatten().collect();
+            let annotations = self.annotations(&reference.annotations);
+            out.push(ActionRef { action, args, annotations, span: reference.span });
+        }
+    }
+
+    fn action_named(&mut self, path: &'a ast::Path) -> Option<ActionId> {
+        match self.lookup(path, "action", |s| matches!(s, Symbol::Action(_))) {
+            Symbol::Action(action) => Some(action),
+            Symbol::Poison => None,
+            other => {
+                let message = format!("`{}` is {}, not an action", path.name.name, other.what());
+                self.error_at(path.span, message, &self.declared_here(path));
+                None
+            }
+        }
+    }
+
+    /// The parameters that a table binds, which have a direction, and those left to the control plane.
+    fn split_sig(&self, action: ActionId) -> (Sig, Sig) {
+        let sig: Rc<Sig> = self.sig_of_action(action);
+        let (mut bound, mut free) = ((*sig).clone(), (*sig).clone());
+        bound.params.retain(|p| p.direction.is_some());
+        free.params.retain(|p| p.direction.is_none());
+        (bound, free)
+    }
+
+    /// The action of a default or entry, by its place in the table's list, and its control-plane arguments.
+    fn chosen_action(
+        &mut self,
+        path: &'a ast::Path,
+        args: &'a [ast::Arg],
+        span: Span,
+        table: &Table,
+    ) -> Option<(usize, Vec<Expr>)> {
+        let action = self.action_named(path)?;
+        let Some(index) = table.actions.iter().position(|listed| listed.action == action) else {
+            let name = &path.name.name;
+            let message = format!("the action `{name}` is not among the actions of the table `{}`", table.name);
+            self.error_help(path.span, message, format!("add `{name};` to `actions`"));
+            return None;
+        };
+        let (bound, free) = self.split_sig(action);
+        // The arguments bound in the list may be repeated here.
+        let repeated = if args.iter().any(|arg| arg.name.is_some()) {
+            args.iter()
+                .take_while(|arg| arg.name.as_ref().is_some_and(|n| bound.params.iter().any(|p| p.name == n.name)))
+                .count()
+        } else if args.len() > free.params.len() && args.len() <= free.params.len() + bound.params.len() {
+            bound.params.len().min(args.len())
+        } else {
+            0
+        };
+        let site = CallSite { args: &args[..repeated], span, purpose: Purpose::Action, expected: None };
+        if repeated > 0 {
+            let repeats = self.match_call(&bound, Bound::new(), site)?;
+            let same = repeats.args.iter().flatten().zip(&table.actions[index].args).all(|(a, b)| same_expr(a, b));
+            if !same {
+                let labels = [(table.actions[index].span, "other arguments are bound here".to_owned())];
+                self.error_at(span, "the bound arguments must be those of the list of actions", &labels);
+                return None;
+            }
+        }
+        let site = CallSite { args: &args[repeated..], purpose: Purpose::Construct, ..site };
+        let matched = self.match_call(&free, Bound::new(), site)?;
+        Some((index, matched.args.into_iter().flatten().collect()))
+    }
+
+    fn default_action(&mut self, value: &'a ast::Expr, is_const: bool, table: &Table) -> Option<DefaultAction> {
+        let (path, args): (_, &'a [ast::Arg]) = match &value.kind {
+            ast::ExprKind::Path(path) => (path, &[]),
+            ast::ExprKind::Call { callee, args, .. } => match &callee.kind {
+                ast::ExprKind::Path(path) => (path, args),
+                _ => {
+                    self.error(value.span, "`default_action` must be an action");
+                    return None;
+                }
+            },
+            _ => {
+                self.error(value.span, "`default_action` must be an action");
+                return None;
+            }
+        };
+        let (action, args) = self.chosen_action(path, args, value.span, table)?;
+        Some(DefaultAction { action, args, is_const })
+    }
+
+    /// A table without a default action does nothing by default.
+    fn add_no_action(&mut self, table: &mut Table) {
+        let Some(Symbol::Action(action)) = self.scopes.global("NoAction").map(|d| d.symbol.clone()) else { return };
+        let listed = table.actions.iter().position(|listed| listed.action == action);
+        let index = listed.unwrap_or_else(|| {
+            let only = Annotation { name: "defaultonly".into(), body: AnnotationBody::Empty, span: table.span };
+            table.actions.push(ActionRef { action, args: Vec::new(), annotations: vec![only], span: table.span });
+            table.actions.len() - 1
+        });
+        table.default_action = Some(DefaultAction { action: index, args: Vec::new(), is_const: false });
+    }
+
+    fn entry(&mut self, entry: &'a ast::Entry, all_const: bool, table: &Table) -> Option<Entry> {
+        if table.keys.is_empty() {
+            self.error(entry.span, format!("the table `{}` has no key, so it has no entries", table.name));
+            return None;
+        }
+        let priority = entry.priority.as_ref().map(|priority| self.expr(priority, None));
+        if let Some(priority) = &priority {
+            if !self.is_poison(priority) && !matches!(priority.kind, ExprKind::Int(_)) {
+                self.error(priority.span, "a priority must be a constant number");
+            } else if all_const {
+                self.error_help(
+                    priority.span,
+                    "the entries of `const entries` have their order for priority",
+                    "leave the priority out, or write `entries` without `const`".into(),
+                );
+            }
+        }
+        let keys = self.entry_keys(entry, table);
+        let args = entry.action.args.as_deref().unwrap_or_default();
+        let chosen = self.chosen_action(&entry.action.path, args, entry.action.span, table);
+        let annotations = self.annotations(&entry.annotations);
+        let ((action, args), keys) = (chosen?, keys?);
+        if table.actions[action].annotations.iter().any(|a| a.name == "defaultonly") {
+            self.error(entry.action.span, "this action is marked `@defaultonly`");
+        }
+        let is_const = all_const || entry.is_const;
+        Some(Entry { is_const, priority, keys, action, args, annotations, span: entry.span })
+    }
+
+    fn entry_keys(&mut self, entry: &'a ast::Entry, table: &Table) -> Option<Vec<hir::KeySet>> {
+        if let [key] = entry.keys.as_slice()
+            && matches!(key.kind, ast::KeySetKind::Default | ast::KeySetKind::Any)
+            && table.keys.len() > 1
+        {
+            return Some(vec![hir::KeySet::Any; table.keys.len()]);
+        }
+        if entry.keys.len() != table.keys.len() {
+            let message = format!(
+                "the table `{}` has {}, the entry {}",
+                table.name,
+                count(table.keys.len(), "key"),
+                entry.keys.len()
+            );
+            self.error(entry.span, message);
+            return None;
+        }
+        let mut sets = Vec::new();
+        for (set, key) in entry.keys.iter().zip(&table.keys) {
+            let checked = self.key_set(set, key.expr.ty);
+            if let Some(checked) = &checked {
+                self.check_match_kind(checked, &key.match_kind, set.span);
+                self.check_constant_set(checked);
+            }
+            sets.push(checked);
+        }
+        sets.into_iter().collect()
+    }
+
+    fn check_constant_set(&mut self, set: &hir::KeySet) {
+        let parts: &[&Expr] = match set {
+            hir::KeySet::Value(value) => &[value],
+            hir::KeySet::Mask(a, b) | hir::KeySet::Range(a, b) => &[a, b],
+            _ => &[],
+        };
+        for part in parts {
+            if !self.known_at_compile_time(part) {
+                self.error(part.span, "the keys of an entry must be constants");
+            }
+        }
+    }
+
+    fn property(&mut self, property: &'a ast::TableProperty, name: &str, value: &'a ast::Expr, table: &mut Table) {
+        let value = self.expr(value, None);
+        if self.is_poison(&value) {
+            return;
+        }
+        let span = value.span;
+        match name {
+            "size" => match &value.kind {
+                ExprKind::Int(n) => match n.to_u64() {
+                    Some(size) => {
+                        table.size = Some(size);
+                        return;
+                    }
+                    None => {
+                        let message = format!("a table cannot have the size {n}");
+                        self.error(span, message);
+                        return;
+                    }
+                },
+                _ if !self.known_at_compile_time(&value) || !self.is_integer(&value) => {
+                    let found = self.describe(&value);
+                    self.error(span, format!("the size of a table must be a constant number, found {found}"));
+                    return;
+                }
+                // Only the instance knows it: a constructor parameter.
+                _ => {}
+            },
+            "support_timeout" | "largest_priority_wins" if value.ty != self.basic.bool => {
+                let found = self.describe(&value);
+                self.error(span, format!("`{name}` must be `true` or `false`, found {found}"));
+                return;
+            }
+            "priority_delta" => {
+                let positive = matches!(&value.kind, ExprKind::Int(n) if n.sign() == num_bigint::Sign::Plus);
+                if !positive {
+                    self.error(span, "`priority_delta` must be a positive number");
+                    return;
+                }
+            }
+            _ if !self.known_at_compile_time(&value) => {
+                self.error(span, format!("the property `{name}` must be known when the program is compiled"));
+                return;
+            }
+            _ => {}
+        }
+        let annotations = self.annotations(&property.annotations);
+        table.properties.push(Property {
+            name: name.to_owned(),
+            value,
+            annotations,
+            is_const: property.is_const,
+            span: property.span,
+        });
+    }
+
+    fn is_integer(&self, e: &Expr) -> bool {
+        e.ty == self.basic.int || fold::width(self.ty(self.prog.types.stored(e.ty))).is_some()
+    }
+}
+
+/// Whether two expressions are the same but for where they stand.
+fn same_expr(a: &Expr, b: &Expr) -> bool {
+    fn strip(e: &Expr) -> Expr {
+        let kind = match &e.kind {
+            ExprKind::Field(base, i) => ExprKind::Field(Box::new(strip(base)), *i),
+            ExprKind::TupleField(base, i) => ExprKind::TupleField(Box::new(strip(base)), *i),
+            ExprKind::Index(base, i) => ExprKind::Index(Box::new(strip(base)), Box::new(strip(i))),
+            ExprKind::Slice { base, hi, lo } => ExprKind::Slice { base: Box::new(strip(base)), hi: *hi, lo: *lo },
+            ExprKind::Cast(e) => ExprKind::Cast(Box::new(strip(e))),
+            ExprKind::Unary(op, e) => ExprKind::Unary(*op, Box::new(strip(e))),
+            ExprKind::Binary(op, l, r) => ExprKind::Binary(*op, Box::new(strip(l)), Box::new(strip(r))),
+            other => other.clone(),
+        };
+        Expr { ty: e.ty, kind, span: Span::default() }
+    }
+    strip(a) == strip(b)
+}
