@@ -57,6 +57,11 @@ macro_rules! token_kinds {
                 }
             }
 
+            /// The bare text of punctuation or a keyword.
+            pub(crate) fn word(self) -> &'static str {
+                self.describe().trim_matches('`')
+            }
+
             /// A word that the language keeps for itself, in some place at least.
             pub fn is_keyword(self) -> bool {
                 matches!(self, $(Self::$kw)|*)
