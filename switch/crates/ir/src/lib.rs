@@ -23,15 +23,20 @@
 //! ```
 
 pub mod eval;
+pub mod flow;
 pub mod frame;
 pub mod handle;
 pub mod inst;
 pub mod object;
+pub mod text;
+pub mod verify;
+mod visit;
 
 pub use frame::*;
 pub use handle::*;
 pub use inst::*;
 pub use object::*;
+pub use verify::{VerifyError, verify};
 
 /// A whole program.
 #[derive(Debug, Clone, Default)]

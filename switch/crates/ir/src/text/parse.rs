@@ -1,0 +1,449 @@
+//! Reads everything but code.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use num_bigint::BigUint;
+
+use super::lex::{Token, lex};
+use super::names::{Word, metadata_offset};
+use crate::*;
+
+/// Why a text is not a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParseError {
+    pub line: u32,
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
+
+impl FromStr for Program {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut parser = Parser { tokens: lex(text)?, next: 0, program: Program::default(), symbols: HashMap::new() };
+        while parser.next < parser.tokens.len() {
+            parser.item()?;
+        }
+        Ok(parser.program)
+    }
+}
+
+pub(super) struct Parser {
+    tokens: Vec<(Token, u32)>,
+    next: usize,
+    pub program: Program,
+    /// Offsets by name; of a name that came twice, the first.
+    symbols: HashMap<String, u32>,
+}
+
+/// The basic steps.
+impl Parser {
+    pub fn error<T>(&self, message: impl Into<String>) -> Result<T> {
+        // What was just read is at fault, or what should have followed the last token.
+        let at = self.next.clamp(1, self.tokens.len().max(1)) - 1;
+        let line = self.tokens.get(at).map_or(1, |(_, line)| *line);
+        Err(ParseError { line, message: message.into() })
+    }
+
+    pub fn peek(&self, ahead: usize) -> Option<&Token> {
+        self.tokens.get(self.next + ahead).map(|(token, _)| token)
+    }
+
+    pub fn skip(&mut self) {
+        self.next += 1;
+    }
+
+    fn expected<T>(&mut self, what: &str) -> Result<T> {
+        let found = match self.peek(0) {
+            None => "the end".to_owned(),
+            Some(Token::Word(word) | Token::Quoted(word)) => format!("`{word}`"),
+            Some(Token::Int(value)) => format!("{value}"),
+            Some(Token::Temp(number)) => format!("%{number}"),
+            Some(Token::Number(number)) => format!("#{number}"),
+            Some(Token::Mark(mark)) => format!("`{mark}`"),
+        };
+        self.next += 1;
+        self.error(format!("expected {what}, found {found}"))
+    }
+
+    pub fn is_mark(&self, mark: &str) -> bool {
+        matches!(self.peek(0), Some(Token::Mark(found)) if *found == mark)
+    }
+
+    pub fn take_mark(&mut self, mark: &str) -> bool {
+        let found = self.is_mark(mark);
+        self.next += usize::from(found);
+        found
+    }
+
+    pub fn mark(&mut self, mark: &str) -> Result<()> {
+        if self.take_mark(mark) { Ok(()) } else { self.expected(&format!("`{mark}`")) }
+    }
+
+    pub fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(0), Some(Token::Word(found)) if found == word)
+    }
+
+    pub fn take_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        self.next += usize::from(found);
+        found
+    }
+
+    pub fn word(&mut self, word: &str) -> Result<()> {
+        if self.take_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    pub fn any_word(&mut self, what: &str) -> Result<String> {
+        match self.peek(0) {
+            Some(Token::Word(word)) => {
+                let word = word.clone();
+                self.next += 1;
+                Ok(word)
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    /// A word of a closed set.
+    pub fn kind<K: Word>(&mut self, what: &str) -> Result<K> {
+        let word = self.any_word(what)?;
+        match K::from_word(&word) {
+            Some(kind) => Ok(kind),
+            None => {
+                let known: Vec<_> = K::WORDS.iter().map(|(_, word)| *word).collect();
+                self.error(format!("`{word}` is no {what}: {}", known.join(", ")))
+            }
+        }
+    }
+
+    pub fn name(&mut self) -> Result<String> {
+        match self.peek(0) {
+            Some(Token::Word(name) | Token::Quoted(name)) => {
+                let name = name.clone();
+                self.next += 1;
+                Ok(name)
+            }
+            _ => self.expected("a name"),
+        }
+    }
+
+    pub fn big(&mut self) -> Result<BigUint> {
+        match self.peek(0) {
+            Some(Token::Int(value)) => {
+                let value = value.clone();
+                self.next += 1;
+                Ok(value)
+            }
+            _ => self.expected("a number"),
+        }
+    }
+
+    /// A number that fits the type.
+    pub fn int<T: TryFrom<BigUint>>(&mut self) -> Result<T> {
+        let value = self.big()?;
+        match T::try_from(value.clone()) {
+            Ok(value) => Ok(value),
+            Err(_) => self.error(format!("{value} is too large here")),
+        }
+    }
+
+    /// `(item, item)`
+    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = Vec::new();
+        self.mark("(")?;
+        while !self.take_mark(")") {
+            if !items.is_empty() {
+                self.mark(",")?;
+            }
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `{ item item }`
+    fn body(&mut self, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.mark("{")?;
+        while !self.take_mark("}") {
+            item(self)?;
+        }
+        Ok(())
+    }
+
+    /// A reference to an item of one of the program's arenas, by number or name.
+    pub fn reference<H: Handle, T>(
+        &mut self,
+        what: &str,
+        arena: impl Fn(&Program) -> &Arena<H, T>,
+        name: impl Fn(&T) -> &str,
+    ) -> Result<H> {
+        if let Some(Token::Number(number)) = self.peek(0) {
+            let number = *number;
+            self.next += 1;
+            return Ok(H::new(number));
+        }
+        let wanted = self.name()?;
+        match arena(&self.program).iter().find(|(_, item)| name(item) == wanted) {
+            Some((handle, _)) => Ok(handle),
+            None => self.error(format!("there is no {what} `{wanted}` before this line")),
+        }
+    }
+
+    /// The offset of a variable or header.
+    pub fn offset(&mut self) -> Result<u32> {
+        if self.take_mark("@") {
+            return self.int();
+        }
+        let name = self.name()?;
+        let known = self.symbols.get(&name).or_else(|| self.symbols.get(&format!("{name}.$valid")));
+        match known {
+            Some(offset) => Ok(*offset),
+            None => self.error(format!("there is no variable `{name}` in the frame")),
+        }
+    }
+}
+
+/// The items.
+impl Parser {
+    fn item(&mut self) -> Result<()> {
+        let word = self.any_word("an item (frame, header, table, function, ...)")?;
+        match word.as_str() {
+            "frame" => self.frame(),
+            "metadata" => self.body(|p| {
+                let field = p.any_word("a field of standard metadata")?;
+                let offset = p.int()?;
+                match metadata_offset(&mut p.program.standard_metadata, &field) {
+                    Some(place) => *place = offset,
+                    None => return p.error(format!("standard metadata has no field `{field}`")),
+                }
+                Ok(())
+            }),
+            "errors" => {
+                self.program.errors = self.list(Self::name)?;
+                Ok(())
+            }
+            "growth" => {
+                self.program.max_growth = self.int()?;
+                Ok(())
+            }
+            "header" => self.header(),
+            "action" => {
+                let name = self.name()?;
+                let params = self.list(|p| {
+                    let name = p.name()?;
+                    p.mark(":")?;
+                    let width = p.int()?;
+                    p.mark("@")?;
+                    Ok(ActionParam { name, width, offset: p.int()? })
+                })?;
+                self.program.actions.push(Action { name, params });
+                Ok(())
+            }
+            "table" => self.table(),
+            "function" => self.function(),
+            "blocks" => {
+                let mut functions = [FunctionId::default(); 6];
+                for function in &mut functions {
+                    *function = self.reference("function", |p| &p.functions, |function| &function.name)?;
+                }
+                let [parser, verify_checksum, ingress, egress, compute_checksum, deparser] = functions;
+                self.program.blocks = Blocks { parser, verify_checksum, ingress, egress, compute_checksum, deparser };
+                Ok(())
+            }
+            _ => self.object(&word),
+        }
+    }
+
+    fn object(&mut self, word: &str) -> Result<()> {
+        match word {
+            "profile" => {
+                let (name, size) = self.name_and_size()?;
+                let selector = if self.take_word("selector") {
+                    Some(Selector { algorithm: self.kind("hash algorithm")?, output_width: self.int()? })
+                } else {
+                    None
+                };
+                self.program.profiles.push(Profile { name, size, selector });
+            }
+            "counter" => {
+                let (name, size) = self.name_and_size()?;
+                let unit = self.kind("unit")?;
+                self.program.counters.push(Counter { name, size, unit });
+            }
+            "meter" => {
+                let (name, size) = self.name_and_size()?;
+                let unit = self.kind("unit")?;
+                self.program.meters.push(Meter { name, size, unit });
+            }
+            "register" => {
+                let (name, size) = self.name_and_size()?;
+                self.word("width")?;
+                let width = self.int()?;
+                self.program.registers.push(Register { name, size, width });
+            }
+            "value_set" => {
+                let (name, size) = self.name_and_size()?;
+                let mut keys = Vec::new();
+                self.body(|p| {
+                    p.word("key")?;
+                    keys.push(p.key()?);
+                    Ok(())
+                })?;
+                self.program.value_sets.push(ValueSet { name, size, keys });
+            }
+            "digest" => {
+                let name = self.name()?;
+                let widths = self.list(Self::int)?;
+                self.program.digests.push(Digest { name, widths });
+            }
+            "field_list" => {
+                let number = if self.is_mark("{") { None } else { Some(self.int()?) };
+                let mut places = Vec::new();
+                self.body(|p| {
+                    places.push((p.int()?, p.int()?));
+                    Ok(())
+                })?;
+                self.program.field_lists.push(FieldList { number, places });
+            }
+            "string" => {
+                let string = self.name()?;
+                self.program.strings.push(string);
+            }
+            "note" => {
+                let kind = self.kind("kind of note")?;
+                let note = Note { kind, text: self.name()?, file: self.name()?, line: self.int()? };
+                self.program.notes.push(note);
+            }
+            _ => return self.error(format!("`{word}` is no item (frame, header, table, function, ...)")),
+        }
+        Ok(())
+    }
+
+    fn name_and_size(&mut self) -> Result<(String, u64)> {
+        let name = self.name()?;
+        self.word("size")?;
+        Ok((name, self.int()?))
+    }
+
+    fn frame(&mut self) -> Result<()> {
+        self.program.frame.size = self.int()?;
+        self.word("persistent")?;
+        self.program.frame.persistent = self.int()?;
+        self.body(|p| {
+            let offset = p.int()?;
+            let name = p.name()?;
+            p.mark(":")?;
+            let kind = match p.any_word("a type")?.as_str() {
+                "bits" => SymbolKind::Bits(p.int()?),
+                "varbit" => SymbolKind::Varbit(p.int()?),
+                "bool" => SymbolKind::Bool,
+                "error" => SymbolKind::Error,
+                other => return p.error(format!("`{other}` is no type: bits, varbit, bool, error")),
+            };
+            p.symbols.entry(name.clone()).or_insert(offset);
+            p.program.frame.symbols.push(Symbol { name, offset, kind });
+            Ok(())
+        })
+    }
+
+    fn header(&mut self) -> Result<()> {
+        let name = self.name()?;
+        self.word("size")?;
+        let size = self.int()?;
+        let mut fields = Vec::new();
+        self.body(|p| {
+            let offset = p.int()?;
+            let name = p.name()?;
+            p.mark(":")?;
+            let varbit = p.take_word("varbit");
+            fields.push(HeaderField { name, offset, width: p.int()?, varbit });
+            Ok(())
+        })?;
+        self.program.header_types.push(HeaderType { name, fields, size });
+        Ok(())
+    }
+
+    fn key(&mut self) -> Result<Key> {
+        let name = self.name()?;
+        self.mark(":")?;
+        Ok(Key { name, width: self.int()?, kind: self.kind("match kind")? })
+    }
+
+    fn table(&mut self) -> Result<()> {
+        let (name, size) = self.name_and_size()?;
+        let mut table = Table { name, size, ..Table::default() };
+        table.const_entries = self.take_word("const_entries");
+        table.idle_timeout = self.take_word("idle_timeout");
+        self.body(|p| p.table_part(&mut table))?;
+        self.program.tables.push(table);
+        Ok(())
+    }
+
+    fn table_part(&mut self, table: &mut Table) -> Result<()> {
+        match self.any_word("a part of a table")?.as_str() {
+            "key" => table.keys.push(self.key()?),
+            "action" => {
+                let action = self.reference("action", |p| &p.actions, |action| &action.name)?;
+                let default_only = self.take_word("default_only");
+                let table_only = self.take_word("table_only");
+                table.actions.push(TableAction { action, default_only, table_only });
+            }
+            "profile" => {
+                table.profile = Some(self.reference("profile", |p| &p.profiles, |profile| &profile.name)?);
+            }
+            "selector" => table.selector_widths = self.list(Self::int)?,
+            "default" => {
+                let (action, args) = (self.int()?, self.list(Self::big)?);
+                let is_const = self.take_word("const");
+                table.default_action = Some(DefaultAction { action, args, is_const });
+            }
+            "entry" => {
+                let is_const = self.take_word("const");
+                let keys = self.list(Self::key_match)?;
+                self.word("priority")?;
+                let priority = self.int()?;
+                self.mark("->")?;
+                let (action, args) = (self.int()?, self.list(Self::big)?);
+                table.entries.push(ConstEntry { keys, priority, action, args, is_const });
+            }
+            "counter" => {
+                table.direct_counter = Some(DirectCounter { name: self.name()?, unit: self.kind("unit")? });
+            }
+            "meter" => {
+                table.direct_meter = Some(DirectMeter { name: self.name()?, unit: self.kind("unit")? });
+            }
+            other => return self.error(format!("`{other}` is no part of a table")),
+        }
+        Ok(())
+    }
+
+    fn key_match(&mut self) -> Result<Match> {
+        if self.take_mark("*") {
+            return Ok(Match::Optional(None));
+        }
+        if self.take_word("optional") {
+            return Ok(Match::Optional(Some(self.big()?)));
+        }
+        let value = self.big()?;
+        if self.take_mark("/") {
+            Ok(Match::Lpm { value, prefix: self.int()? })
+        } else if self.take_mark("&&&") {
+            Ok(Match::Ternary { value, mask: self.big()? })
+        } else if self.take_mark("..") {
+            Ok(Match::Range { low: value, high: self.big()? })
+        } else {
+            Ok(Match::Exact(value))
+        }
+    }
+}
