@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
                 None
             }
             Entity::Symbol(Symbol::Table(table)) if member.name == "apply" => {
-                if self.body.place != Place::Control || self.in_table {
+                if self.body.place != Place::Control {
                     self.error(site.span, "a table can be applied only in the `apply` block of its control");
                 }
                 if let Some(arg) = site.args.first() {

@@ -12,7 +12,7 @@ use crate::scope::Scopes;
 use crate::signature::{ArchBlock, ExternInfo, Sig};
 
 /// How deep expressions, types and statements may nest. Each level takes stack here and in every later stage.
-pub const MAX_DEPTH: usize = 400;
+pub const MAX_DEPTH: usize = 1000;
 
 /// The types every program has.
 #[derive(Debug, Clone, Copy)]
@@ -104,8 +104,6 @@ pub struct Checker<'a> {
     pub readonly: HashSet<VarId>,
     /// The extern that stands for `list<T>`.
     pub list_extern: Option<hir::ExternId>,
-    /// A table's properties are being checked: no table can be applied there.
-    pub in_table: bool,
     depth: usize,
     too_deep: bool,
 }
@@ -146,7 +144,6 @@ impl<'a> Checker<'a> {
             action_sigs: Vec::new(),
             readonly: HashSet::new(),
             list_extern: None,
-            in_table: false,
             depth: 0,
             too_deep: false,
         }

@@ -31,7 +31,6 @@ impl<'a> Checker<'a> {
             annotations: self.annotations(&decl.annotations),
             span: decl.name.span,
         };
-        self.in_table = true;
         let mut has_actions = false;
         let mut later = Vec::new();
         for property in &decl.properties {
@@ -63,7 +62,6 @@ impl<'a> Checker<'a> {
                 _ => {}
             }
         }
-        self.in_table = false;
         let names_default = decl.properties.iter().any(|p| p.name.name == "default_action");
         if !names_default {
             self.add_no_action(&mut table);
