@@ -10,8 +10,16 @@ use crate::token::{PUNCTUATION, Token, TokenKind};
 /// Splits a file into tokens. Only an unclosed comment is an error here: any other odd text may stand in a part that the
 /// preprocessor skips.
 pub fn lex(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
-    let mut lexer =
-        Lexer { file, text, bytes: text.as_bytes(), pos: 0, space: true, line_start: true, texts: HashSet::new() };
+    let mut lexer = Lexer {
+        file,
+        text,
+        bytes: text.as_bytes(),
+        pos: 0,
+        space: true,
+        line_start: true,
+        in_directive: false,
+        texts: HashSet::new(),
+    };
     let mut tokens = Vec::new();
     while lexer.skip_blank(diagnostics) {
         tokens.push(lexer.token());
@@ -26,6 +34,8 @@ struct Lexer<'a> {
     pos: usize,
     space: bool,
     line_start: bool,
+    /// The present line started with `#`.
+    in_directive: bool,
     /// One copy of each text: a program says the same words over and over.
     texts: HashSet<Rc<str>>,
 }
@@ -99,6 +109,9 @@ impl Lexer<'_> {
                 shared
             }
         };
+        if self.line_start {
+            self.in_directive = kind == TokenKind::Hash;
+        }
         let token =
             Token { kind, text, span: self.span(start, self.pos), space: self.space, line_start: self.line_start };
         self.space = false;
@@ -116,7 +129,8 @@ impl Lexer<'_> {
         self.pos += 1;
         loop {
             match &self.bytes[self.pos..] {
-                [] | [b'\n', ..] => return TokenKind::OpenStr,
+                [] => return TokenKind::OpenStr,
+                [b'\n', ..] if !self.string_goes_on() => return TokenKind::OpenStr,
                 [b'"', ..] => {
                     self.pos += 1;
                     return TokenKind::Str;
@@ -125,6 +139,14 @@ impl Lexer<'_> {
                 _ => self.pos += 1,
             }
         }
+    }
+
+    /// Whether a string that reaches the end of its line is meant to go on. P4 allows it, but far more often the quote
+    /// is forgotten, and then the next one comes after the end of a statement.
+    fn string_goes_on(&self) -> bool {
+        let rest = &self.bytes[self.pos..];
+        let stop = rest.iter().find(|b| matches!(b, b'"' | b';' | b'{' | b'}'));
+        !self.in_directive && stop == Some(&b'"')
     }
 
     fn punctuation(&mut self) -> TokenKind {
@@ -172,9 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn strings_keep_escapes_and_end_with_the_line() {
+    fn strings_keep_escapes_and_end_before_the_statement_does() {
         assert_eq!(texts(r#""a\"b" c"#), [r#""a\"b""#, "c"]);
-        let tokens = lex(FileId(0), "\"abc\nd", &mut Diagnostics::new());
+        assert_eq!(texts("\"two\nlines\""), ["\"two\nlines\""]);
+        let tokens = lex(FileId(0), "\"abc\nd; \"", &mut Diagnostics::new());
         assert_eq!(tokens[0].kind, TokenKind::OpenStr);
         assert_eq!(&*tokens[1].text, "d");
     }

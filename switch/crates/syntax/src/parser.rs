@@ -287,23 +287,28 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes to where the next item of a body may start, behind the item that started at `start`.
+    /// Goes behind the item that started at `start` and was given up here, to where the next one may start.
     fn skip_item(&mut self, start: usize) {
+        let stopped = self.pos;
+        // From the start again, since the place may lie within brackets that only as a whole belong to the item.
+        self.pos = start;
         loop {
-            match self.kind() {
-                TokenKind::Eof | TokenKind::CloseBrace => return,
-                TokenKind::Semicolon => {
-                    self.bump();
-                    return;
-                }
-                kind if self.pos > start && self.token().line_start && starts_item(kind) => return,
-                kind => {
-                    self.skip_group();
-                    if kind == TokenKind::OpenBrace {
-                        self.take(TokenKind::Semicolon);
+            let kind = self.kind();
+            if self.pos >= stopped {
+                match kind {
+                    TokenKind::Eof | TokenKind::CloseBrace => return,
+                    TokenKind::Semicolon => {
+                        self.bump();
                         return;
                     }
+                    _ if self.pos > start && self.token().line_start && starts_item(kind) => return,
+                    _ => {}
                 }
+            }
+            self.skip_group();
+            if kind == TokenKind::OpenBrace && self.pos > stopped {
+                self.take(TokenKind::Semicolon);
+                return;
             }
         }
     }

@@ -26,7 +26,7 @@ macro_rules! token_kinds {
             /// A number; whether it is a good one, the parser says.
             Number,
             Str,
-            /// A string that its line ends before it does.
+            /// A string without its closing quote.
             OpenStr,
             /// A character that P4 does not have.
             Unknown,
@@ -55,11 +55,6 @@ macro_rules! token_kinds {
                     $($word => Self::$kw,)*
                     _ => Self::Ident,
                 }
-            }
-
-            /// The bare text of punctuation or a keyword.
-            pub(crate) fn word(self) -> &'static str {
-                self.describe().trim_matches('`')
             }
 
             /// A word that the language keeps for itself, in some place at least.

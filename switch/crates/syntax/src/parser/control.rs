@@ -57,9 +57,11 @@ impl Parser<'_> {
     }
 
     fn control_item(&mut self) -> Parse<Item> {
-        if self.kind() == TokenKind::Apply && self.nth(1) == TokenKind::OpenBrace {
+        if self.kind() == TokenKind::Apply && matches!(self.nth(1), TokenKind::OpenBrace | TokenKind::At) {
             self.bump();
-            return self.block().map(Item::Apply);
+            let start = self.span();
+            let annotations = self.annotations()?;
+            return self.annotated_block(annotations, start).map(Item::Apply);
         }
         let start = self.span();
         let annotations = self.annotations()?;

@@ -69,7 +69,7 @@ impl Parser<'_> {
     pub(super) fn function_or_instance(&mut self, annotations: Vec<Annotation>, start: Span) -> Parse<Decl> {
         let Some(end) = self.type_end(self.pos) else {
             return Err(match self.kind() {
-                kind if self.is_type_at(self.pos) && kind != TokenKind::Gt => self.ty().err().unwrap_or(Stop),
+                _ if self.is_type_at(self.pos) => self.ty().err().unwrap_or(Stop),
                 _ => self.expected("a declaration"),
             });
         };

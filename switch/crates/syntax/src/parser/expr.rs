@@ -274,9 +274,9 @@ impl Parser<'_> {
                 let error = Diagnostic::error(token.span, "`_` cannot stand for a value here");
                 return Err(self.report(error));
             }
-            kind if self.is_type_at(self.pos) => {
+            _ if self.is_type_at(self.pos) => {
                 let error = self.expected_error("an expression");
-                return Err(self.report(error.help(format!("a cast has parentheses: `({}...) value`", kind.word()))));
+                return Err(self.report(error.help("a cast has parentheses around the type: `(type) value`")));
             }
             _ => return Err(self.expected("an expression")),
         };
@@ -389,7 +389,8 @@ fn takes_type_args(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Path(_) | ExprKind::Member { .. })
 }
 
-/// The value of a string literal: `\"` and `\\` are resolved, other escapes P4 has none.
+/// The value of a string literal: `\"` and `\\` are resolved, `\` at the end of a line takes the end away; P4 has no
+/// other escapes.
 fn string_value(text: &str) -> String {
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
     let mut value = String::with_capacity(inner.len());
@@ -398,6 +399,9 @@ fn string_value(text: &str) -> String {
         match chars.peek() {
             Some(next @ ('"' | '\\')) if c == '\\' => {
                 value.push(*next);
+                chars.next();
+            }
+            Some('\n') if c == '\\' => {
                 chars.next();
             }
             _ => value.push(c),

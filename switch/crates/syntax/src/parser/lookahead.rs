@@ -138,7 +138,7 @@ impl Parser<'_> {
     pub(super) fn is_type_at(&self, index: usize) -> bool {
         use TokenKind::*;
         match self.kind_at(index) {
-            Bool | Error | String | MatchKind | Void | Underscore | Bit | Int | Varbit | Tuple | Gt => true,
+            Bool | Error | String | MatchKind | Void | Underscore | Bit | Int | Varbit | Tuple => true,
             List => self.kind_at(index + 1) == Lt,
             Dot => self.is_type_at(index + 1),
             kind if kind.is_name() => self.is_type(&self.tokens[index].text) != Some(false),
@@ -148,7 +148,7 @@ impl Parser<'_> {
 
     /// Whether the `<` here starts type arguments of a call: they end in `>` and `(` follows.
     pub(super) fn is_generic_call(&mut self) -> bool {
-        self.is_type_at(self.pos + 1)
+        (self.is_type_at(self.pos + 1) || self.nth(1) == TokenKind::Gt)
             && self.type_args_end(self.pos).is_some_and(|end| self.kind_at(end) == TokenKind::OpenParen)
     }
 }

@@ -14,7 +14,7 @@ impl Parser<'_> {
         self.annotated_block(Vec::new(), self.span())
     }
 
-    fn annotated_block(&mut self, annotations: Vec<Annotation>, start: Span) -> Parse<Block> {
+    pub(super) fn annotated_block(&mut self, annotations: Vec<Annotation>, start: Span) -> Parse<Block> {
         let stmts = self.scoped(|p| p.braced(Self::stmt))?;
         Ok(Block { annotations, stmts, span: self.since(start) })
     }
@@ -131,18 +131,19 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Const {
             return self.const_decl(annotations, start).map(Some);
         }
-        let is_name = self.kind().is_name();
+        let is_name = self.kind().is_name() || self.kind() == TokenKind::Dot;
         let Some(end) = self.type_end(self.pos) else {
             // `bit<` and such that do not end: reading the type tells why.
-            let starts_type = !is_name && self.is_type_at(self.pos) && self.kind() != TokenKind::Gt;
+            let starts_type = !is_name && self.is_type_at(self.pos);
             return if starts_type { Err(self.ty().err().unwrap_or(super::Stop)) } else { Ok(None) };
         };
-        if self.kind_at(end) == TokenKind::OpenParen && is_name | (self.kind() == TokenKind::Dot) {
-            let close = self.closers[end].map(|c| c as usize + 1);
-            if close.is_some_and(|c| self.kind_at(c).is_name() && !self.tokens[c].line_start) {
-                return self.instance(annotations, start).map(|i| Some(Decl::Instance(i)));
-            }
-            return Ok(None);
+        if self.kind_at(end) == TokenKind::OpenParen && is_name {
+            return match self.closers[end] {
+                Some(close) if self.names_instance(close as usize + 1) => {
+                    self.instance(annotations, start).map(|i| Some(Decl::Instance(i)))
+                }
+                _ => Ok(None),
+            };
         }
         let named = self.kind_at(end).is_name() || (self.kind_at(end).is_keyword() && !self.tokens[end].line_start);
         if !named && is_name {
@@ -154,6 +155,17 @@ impl Parser<'_> {
         let decl = self.variable(annotations, start)?;
         self.semicolon("the declaration of a variable")?;
         Ok(Some(Decl::Var(VarDecl { span: self.since(start), ..decl })))
+    }
+
+    /// Whether what is at `index`, behind `name(...)`, is the name of an instance. On a new line it may as well start
+    /// the next statement, the `;` before it forgotten.
+    fn names_instance(&self, index: usize) -> bool {
+        let ends = match self.kind_at(index + 1) {
+            TokenKind::Semicolon | TokenKind::OpenBracket => true,
+            TokenKind::Assign => self.kind_at(index + 2) == TokenKind::OpenBrace,
+            _ => false,
+        };
+        self.kind_at(index).is_name() && (ends || !self.tokens[index].line_start)
     }
 
     /// `type name = init`, without its `;`.
