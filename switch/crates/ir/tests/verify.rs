@@ -271,6 +271,7 @@ fn objects() {
     check(
         &[
             ("frame 256 persistent 300 {}", "frame: the persistent part is larger than the frame"),
+            ("frame 256 persistent 128 headers 129 {}", "frame: headers end behind the persistent part"),
             ("frame 256 persistent 128 { 250 x: bits 64 }", "frame: x lies outside the frame"),
             ("frame 256 persistent 128 { 201 x: bool 200 y: bool }", "frame: x should stand after y"),
             (

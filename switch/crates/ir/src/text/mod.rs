@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! program   = item*
-//! item      = "frame" INT "persistent" INT "{" (INT NAME ":" type)* "}"       size; places by offset
+//! item      = "frame" INT "persistent" INT ["headers" INT] "{" (INT NAME ":" type)* "}"   size; offset, variable
 //!           | "metadata" "{" (NAME INT)* "}"                                  offsets of standard metadata
 //!           | "errors" "(" NAME,* ")"
 //!           | "growth" INT

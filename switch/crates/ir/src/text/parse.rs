@@ -340,6 +340,9 @@ impl Parser {
         self.program.frame.size = self.int()?;
         self.word("persistent")?;
         self.program.frame.persistent = self.int()?;
+        if self.take_word("headers") {
+            self.program.frame.headers = self.int()?;
+        }
         self.body(|p| {
             let offset = p.int()?;
             let name = p.name()?;

@@ -152,7 +152,8 @@ impl Display for Program {
 
 impl Program {
     fn frame_text(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "frame {} persistent {} {{", self.frame.size, self.frame.persistent)?;
+        let Frame { size, persistent, headers, .. } = &self.frame;
+        writeln!(f, "frame {size} persistent {persistent} headers {headers} {{")?;
         for symbol in &self.frame.symbols {
             write!(f, "    {} {}: ", symbol.offset, NameText(&symbol.name))?;
             match symbol.kind {

@@ -105,6 +105,7 @@ impl InstText<'_> {
         self.base(f, place, self.names.variable(place.offset, width))
     }
 
+    /// A place that is a header, or something else that has no width.
     fn header(&self, f: &mut Formatter<'_>, place: &Place) -> fmt::Result {
         self.base(f, place, self.names.header(place.offset).or_else(|| self.names.variable(place.offset, None)))
     }
@@ -210,14 +211,14 @@ impl Display for InstText<'_> {
             }
             Inst::Copy { dst, src, bytes } => {
                 f.write_str("copy ")?;
-                self.place(f, dst, None)?;
+                self.header(f, dst)?;
                 f.write_str(", ")?;
-                self.place(f, src, None)?;
+                self.header(f, src)?;
                 write!(f, ", {bytes}")
             }
             Inst::Zero { place, bytes } => {
                 f.write_str("zero ")?;
-                self.place(f, place, None)?;
+                self.header(f, place)?;
                 write!(f, ", {bytes}")
             }
             Inst::Wide { op, dst, args } => {
@@ -282,7 +283,7 @@ impl Display for InstText<'_> {
             }
             Inst::CopyArg { dst, offset, bytes } => {
                 f.write_str("copy_arg ")?;
-                self.place(f, dst, None)?;
+                self.header(f, dst)?;
                 write!(f, ", {offset}, {bytes}")
             }
             Inst::Count { counter, index } => {

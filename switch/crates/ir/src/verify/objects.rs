@@ -55,6 +55,7 @@ impl Rules<'_> {
         let frame = &self.program.frame;
         self.at = "frame".to_owned();
         self.require(frame.persistent <= frame.size, || "the persistent part is larger than the frame".to_owned());
+        self.require(frame.headers <= frame.persistent, || "headers end behind the persistent part".to_owned());
         for symbol in &frame.symbols {
             let size = match symbol.kind {
                 SymbolKind::Bits(width) => storage_size(width),
