@@ -1,0 +1,97 @@
+//! Runs of words of any length in one arena: nodes of tries, lists.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::epoch::Epochs;
+use crate::segments::Words;
+
+/// Up to this many words, blocks come in steps of two; longer ones in powers of two.
+const SMALL: usize = 160;
+
+/// The writer's book of an arena of blocks. Number 0 is no block.
+#[derive(Debug)]
+pub struct Blocks {
+    next: u32,
+    free: Vec<Vec<u32>>,
+    waiting: VecDeque<(u64, u32, usize)>,
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Self { next: 2, free: vec![Vec::new(); SMALL / 2 + 40], waiting: VecDeque::new() }
+    }
+}
+
+/// Where blocks of a length are kept, and the words they take.
+fn class(len: usize) -> (usize, u32) {
+    if len <= SMALL {
+        (len.div_ceil(2), len.next_multiple_of(2) as u32)
+    } else {
+        let words = len.next_power_of_two();
+        (SMALL / 2 + words.ilog2() as usize, words as u32)
+    }
+}
+
+impl Blocks {
+    /// An arena for blocks.
+    pub fn arena() -> Words {
+        Words::new(10, 1)
+    }
+
+    /// Puts `contents` into a block no reader knows.
+    pub fn put(&mut self, arena: &Words, epochs: &Epochs, contents: &[u64]) -> u32 {
+        let (class, words) = class(contents.len());
+        if self.free[class].is_empty() && !self.waiting.is_empty() {
+            let safe = epochs.safe();
+            while let Some(&(ticket, block, class)) = self.waiting.front()
+                && ticket < safe
+            {
+                self.waiting.pop_front();
+                self.free[class].push(block);
+            }
+        }
+        let block = self.free[class].pop().unwrap_or_else(|| {
+            while arena.room(self.next) < u64::from(words) {
+                self.next = u32::try_from(u64::from(self.next) + arena.room(self.next)).expect("below 2^32 words");
+            }
+            let block = self.next;
+            self.next = block.checked_add(words).expect("below 2^32 words");
+            arena.ensure(block);
+            block
+        });
+        for (word, value) in arena.tail(block).iter().zip(contents) {
+            word.store(*value, Relaxed);
+        }
+        block
+    }
+
+    /// Takes a block of `len` words back that readers can't reach any more but may still be looking at.
+    pub fn retire(&mut self, epochs: &Epochs, block: u32, len: usize) {
+        self.waiting.push_back((epochs.retire(), block, class(len).0));
+    }
+
+    /// Bytes used of the arena and by the book.
+    pub fn memory(&self) -> usize {
+        self.next as usize * 8
+            + self.free.iter().map(|list| list.capacity() * 4).sum::<usize>()
+            + self.waiting.capacity() * size_of::<(u64, u32, usize)>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_lie_in_one_segment_and_are_used_again() {
+        let (epochs, arena, mut blocks) = (Epochs::new(), Blocks::arena(), Blocks::default());
+        let lengths = [1, 2, 700, 3, 5000, 159, 161, 4];
+        let made: Vec<_> = lengths.iter().map(|&len| blocks.put(&arena, &epochs, &vec![len as u64; len])).collect();
+        for (&block, &len) in made.iter().zip(&lengths) {
+            assert!(arena.tail(block)[..len].iter().all(|word| word.load(Relaxed) == len as u64), "length {len}");
+        }
+        blocks.retire(&epochs, made[3], 3);
+        assert_eq!(blocks.put(&arena, &epochs, &[9; 4]), made[3]);
+    }
+}

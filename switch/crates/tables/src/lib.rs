@@ -1,0 +1,31 @@
+//! Match stores: what a table's keys find.
+//!
+//! Three structures behind one [`Table`]: a hash for exact keys, a trie for exact keys with one longest-prefix key, and
+//! a tuple space (one hash per combination of masks) for everything else. One [`Writer`] changes a table while any
+//! number of [`Reader`]s look keys up.
+//!
+//! Readers never wait: no lock, no reference count, no copy of the table. Everything a lookup touches is a word of
+//! an arena that only grows ([`Segments`]); the writer publishes a change by one atomic store, and takes a replaced
+//! word again only when no reader can still be looking at it ([`Epochs`]). All of it is safe Rust: a mistake in the
+//! protocol could give a wrong answer, never a wild pointer. Maps with owned values (papaya, arc-swap) would need an
+//! allocation and a pointer hop per entry, and have no trie.
+//!
+//! A table maps a key to a *slot*, a small number that is the entry's own as long as it lives, and a *body*, a number
+//! that whoever owns the entries may change in one step. What they stand for is not this crate's affair.
+
+mod blocks;
+mod epoch;
+mod hash;
+mod key;
+mod segments;
+mod slots;
+mod table;
+mod trie;
+mod tuple;
+
+pub use blocks::Blocks;
+pub use epoch::{Epochs, Reader};
+pub use key::{FieldKind, FieldSpec, Pattern, Schema};
+pub use segments::{Segments, Words};
+pub use slots::Slots;
+pub use table::{Hit, InsertError, Table, Writer, table};

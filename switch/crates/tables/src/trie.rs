@@ -1,0 +1,364 @@
+//! Longest prefix match: a trie of six bits a step whose one-way stretches are pressed together.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use crate::blocks::Blocks;
+use crate::epoch::Epochs;
+use crate::key::bits;
+use crate::segments::Words;
+
+/// Bits a node branches on.
+const STEP: u32 = 6;
+/// The most steps a node can skip: 54 bits fit beside their number in one word.
+const MAX_SKIP: u32 = 9;
+/// First word of a node's values, the children follow.
+const LISTS: usize = 3;
+
+/// The trie. A node is a block of words that never changes but for the values and child numbers in it; a node that
+/// gains or loses one of them is replaced by a new block.
+///
+/// ```text
+///   0   skipped bits << 8 | skipped steps     both compared before anything else
+///   1   prefixes that end here, by length and bits: of length l (0..=5) and bits b, bit 2^l - 1 + b
+///   2   children, by the next six bits
+///   3   values of the prefixes (slot << 32 | body), then blocks of the children, each in the order of its bit
+/// ```
+#[derive(Debug)]
+pub(crate) struct Trie {
+    blocks: Words,
+    root: AtomicU64,
+}
+
+/// For six bits: the prefixes of them that can end in a node.
+const ENDINGS: [u64; 64] = {
+    let mut endings = [0; 64];
+    let mut six = 0;
+    while six < 64 {
+        let mut len = 0;
+        while len < STEP {
+            endings[six] |= 1 << ((1 << len) - 1 + (six >> (STEP - len)));
+            len += 1;
+        }
+        six += 1;
+    }
+    endings
+};
+
+#[inline]
+fn below(bit: u32) -> u64 {
+    (1 << bit) - 1
+}
+
+#[inline]
+fn rank(map: u64, bit: u32) -> usize {
+    (map & below(bit)).count_ones() as usize
+}
+
+impl Trie {
+    pub fn new() -> Self {
+        Self { blocks: Blocks::arena(), root: AtomicU64::new(0) }
+    }
+
+    /// The value of the longest prefix of the key.
+    #[inline]
+    pub fn find(&self, key: &[u64]) -> Option<u64> {
+        let mut best = None;
+        let mut depth = 0;
+        let mut block = self.root.load(Acquire) as u32;
+        while block != 0 {
+            let node = self.blocks.tail(block);
+            let skip = node[0].load(Relaxed);
+            let steps = skip as u32 & 0xff;
+            if steps != 0 {
+                if bits(key, depth, steps * STEP) != skip >> 8 {
+                    break;
+                }
+                depth += steps * STEP;
+            }
+            let six = bits(key, depth, STEP) as u32;
+            let prefixes = node[1].load(Relaxed);
+            let children = node[2].load(Relaxed);
+            let endings = prefixes & ENDINGS[six as usize];
+            if endings != 0 {
+                best = Some(&node[LISTS + rank(prefixes, endings.ilog2())]);
+            }
+            if children >> six & 1 == 0 {
+                break;
+            }
+            block = node[LISTS + prefixes.count_ones() as usize + rank(children, six)].load(Acquire) as u32;
+            depth += STEP;
+        }
+        best.map(|value| value.load(Acquire))
+    }
+
+    /// The word that holds the value of exactly this prefix.
+    fn exact(&self, key: &[u64], length: u32) -> Option<&AtomicU64> {
+        let mut depth = 0;
+        let mut block = self.root.load(Acquire) as u32;
+        while block != 0 {
+            let node = self.blocks.tail(block);
+            let skip = node[0].load(Relaxed);
+            let steps = skip as u32 & 0xff;
+            if depth + steps * STEP > length || (steps != 0 && bits(key, depth, steps * STEP) != skip >> 8) {
+                return None;
+            }
+            depth += steps * STEP;
+            let (prefixes, children) = (node[1].load(Relaxed), node[2].load(Relaxed));
+            if length - depth < STEP {
+                let ending = ending(key, depth, length);
+                return (prefixes >> ending & 1 == 1).then(|| &node[LISTS + rank(prefixes, ending)]);
+            }
+            let six = bits(key, depth, STEP) as u32;
+            if children >> six & 1 == 0 {
+                return None;
+            }
+            block = node[LISTS + prefixes.count_ones() as usize + rank(children, six)].load(Acquire) as u32;
+            depth += STEP;
+        }
+        None
+    }
+
+    /// The value of exactly this prefix.
+    pub fn get(&self, key: &[u64], length: u32) -> Option<u64> {
+        self.exact(key, length).map(|value| value.load(Acquire))
+    }
+
+    /// Changes the value of a prefix that is there. Only for the writer.
+    pub fn set(&self, key: &[u64], length: u32, value: u64) {
+        if let Some(place) = self.exact(key, length) {
+            place.store(value, Release);
+        }
+    }
+}
+
+/// The bit of a prefix that ends in a node at `depth`.
+fn ending(key: &[u64], depth: u32, length: u32) -> u32 {
+    let len = length - depth;
+    (1 << len) - 1 + if len == 0 { 0 } else { bits(key, depth, len) as u32 }
+}
+
+/// A node taken apart.
+#[derive(Debug, Clone, Default)]
+struct Node {
+    steps: u32,
+    skipped: u64,
+    prefixes: u64,
+    children: u64,
+    values: Vec<u64>,
+    blocks: Vec<u64>,
+}
+
+impl Node {
+    fn read(block: &[AtomicU64]) -> Self {
+        let word = |i: usize| block[i].load(Relaxed);
+        let (skip, prefixes, children) = (word(0), word(1), word(2));
+        let blocks = LISTS + prefixes.count_ones() as usize;
+        Self {
+            steps: skip as u32 & 0xff,
+            skipped: skip >> 8,
+            prefixes,
+            children,
+            values: (LISTS..blocks).map(word).collect(),
+            blocks: (blocks..blocks + children.count_ones() as usize).map(word).collect(),
+        }
+    }
+
+    fn words(&self) -> Vec<u64> {
+        let mut words = Vec::with_capacity(self.len());
+        words.extend([self.skipped << 8 | u64::from(self.steps), self.prefixes, self.children]);
+        words.extend(&self.values);
+        words.extend(&self.blocks);
+        words
+    }
+
+    fn len(&self) -> usize {
+        LISTS + self.values.len() + self.blocks.len()
+    }
+
+    fn add_value(&mut self, ending: u32, value: u64) {
+        self.values.insert(rank(self.prefixes, ending), value);
+        self.prefixes |= 1 << ending;
+    }
+
+    fn add_child(&mut self, six: u32, block: u32) {
+        self.blocks.insert(rank(self.children, six), u64::from(block));
+        self.children |= 1 << six;
+    }
+
+    /// The first steps skipped that agree with the key, as far as the prefix goes.
+    fn common(&self, key: &[u64], depth: u32, length: u32) -> u32 {
+        let most = self.steps.min((length - depth) / STEP);
+        (0..most).find(|&step| self.skipped_step(step) != bits(key, depth + step * STEP, STEP)).unwrap_or(most)
+    }
+
+    fn skipped_step(&self, step: u32) -> u64 {
+        self.skipped >> ((self.steps - 1 - step) * STEP) & 63
+    }
+}
+
+/// The writer's side of a trie.
+#[derive(Debug, Default)]
+pub(crate) struct TrieWriter {
+    blocks: Blocks,
+}
+
+impl TrieWriter {
+    fn put(&mut self, trie: &Trie, epochs: &Epochs, node: &Node) -> u32 {
+        self.blocks.put(&trie.blocks, epochs, &node.words())
+    }
+
+    /// A new branch for the rest of a prefix from `depth` on.
+    fn branch(&mut self, trie: &Trie, epochs: &Epochs, key: &[u64], depth: u32, length: u32, value: u64) -> u32 {
+        let mut depths = vec![depth];
+        let mut at = depth;
+        while (length - at) / STEP > MAX_SKIP {
+            at += (MAX_SKIP + 1) * STEP;
+            depths.push(at);
+        }
+        // From the end up, so each node knows its child.
+        let mut child = None;
+        while let Some(depth) = depths.pop() {
+            let steps = ((length - depth) / STEP).min(MAX_SKIP);
+            let mut node = Node { steps, ..Node::default() };
+            if steps != 0 {
+                node.skipped = bits(key, depth, steps * STEP);
+            }
+            let end = depth + steps * STEP;
+            match child {
+                None => node.add_value(ending(key, end, length), value),
+                Some(child) => node.add_child(bits(key, end, STEP) as u32, child),
+            }
+            child = Some(self.put(trie, epochs, &node));
+        }
+        child.expect("at least one node")
+    }
+
+    /// Adds a prefix that is not there.
+    pub fn insert(&mut self, trie: &Trie, epochs: &Epochs, key: &[u64], length: u32, value: u64) {
+        let mut place = &trie.root;
+        let mut depth = 0;
+        loop {
+            let block = place.load(Acquire) as u32;
+            if block == 0 {
+                let branch = self.branch(trie, epochs, key, depth, length, value);
+                place.store(u64::from(branch), Release);
+                return;
+            }
+            let words = trie.blocks.tail(block);
+            let steps = words[0].load(Relaxed) as u32 & 0xff;
+            let same = steps == 0
+                || (depth + steps * STEP <= length && bits(key, depth, steps * STEP) == words[0].load(Relaxed) >> 8);
+            if same && length - depth - steps * STEP >= STEP {
+                let (prefixes, children) = (words[1].load(Relaxed), words[2].load(Relaxed));
+                let six = bits(key, depth + steps * STEP, STEP) as u32;
+                if children >> six & 1 == 1 {
+                    depth += (steps + 1) * STEP;
+                    place = &words[LISTS + prefixes.count_ones() as usize + rank(children, six)];
+                    continue;
+                }
+            }
+            let old = Node::read(words);
+            let mut node = if same { old.clone() } else { self.split(trie, epochs, &old, key, depth, length) };
+            let end = depth + node.steps * STEP;
+            if length - end < STEP {
+                node.add_value(ending(key, end, length), value);
+            } else {
+                let branch = self.branch(trie, epochs, key, end + STEP, length, value);
+                node.add_child(bits(key, end, STEP) as u32, branch);
+            }
+            let new = self.put(trie, epochs, &node);
+            place.store(u64::from(new), Release);
+            self.blocks.retire(epochs, block, old.len());
+            return;
+        }
+    }
+
+    /// A node for the part of the skipped steps that agrees with the key, above a copy of the old node with the rest.
+    fn split(&mut self, trie: &Trie, epochs: &Epochs, old: &Node, key: &[u64], depth: u32, length: u32) -> Node {
+        let common = old.common(key, depth, length);
+        let mut lower = old.clone();
+        lower.steps = old.steps - common - 1;
+        lower.skipped = old.skipped & below(lower.steps * STEP);
+        let lower_block = self.put(trie, epochs, &lower);
+        let mut upper =
+            Node { steps: common, skipped: old.skipped >> ((old.steps - common) * STEP), ..Node::default() };
+        upper.add_child(old.skipped_step(common) as u32, lower_block);
+        upper
+    }
+
+    /// Takes out a prefix that is there.
+    pub fn remove(&mut self, trie: &Trie, epochs: &Epochs, key: &[u64], length: u32) {
+        // The way down: where each node's number stands, and its depth.
+        let mut path = vec![(&trie.root, 0)];
+        loop {
+            let (place, depth) = path[path.len() - 1];
+            let node = trie.blocks.tail(place.load(Acquire) as u32);
+            let end = depth + (node[0].load(Relaxed) as u32 & 0xff) * STEP;
+            if length - end < STEP {
+                break;
+            }
+            let six = bits(key, end, STEP) as u32;
+            let children = LISTS + node[1].load(Relaxed).count_ones() as usize;
+            path.push((&node[children + rank(node[2].load(Relaxed), six)], end + STEP));
+        }
+        // The way up: what has nothing left goes, and its parent loses a child. Nothing is retired before the store that
+        // makes all of it unreachable.
+        let mut unreachable = Vec::new();
+        let mut lost_child = false;
+        while let Some((place, depth)) = path.pop() {
+            let block = place.load(Acquire) as u32;
+            let mut node = Node::read(trie.blocks.tail(block));
+            unreachable.push((block, node.len()));
+            let end = depth + node.steps * STEP;
+            if lost_child {
+                let six = bits(key, end, STEP) as u32;
+                node.blocks.remove(rank(node.children, six));
+                node.children &= !(1 << six);
+            } else {
+                let ending = ending(key, end, length);
+                node.values.remove(rank(node.prefixes, ending));
+                node.prefixes &= !(1 << ending);
+            }
+            lost_child = node.prefixes == 0 && node.children == 0;
+            if lost_child && !path.is_empty() {
+                continue;
+            }
+            let new = if lost_child {
+                0
+            } else {
+                unreachable.extend(self.merge(trie, &mut node));
+                self.put(trie, epochs, &node)
+            };
+            place.store(u64::from(new), Release);
+            break;
+        }
+        for (block, len) in unreachable {
+            self.blocks.retire(epochs, block, len);
+        }
+    }
+
+    /// If a node has become a mere step to its only child, makes it that child with a longer skip. Answers the child's
+    /// block and length, since nothing will lead there any more.
+    fn merge(&self, trie: &Trie, node: &mut Node) -> Option<(u32, usize)> {
+        if node.prefixes != 0 || node.children.count_ones() != 1 {
+            return None;
+        }
+        let block = node.blocks[0] as u32;
+        let mut child = Node::read(trie.blocks.tail(block));
+        if node.steps + 1 + child.steps > MAX_SKIP {
+            return None;
+        }
+        let len = child.len();
+        let upper = node.skipped << STEP | u64::from(node.children.trailing_zeros());
+        child.skipped |= upper << (child.steps * STEP);
+        child.steps += node.steps + 1;
+        *node = child;
+        Some((block, len))
+    }
+
+    /// Bytes of nodes, free ones included.
+    pub fn memory(&self) -> usize {
+        self.blocks.memory()
+    }
+}
