@@ -20,6 +20,8 @@ pub struct Effects {
     pub log: Vec<String>,
     /// The text of an `assert` or `assume` that did not hold.
     pub assertion_failed: Option<StringId>,
+    /// A backend failed in the middle of the packet, which must be dropped.
+    pub fault: bool,
 }
 
 impl Effects {
@@ -33,5 +35,6 @@ impl Effects {
         self.digests.clear();
         self.log.clear();
         self.assertion_failed = None;
+        self.fault = false;
     }
 }

@@ -1,0 +1,117 @@
+//! The JIT: a program's functions as machine code.
+//!
+//! [`Jit`] does what the interpreter does, only faster: it translates each function of the flat form with Cranelift
+//! ([`translate`]) into one that takes a view of the packet's context ([`raw`]). Everything on the way of an ordinary
+//! packet is code of its own; tables and the rarer externs are calls of helpers ([`helper`], [`slow`]).
+
+mod code;
+mod helper;
+mod raw;
+mod slow;
+mod translate;
+
+use std::sync::Arc;
+
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_module::Module;
+use ir::flow::Flow;
+use ir::{Function, FunctionId, Handle, Inst, Program, Terminator};
+use runtime::{Backend, Context};
+
+use code::{Code, Compiler, Entry};
+use raw::RawContext;
+use slow::SlowCall;
+use translate::{Shared, Summary};
+
+/// A compiled program.
+pub struct Jit {
+    program: Arc<Program>,
+    /// By index; `None` for a function that does nothing.
+    functions: Vec<Option<(Entry, Summary)>>,
+    /// Owns the memory that the entries point into.
+    _code: Code,
+    /// Compiled code holds their addresses.
+    _slow_calls: Vec<Box<SlowCall>>,
+    /// Compiled code holds its address too.
+    zeros: Box<[u64]>,
+}
+
+impl Jit {
+    /// Compiles a program, which must have passed the verifier. The error says what could not be compiled.
+    pub fn compile(program: Arc<Program>) -> Result<Self, String> {
+        Self::build(program, None)
+    }
+
+    /// The program's machine code as Cranelift lists it, for people.
+    pub fn listing(program: Arc<Program>) -> Result<String, String> {
+        let mut listing = String::new();
+        Self::build(program, Some(&mut listing))?;
+        Ok(listing)
+    }
+
+    fn build(program: Arc<Program>, mut listing: Option<&mut String>) -> Result<Self, String> {
+        let mut compiler = Compiler::new()?;
+        let most = program.actions.iter().map(|(_, action)| action.data_size()).chain([program.frame.size]).max();
+        let zeros = vec![0; most.unwrap_or(0) as usize / 8 + 16].into_boxed_slice();
+        let mut shared = Shared {
+            call_conv: compiler.module().isa().default_call_conv(),
+            slow_calls: Vec::new(),
+            zeros: zeros.as_ptr() as usize,
+            packet_too_short: error_index(&program, "PacketTooShort"),
+        };
+        let mut builder_context = FunctionBuilderContext::new();
+        let mut functions = Vec::new();
+        for (id, function) in program.functions.iter() {
+            if is_empty(function) {
+                functions.push(None);
+                continue;
+            }
+            let mut target = compiler.start(id.index());
+            let builder = FunctionBuilder::new(&mut target, &mut builder_context);
+            let (builder, summary) = translate::translate(&program, function, builder, &mut shared);
+            builder.finalize(compiler.module().target_config());
+            let name = format!("{}.{}", id.index(), function.name);
+            let before = listing.is_some().then(|| target.display().to_string());
+            let (compiled, text) = compiler.define(&name, target, listing.is_some())?;
+            if let (Some(listing), Some(before)) = (&mut listing, before) {
+                listing.push_str(&format!("{name}:\n{before}\n{text}\n"));
+            }
+            functions.push(Some((compiled, summary)));
+        }
+        let code = compiler.finish()?;
+        let functions =
+            functions.into_iter().map(|function| function.map(|(id, summary)| (code.entry(id), summary))).collect();
+        Ok(Self { program, functions, _code: code, _slow_calls: shared.slow_calls, zeros })
+    }
+}
+
+impl Backend for Jit {
+    #[allow(unsafe_code, reason = "this calls machine code")]
+    fn run(&self, function: FunctionId, context: &mut Context<'_>) {
+        let Some((entry, summary)) = self.functions[function.index()] else { return };
+        assert!(
+            context.frame.all().len() >= self.program.frame.size as usize,
+            "the context's frame is that of another program"
+        );
+        let mut raw = RawContext::new(context, &self.zeros, summary.output as usize);
+        // SAFETY: `raw` views `context`, which is borrowed until this function ends; `entry` was compiled from a
+        // function that keeps within the frame, whose size was just checked.
+        unsafe {
+            entry(&mut raw);
+            raw.write_back(context);
+        }
+    }
+}
+
+/// The number of an error; programs without it never meet it.
+fn error_index(program: &Program, name: &str) -> u32 {
+    program.errors.iter().position(|error| error == name).unwrap_or(0) as u32
+}
+
+/// Whether a function comes to its end without doing anything.
+fn is_empty(function: &Function) -> bool {
+    Flow::new(function).order.iter().all(|block| {
+        let block = &function.blocks[*block];
+        block.insts.iter().all(|inst| matches!(inst, Inst::Note(_))) && matches!(block.end, Terminator::Return)
+    })
+}

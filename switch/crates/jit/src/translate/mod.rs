@@ -1,0 +1,488 @@
+//! From a function of the flat form to Cranelift's.
+//!
+//! Every temp becomes a Cranelift value of the narrowest type of 8, 16, 32, 64 or 128 bits, always masked to the
+//! temp's width. The frame stays in memory, but what a straight line of code stored or loaded is remembered
+//! ([`known`]), so a field goes from the packet to a key in a register.
+
+mod externs;
+mod known;
+mod memory;
+mod parser;
+mod scalar;
+mod table;
+mod wire;
+
+use cranelift_codegen::ir::{
+    AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind,
+    Type, Value, types::*,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, Switch, Variable};
+use ir::flow::Flow;
+use ir::{BlockId, Handle, Inst, Operand, Program, Temp, Terminator};
+
+use crate::helper::Helper;
+use crate::raw::at;
+use crate::slow::SlowCall;
+use known::Known;
+pub(crate) use scalar::type_of;
+
+/// What the functions of a program share.
+pub(crate) struct Shared {
+    pub call_conv: CallConv,
+    /// Instructions that helpers run; compiled code holds their addresses.
+    pub slow_calls: Vec<Box<SlowCall>>,
+    /// Address of a frame full of zeros, which is read in place of an element that is not there.
+    pub zeros: usize,
+    pub packet_too_short: u32,
+}
+
+/// What else there is to know of a translated function.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Summary {
+    /// Bytes of output to reserve before it runs.
+    pub output: u32,
+}
+
+/// Memories that never overlap.
+#[derive(Debug, Clone, Copy)]
+enum Memory {
+    Frame,
+    Packet,
+    Output,
+    /// The [`crate::raw::RawContext`].
+    Raw,
+    /// The function's own stack.
+    Scratch,
+    ActionData,
+}
+
+/// A temp's value.
+#[derive(Debug, Clone, Copy)]
+enum Slot {
+    Value(Value),
+    /// The result of something that may fail, whose paths join later.
+    Variable(Variable),
+}
+
+struct Translator<'a> {
+    program: &'a Program,
+    function: &'a ir::Function,
+    flow: Flow,
+    builder: FunctionBuilder<'a>,
+    shared: &'a mut Shared,
+    regions: [AliasRegion; 6],
+    temps: Vec<Option<Slot>>,
+    /// How often each temp is read.
+    uses: Vec<u32>,
+    blocks: Vec<Option<Block>>,
+    /// What is known where a block begins; of blocks with one predecessor, once that is translated.
+    known_at: Vec<Option<Known>>,
+    known: Known,
+    scratch: Option<StackSlot>,
+    raw: Value,
+    frame: Value,
+    /// The packet's bytes and their number.
+    packet: Value,
+    packet_len: Value,
+    cursor: Variable,
+    out: Variable,
+    data: Variable,
+    fuel: Variable,
+    /// Whether the output was reserved before the function runs.
+    output_reserved: bool,
+}
+
+/// Translates `function` into `builder`'s function, which has one parameter, the raw context.
+pub(crate) fn translate<'a>(
+    program: &'a Program,
+    function: &'a ir::Function,
+    mut builder: FunctionBuilder<'a>,
+    shared: &'a mut Shared,
+) -> (FunctionBuilder<'a>, Summary) {
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    let raw = builder.block_params(entry)[0];
+    let names = ["frame", "packet", "output", "raw", "scratch", "action data"];
+    let regions = std::array::from_fn(|i| {
+        let data = AliasRegionData { user_id: i as u32, description: names[i].into() };
+        builder.func.dfg.alias_regions.insert(data)
+    });
+    let [cursor, out, data] = std::array::from_fn(|_| builder.declare_var(I64));
+    let fuel = builder.declare_var(I32);
+    let flow = Flow::new(function);
+    let mut uses = vec![0; function.temps.len()];
+    for block in &flow.order {
+        let block = &function.blocks[*block];
+        block.insts.iter().for_each(|inst| inst.uses(|temp| uses[temp.index()] += 1));
+        block.end.uses(|temp| uses[temp.index()] += 1);
+    }
+    let mut translator = Translator {
+        program,
+        function,
+        builder,
+        shared,
+        regions,
+        temps: vec![None; function.temps.len()],
+        uses,
+        blocks: vec![None; function.blocks.len()],
+        known_at: vec![None; function.blocks.len()],
+        known: Known::default(),
+        scratch: None,
+        raw,
+        frame: raw,
+        packet: raw,
+        packet_len: raw,
+        cursor,
+        out,
+        data,
+        fuel,
+        output_reserved: false,
+        flow,
+    };
+    let summary = translator.run();
+    (translator.builder, summary)
+}
+
+impl Translator<'_> {
+    fn run(&mut self) -> Summary {
+        let summary = self.summary();
+        self.output_reserved = summary.output > 0;
+        self.frame = self.load_raw(I64, at::FRAME);
+        self.packet = self.load_raw(I64, at::PACKET);
+        self.packet_len = self.load_raw(I64, at::PACKET_LEN);
+        for (variable, ty, offset) in [
+            (self.cursor, I64, at::CURSOR),
+            (self.out, I64, at::OUT),
+            (self.data, I64, at::DATA),
+            (self.fuel, I32, at::FUEL),
+        ] {
+            let value = self.load_raw(ty, offset);
+            self.builder.def_var(variable, value);
+        }
+        let order = std::mem::take(&mut self.flow.order);
+        for block in &order {
+            self.blocks[block.index()] = Some(self.builder.create_block());
+        }
+        let first = self.block(order[0]);
+        self.builder.ins().jump(first, &[]);
+        for block in order {
+            let target = self.block(block);
+            self.builder.switch_to_block(target);
+            self.known = self.known_at[block.index()].take().unwrap_or_default();
+            self.translate_block(block);
+        }
+        self.builder.seal_all_blocks();
+        summary
+    }
+
+    /// The output is reserved once when no block can run twice.
+    fn summary(&self) -> Summary {
+        let mut place = vec![0; self.function.blocks.len()];
+        for (i, block) in self.flow.order.iter().enumerate() {
+            place[block.index()] = i;
+        }
+        let mut output = 0;
+        for block in &self.flow.order {
+            let block_data = &self.function.blocks[*block];
+            if block_data.end.successors().any(|next| place[next.index()] <= place[block.index()]) {
+                return Summary::default();
+            }
+            for inst in &block_data.insts {
+                if let Inst::Emit { header, .. } = *inst {
+                    output += self.most_bytes(header);
+                }
+            }
+        }
+        Summary { output }
+    }
+
+    fn translate_block(&mut self, id: BlockId) {
+        let function = self.function;
+        let block = &function.blocks[id];
+        for (i, inst) in block.insts.iter().enumerate() {
+            let rest = &block.insts[i + 1..];
+            if let Some(error) = fallible(inst)
+                && let Some((failed, passed)) = self.decides(error, rest, &block.end)
+            {
+                // What follows only asks whether this failed: go straight to where each answer leads.
+                self.translate_fallible(inst, Some(failed));
+                self.jump(passed);
+                return;
+            }
+            self.translate_inst(inst);
+        }
+        self.translate_end(&block.end);
+    }
+
+    /// When the rest of a block does nothing but branch on whether `error` is set: where it goes if it is, and if not.
+    fn decides(&self, error: Temp, rest: &[Inst], end: &Terminator) -> Option<(BlockId, BlockId)> {
+        let mut rest = rest.iter().filter(|inst| !matches!(inst, Inst::Note(_)));
+        let (Some(Inst::Compare { dst, op, a, b, .. }), None) = (rest.next(), rest.next()) else { return None };
+        let Terminator::Branch { cond, then, otherwise } = end else { return None };
+        if *cond != Operand::Temp(*dst) || self.uses[dst.index()] != 1 {
+            return None;
+        }
+        let (error, zero) = (Operand::Temp(error), Operand::Imm(0));
+        if (*a, *b) != (error, zero) && (*a, *b) != (zero, error) {
+            return None;
+        }
+        match op {
+            ir::CompareOp::Ne => Some((*then, *otherwise)),
+            ir::CompareOp::Eq => Some((*otherwise, *then)),
+            _ => None,
+        }
+    }
+
+    fn translate_inst(&mut self, inst: &Inst) {
+        match inst {
+            Inst::Unary { dst, op, a } => {
+                let value = self.unary(*op, *a, self.width(*dst));
+                self.set(*dst, value);
+            }
+            Inst::Binary { dst, op, a, b } => {
+                let value = self.binary(*op, *a, *b, self.width(*dst));
+                self.set(*dst, value);
+            }
+            Inst::Compare { dst, op, width, a, b } => {
+                let value = self.compare(*op, *width, *a, *b);
+                self.set(*dst, value);
+            }
+            Inst::Resize { dst, signed, from, a } => {
+                let value = self.resize(*signed, *a, *from, self.width(*dst));
+                self.set(*dst, value);
+            }
+            Inst::Slice { dst, a, hi, lo } => {
+                let value = self.slice(*a, *hi, *lo);
+                self.set(*dst, value);
+            }
+            Inst::Insert { dst, a, value, hi, lo } => {
+                let value = self.insert(*a, *value, *hi, *lo, self.width(*dst));
+                self.set(*dst, value);
+            }
+            Inst::Concat { dst, a, b, b_width } => {
+                let value = self.concat(*a, *b, *b_width, self.width(*dst));
+                self.set(*dst, value);
+            }
+            Inst::Select { dst, cond, a, b } => {
+                let width = self.width(*dst);
+                let (cond, a, b) = (self.operand(*cond, 1), self.operand(*a, width), self.operand(*b, width));
+                let value = self.select(cond, a, b);
+                self.set(*dst, value);
+            }
+            Inst::Load { dst, place } => {
+                let value = self.load(place, self.width(*dst));
+                self.set(*dst, value);
+            }
+            Inst::Store { place, width, src } => self.store(place, *width, *src),
+            Inst::Copy { dst, src, bytes } => self.copy(dst, src, *bytes),
+            Inst::Zero { place, bytes } => self.zero(place, *bytes),
+            Inst::Extract { varbit_bits: None, .. } | Inst::Lookahead { .. } | Inst::Advance { .. } => {
+                self.translate_fallible(inst, None);
+            }
+            Inst::PacketLength { dst } => {
+                let length = self.builder.ins().ireduce(I32, self.packet_len);
+                let length = self.cast(length, type_of(self.width(*dst)));
+                self.set(*dst, length);
+            }
+            Inst::Fuel { dst } => self.take_fuel(*dst),
+            Inst::Emit { header, place } => self.emit(*header, place),
+            Inst::Lookup { table, keys, selector, hit, action } => self.lookup(*table, keys, selector, *hit, *action),
+            Inst::LoadArg { dst, offset } => {
+                let data = self.builder.use_var(self.data);
+                let value = self.load_from(Memory::ActionData, type_of(self.width(*dst)), data, *offset as i32);
+                self.set(*dst, value);
+            }
+            Inst::CopyArg { dst, offset, bytes } => self.copy_arg(dst, *offset, *bytes),
+            Inst::Count { counter, index } => self.count(*counter, *index),
+            Inst::Hash { dst, algorithm, base, data, max } => self.hash(inst, dst, *algorithm, base, data, max),
+            Inst::Checksum { dst, algorithm, data, payload } => self.checksum(inst, dst, *algorithm, data, *payload),
+            Inst::Assert { cond, .. } => self.assert(*cond, inst),
+            // Tracing is the interpreter's work.
+            Inst::Note(_) => {}
+            Inst::Extract { varbit_bits: Some(_), .. }
+            | Inst::Wide { .. }
+            | Inst::StackShift { .. }
+            | Inst::InValueSet { .. }
+            | Inst::Meter { .. }
+            | Inst::DirectMeter { .. }
+            | Inst::RegisterRead { .. }
+            | Inst::RegisterWrite { .. }
+            | Inst::Random { .. }
+            | Inst::Digest { .. }
+            | Inst::Clone { .. }
+            | Inst::Resubmit { .. }
+            | Inst::Recirculate { .. }
+            | Inst::Truncate { .. }
+            | Inst::LogMessage { .. } => self.slow(inst),
+        }
+    }
+
+    fn translate_end(&mut self, end: &Terminator) {
+        match end {
+            Terminator::Jump(to) => self.jump(*to),
+            Terminator::Branch { cond: Operand::Imm(cond), then, otherwise } => {
+                self.jump(if *cond != 0 { *then } else { *otherwise });
+            }
+            Terminator::Branch { cond, then, otherwise } => {
+                let cond = self.operand(*cond, 1);
+                let (then, otherwise) = (self.target(*then), self.target(*otherwise));
+                self.builder.ins().brif(cond, then, &[], otherwise, &[]);
+            }
+            Terminator::Switch { value, width, cases, default } => {
+                let value = self.operand(*value, *width);
+                let mut switch = Switch::new();
+                for (case, to) in cases {
+                    let to = self.target(*to);
+                    switch.set_entry(*case, to);
+                }
+                let default = self.target(*default);
+                switch.emit(&mut self.builder, value, default);
+            }
+            Terminator::Return => {
+                self.write_back();
+                self.builder.ins().return_(&[]);
+            }
+        }
+    }
+
+    /// Stores what the function may have changed into the raw context.
+    fn write_back(&mut self) {
+        for (variable, offset) in [(self.cursor, at::CURSOR), (self.out, at::OUT), (self.fuel, at::FUEL)] {
+            let value = self.builder.use_var(variable);
+            self.store_to(Memory::Raw, value, self.raw, offset);
+        }
+    }
+
+    /// Takes over what a helper changed in the raw context.
+    fn read_back(&mut self) {
+        for (variable, ty, offset) in [(self.cursor, I64, at::CURSOR), (self.out, I64, at::OUT), (self.fuel, I32, at::FUEL)]
+        {
+            let value = self.load_raw(ty, offset);
+            self.builder.def_var(variable, value);
+        }
+    }
+
+    fn block(&self, block: BlockId) -> Block {
+        self.blocks[block.index()].expect("reachable blocks exist")
+    }
+
+    /// The block to jump to; it goes on with what is known here if nobody else goes there.
+    fn target(&mut self, to: BlockId) -> Block {
+        if self.flow.predecessors[to.index()].len() == 1 && to.index() != 0 {
+            self.known_at[to.index()] = Some(self.known.clone());
+        }
+        self.block(to)
+    }
+
+    fn jump(&mut self, to: BlockId) {
+        let to = self.target(to);
+        self.builder.ins().jump(to, &[]);
+    }
+
+    fn width(&self, temp: Temp) -> u32 {
+        u32::from(self.function.temps[temp.index()])
+    }
+
+    fn set(&mut self, temp: Temp, value: Value) {
+        self.temps[temp.index()] = Some(Slot::Value(value));
+    }
+
+    /// The value of an operand of `width` bits.
+    fn operand(&mut self, operand: Operand, width: u32) -> Value {
+        match operand {
+            Operand::Imm(value) => self.constant(type_of(width), value),
+            Operand::Temp(temp) => match self.temps[temp.index()].expect("definitions come before uses") {
+                Slot::Value(value) => value,
+                Slot::Variable(variable) => self.builder.use_var(variable),
+            },
+        }
+    }
+
+    /// The type that an operand has by itself.
+    fn operand_width(&self, operand: Operand) -> u32 {
+        match operand {
+            Operand::Imm(value) => (128 - value.leading_zeros()).max(1),
+            Operand::Temp(temp) => self.width(temp),
+        }
+    }
+
+    /// An operand as a 64-bit number; higher bits are cut.
+    fn operand64(&mut self, operand: Operand) -> Value {
+        let value = self.operand(operand, self.operand_width(operand));
+        self.cast(value, I64)
+    }
+
+    fn flags(&self, memory: Memory) -> MemFlagsData {
+        MemFlagsData::new().with_notrap().with_alias_region(Some(self.regions[memory as usize]))
+    }
+
+    fn load_from(&mut self, memory: Memory, ty: Type, base: Value, offset: i32) -> Value {
+        let flags = self.flags(memory);
+        if ty != I128 {
+            return self.builder.ins().load(ty, flags, base, offset);
+        }
+        let lo = self.builder.ins().load(I64, flags, base, offset);
+        let hi = self.builder.ins().load(I64, flags, base, offset + 8);
+        self.builder.ins().iconcat(lo, hi)
+    }
+
+    fn store_to(&mut self, memory: Memory, value: Value, base: Value, offset: i32) {
+        let flags = self.flags(memory);
+        if self.type_of_value(value) != I128 {
+            self.builder.ins().store(flags, value, base, offset);
+            return;
+        }
+        let (lo, hi) = self.builder.ins().isplit(value);
+        self.builder.ins().store(flags, lo, base, offset);
+        self.builder.ins().store(flags, hi, base, offset + 8);
+    }
+
+    fn load_raw(&mut self, ty: Type, offset: i32) -> Value {
+        self.load_from(Memory::Raw, ty, self.raw, offset)
+    }
+
+    fn type_of_value(&self, value: Value) -> Type {
+        self.builder.func.dfg.value_type(value)
+    }
+
+    /// `bytes` of the function's own memory, 16-byte aligned; every call gives the same memory.
+    fn scratch(&mut self, bytes: u32) -> Value {
+        let slot = *self.scratch.get_or_insert_with(|| {
+            self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 16, 4))
+        });
+        let size = &mut self.builder.func.sized_stack_slots[slot].size;
+        *size = (*size).max(bytes.next_multiple_of(16));
+        self.builder.ins().stack_addr(I64, slot, 0)
+    }
+
+    fn call(&mut self, helper: Helper, args: &[Value]) -> Option<Value> {
+        let signature = self.builder.import_signature(helper.signature(self.shared.call_conv));
+        let address = self.builder.ins().iconst(I64, helper.address as i64);
+        let call = self.builder.ins().call_indirect(signature, address, args);
+        self.builder.inst_results(call).first().copied()
+    }
+
+    /// Runs `body` only if `cond` is not zero, with what is known before it.
+    fn only_if(&mut self, cond: Value, body: impl FnOnce(&mut Self)) {
+        let (then, join) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(cond, then, &[], join, &[]);
+        self.builder.switch_to_block(then);
+        let known = self.known.clone();
+        body(self);
+        self.known = known;
+        self.builder.ins().jump(join, &[]);
+        self.builder.switch_to_block(join);
+    }
+}
+
+/// The error temp of an instruction that can fail.
+fn fallible(inst: &Inst) -> Option<Temp> {
+    match inst {
+        Inst::Extract { error, varbit_bits: None, .. } | Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => {
+            Some(*error)
+        }
+        _ => None,
+    }
+}

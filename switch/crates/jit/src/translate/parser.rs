@@ -1,0 +1,224 @@
+//! Parsers and deparsers.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types::*};
+use ir::{BlockId, Dest, Handle, HeaderType, HeaderTypeId, Inst, Operand, Place, Temp, storage_size};
+
+use super::wire::{Reader, Writer};
+use super::{Memory, Slot, Translator, type_of};
+use crate::helper::Helper;
+use crate::raw::at;
+
+impl Translator<'_> {
+    /// An instruction that gives an error. With `failed`, the block to go to if it does and nothing else to do then,
+    /// the code goes on only where it did not.
+    pub(super) fn translate_fallible(&mut self, inst: &Inst, failed: Option<BlockId>) {
+        match inst {
+            Inst::Extract { error, header, place, peek, .. } => self.extract(*error, *header, place, *peek, failed),
+            Inst::Lookahead { error, dst } => self.lookahead(*error, dst, failed),
+            Inst::Advance { error, bits } => self.advance(*error, *bits, failed),
+            _ => unreachable!("no other instruction gives an error by itself"),
+        }
+    }
+
+    /// Goes on only if the packet has `bytes` more; `body` runs then, where `next` is the cursor behind those bytes.
+    fn with_bytes(
+        &mut self,
+        error: Temp,
+        bytes: Value,
+        failed: Option<BlockId>,
+        body: impl FnOnce(&mut Self, Value),
+    ) {
+        let cursor = self.builder.use_var(self.cursor);
+        let next = self.builder.ins().iadd(cursor, bytes);
+        let short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, next, self.packet_len);
+        let (fail, pass) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(short, fail, &[], pass, &[]);
+
+        // Joining paths see what the error is through a variable.
+        let variable = self.builder.declare_var(I32);
+        self.temps[error.index()] = Some(Slot::Variable(variable));
+        self.builder.switch_to_block(fail);
+        self.builder.set_cold_block(fail);
+        let code = self.constant(I32, self.shared.packet_too_short.into());
+        self.builder.def_var(variable, code);
+        let join = match failed {
+            Some(failed) => {
+                self.jump(failed);
+                None
+            }
+            None => {
+                let join = self.builder.create_block();
+                self.builder.ins().jump(join, &[]);
+                Some(join)
+            }
+        };
+
+        self.builder.switch_to_block(pass);
+        let zero = self.constant(I32, 0);
+        self.builder.def_var(variable, zero);
+        let before = join.is_some().then(|| self.known.clone());
+        body(self, next);
+        if let (Some(join), Some(before)) = (join, before) {
+            self.known = before;
+            self.builder.ins().jump(join, &[]);
+            self.builder.switch_to_block(join);
+        }
+    }
+
+    fn extract(&mut self, error: Temp, header: HeaderTypeId, place: &Place, peek: bool, failed: Option<BlockId>) {
+        let header = &self.program.header_types[header];
+        let bytes = header.fixed_bits().div_ceil(8);
+        let count = self.constant(I64, bytes.into());
+        self.with_bytes(error, count, failed, |this, next| {
+            let start = this.position();
+            this.writable(place, header.size, |this, to| {
+                let valid = this.constant(I8, 1);
+                this.store_at(to, 0, valid);
+                let mut reader = Reader::new(start, bytes);
+                let mut bit = 0;
+                for (i, field) in header.fields.iter().enumerate() {
+                    if field.varbit {
+                        let none = this.constant(I32, 0);
+                        this.store_at(to, field.offset, none);
+                        continue;
+                    }
+                    let run = unaligned_run(header, i, bit);
+                    for (k, limb) in this.read_limbs(&mut reader, bit, field.width, run).into_iter().enumerate() {
+                        this.store_at(to, field.offset + k as u32 * 8, limb);
+                    }
+                    bit += field.width;
+                }
+            });
+            if !peek {
+                this.builder.def_var(this.cursor, next);
+            }
+        });
+        if failed.is_none() {
+            self.forget(place, header.size);
+        }
+    }
+
+    /// Where the cursor stands in memory.
+    fn position(&mut self) -> Value {
+        let cursor = self.builder.use_var(self.cursor);
+        self.builder.ins().iadd(self.packet, cursor)
+    }
+
+    fn lookahead(&mut self, error: Temp, dst: &Dest, failed: Option<BlockId>) {
+        let width = match dst {
+            Dest::Temp(temp) => self.width(*temp),
+            Dest::Frame(_, width) => *width,
+        };
+        let bytes = width.div_ceil(8);
+        let count = self.constant(I64, bytes.into());
+        if let Dest::Temp(temp) = dst {
+            // Nothing was looked at: zero.
+            let variable = self.builder.declare_var(type_of(width));
+            let zero = self.constant(type_of(width), 0);
+            self.builder.def_var(variable, zero);
+            self.temps[temp.index()] = Some(Slot::Variable(variable));
+        }
+        self.with_bytes(error, count, failed, |this, _| {
+            let mut reader = Reader::new(this.position(), bytes);
+            let limbs = this.read_limbs(&mut reader, 0, width, width);
+            match dst {
+                Dest::Temp(temp) => {
+                    let value = match limbs[..] {
+                        [value] => value,
+                        _ => this.builder.ins().iconcat(limbs[0], limbs[1]),
+                    };
+                    let Some(Slot::Variable(variable)) = this.temps[temp.index()] else { return };
+                    this.builder.def_var(variable, value);
+                }
+                Dest::Frame(place, _) => this.writable(place, storage_size(width), |this, to| {
+                    for (k, limb) in limbs.into_iter().enumerate() {
+                        this.store_at(to, k as u32 * 8, limb);
+                    }
+                }),
+            }
+        });
+        if let (Dest::Frame(place, width), None) = (dst, failed) {
+            self.forget(place, storage_size(*width));
+        }
+    }
+
+    fn advance(&mut self, error: Temp, bits: Operand, failed: Option<BlockId>) {
+        let bits = self.operand64(bits);
+        let bytes = self.shift_right(bits, 3);
+        self.with_bytes(error, bytes, failed, |this, next| this.builder.def_var(this.cursor, next));
+    }
+
+    pub(super) fn take_fuel(&mut self, dst: Temp) {
+        let fuel = self.builder.use_var(self.fuel);
+        let zero = self.constant(I32, 0);
+        let empty = self.builder.ins().icmp(IntCC::Equal, fuel, zero);
+        let spent = self.cast(empty, I32);
+        let one = self.constant(I32, 1);
+        let step = self.builder.ins().isub(one, spent);
+        let left = self.builder.ins().isub(fuel, step);
+        self.builder.def_var(self.fuel, left);
+        self.set(dst, empty);
+    }
+
+    /// Bytes that a header takes on the wire at most.
+    pub(super) fn most_bytes(&self, header: HeaderTypeId) -> u32 {
+        let bits: u32 = self.program.header_types[header].fields.iter().map(|field| field.width).sum();
+        bits.div_ceil(8)
+    }
+
+    pub(super) fn emit(&mut self, id: HeaderTypeId, place: &Place) {
+        let header = &self.program.header_types[id];
+        let from = self.readable(place);
+        let valid = self.load_at(from, 0, I8);
+        if header.fields.iter().any(|field| field.varbit) {
+            let inst = Inst::Emit { header: id, place: *place };
+            self.only_if(valid, |this| {
+                this.write_back();
+                this.slow_call(&inst, 0);
+                this.read_back();
+            });
+            return;
+        }
+        self.only_if(valid, |this| {
+            if !this.output_reserved {
+                this.reserve(id);
+            }
+            let out = this.builder.use_var(this.out);
+            let mut writer = Writer::new(Memory::Output, out);
+            for field in &header.fields {
+                this.write_stored(&mut writer, from, field.offset, field.width);
+            }
+            this.pad(&mut writer);
+            let bytes = this.constant(I64, (writer.len() / 8).into());
+            let out = this.builder.ins().iadd(out, bytes);
+            this.builder.def_var(this.out, out);
+        });
+    }
+
+    /// Makes sure that the header's bytes fit behind the output.
+    fn reserve(&mut self, header: HeaderTypeId) {
+        let bytes = self.constant(I64, self.most_bytes(header).into());
+        let out = self.builder.use_var(self.out);
+        let after = self.builder.ins().iadd(out, bytes);
+        let end = self.load_raw(I64, at::OUT_END);
+        let full = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, after, end);
+        self.only_if(full, |this| {
+            this.write_back();
+            this.call(Helper::reserve(), &[this.raw, bytes]);
+            this.read_back();
+        });
+    }
+}
+
+/// Bits from the field `i`, which starts at `bit`, to where fields are next aligned to bytes.
+fn unaligned_run(header: &HeaderType, i: usize, bit: u32) -> u32 {
+    let mut end = bit;
+    for field in header.fields[i..].iter().filter(|field| !field.varbit) {
+        end += field.width;
+        if end.is_multiple_of(8) {
+            break;
+        }
+    }
+    end - bit
+}

@@ -1,0 +1,393 @@
+//! Random programs without branches, and what they mean by `ir::eval`.
+
+use ir::eval::{self, Wide, mask};
+use ir::*;
+use runtime::FrameMemory;
+
+/// Numbers that decide what an instruction is; proptest shrinks lists of them.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    pub kind: u8,
+    pub pick: [u32; 6],
+    pub number: u128,
+}
+
+/// Scalars of these widths stand in the frame.
+const WIDTHS: [u32; 24] =
+    [1, 2, 3, 7, 8, 9, 12, 13, 16, 17, 20, 24, 31, 32, 33, 48, 56, 63, 64, 65, 96, 100, 127, 128];
+const WIDE_WIDTHS: [u32; 5] = [129, 160, 191, 192, 256];
+const UNARY: [UnaryOp; 2] = [UnaryOp::Neg, UnaryOp::Not];
+const BINARY: [BinaryOp; 15] = [
+    BinaryOp::Add,
+    BinaryOp::Sub,
+    BinaryOp::Mul,
+    BinaryOp::Div,
+    BinaryOp::Mod,
+    BinaryOp::And,
+    BinaryOp::Or,
+    BinaryOp::Xor,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
+    BinaryOp::Sar,
+    BinaryOp::AddSatU,
+    BinaryOp::SubSatU,
+    BinaryOp::AddSatS,
+    BinaryOp::SubSatS,
+];
+const COMPARE: [CompareOp; 6] =
+    [CompareOp::Eq, CompareOp::Ne, CompareOp::LtU, CompareOp::LeU, CompareOp::LtS, CompareOp::LeS];
+
+/// Elements of the stack behind the scalars: `count` of `stride` bytes.
+const STRIDE: u32 = 24;
+const COUNT: u32 = 3;
+
+pub struct Builder {
+    scalars: Vec<(u32, u32)>,
+    wides: Vec<(u32, u32)>,
+    stack: u32,
+    pub size: u32,
+    temps: Vec<u8>,
+    insts: Vec<Inst>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let mut end = 0u32;
+        let mut place = |width: u32| {
+            let offset = end.next_multiple_of(storage_align(width));
+            end = offset + storage_size(width);
+            (offset, width)
+        };
+        let scalars = WIDTHS.iter().map(|width| place(*width)).collect();
+        let wides = WIDE_WIDTHS.iter().map(|width| place(*width)).collect();
+        let stack = end.next_multiple_of(8);
+        Self { scalars, wides, stack, size: stack + STRIDE * COUNT, temps: Vec::new(), insts: Vec::new() }
+    }
+}
+
+impl Builder {
+    pub fn temp(&mut self, width: u32) -> Temp {
+        self.temps.push(width as u8);
+        Temp::new(self.temps.len() - 1)
+    }
+
+    fn scalar(&self, pick: u32) -> (u32, u32) {
+        self.scalars[pick as usize % self.scalars.len()]
+    }
+
+    fn wide(&self, pick: u32) -> (u32, u32) {
+        self.wides[pick as usize % self.wides.len()]
+    }
+
+    /// An operand of `width` bits: a number, a temp that exists, or a scalar from the frame made to fit.
+    fn operand(&mut self, width: u32, pick: u32, number: u128) -> Operand {
+        let fitting: Vec<_> = (0..self.temps.len()).filter(|i| u32::from(self.temps[*i]) == width).collect();
+        if pick.is_multiple_of(4) {
+            // Small and large numbers are as likely as others.
+            let number = match pick / 4 % 4 {
+                0 => number % 3,
+                1 => mask(width).saturating_sub(number % 3),
+                _ => number,
+            };
+            return Operand::Imm(number & mask(width));
+        }
+        if pick % 4 < 3 && !fitting.is_empty() {
+            return Operand::Temp(Temp::new(fitting[pick as usize / 4 % fitting.len()]));
+        }
+        let (offset, from) = self.scalar(pick / 4);
+        let loaded = self.temp(from);
+        self.insts.push(Inst::Load { dst: loaded, place: Place::at(offset) });
+        if from == width {
+            return Operand::Temp(loaded);
+        }
+        let dst = self.temp(width);
+        let signed = pick & 0x1000 != 0;
+        self.insts.push(Inst::Resize { dst, signed, from, a: Operand::Temp(loaded) });
+        Operand::Temp(dst)
+    }
+
+    /// A place of `width` bits in the stack; its index may be out of range.
+    fn element(&mut self, pick: u32, number: u128) -> Place {
+        let index = match pick % 3 {
+            0 => Operand::Imm(u128::from(pick / 3) % 5),
+            1 => self.operand(3, pick / 3, number % 8),
+            _ => self.operand(32, pick / 3, number % 5),
+        };
+        Place { offset: self.stack, index: Some(Index { index, stride: STRIDE, count: COUNT }) }
+    }
+
+    fn any_arg(&mut self, pick: u32, number: u128) -> Arg {
+        match pick % 3 {
+            0 => {
+                let (offset, width) = self.wide(pick / 3);
+                Arg::Frame(Place::at(offset), width)
+            }
+            1 => Arg::Const(num_bigint::BigUint::from(number) << 12u32, 140),
+            _ => {
+                let width = 1 + pick / 3 % 128;
+                Arg::Scalar(self.operand(width, pick / 7, number), width)
+            }
+        }
+    }
+
+    pub fn add(&mut self, recipe: &Recipe) {
+        let [a, b, c, d, e, f] = recipe.pick;
+        let number = recipe.number;
+        let width = if f.is_multiple_of(2) { WIDTHS[e as usize % WIDTHS.len()] } else { 1 + e % 128 };
+        match recipe.kind % 17 {
+            0 => {
+                let a = self.operand(width, a, number);
+                let dst = self.temp(width);
+                self.insts.push(Inst::Unary { dst, op: UNARY[c as usize % 2], a });
+            }
+            1..=4 => {
+                let op = BINARY[c as usize % BINARY.len()];
+                let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar);
+                let x = self.operand(width, a, number);
+                let y = if shift {
+                    let limit = if d.is_multiple_of(8) { u128::MAX } else { 140 };
+                    self.operand([width, 8, 5, 32][d as usize % 4], b, (number >> 64) % limit)
+                } else {
+                    self.operand(width, b, number >> 3)
+                };
+                let dst = self.temp(width);
+                self.insts.push(Inst::Binary { dst, op, a: x, b: y });
+            }
+            5 => {
+                let x = self.operand(width, a, number);
+                let y = if d.is_multiple_of(4) { x } else { self.operand(width, b, number >> 3) };
+                let dst = self.temp(1);
+                self.insts.push(Inst::Compare { dst, op: COMPARE[c as usize % 6], width, a: x, b: y });
+            }
+            6 => {
+                let to = 1 + c % 128;
+                let x = self.operand(width, a, number);
+                let dst = self.temp(to);
+                self.insts.push(Inst::Resize { dst, signed: d.is_multiple_of(2), from: width, a: x });
+            }
+            7 => {
+                let hi = c % width;
+                let lo = d % (hi + 1);
+                let x = self.operand(width, a, number);
+                let dst = self.temp(hi - lo + 1);
+                self.insts.push(Inst::Slice { dst, a: x, hi, lo });
+            }
+            8 => {
+                let hi = c % width;
+                let lo = d % (hi + 1);
+                let x = self.operand(width, a, number);
+                let value = self.operand(hi - lo + 1, b, number >> 5);
+                let dst = self.temp(width);
+                self.insts.push(Inst::Insert { dst, a: x, value, hi, lo });
+            }
+            9 => {
+                let left = 1 + c % 127;
+                let right = 1 + d % (128 - left);
+                let x = self.operand(left, a, number);
+                let y = self.operand(right, b, number >> 9);
+                let dst = self.temp(left + right);
+                self.insts.push(Inst::Concat { dst, a: x, b: y, b_width: right });
+            }
+            10 => {
+                let cond = self.operand(1, c, number);
+                let x = self.operand(width, a, number);
+                let y = self.operand(width, b, number >> 1);
+                let dst = self.temp(width);
+                self.insts.push(Inst::Select { dst, cond, a: x, b: y });
+            }
+            11 => {
+                let (offset, width) = self.scalar(c);
+                let src = self.operand(width, a, number);
+                self.insts.push(Inst::Store { place: Place::at(offset), width, src });
+            }
+            12 => {
+                let place = self.element(b, number);
+                let width = [8, 16, 33, 64, 100, 128][c as usize % 6];
+                let src = self.operand(width, a, number);
+                if d.is_multiple_of(2) {
+                    self.insts.push(Inst::Store { place, width, src });
+                } else {
+                    let dst = self.temp(64);
+                    self.insts.push(Inst::Load { dst, place });
+                }
+            }
+            13 => {
+                // Within the wide values and the stack any bytes mean something.
+                let start = self.wides[0].0;
+                let bytes = 1 + c % 70;
+                let span = self.size - start - bytes;
+                let copy = |pick: u32| Place::at(start + pick % span);
+                let inst = match d % 3 {
+                    0 => Inst::Copy { dst: copy(a), src: copy(b), bytes },
+                    1 => Inst::Copy { dst: self.element(a, number), src: self.element(b, number >> 3), bytes: STRIDE },
+                    _ => Inst::Zero { place: self.element(a, number), bytes: STRIDE },
+                };
+                self.insts.push(inst);
+                self.trim_wides();
+            }
+            14 => {
+                let (offset, width) = self.wide(a);
+                let x = Arg::Frame(Place::at(offset), width);
+                let (to, _) = *self.wides.iter().filter(|wide| wide.1 == width).nth(0).expect("it exists");
+                let op = BINARY[c as usize % BINARY.len()];
+                let y = match op {
+                    BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar => {
+                        Arg::Scalar(self.operand(16, b, number % 300), 16)
+                    }
+                    _ => x.clone(),
+                };
+                let dst = Dest::Frame(Place::at(to), width);
+                self.insts.push(Inst::Wide { op: WideOp::Binary(op), dst, args: vec![x, y] });
+            }
+            15 => {
+                let x = self.any_arg(a, number);
+                let dst = match b % 2 {
+                    0 => Dest::Temp(self.temp(width)),
+                    _ => {
+                        let (offset, width) = self.wide(b / 2);
+                        Dest::Frame(Place::at(offset), width)
+                    }
+                };
+                let op = if c.is_multiple_of(2) { WideOp::ResizeU } else { WideOp::ResizeS };
+                self.insts.push(Inst::Wide { op, dst, args: vec![x] });
+            }
+            _ => {
+                let place = Place::at(self.stack);
+                let push = c.is_multiple_of(2);
+                self.insts.push(Inst::StackShift { place, stride: STRIDE, count: COUNT, by: a % 5, push });
+            }
+        }
+    }
+
+    /// Clears the bits of wide values above their widths, which copies of any bytes may have set.
+    fn trim_wides(&mut self) {
+        for (offset, width) in self.wides.clone() {
+            let dst = Dest::Frame(Place::at(offset), width);
+            let arg = Arg::Frame(Place::at(offset), width);
+            self.insts.push(Inst::Wide { op: WideOp::ResizeU, dst, args: vec![arg] });
+        }
+    }
+
+    /// The program, whose only function also stores every temp, so that none is computed in vain.
+    pub fn finish(mut self) -> Program {
+        let start = self.size.next_multiple_of(8);
+        let mut at = start;
+        for i in 0..self.temps.len() {
+            let width = self.temps[i].into();
+            self.insts.push(Inst::Store { place: Place::at(at), width, src: Operand::Temp(Temp::new(i)) });
+            at += 16;
+        }
+        let mut program = Program { frame: Frame { size: at, persistent: at, ..Frame::default() }, ..Program::default() };
+        let mut blocks = Arena::default();
+        blocks.push(Block { insts: self.insts, end: Terminator::Return });
+        program.functions.push(Function { name: "test".into(), temps: self.temps, blocks });
+        program
+    }
+
+    /// A frame with random contents, masked.
+    pub fn fill(&self, frame: &mut FrameMemory, seed: u64) {
+        let mut state = seed | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            u128::from(state) << 64 | u128::from(state.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        };
+        for (offset, width) in &self.scalars {
+            frame.write(*offset, *width, next() & mask(*width));
+        }
+        for (offset, width) in &self.wides {
+            let value = Wide::from_le_bytes(&[next().to_le_bytes(), next().to_le_bytes()].concat(), *width);
+            value.write_le_bytes(frame.bytes_mut(*offset, storage_size(*width)));
+        }
+        for byte in frame.bytes_mut(self.stack, STRIDE * COUNT) {
+            *byte = next() as u8;
+        }
+    }
+}
+
+/// Runs the instructions of a function without branches on a frame, by definition.
+pub fn run(function: &Function, frame: &mut FrameMemory) {
+    let mut temps = vec![0u128; function.temps.len()];
+    let width = |temp: Temp| u32::from(function.temps[temp.index()]);
+    for inst in &function.blocks[BlockId::new(0)].insts {
+        let get = |operand: Operand| match operand {
+            Operand::Imm(value) => value,
+            Operand::Temp(temp) => temps[temp.index()],
+        };
+        let offset = |place: &Place| match place.index {
+            None => Some(place.offset),
+            Some(index) => {
+                let number = get(index.index);
+                (number < index.count.into()).then(|| place.offset + number as u32 * index.stride)
+            }
+        };
+        match inst {
+            Inst::Unary { dst, op, a } => temps[dst.index()] = eval::unary(*op, get(*a), width(*dst)),
+            Inst::Binary { dst, op, a, b } => temps[dst.index()] = eval::binary(*op, get(*a), get(*b), width(*dst)),
+            Inst::Compare { dst, op, width, a, b } => {
+                temps[dst.index()] = eval::compare(*op, get(*a), get(*b), *width).into();
+            }
+            Inst::Resize { dst, signed, from, a } => {
+                temps[dst.index()] = eval::resize(*signed, get(*a), *from, width(*dst));
+            }
+            Inst::Slice { dst, a, hi, lo } => temps[dst.index()] = eval::slice(get(*a), *hi, *lo),
+            Inst::Insert { dst, a, value, hi, lo } => {
+                temps[dst.index()] = eval::insert(get(*a), get(*value), *hi, *lo);
+            }
+            Inst::Concat { dst, a, b, b_width } => temps[dst.index()] = eval::concat(get(*a), get(*b), *b_width),
+            Inst::Select { dst, cond, a, b } => {
+                temps[dst.index()] = if get(*cond) == 1 { get(*a) } else { get(*b) };
+            }
+            Inst::Load { dst, place } => {
+                temps[dst.index()] = offset(place).map_or(0, |offset| frame.read(offset, width(*dst)));
+            }
+            Inst::Store { place, width, src } => {
+                if let Some(offset) = offset(place) {
+                    frame.write(offset, *width, get(*src));
+                }
+            }
+            Inst::Copy { dst, src, bytes } => {
+                let from = offset(src).map_or(vec![0; *bytes as usize], |offset| frame.bytes(offset, *bytes).to_vec());
+                if let Some(offset) = offset(dst) {
+                    frame.bytes_mut(offset, *bytes).copy_from_slice(&from);
+                }
+            }
+            Inst::Zero { place, bytes } => {
+                if let Some(offset) = offset(place) {
+                    frame.bytes_mut(offset, *bytes).fill(0);
+                }
+            }
+            Inst::Wide { op, dst, args } => {
+                let args: Vec<_> = args
+                    .iter()
+                    .map(|arg| match arg {
+                        Arg::Scalar(operand, width) => Wide::from_u128(get(*operand), *width),
+                        Arg::Const(number, width) => Wide::from_biguint(number, *width),
+                        Arg::Frame(place, width) => {
+                            Wide::from_le_bytes(frame.bytes(place.offset, storage_size(*width)), *width)
+                        }
+                        Arg::Varbit(..) => unreachable!("not made here"),
+                    })
+                    .collect();
+                match dst {
+                    Dest::Temp(temp) => temps[temp.index()] = eval::wide(*op, width(*temp), &args).low_u128(),
+                    Dest::Frame(place, width) => eval::wide(*op, *width, &args)
+                        .write_le_bytes(frame.bytes_mut(place.offset, storage_size(*width))),
+                }
+            }
+            Inst::StackShift { place, stride, count, by, push } => {
+                let old = frame.bytes(place.offset, stride * count).to_vec();
+                for i in 0..*count {
+                    let from = if *push { i.checked_sub(*by) } else { Some(i + by).filter(|from| from < count) };
+                    let to = frame.bytes_mut(place.offset + i * stride, *stride);
+                    match from {
+                        Some(from) => to.copy_from_slice(&old[(from * stride) as usize..][..*stride as usize]),
+                        None => to.fill(0),
+                    }
+                }
+            }
+            inst => unreachable!("not made here: {inst:?}"),
+        }
+    }
+}
