@@ -223,7 +223,12 @@ pub struct Note {
 pub enum NoteKind {
     ParserState,
     Statement,
+    /// What a `switch` or a loop decides by.
     Condition,
+    /// The arm of an `if` whose condition held.
+    Holds,
+    /// The arm of an `if` whose condition did not hold.
+    Fails,
     Table,
     Action,
 }

@@ -28,7 +28,13 @@ pub enum Event {
     Block { name: String },
     State { name: String, at: Location },
     Statement { text: String, at: Location },
-    Condition { text: String, at: Location, outcome: bool },
+    /// Something is decided; the outcome of a `switch` shows in what follows.
+    Condition {
+        text: String,
+        at: Location,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<bool>,
+    },
     /// A table is applied; its `Lookup` follows.
     Table { name: String, at: Location },
     Lookup {
@@ -128,7 +134,8 @@ impl fmt::Display for Event {
             Event::Block { name } => write!(f, "{name}:"),
             Event::State { name, at } => write!(f, "  state {name}  ({at})"),
             Event::Statement { text, at } => write!(f, "  {text}  ({at})"),
-            Event::Condition { text, at, outcome } => write!(f, "  if ({text}) is {outcome}  ({at})"),
+            Event::Condition { text, at, outcome: Some(outcome) } => write!(f, "  ({text}) is {outcome}  ({at})"),
+            Event::Condition { text, at, outcome: None } => write!(f, "  ({text}) decides  ({at})"),
             Event::Table { name, at } => write!(f, "  table {name}  ({at})"),
             Event::Lookup { keys, selector, hit, action, args, .. } => {
                 write!(f, "    key {}", List(keys, " "))?;

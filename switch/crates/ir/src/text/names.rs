@@ -38,7 +38,7 @@ words! {
     CounterUnit { Packets "packets" Bytes "bytes" Both "both" }
     MeterUnit { Packets "packets" Bytes "bytes" }
     NoteKind {
-        ParserState "state" Statement "statement" Condition "condition" Table "table" Action "action"
+        ParserState "state" Statement "statement" Condition "condition" Holds "holds" Fails "fails" Table "table" Action "action"
     }
 }
 

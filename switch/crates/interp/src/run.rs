@@ -1,0 +1,157 @@
+//! The loop: arithmetic on temps, the frame, and jumps.
+
+use ir::*;
+use runtime::trace::Event;
+use runtime::{BitString, Context};
+
+use crate::code::{Code, Op, Ref};
+
+/// Memory that a run needs and the next one can use again.
+#[derive(Default)]
+pub struct Scratch {
+    pub temps: Vec<u128>,
+    pub key: Vec<u8>,
+    pub bits: BitString,
+    pub bytes: Vec<u8>,
+}
+
+/// One run of a function.
+pub struct Run<'a, 'd> {
+    pub program: &'a Program,
+    pub code: &'a Code,
+    pub scratch: &'a mut Scratch,
+    pub context: &'a mut Context<'d>,
+    /// Present in traced runs.
+    pub names: Option<text::Names<'a>>,
+}
+
+impl<'a, 'd> Run<'a, 'd> {
+    pub fn new(program: &'a Program, code: &'a Code, scratch: &'a mut Scratch, context: &'a mut Context<'d>) -> Self {
+        // Temps keep what earlier runs left in them; each is assigned before it is used.
+        if scratch.temps.len() < code.temps.len() {
+            scratch.temps.resize(code.temps.len(), 0);
+        }
+        Self { program, code, scratch, context, names: None }
+    }
+
+    pub fn plain(mut self) {
+        self.execute::<false>();
+    }
+
+    pub fn traced(mut self, name: &str) {
+        self.names = Some(text::Names::new(self.program));
+        self.event(Event::Block { name: name.to_owned() });
+        self.execute::<true>();
+    }
+
+    #[inline]
+    fn get(&self, operand: Ref) -> u128 {
+        match operand.split() {
+            Ok(temp) => self.scratch.temps[temp],
+            Err(constant) => self.code.constants[constant],
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, temp: u32, value: u128) {
+        self.scratch.temps[temp as usize] = value;
+    }
+
+    /// The offset of an indexed place, unless the index is out of range.
+    fn at(&self, place: u32) -> Option<u32> {
+        let place = &self.code.indexed[place as usize];
+        let index = self.get(place.index);
+        (index < u128::from(place.count)).then(|| place.offset + index as u32 * place.stride)
+    }
+
+    fn execute<const TRACE: bool>(&mut self) {
+        let code = self.code;
+        let mut next = 0;
+        loop {
+            let op = code.ops[next];
+            next += 1;
+            match op {
+                Op::Unary { op, width, dst, a } => self.set(dst, eval::unary(op, self.get(a), width.into())),
+                Op::Binary { op, width, dst, a, b } => {
+                    self.set(dst, eval::binary(op, self.get(a), self.get(b), width.into()));
+                }
+                Op::Compare { op, width, dst, a, b } => {
+                    self.set(dst, eval::compare(op, self.get(a), self.get(b), width.into()).into());
+                }
+                Op::Resize { signed, from, to, dst, a } => {
+                    self.set(dst, eval::resize(signed, self.get(a), from.into(), to.into()));
+                }
+                Op::Slice { hi, lo, dst, a } => self.set(dst, eval::slice(self.get(a), hi.into(), lo.into())),
+                Op::Insert { hi, lo, dst, a, value } => {
+                    self.set(dst, eval::insert(self.get(a), self.get(value), hi.into(), lo.into()));
+                }
+                Op::Concat { b_width, dst, a, b } => {
+                    self.set(dst, eval::concat(self.get(a), self.get(b), b_width.into()));
+                }
+                Op::Select { dst, cond, a, b } => {
+                    self.set(dst, if self.get(cond) != 0 { self.get(a) } else { self.get(b) });
+                }
+                Op::Load { width, dst, offset } => self.set(dst, self.context.frame.read(offset, width.into())),
+                Op::LoadAt { width, dst, place } => {
+                    let value = self.at(place).map_or(0, |offset| self.context.frame.read(offset, width.into()));
+                    self.set(dst, value);
+                }
+                Op::Store { width, offset, src } => {
+                    self.context.frame.write(offset, width.into(), self.get(src));
+                    if TRACE {
+                        self.stored(offset, width.into());
+                    }
+                }
+                Op::StoreAt { width, place, src } => {
+                    if let Some(offset) = self.at(place) {
+                        self.context.frame.write(offset, width.into(), self.get(src));
+                        if TRACE {
+                            self.stored(offset, width.into());
+                        }
+                    }
+                }
+                Op::Copy { dst, src, bytes } => {
+                    let src = src as usize;
+                    self.context.frame.all_mut().copy_within(src..src + bytes as usize, dst as usize);
+                    if TRACE {
+                        self.changed(dst, bytes);
+                    }
+                }
+                Op::Zero { offset, bytes } => {
+                    self.context.frame.bytes_mut(offset, bytes).fill(0);
+                    if TRACE {
+                        self.changed(offset, bytes);
+                    }
+                }
+                Op::LoadArg { width, dst, offset } => self.set(dst, self.argument(offset, width.into())),
+                Op::Other(number) => {
+                    let inst = &code.others[number as usize];
+                    self.call(inst);
+                    if TRACE {
+                        self.called(inst);
+                    }
+                }
+                Op::Jump(to) => next = to as usize,
+                Op::Branch { cond, then, otherwise } => {
+                    next = if self.get(cond) != 0 { then } else { otherwise } as usize;
+                }
+                Op::Switch { value, switch } => {
+                    let switch = &code.switches[switch as usize];
+                    let found = switch.cases.binary_search_by_key(&self.get(value), |(case, _)| *case);
+                    next = found.map_or(switch.default, |i| switch.cases[i].1) as usize;
+                }
+                Op::Return => return,
+            }
+        }
+    }
+
+    /// A parameter of the action found last; zero if no entry was found that has it.
+    fn argument(&self, offset: u32, width: u32) -> u128 {
+        let mut bytes = [0; 16];
+        let size = storage_size(width) as usize;
+        if let Some(data) = self.context.action_data().get(offset as usize..offset as usize + size) {
+            bytes[..size].copy_from_slice(data);
+        }
+        u128::from_le_bytes(bytes)
+    }
+}
