@@ -126,11 +126,12 @@ impl Lexer<'_> {
     }
 
     fn string(&mut self) -> TokenKind {
-        self.pos += 1;
+        let start = self.pos + 1;
+        self.pos = start;
         loop {
             match &self.bytes[self.pos..] {
                 [] => return TokenKind::OpenStr,
-                [b'\n', ..] if !self.string_goes_on() => return TokenKind::OpenStr,
+                [b'\n', ..] if !self.string_goes_on(start) => return TokenKind::OpenStr,
                 [b'"', ..] => {
                     self.pos += 1;
                     return TokenKind::Str;
@@ -141,12 +142,13 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether a string that reaches the end of its line is meant to go on. P4 allows it, but far more often the quote
-    /// is forgotten, and then the next one comes after the end of a statement.
-    fn string_goes_on(&self) -> bool {
+    /// Whether a string that starts at `start` and reaches the end of its line is meant to go on. P4 allows it, but far
+    /// more often the quote is forgotten, and then the next one comes after the end of a statement. A string that starts
+    /// with the end of its line is meant.
+    fn string_goes_on(&self, start: usize) -> bool {
         let rest = &self.bytes[self.pos..];
-        let stop = rest.iter().find(|b| matches!(b, b'"' | b';' | b'{' | b'}'));
-        !self.in_directive && stop == Some(&b'"')
+        let stop = || rest.iter().find(|b| matches!(b, b'"' | b';' | b'{' | b'}'));
+        !self.in_directive && (matches!(self.bytes[start], b'\n' | b'\r') || stop() == Some(&b'"'))
     }
 
     fn punctuation(&mut self) -> TokenKind {

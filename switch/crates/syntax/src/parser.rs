@@ -26,6 +26,8 @@ use crate::token::{Token, TokenKind};
 pub const MAX_NESTING: usize = 256;
 /// Height of the tree of one expression; `a + b + c` has height 3 without any nesting.
 pub const MAX_HEIGHT: usize = 512;
+/// `else if` in a row, each of which stands in the tree within the one before it.
+pub const MAX_ELSE_IFS: usize = 512;
 
 /// Parses preprocessed tokens. What comes back with errors is what could be read.
 pub fn parse_tokens(tokens: &[Token], diagnostics: &mut Diagnostics) -> Program {
@@ -42,6 +44,7 @@ pub fn parse_tokens(tokens: &[Token], diagnostics: &mut Diagnostics) -> Program 
         scopes: vec![HashMap::new()],
         depth: 0,
         height: 0,
+        else_ifs: 0,
         no_greater: false,
         types_as_exprs: false,
     };
@@ -68,6 +71,8 @@ struct Parser<'a> {
     depth: usize,
     /// Height of the expression that was read last.
     height: usize,
+    /// `else if` around this place.
+    else_ifs: usize,
     /// `>` ends the expression: it is a width in `<...>`.
     no_greater: bool,
     /// A type may stand for an expression: in an annotation.

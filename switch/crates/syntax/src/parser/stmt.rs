@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Parse, Parser};
+use super::{MAX_ELSE_IFS, Parse, Parser};
 use crate::ast::{
     Annotation, BinaryOp, Block, Decl, Expr, ExprKind, ForCollection, Stmt, StmtKind, SwitchCase, SwitchLabel, VarDecl,
 };
@@ -186,11 +186,41 @@ impl Parser<'_> {
     }
 
     fn if_else(&mut self) -> Parse<StmtKind> {
-        self.bump();
-        let cond = self.condition()?;
-        let then = Box::new(self.stmt()?);
-        let otherwise = if self.take(TokenKind::Else) { Some(Box::new(self.stmt()?)) } else { None };
-        Ok(StmtKind::If { cond, then, otherwise })
+        let outer = self.else_ifs;
+        let result = self.if_chain();
+        self.else_ifs = outer;
+        result
+    }
+
+    /// `if`, all its `else if` and the last `else`. A loop, since generated programs have hundreds in a row.
+    fn if_chain(&mut self) -> Parse<StmtKind> {
+        let mut arms = Vec::new();
+        let mut otherwise = loop {
+            let start = self.bump().span;
+            let cond = self.condition()?;
+            let then = Box::new(self.stmt()?);
+            arms.push((start, cond, then));
+            if !self.take(TokenKind::Else) {
+                break None;
+            }
+            if self.kind() != TokenKind::If {
+                break Some(Box::new(self.stmt()?));
+            }
+            self.else_ifs += 1;
+            if self.else_ifs > MAX_ELSE_IFS {
+                let error = Diagnostic::error(self.span(), format!("more than {MAX_ELSE_IFS} `else if` in a row"));
+                return Err(self.report(error.help("use a `switch`")));
+            }
+        };
+        let mut whole = StmtKind::Empty;
+        while let Some((start, cond, then)) = arms.pop() {
+            whole = StmtKind::If { cond, then, otherwise: otherwise.take() };
+            if !arms.is_empty() {
+                otherwise = Some(Box::new(Stmt { kind: whole, span: self.since(start) }));
+                whole = StmtKind::Empty;
+            }
+        }
+        Ok(whole)
     }
 
     fn switch(&mut self) -> Parse<StmtKind> {

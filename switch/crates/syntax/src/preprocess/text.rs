@@ -51,6 +51,10 @@ pub fn program_text(map: &SourceMap, tokens: &[Token]) -> String {
             }
         }
         out.push_str(&token.text);
+        // A string may go over several lines.
+        if let Some((_, line)) = &mut place {
+            *line += token.text.matches('\n').count() as u32;
+        }
         before = Some(token);
     }
     out.push('\n');
