@@ -1,0 +1,102 @@
+//! A loaded program under the control plane's hands.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use proto::p4::config::v1::P4Info;
+use proto::p4::v1;
+use runtime::Device;
+
+use crate::digest::Digests;
+use crate::field::Texts;
+use crate::replication::Replication;
+use crate::schema::Schema;
+use crate::status::{Result, Status};
+
+/// A loaded program as the control plane sees it.
+pub trait Loaded: Send + Sync {
+    fn device(&self) -> &Device;
+    fn replication(&self) -> &dyn Replication;
+}
+
+/// Speaks P4Runtime for one loaded program. Every method takes `&self`; a batch of writes is seen whole or not at all
+/// by reads and by other batches.
+pub struct Control {
+    pub(crate) schema: Schema,
+    pub(crate) texts: Texts,
+    loaded: Arc<dyn Loaded>,
+    p4info: P4Info,
+    /// What the control plane wrote and the data plane need not know.
+    notes: Mutex<Notes>,
+    digests: Mutex<Digests>,
+    /// Held to read while reading and to write while writing (spec "Parallelism of Read and Write Requests").
+    pub(crate) order: RwLock<()>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// `max_size` by profile and group.
+    group_sizes: BTreeMap<(u32, u32), u32>,
+    /// Of the default entries that the control plane wrote, by table.
+    pub(crate) default_metadata: BTreeMap<u32, Vec<u8>>,
+    pub(crate) multicast_groups: BTreeMap<u16, v1::MulticastGroupEntry>,
+    pub(crate) clone_sessions: BTreeMap<u16, v1::CloneSessionEntry>,
+}
+
+impl Control {
+    /// Fails if the P4Info does not describe the program.
+    pub fn new(p4info: P4Info, loaded: Arc<dyn Loaded>) -> Result<Self> {
+        let schema = Schema::new(&p4info, loaded.device().program())?;
+        Ok(Self {
+            schema,
+            texts: Texts::default(),
+            loaded,
+            p4info,
+            notes: Mutex::default(),
+            digests: Mutex::default(),
+            order: RwLock::new(()),
+        })
+    }
+
+    pub fn p4info(&self) -> &P4Info {
+        &self.p4info
+    }
+
+    pub fn device(&self) -> &Device {
+        self.loaded.device()
+    }
+
+    pub(crate) fn replication(&self) -> &dyn Replication {
+        self.loaded.replication()
+    }
+
+    pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {
+        // Whoever panicked with the lock held left whole values behind.
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn digests(&self) -> MutexGuard<'_, Digests> {
+        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Notes {
+    pub(crate) fn group_size(&self, profile: u32, group: u32) -> Option<u32> {
+        self.group_sizes.get(&(profile, group)).copied()
+    }
+
+    pub(crate) fn set_group_size(&mut self, profile: u32, group: u32, size: Option<u32>) {
+        match size {
+            Some(size) => self.group_sizes.insert((profile, group), size),
+            None => self.group_sizes.remove(&(profile, group)),
+        };
+    }
+}
+
+/// An id that P4Info does not have.
+pub(crate) fn unknown(kind: &str, id: u32) -> Status {
+    match id {
+        0 => Status::invalid(format!("the id of the {kind} is not set")),
+        id => Status::invalid(format!("the program has no {kind} with id {id} ({id:#010x})")),
+    }
+}
