@@ -1,0 +1,134 @@
+//! Delay and loss on what leaves a port, where the kernel has no netem or must not be asked.
+//!
+//! Rate and queue length are not here: a link's queue is the switch's own (`pipeline::Shape`), so that the program sees
+//! its depth.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use crate::Port;
+
+/// What a link does to frames.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Impairment {
+    /// Nanoseconds.
+    pub delay: u64,
+    /// Of a million frames, so many are lost.
+    pub loss_ppm: u32,
+}
+
+/// A port behind an impaired link.
+pub struct Impaired {
+    port: Box<dyn Port>,
+    impairment: Impairment,
+    random: u64,
+    /// Frames under way, by the time they arrive.
+    under_way: VecDeque<(u64, Vec<u8>)>,
+}
+
+impl Impaired {
+    /// `seed` decides which frames are lost.
+    pub fn new(port: Box<dyn Port>, impairment: Impairment, seed: u64) -> Self {
+        Self { port, impairment, random: seed, under_way: VecDeque::new() }
+    }
+
+    /// Splitmix64: the loss of a run is the same for the same seed.
+    fn random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+impl Port for Impaired {
+    fn receive(&mut self, max: usize, take: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
+        self.port.receive(max, take)
+    }
+
+    fn send(&mut self, frame: &[u8], now: u64) -> io::Result<bool> {
+        if self.random() % 1_000_000 < u64::from(self.impairment.loss_ppm) {
+            return Ok(true);
+        }
+        self.under_way.push_back((now + self.impairment.delay, frame.to_vec()));
+        Ok(true)
+    }
+
+    fn flush(&mut self, now: u64) -> io::Result<()> {
+        while let Some((at, frame)) = self.under_way.front() {
+            if *at > now || !self.port.send(frame, now)? {
+                break;
+            }
+            self.under_way.pop_front();
+        }
+        self.port.flush(now)
+    }
+
+    fn next_wakeup(&self) -> Option<u64> {
+        let own = self.under_way.front().map(|(at, _)| *at);
+        [own, self.port.next_wakeup()].into_iter().flatten().min()
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.port.fd()
+    }
+
+    fn is_up(&self) -> bool {
+        self.port.is_up()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    type Log = Arc<Mutex<Vec<(u64, Vec<u8>)>>>;
+
+    /// Notes what is sent, and when.
+    #[derive(Clone, Default)]
+    struct Recorder(Log);
+
+    impl Port for Recorder {
+        fn receive(&mut self, _max: usize, _take: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
+            Ok(0)
+        }
+        fn send(&mut self, frame: &[u8], now: u64) -> io::Result<bool> {
+            self.0.lock().unwrap().push((now, frame.to_vec()));
+            Ok(true)
+        }
+        fn flush(&mut self, _now: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn fd(&self) -> Option<BorrowedFd<'_>> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_delayed_frame_arrives_when_its_time_has_come() {
+        let recorder = Recorder::default();
+        let mut port = Impaired::new(Box::new(recorder.clone()), Impairment { delay: 10, loss_ppm: 0 }, 1);
+        port.send(&[1], 5).unwrap();
+        port.flush(14).unwrap();
+        assert_eq!((recorder.0.lock().unwrap().len(), port.next_wakeup()), (0, Some(15)));
+        port.flush(15).unwrap();
+        assert_eq!(*recorder.0.lock().unwrap(), [(15, vec![1])]);
+        assert_eq!(port.next_wakeup(), None);
+    }
+
+    #[test]
+    fn about_as_many_frames_are_lost_as_was_said() {
+        let recorder = Recorder::default();
+        let mut port = Impaired::new(Box::new(recorder.clone()), Impairment { delay: 0, loss_ppm: 100_000 }, 7);
+        for _ in 0..10_000 {
+            port.send(&[1], 0).unwrap();
+        }
+        port.flush(0).unwrap();
+        let arrived = recorder.0.lock().unwrap().len();
+        assert!((8_800..9_200).contains(&arrived), "{arrived} of 10000 arrived");
+    }
+}

@@ -1,0 +1,52 @@
+//! Where packets enter and leave a switch.
+//!
+//! A [`Port`] is one end of a link: a wire to another process ([`wire`]), a capture file ([`pcap`]), a TAP device
+//! ([`tap`]) or a network interface through AF_PACKET ([`interface`]). None of them blocks; each says
+//! by its file descriptor when packets wait. [`impair`] puts delay and loss on any of them. [`spec`] reads what an
+//! operator writes: `1@veth0`, `2@wire:/tmp/a?delay=10ms&loss=1%`.
+
+pub mod impair;
+pub mod interface;
+pub mod pcap;
+pub mod spec;
+pub mod tap;
+pub mod wire;
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+pub use spec::{PortSpec, open};
+
+/// The longest frame that a port takes or gives: a jumbo frame and what a pipeline may put around it.
+pub const MAX_FRAME: usize = 16 * 1024;
+
+/// One end of a link. No call waits.
+pub trait Port: Send {
+    /// Gives at most `max` waiting frames to `take`; answers how many there were.
+    fn receive(&mut self, max: usize, take: &mut dyn FnMut(&[u8])) -> io::Result<usize>;
+
+    /// Takes a frame, perhaps only into a batch that [`Port::flush`] sends. False when it has no room: the frame was
+    /// not taken.
+    fn send(&mut self, frame: &[u8], now: u64) -> io::Result<bool>;
+
+    /// Puts what was taken onto the link, as far as its time has come.
+    fn flush(&mut self, now: u64) -> io::Result<()>;
+
+    /// Whether the next frame would be taken.
+    fn ready(&self) -> bool {
+        true
+    }
+
+    /// When [`Port::flush`] has something to do that it could not do before.
+    fn next_wakeup(&self) -> Option<u64> {
+        None
+    }
+
+    /// Readable when frames wait; none where frames never come by themselves.
+    fn fd(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Whether the link is up as far as this end knows.
+    fn is_up(&self) -> bool {
+        true
+    }
+}

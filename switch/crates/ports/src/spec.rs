@@ -1,0 +1,178 @@
+//! What an operator writes for a port.
+//!
+//! ```text
+//!   1@veth0                    network interface (AF_PACKET, needs root)
+//!   1@tap:tap0                 TAP device (needs root to make it)
+//!   1@wire:/tmp/link           wire to another process
+//!   1@pcap:in.pcap,out.pcap    capture files; either may be left out
+//!   ...?delay=10ms&loss=0.5%&rate=10mbit&queue=100     on any of them
+//! ```
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::Port;
+use crate::impair::{Impaired, Impairment};
+use crate::pcap::PcapPort;
+use crate::wire::Wire;
+
+/// A port as an operator writes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PortSpec {
+    pub port: u32,
+    pub device: Device,
+    pub impairment: Impairment,
+    /// Bits per second of the link, for the switch's queue.
+    pub rate: Option<u64>,
+    /// Packets that may wait in the switch's queue.
+    pub queue: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Device {
+    Interface(String),
+    Tap(String),
+    Wire(PathBuf),
+    Pcap { input: Option<PathBuf>, output: Option<PathBuf> },
+}
+
+/// What is wrong with a port as written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("port '{text}': {problem}")]
+pub struct SpecError {
+    text: String,
+    problem: String,
+}
+
+/// Ports of v1model have 9 bits; 511 drops.
+const LAST_PORT: u32 = 510;
+
+impl FromStr for PortSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        parse(text).map_err(|problem| SpecError { text: text.into(), problem })
+    }
+}
+
+fn parse(text: &str) -> Result<PortSpec, String> {
+    let (number, rest) = text.split_once('@').ok_or("is written NUMBER@DEVICE, such as 1@veth0 or 1@wire:/tmp/a")?;
+    let port = number.parse().ok().filter(|port| *port <= LAST_PORT);
+    let port = port.ok_or_else(|| format!("'{number}' is not a port number from 0 to {LAST_PORT}"))?;
+    let (device, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let mut spec =
+        PortSpec { port, device: parse_device(device)?, impairment: Impairment::default(), rate: None, queue: None };
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        let (key, value) = option.split_once('=').ok_or_else(|| format!("'{option}' is not key=value"))?;
+        match key {
+            "delay" => spec.impairment.delay = scaled(value, &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)])?,
+            "loss" => spec.impairment.loss_ppm = loss(value)?,
+            "rate" => spec.rate = Some(scaled(value, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)])?),
+            "queue" => {
+                spec.queue = Some(value.parse().map_err(|_| format!("queue={value} is not a number of packets"))?);
+            }
+            _ => return Err(format!("'{key}' is none of delay, loss, rate, queue")),
+        }
+    }
+    Ok(spec)
+}
+
+fn parse_device(text: &str) -> Result<Device, String> {
+    let (kind, rest) = text.split_once(':').unwrap_or(("", text));
+    if rest.is_empty() {
+        return Err("names no device".into());
+    }
+    match kind {
+        "" => Ok(Device::Interface(rest.into())),
+        "tap" => Ok(Device::Tap(rest.into())),
+        "wire" => Ok(Device::Wire(rest.into())),
+        "pcap" => {
+            let (input, output) = rest.split_once(',').unwrap_or((rest, ""));
+            let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
+            Ok(Device::Pcap { input: path(input), output: path(output) })
+        }
+        _ => Err(format!("'{kind}' is none of tap, wire, pcap")),
+    }
+}
+
+/// A number with one of the units; the first whose name fits the end counts.
+fn scaled(text: &str, units: &[(&str, f64)]) -> Result<u64, String> {
+    let names = || units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let (digits, factor) = units
+        .iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
+        .ok_or_else(|| format!("'{text}' has none of the units {}", names()))?;
+    match digits.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value * factor < 1e18 => Ok((value * factor).round() as u64),
+        _ => Err(format!("'{text}' is not a number with a unit ({})", names())),
+    }
+}
+
+fn loss(text: &str) -> Result<u32, String> {
+    match text.strip_suffix('%').map(str::parse::<f64>) {
+        Some(Ok(percent)) if (0.0..=100.0).contains(&percent) => Ok((percent * 10_000.0).round() as u32),
+        _ => Err(format!("loss={text} is not a percentage such as 0.5%")),
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = |path: &Option<PathBuf>| path.as_deref().unwrap_or(Path::new("")).display().to_string();
+        match self {
+            Self::Interface(name) => f.write_str(name),
+            Self::Tap(name) => write!(f, "tap:{name}"),
+            Self::Wire(at) => write!(f, "wire:{}", at.display()),
+            Self::Pcap { input, output } => write!(f, "pcap:{},{}", path(input), path(output)),
+        }
+    }
+}
+
+/// Opens the port. `seed` decides which frames a lossy link loses.
+pub fn open(spec: &PortSpec, seed: u64) -> io::Result<Box<dyn Port>> {
+    let port: Box<dyn Port> = match &spec.device {
+        Device::Interface(name) => Box::new(crate::interface::Interface::open(name)?),
+        Device::Tap(name) => Box::new(crate::tap::Tap::open(name)?),
+        Device::Wire(path) => Box::new(Wire::new(path)?),
+        Device::Pcap { input, output } => Box::new(PcapPort::new(input.as_deref(), output.as_deref())?),
+    };
+    if spec.impairment == Impairment::default() {
+        return Ok(port);
+    }
+    Ok(Box::new(Impaired::new(port, spec.impairment, seed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        text.parse::<PortSpec>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_kind_of_device() {
+        for text in ["1@veth0", "3@tap:tap0", "4@wire:/tmp/a b", "5@pcap:a.pcap,b.pcap", "6@pcap:,b.pcap"] {
+            let spec: PortSpec = text.parse().unwrap();
+            assert_eq!(format!("{}@{}", spec.port, spec.device), text);
+        }
+    }
+
+    #[test]
+    fn a_link_may_be_impaired() {
+        let spec: PortSpec = "1@wire:/tmp/a?delay=10ms&loss=0.5%&rate=2.5mbit&queue=7".parse().unwrap();
+        assert_eq!(spec.impairment, Impairment { delay: 10_000_000, loss_ppm: 5_000 });
+        assert_eq!((spec.rate, spec.queue), (Some(2_500_000), Some(7)));
+    }
+
+    #[test]
+    fn errors_say_what_to_write() {
+        assert_eq!(error("veth0"), "port 'veth0': is written NUMBER@DEVICE, such as 1@veth0 or 1@wire:/tmp/a");
+        assert_eq!(error("511@a"), "port '511@a': '511' is not a port number from 0 to 510");
+        assert_eq!(error("1@"), "port '1@': names no device");
+        assert_eq!(error("1@dpdk:0"), "port '1@dpdk:0': 'dpdk' is none of tap, wire, pcap");
+        assert_eq!(error("1@a?delay=10"), "port '1@a?delay=10': '10' has none of the units ns, us, ms, s");
+        assert_eq!(error("1@a?loss=2"), "port '1@a?loss=2': loss=2 is not a percentage such as 0.5%");
+    }
+}
