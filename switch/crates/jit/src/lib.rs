@@ -37,7 +37,7 @@ pub struct Jit {
 }
 
 impl Jit {
-    /// Compiles a program, which must have passed the verifier. The error says what could not be compiled.
+    /// Compiles a program. The error says which rule of the flat form it breaks, or what could not be compiled.
     pub fn compile(program: Arc<Program>) -> Result<Self, String> {
         Self::build(program, None)
     }
@@ -50,6 +50,10 @@ impl Jit {
     }
 
     fn build(program: Arc<Program>, mut listing: Option<&mut String>) -> Result<Self, String> {
+        // What is generated here touches memory as the program says, so the program must be well-formed.
+        if let Some(error) = ir::verify(&program).first() {
+            return Err(error.to_string());
+        }
         let mut compiler = Compiler::new()?;
         let most = program.actions.iter().map(|(_, action)| action.data_size()).chain([program.frame.size]).max();
         let zeros = vec![0; most.unwrap_or(0) as usize / 8 + 16].into_boxed_slice();

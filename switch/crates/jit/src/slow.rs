@@ -88,7 +88,7 @@ impl Run<'_, '_> {
                 self.outputs[0] = self.context.in_value_set(*set, key.bytes()).into();
             }
             Inst::Meter { meter, index, .. } => {
-                let index = self.value(*index) as u64;
+                let index = u64::try_from(self.value(*index)).unwrap_or(u64::MAX);
                 let colour = self.context.meter(*meter, index);
                 self.give_scalar(0, colour.into());
             }
@@ -129,7 +129,7 @@ impl Run<'_, '_> {
             }
             Inst::Random { dst, lo, hi } => {
                 let (lo, hi) = (self.wide(lo), self.wide(hi));
-                let value = if lo.width() <= 128 && hi.width() <= 128 {
+                let value = if self.width(dst) <= 128 {
                     let value = self.context.random(lo.low_u128(), hi.low_u128());
                     Wide::from_u128(value, self.width(dst))
                 } else {
@@ -183,25 +183,25 @@ impl Run<'_, '_> {
             Arg::Frame(place, width) => self.offset(place).map_or(Wide::zero(*width), |offset| {
                 Wide::from_le_bytes(self.context.frame.bytes(offset, storage_size(*width)), *width)
             }),
-            Arg::Varbit(place, _) => {
-                let (bytes, bits) = self.varbit(place);
+            Arg::Varbit(place, most) => {
+                let (bytes, bits) = self.varbit(place, *most);
                 Wide::from_wire_bits(bytes, bits)
             }
         }
     }
 
     /// The bytes of a varbit and its length in bits.
-    fn varbit(&self, place: &Place) -> (&[u8], u32) {
+    fn varbit(&self, place: &Place, most: u32) -> (&[u8], u32) {
         let Some(offset) = self.offset(place) else { return (&[], 0) };
-        let bits = self.context.frame.read(offset, 32) as u32;
+        let bits = (self.context.frame.read(offset, 32) as u32).min(most);
         (self.context.frame.bytes(offset + 4, bits.div_ceil(8)), bits)
     }
 
     fn append(&self, bits: &mut BitString, arg: &Arg) {
         match arg {
             Arg::Scalar(operand, width) => bits.push(self.value(*operand), *width),
-            Arg::Varbit(place, _) => {
-                let (bytes, len) = self.varbit(place);
+            Arg::Varbit(place, most) => {
+                let (bytes, len) = self.varbit(place, *most);
                 bits.push_wire(bytes, len as usize);
             }
             Arg::Const(..) | Arg::Frame(..) => {

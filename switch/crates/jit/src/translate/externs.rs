@@ -1,5 +1,6 @@
 //! Externs, and instructions that a helper runs.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::*};
 use ir::{Arg, CounterId, Dest, Handle, HashAlgorithm, Inst, Operand, storage_size};
 
@@ -101,7 +102,7 @@ impl Translator<'_> {
         });
         let zero = self.constant(I64, 0);
         let one = self.constant(I64, 1);
-        let whole = self.builder.ins().icmp(cranelift_codegen::ir::condcodes::IntCC::Equal, max, zero);
+        let whole = self.builder.ins().icmp(IntCC::Equal, max, zero);
         let divisor = self.builder.ins().select(whole, one, max);
         let rest = self.builder.ins().urem(hash, divisor);
         let rest = self.builder.ins().select(whole, hash, rest);
@@ -131,7 +132,7 @@ impl Translator<'_> {
     pub(super) fn assert(&mut self, cond: Operand, inst: &Inst) {
         let cond = self.operand(cond, 1);
         let zero = self.constant(I8, 0);
-        let failed = self.builder.ins().icmp(cranelift_codegen::ir::condcodes::IntCC::Equal, cond, zero);
+        let failed = self.builder.ins().icmp(IntCC::Equal, cond, zero);
         self.only_if(failed, |this| this.slow(inst));
     }
 }

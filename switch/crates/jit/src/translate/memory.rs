@@ -47,9 +47,6 @@ impl Translator<'_> {
         let distance = self.builder.ins().imul(wide, stride);
         let base = self.builder.ins().iadd(self.frame, distance);
         let address = Address { base, offset: place.offset as i32, fixed: None };
-        if width < 32 && 1 << width <= count {
-            return Located::At(address);
-        }
         let bound = self.constant(self.type_of_value(index), count.into());
         let in_range = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, bound);
         Located::If(in_range, address)

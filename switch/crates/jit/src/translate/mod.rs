@@ -12,6 +12,7 @@ mod scalar;
 mod table;
 mod wire;
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind,
     Type, Value, types::*,
@@ -408,10 +409,16 @@ impl Translator<'_> {
         }
     }
 
-    /// An operand as a 64-bit number; higher bits are cut.
+    /// An operand as a 64-bit number: what is larger becomes the largest.
     fn operand64(&mut self, operand: Operand) -> Value {
         let value = self.operand(operand, self.operand_width(operand));
-        self.cast(value, I64)
+        if self.type_of_value(value) != I128 {
+            return self.cast(value, I64);
+        }
+        let (lo, hi) = self.builder.ins().isplit(value);
+        let (zero, most) = (self.constant(I64, 0), self.constant(I64, u64::MAX.into()));
+        let fits = self.builder.ins().icmp(IntCC::Equal, hi, zero);
+        self.builder.ins().select(fits, lo, most)
     }
 
     fn flags(&self, memory: Memory) -> MemFlagsData {
@@ -477,12 +484,14 @@ impl Translator<'_> {
     }
 }
 
-/// The error temp of an instruction that can fail.
+/// The error temp of an instruction that fails in one way only, so that its failure can lead straight elsewhere.
 fn fallible(inst: &Inst) -> Option<Temp> {
     match inst {
-        Inst::Extract { error, varbit_bits: None, .. } | Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => {
-            Some(*error)
+        Inst::Extract { error, varbit_bits: None, place, .. } => {
+            let there = place.index.is_none_or(|index| matches!(index.index, Operand::Imm(i) if i < index.count.into()));
+            there.then_some(*error)
         }
+        Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => Some(*error),
         _ => None,
     }
 }

@@ -4,6 +4,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::*};
 use ir::{BlockId, Dest, Handle, HeaderType, HeaderTypeId, Inst, Operand, Place, Temp, storage_size};
 
+use super::known::Known;
+use super::memory::{Address, Located};
 use super::wire::{Reader, Writer};
 use super::{Memory, Slot, Translator, type_of};
 use crate::helper::Helper;
@@ -21,27 +23,31 @@ impl Translator<'_> {
         }
     }
 
-    /// Goes on only if the packet has `bytes` more; `body` runs then, where `next` is the cursor behind those bytes.
+    /// Splits the way by whether the packet has `bytes` more. If it has, `pass` runs with the cursor behind those bytes;
+    /// if not, `fail` runs. With `failed`, the second way ends there.
     fn with_bytes(
         &mut self,
         error: Temp,
         bytes: Value,
         failed: Option<BlockId>,
-        body: impl FnOnce(&mut Self, Value),
+        fail: impl FnOnce(&mut Self),
+        pass: impl FnOnce(&mut Self, Value),
     ) {
         let cursor = self.builder.use_var(self.cursor);
         let next = self.builder.ins().iadd(cursor, bytes);
         let short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, next, self.packet_len);
-        let (fail, pass) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(short, fail, &[], pass, &[]);
-
-        // Joining paths see what the error is through a variable.
+        let (fail_block, pass_block) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(short, fail_block, &[], pass_block, &[]);
+        // Where the ways join, the error is what each has made of the variable.
         let variable = self.builder.declare_var(I32);
         self.temps[error.index()] = Some(Slot::Variable(variable));
-        self.builder.switch_to_block(fail);
-        self.builder.set_cold_block(fail);
+        let before = self.known.clone();
+
+        self.builder.switch_to_block(fail_block);
+        self.builder.set_cold_block(fail_block);
         let code = self.constant(I32, self.shared.packet_too_short.into());
         self.builder.def_var(variable, code);
+        fail(self);
         let join = match failed {
             Some(failed) => {
                 self.jump(failed);
@@ -54,49 +60,65 @@ impl Translator<'_> {
             }
         };
 
-        self.builder.switch_to_block(pass);
+        self.known = before;
+        self.builder.switch_to_block(pass_block);
         let zero = self.constant(I32, 0);
         self.builder.def_var(variable, zero);
-        let before = join.is_some().then(|| self.known.clone());
-        body(self, next);
-        if let (Some(join), Some(before)) = (join, before) {
-            self.known = before;
+        pass(self, next);
+        if let Some(join) = join {
             self.builder.ins().jump(join, &[]);
             self.builder.switch_to_block(join);
+            // What either way learned does not hold on the other.
+            self.known = Known::default();
         }
     }
 
     fn extract(&mut self, error: Temp, header: HeaderTypeId, place: &Place, peek: bool, failed: Option<BlockId>) {
+        let size = self.program.header_types[header].size;
+        match self.locate(place) {
+            Located::At(to) => self.extract_to(error, header, to, peek, failed),
+            // An element that is not there takes nothing from the packet; lowered programs check before.
+            Located::Nowhere => {
+                let none = self.constant(I32, 0);
+                self.set(error, none);
+            }
+            Located::If(in_range, to) => {
+                self.forget(place, size);
+                let variable = self.builder.declare_var(I32);
+                let none = self.constant(I32, 0);
+                self.builder.def_var(variable, none);
+                self.only_if(in_range, |this| {
+                    this.extract_to(error, header, to, peek, None);
+                    let result = this.operand(Operand::Temp(error), 32);
+                    this.builder.def_var(variable, result);
+                });
+                self.temps[error.index()] = Some(Slot::Variable(variable));
+            }
+        }
+    }
+
+    /// Extracts into a header that is there.
+    fn extract_to(&mut self, error: Temp, header: HeaderTypeId, to: Address, peek: bool, failed: Option<BlockId>) {
         let header = &self.program.header_types[header];
         let bytes = header.fixed_bits().div_ceil(8);
         let count = self.constant(I64, bytes.into());
-        self.with_bytes(error, count, failed, |this, next| {
-            let start = this.position();
-            this.writable(place, header.size, |this, to| {
-                let valid = this.constant(I8, 1);
-                this.store_at(to, 0, valid);
-                let mut reader = Reader::new(start, bytes);
-                let mut bit = 0;
-                for (i, field) in header.fields.iter().enumerate() {
-                    if field.varbit {
-                        let none = this.constant(I32, 0);
-                        this.store_at(to, field.offset, none);
-                        continue;
-                    }
-                    let run = unaligned_run(header, i, bit);
-                    for (k, limb) in this.read_limbs(&mut reader, bit, field.width, run).into_iter().enumerate() {
-                        this.store_at(to, field.offset + k as u32 * 8, limb);
-                    }
-                    bit += field.width;
+        let pass = |this: &mut Self, next| {
+            let mut reader = Reader::new(this.position(), bytes);
+            let valid = this.constant(I8, 1);
+            this.store_at(to, 0, valid);
+            let mut bit = 0;
+            for (i, field) in header.fields.iter().enumerate() {
+                let run = unaligned_run(header, i, bit);
+                for (k, limb) in this.read_limbs(&mut reader, bit, field.width, run).into_iter().enumerate() {
+                    this.store_at(to, field.offset + k as u32 * 8, limb);
                 }
-            });
+                bit += field.width;
+            }
             if !peek {
                 this.builder.def_var(this.cursor, next);
             }
-        });
-        if failed.is_none() {
-            self.forget(place, header.size);
-        }
+        };
+        self.with_bytes(error, count, failed, |_| (), pass);
     }
 
     /// Where the cursor stands in memory.
@@ -105,6 +127,7 @@ impl Translator<'_> {
         self.builder.ins().iadd(self.packet, cursor)
     }
 
+    /// A lookahead past the packet's end gives zero.
     fn lookahead(&mut self, error: Temp, dst: &Dest, failed: Option<BlockId>) {
         let width = match dst {
             Dest::Temp(temp) => self.width(*temp),
@@ -112,41 +135,43 @@ impl Translator<'_> {
         };
         let bytes = width.div_ceil(8);
         let count = self.constant(I64, bytes.into());
-        if let Dest::Temp(temp) = dst {
-            // Nothing was looked at: zero.
-            let variable = self.builder.declare_var(type_of(width));
-            let zero = self.constant(type_of(width), 0);
-            self.builder.def_var(variable, zero);
-            self.temps[temp.index()] = Some(Slot::Variable(variable));
-        }
-        self.with_bytes(error, count, failed, |this, _| {
-            let mut reader = Reader::new(this.position(), bytes);
-            let limbs = this.read_limbs(&mut reader, 0, width, width);
-            match dst {
-                Dest::Temp(temp) => {
-                    let value = match limbs[..] {
+        match dst {
+            Dest::Temp(temp) => {
+                let ty = type_of(width);
+                let variable = self.builder.declare_var(ty);
+                self.temps[temp.index()] = Some(Slot::Variable(variable));
+                let fail = |this: &mut Self| {
+                    let zero = this.constant(ty, 0);
+                    this.builder.def_var(variable, zero);
+                };
+                self.with_bytes(error, count, failed, fail, |this, _| {
+                    let mut reader = Reader::new(this.position(), bytes);
+                    let value = match this.read_limbs(&mut reader, 0, width, width)[..] {
                         [value] => value,
-                        _ => this.builder.ins().iconcat(limbs[0], limbs[1]),
+                        ref limbs => this.builder.ins().iconcat(limbs[0], limbs[1]),
                     };
-                    let Some(Slot::Variable(variable)) = this.temps[temp.index()] else { return };
                     this.builder.def_var(variable, value);
-                }
-                Dest::Frame(place, _) => this.writable(place, storage_size(width), |this, to| {
-                    for (k, limb) in limbs.into_iter().enumerate() {
-                        this.store_at(to, k as u32 * 8, limb);
-                    }
-                }),
+                });
             }
-        });
-        if let (Dest::Frame(place, width), None) = (dst, failed) {
-            self.forget(place, storage_size(*width));
+            Dest::Frame(place, _) => {
+                let size = storage_size(width);
+                self.with_bytes(error, count, failed, |this| this.zero(place, size), |this, _| {
+                    let mut reader = Reader::new(this.position(), bytes);
+                    let limbs = this.read_limbs(&mut reader, 0, width, width);
+                    this.writable(place, size, |this, to| {
+                        for (k, limb) in limbs.into_iter().enumerate() {
+                            this.store_at(to, k as u32 * 8, limb);
+                        }
+                    });
+                });
+            }
         }
     }
 
     fn advance(&mut self, error: Temp, bits: Operand, failed: Option<BlockId>) {
         let bits = self.operand64(bits);
         let bytes = self.shift_right(bits, 3);
-        self.with_bytes(error, bytes, failed, |this, next| this.builder.def_var(this.cursor, next));
+        self.with_bytes(error, bytes, failed, |_| (), |this, next| this.builder.def_var(this.cursor, next));
     }
 
     pub(super) fn take_fuel(&mut self, dst: Temp) {

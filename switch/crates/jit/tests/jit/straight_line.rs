@@ -1,10 +1,8 @@
 //! Random programs without branches leave the same frame as their definition.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Builder, Recipe, run};
+use crate::random::{Builder, Recipe, run};
 use ir::{FunctionId, Handle};
 use jit::Jit;
 use proptest::prelude::*;

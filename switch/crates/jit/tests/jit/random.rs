@@ -4,6 +4,20 @@ use ir::eval::{self, Wide, mask};
 use ir::*;
 use runtime::FrameMemory;
 
+/// The errors that every program has.
+pub fn errors() -> Vec<String> {
+    let names = [
+        "NoError",
+        "PacketTooShort",
+        "NoMatch",
+        "StackOutOfBounds",
+        "HeaderTooShort",
+        "ParserTimeout",
+        "ParserInvalidArgument",
+    ];
+    names.map(String::from).to_vec()
+}
+
 /// Numbers that decide what an instruction is; proptest shrinks lists of them.
 #[derive(Debug, Clone)]
 pub struct Recipe {
@@ -189,9 +203,16 @@ impl Builder {
                 self.insts.push(Inst::Concat { dst, a: x, b: y, b_width: right });
             }
             10 => {
-                let cond = self.operand(1, c, number);
                 let x = self.operand(width, a, number);
                 let y = self.operand(width, b, number >> 1);
+                let cond = if d.is_multiple_of(2) {
+                    self.operand(1, c, number)
+                } else {
+                    // The smaller or larger of the two.
+                    let dst = self.temp(1);
+                    self.insts.push(Inst::Compare { dst, op: COMPARE[c as usize % 6], width, a: x, b: y });
+                    Operand::Temp(dst)
+                };
                 let dst = self.temp(width);
                 self.insts.push(Inst::Select { dst, cond, a: x, b: y });
             }
@@ -277,7 +298,8 @@ impl Builder {
             self.insts.push(Inst::Store { place: Place::at(at), width, src: Operand::Temp(Temp::new(i)) });
             at += 16;
         }
-        let mut program = Program { frame: Frame { size: at, persistent: at, ..Frame::default() }, ..Program::default() };
+        let frame = Frame { size: at, persistent: at, ..Frame::default() };
+        let mut program = Program { frame, errors: errors(), ..Program::default() };
         let mut blocks = Arena::default();
         blocks.push(Block { insts: self.insts, end: Terminator::Return });
         program.functions.push(Function { name: "test".into(), temps: self.temps, blocks });
