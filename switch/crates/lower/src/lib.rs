@@ -1,0 +1,23 @@
+//! From the typed tree to the flat form: sub-parsers, sub-controls, functions and actions are written out where they
+//! are used, variables get places in the frame, and each of v1model's six blocks becomes one function.
+
+mod build;
+mod call;
+mod cleanup;
+mod context;
+mod effects;
+mod entries;
+mod expr;
+mod externs;
+mod fields;
+mod layout;
+mod lvalue;
+mod objects;
+mod packet;
+mod parser;
+mod program;
+mod stmt;
+mod table;
+mod value;
+
+pub use program::lower;
