@@ -143,12 +143,15 @@ impl Lexer<'_> {
     }
 
     /// Whether a string that starts at `start` and reaches the end of its line is meant to go on. P4 allows it, but far
-    /// more often the quote is forgotten, and then the next one comes after the end of a statement. A string that starts
-    /// with the end of its line is meant.
+    /// more often the quote is forgotten, and then the next one comes after the end of a statement. Where a value may
+    /// stand, a string that starts with the end of its line is meant.
     fn string_goes_on(&self, start: usize) -> bool {
         let rest = &self.bytes[self.pos..];
         let stop = || rest.iter().find(|b| matches!(b, b'"' | b';' | b'{' | b'}'));
-        !self.in_directive && (matches!(self.bytes[start], b'\n' | b'\r') || stop() == Some(&b'"'))
+        let before = self.bytes[..start - 1].trim_ascii_end().last();
+        let is_value = matches!(before, Some(b'(' | b'[' | b',' | b'='));
+        let starts_empty = matches!(self.bytes[start], b'\n' | b'\r');
+        !self.in_directive && ((is_value && starts_empty) || stop() == Some(&b'"'))
     }
 
     fn punctuation(&mut self) -> TokenKind {
@@ -199,6 +202,7 @@ mod tests {
     fn strings_keep_escapes_and_end_before_the_statement_does() {
         assert_eq!(texts(r#""a\"b" c"#), [r#""a\"b""#, "c"]);
         assert_eq!(texts("\"two\nlines\""), ["\"two\nlines\""]);
+        assert_eq!(texts("f(\"\na; {\n\")"), ["f", "(", "\"\na; {\n\"", ")"]);
         let tokens = lex(FileId(0), "\"abc\nd; \"", &mut Diagnostics::new());
         assert_eq!(tokens[0].kind, TokenKind::OpenStr);
         assert_eq!(&*tokens[1].text, "d");

@@ -23,7 +23,7 @@ use crate::source::Span;
 use crate::token::{Token, TokenKind};
 
 /// Constructs within each other. The tree is walked by recursion, so hostile input must not make it deep.
-pub const MAX_NESTING: usize = 256;
+pub const MAX_NESTING: usize = 160;
 /// Height of the tree of one expression; `a + b + c` has height 3 without any nesting.
 pub const MAX_HEIGHT: usize = 512;
 /// `else if` in a row, each of which stands in the tree within the one before it.
@@ -222,7 +222,7 @@ impl<'a> Parser<'a> {
 
     fn report(&mut self, error: Diagnostic) -> Stop {
         let at_end = self.kind() == TokenKind::Eof;
-        if !self.muted && !(at_end && self.end_reported) {
+        if !(self.muted || at_end && self.end_reported) {
             self.end_reported |= at_end;
             self.diagnostics.push(error);
         }

@@ -174,11 +174,11 @@ impl Preprocessor<'_> {
         if self.in_list {
             return None;
         }
-        self.from_file().map(|token| Input { token, painted: false })
+        self.next_of_files().map(|token| Input { token, painted: false })
     }
 
     /// The next token of the files that no directive takes.
-    fn from_file(&mut self) -> Option<Token> {
+    fn next_of_files(&mut self) -> Option<Token> {
         loop {
             let open = self.files.last_mut()?;
             let Some(token) = open.tokens.get(open.pos) else {

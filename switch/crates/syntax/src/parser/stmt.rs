@@ -57,7 +57,7 @@ impl Parser<'_> {
                 let error = Diagnostic::error(self.span(), "`else` without `if`");
                 return Err(self.report(error.help("put several statements before it into `{` and `}`")));
             }
-            TokenKind::Action | TokenKind::Table | TokenKind::State => {
+            TokenKind::Action | TokenKind::Table => {
                 let what = self.kind().describe();
                 let error = Diagnostic::error(self.span(), format!("{what} cannot be declared among statements"));
                 return Err(self.report(error));

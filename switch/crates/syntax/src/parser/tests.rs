@@ -7,7 +7,7 @@ mod stmts;
 use crate::ast::*;
 use crate::diag::Diagnostics;
 use crate::preprocess::Options;
-use crate::source::{SourceMap, Span};
+use crate::source::SourceMap;
 
 /// Parses a text; the map to look up spans in.
 fn read(text: &str) -> (Program, Diagnostics, SourceMap) {

@@ -14,7 +14,9 @@ fn typedefs_and_new_types() {
 
 #[test]
 fn structs_headers_and_unions() {
-    let Decl::Struct(header) = one("header H<A> { @x bit<8> a; A b[2]; varbit<8> state; }") else { panic!("no header") };
+    let Decl::Struct(header) = one("header H<A> { @x bit<8> a; A b[2]; varbit<8> state; }") else {
+        panic!("no header")
+    };
     assert_eq!((header.kind, names(&header.type_params)), (StructKind::Header, vec!["A"]));
     let fields: Vec<String> = header.fields.iter().map(|f| format!("{} {}", show_type(&f.ty), f.name.name)).collect();
     assert_eq!(fields, ["bit<8> a", "A[2] b", "varbit<8> state"]);
@@ -100,10 +102,7 @@ fn parser_with_all_it_can_hold() {
     let Decl::Parser(parser) = one(text) else { panic!("no parser") };
     assert_eq!(parser.ctor_params.len(), 1);
     let body = parser.body.expect("a body");
-    assert!(matches!(
-        body.locals.as_slice(),
-        [Decl::ValueSet(_), Decl::Var(_), Decl::Instance(_), Decl::Const(_)]
-    ));
+    assert!(matches!(body.locals.as_slice(), [Decl::ValueSet(_), Decl::Var(_), Decl::Instance(_), Decl::Const(_)]));
     let Some(Transition::Select(select)) = &body.states[0].transition else { panic!("no select") };
     assert_eq!((select.exprs.len(), select.cases.len(), body.states[0].stmts.len()), (2, 4, 3));
     assert!(matches!(&select.cases[1].keys[0].kind, KeySetKind::Mask(..)));

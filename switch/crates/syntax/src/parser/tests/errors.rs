@@ -78,7 +78,7 @@ fn several_errors_come_out_of_one_run() {
 header H { bit<8 x; }
 control C() { action a( { } table t { key = { x exact; } } apply { y = ; z = 1; if x { } } }
 const bit<8> = 3;
-void f() { u = 1; ) w = (2; v = 3; }
+void f() { u = 1; ); w = (2; v = 3; }
 enum E { A B }
 ");
     let first_lines: Vec<&str> = errors.lines().filter(|l| l.contains("error:")).collect();
@@ -93,7 +93,7 @@ enum E { A B }
             "main.p4:3:84: error: expected `(`, found `x`",
             "main.p4:4:14: error: expected the name of a constant, found `=`",
             "main.p4:5:19: error: expected a statement, found `)`",
-            "main.p4:5:27: error: expected `)`, found `;`",
+            "main.p4:5:28: error: expected `)`, found `;`",
             "main.p4:6:12: error: expected `,` or `}`, found `B`",
         ]
     );

@@ -88,8 +88,23 @@ fn strings_resolve_escapes() {
 #[test]
 fn types_of_all_kinds() {
     for text in [
-        "bool", "error", "string", "int", "bit", "bit<8>", "int<8>", "varbit<64>", "tuple<bit<1>, bool>", "tuple<>",
-        "list<tuple<bit<8>, int>>", "T", "G<T, _>", "T[4]", "G<bit<8>>[2][3]", "bit<(8 + 1)>", "match_kind",
+        "bool",
+        "error",
+        "string",
+        "int",
+        "bit",
+        "bit<8>",
+        "int<8>",
+        "varbit<64>",
+        "tuple<bit<1>, bool>",
+        "tuple<>",
+        "list<tuple<bit<8>, int>>",
+        "T",
+        "G<T, _>",
+        "T[4]",
+        "G<bit<8>>[2][3]",
+        "bit<(8 + 1)>",
+        "match_kind",
     ] {
         let Decl::Const(constant) = one(&format!("const {text} x = 1;")) else { panic!("no constant") };
         assert_eq!(show_type(&constant.ty).replace("(8 + 1)", "8 + 1"), text.replace("(8 + 1)", "8 + 1"));
