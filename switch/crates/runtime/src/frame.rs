@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn scalars_of_every_size_come_back() {
-        let mut memory = FrameMemory::new(&Frame { size: 64, persistent: 64, symbols: Vec::new() });
+        let mut memory = FrameMemory::new(&Frame { size: 64, persistent: 64, ..Frame::default() });
         for (offset, width) in [(0, 1), (1, 8), (2, 9), (4, 17), (8, 48), (16, 65), (32, 128)] {
             memory.write(offset, width, u128::MAX >> (128 - width));
         }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn only_the_persistent_part_is_zeroed() {
-        let mut memory = FrameMemory::new(&Frame { size: 16, persistent: 8, symbols: Vec::new() });
+        let mut memory = FrameMemory::new(&Frame { size: 16, persistent: 8, ..Frame::default() });
         memory.all_mut()[..16].fill(7);
         memory.zero_persistent();
         assert_eq!(memory.persistent(), [0; 8]);
