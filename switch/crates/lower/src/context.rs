@@ -140,7 +140,18 @@ impl Lower<'_> {
     }
 
     pub fn error_index(&self, name: &str) -> u128 {
-        self.hir.errors.iter().position(|error| error == name).unwrap_or(0) as u128
+        self.out.errors.iter().position(|error| error == name).unwrap_or(0) as u128
+    }
+
+    /// The number of an error. `NoError` has 0, also where the program declares errors of its own before core.p4's: it
+    /// changes places with the first.
+    pub fn error_code(&self, index: usize) -> usize {
+        let none = self.hir.errors.iter().position(|error| error == "NoError").unwrap_or(0);
+        match index {
+            0 => none,
+            _ if index == none => 0,
+            _ => index,
+        }
     }
 
     pub fn binding(&self, var: VarId) -> Option<Binding> {

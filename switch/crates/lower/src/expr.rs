@@ -20,7 +20,8 @@ impl Lower<'_> {
                 let width = self.width(expr.ty, expr.span)?;
                 Ok(number(value, width))
             }
-            ExprKind::Error(index) | ExprKind::EnumMember(index) => Ok(Value::Scalar(Operand::Imm(*index as u128))),
+            ExprKind::Error(index) => Ok(Value::Scalar(Operand::Imm(self.error_code(*index) as u128))),
+            ExprKind::EnumMember(index) => Ok(Value::Scalar(Operand::Imm(*index as u128))),
             ExprKind::Var(var) => match self.binding(*var) {
                 Some(Binding::Place(place)) => Ok(match self.scalar_type(expr.ty) {
                     Some((width, _)) => self.load(place, width),
@@ -125,9 +126,8 @@ impl Lower<'_> {
                 let width = self.width(expr.ty, expr.span)?;
                 Ok(number(&value, width))
             }
-            Some(Constant::EnumMember(_, index) | Constant::Error(index)) => {
-                Ok(Value::Scalar(Operand::Imm(index as u128)))
-            }
+            Some(Constant::EnumMember(_, index)) => Ok(Value::Scalar(Operand::Imm(index as u128))),
+            Some(Constant::Error(index)) => Ok(Value::Scalar(Operand::Imm(self.error_code(index) as u128))),
             Some(Constant::Expr(value)) => {
                 let place = self.alloc(expr.ty);
                 self.fill(&value, place, expr.ty)?;

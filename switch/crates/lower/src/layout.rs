@@ -186,7 +186,7 @@ fn named(types: &Types, ty: TypeId) -> Vec<(String, TypeId)> {
 }
 
 /// How a scalar or varbit stands on the wire; validity and counters don't.
-pub fn header_field(leaf: Leaf) -> Option<HeaderField> {
+fn header_field(leaf: Leaf) -> Option<HeaderField> {
     let (width, varbit) = match leaf.kind {
         LeafKind::Scalar(width, _) => (width, false),
         LeafKind::Varbit(max) => (max, true),

@@ -217,6 +217,9 @@ impl Lower<'_> {
                 continue;
             }
             let kind = match_kind(&key.match_kind, key.span)?;
+            if kind == MatchKind::Lpm && out.keys.iter().any(|other: &ir::Key| other.kind == kind) {
+                return fail(key.span, "a table can have one `lpm` key; a second prefix can be matched with `ternary`");
+            }
             let name = name_annotation(&key.annotations).unwrap_or(&key.source).to_string();
             out.keys.push(ir::Key { name, width, kind });
         }
@@ -341,7 +344,8 @@ impl Lower<'_> {
         Some(match value {
             Constant::Int(value) => self.constant_bits(value, width),
             Constant::Bool(value) => BigUint::from(u8::from(*value)),
-            Constant::EnumMember(_, index) | Constant::Error(index) => BigUint::from(*index),
+            Constant::EnumMember(_, index) => BigUint::from(*index),
+            Constant::Error(index) => BigUint::from(self.error_code(*index)),
             _ => return None,
         })
     }

@@ -1,10 +1,10 @@
 //! `packet_in` and `packet_out`.
 
 use hir::{Expr, ExprKind, TypeId};
-use ir::{BinaryOp, CompareOp, HeaderType, Inst, Operand, Place};
+use ir::{BinaryOp, CompareOp, HeaderType, HeaderTypeId, Inst, Operand, Place};
 
 use crate::context::{Lower, R, fail, offset};
-use crate::layout::{LeafKind, Shape, header_field};
+use crate::layout::{LeafKind, Shape};
 use crate::lvalue::Spot;
 use crate::value::{FALSE, NARROW, TRUE, Value};
 
@@ -68,6 +68,7 @@ impl Lower<'_> {
         let Shape::Header(id, _) = &layout.shape else {
             return fail(header.span, "only a header can be extracted");
         };
+        self.whole_bytes(*id, header)?;
         let has_varbit = self.layouts.headers[*id].fields.iter().any(|field| field.varbit);
         let varbit_bits = match bits {
             Some(bits) if has_varbit => Some(self.scalar(bits)?),
@@ -108,29 +109,35 @@ impl Lower<'_> {
             }
             Shape::Header(id, _) => {
                 let place = self.alloc(ty);
+                self.whole_bytes(*id, call)?;
+                if self.layouts.headers[*id].fields.iter().any(|field| field.varbit) {
+                    return fail(call.span, "`lookahead` needs a type whose size is fixed");
+                }
                 self.b.push(Inst::Extract { error, header: *id, place, varbit_bits: None, peek: true });
                 self.check(error, call)?;
                 Ok(Value::Frame(place))
             }
-            // A structure is read as a header would be, with a validity byte before it that nobody looks at.
             Shape::Struct(_) => {
                 let mut leaves = Vec::new();
-                self.layouts.leaves(&self.hir.types, ty, "", 8, &mut leaves);
-                if leaves.iter().any(|leaf| matches!(leaf.kind, LeafKind::Varbit(_) | LeafKind::Next)) {
+                self.layouts.leaves(&self.hir.types, ty, "", 0, &mut leaves);
+                if leaves.iter().any(|leaf| matches!(leaf.kind, LeafKind::Varbit(_))) {
                     return fail(call.span, "`lookahead` needs a type whose size is fixed");
                 }
-                let valid: Vec<u32> =
-                    leaves.iter().filter(|leaf| leaf.kind == LeafKind::Valid).map(|leaf| leaf.offset).collect();
-                let fields = leaves.into_iter().filter_map(header_field).collect();
-                let size = 8 + layout.size;
-                let header = self.layouts.headers.push(HeaderType { name: "lookahead".to_string(), fields, size });
-                let place = self.b.alloc(size, 8);
-                self.b.push(Inst::Extract { error, header, place, varbit_bits: None, peek: true });
-                self.check(error, call)?;
-                for at in valid {
-                    self.b.store(offset(place, at), 1, TRUE);
+                let width: u32 =
+                    self.data_leaves(ty, "").iter().map(|leaf| crate::objects::leaf_width(leaf.kind)).sum();
+                let place = self.alloc(ty);
+                self.zero(place, layout.size);
+                if width == 0 {
+                    return Ok(Value::Frame(place));
                 }
-                Ok(Value::Frame(offset(place, 8)))
+                let (dst, packed) = self.dest(width);
+                self.b.push(Inst::Lookahead { error, dst });
+                self.check(error, call)?;
+                self.unpack(&packed, width, place, ty);
+                for leaf in leaves.iter().filter(|leaf| leaf.kind == LeafKind::Valid) {
+                    self.b.store(offset(place, leaf.offset), 1, TRUE);
+                }
+                Ok(Value::Frame(place))
             }
             _ => fail(call.span, "`lookahead` cannot yield this type"),
         }
@@ -150,7 +157,10 @@ impl Lower<'_> {
     fn emit_at(&mut self, place: Place, ty: TypeId, value: &Expr) -> R<()> {
         let layout = self.layout(ty);
         match &layout.shape {
-            Shape::Header(header, _) => self.b.push(Inst::Emit { header: *header, place }),
+            Shape::Header(header, _) => {
+                self.whole_bytes(*header, value)?;
+                self.b.push(Inst::Emit { header: *header, place });
+            }
             Shape::Struct(members) | Shape::Union(members) => {
                 for member in members {
                     self.emit_at(offset(place, member.offset), member.ty, value)?;
@@ -166,6 +176,15 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    fn whole_bytes(&self, header: HeaderTypeId, at: &Expr) -> R<()> {
+        let header = &self.layouts.headers[header];
+        let bits = header.fixed_bits();
+        if bits.is_multiple_of(8) {
+            return Ok(());
+        }
+        fail(at.span, format!("header `{}` has {bits} bits, which is no number of whole bytes", header.name))
     }
 
     /// The most bytes that a header has on the wire.

@@ -84,7 +84,11 @@ fn start<'p>(
     frame.headers = headers_end;
     frame.persistent = persistent;
     frame.size = persistent;
-    let out = ir::Program { frame, errors: hir.errors.clone(), ..ir::Program::default() };
+    let mut errors = hir.errors.clone();
+    if let Some(none) = errors.iter().position(|error| error == "NoError") {
+        errors.swap(0, none);
+    }
+    let out = ir::Program { frame, errors, ..ir::Program::default() };
     let mut lower = Lower {
         hir,
         instances,

@@ -237,7 +237,8 @@ impl Lower<'_> {
         match self.constant(expr)? {
             Constant::Int(value) => self.constant_bits(&value, width).to_u128(),
             Constant::Bool(value) => Some(value.into()),
-            Constant::EnumMember(_, index) | Constant::Error(index) => Some(index as u128),
+            Constant::EnumMember(_, index) => Some(index as u128),
+            Constant::Error(index) => Some(self.error_code(index) as u128),
             _ => None,
         }
     }
