@@ -16,7 +16,7 @@ use ir::{FunctionId, Handle, Program};
 use runtime::{Backend, Context};
 
 use code::Code;
-use run::{Run, Scratch};
+use run::{Memory, Run};
 
 /// The interpreter of one program, which has been verified.
 pub struct Interpreter {
@@ -36,21 +36,17 @@ impl Interpreter {
 }
 
 thread_local! {
-    /// Memory for temps and keys, kept from run to run.
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+    /// Kept from run to run.
+    static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
 impl Backend for Interpreter {
     fn run(&self, function: FunctionId, context: &mut Context<'_>) {
-        let mut scratch = SCRATCH.take();
         let traced = context.trace.is_some();
         let code = if traced { &self.noted } else { &self.plain };
-        let run = Run::new(&self.program, &code[function.index()], &mut scratch, context);
-        if traced {
-            run.traced(&self.program.functions[function].name)
-        } else {
-            run.plain()
-        }
-        SCRATCH.replace(scratch);
+        MEMORY.with_borrow_mut(|memory| {
+            let run = Run::new(&self.program, &code[function.index()], memory, context);
+            if traced { run.traced(&self.program.functions[function].name) } else { run.plain() }
+        });
     }
 }

@@ -9,7 +9,7 @@ use crate::run::Run;
 impl Run<'_, '_> {
     pub fn value(&self, operand: &Operand) -> u128 {
         match operand {
-            Operand::Temp(temp) => self.scratch.temps[temp.index()],
+            Operand::Temp(temp) => self.temps[temp.index()],
             Operand::Imm(value) => *value,
         }
     }
@@ -27,7 +27,7 @@ impl Run<'_, '_> {
     /// Assigns the value, cut to the temp's width.
     pub fn assign(&mut self, temp: Temp, value: u128) {
         let width = self.code.temps[temp.index()];
-        self.scratch.temps[temp.index()] = value & mask(width.into());
+        self.temps[temp.index()] = value & mask(width.into());
     }
 
     /// Where a place is now; nowhere with an index out of range.

@@ -8,8 +8,14 @@ use crate::code::{Code, Op, Ref};
 
 /// Memory that a run needs and the next one can use again.
 #[derive(Default)]
+pub struct Memory {
+    temps: Vec<u128>,
+    scratch: Scratch,
+}
+
+/// Buffers of single instructions.
+#[derive(Default)]
 pub struct Scratch {
-    pub temps: Vec<u128>,
     pub key: Vec<u8>,
     pub bits: BitString,
     pub bytes: Vec<u8>,
@@ -19,6 +25,8 @@ pub struct Scratch {
 pub struct Run<'a, 'd> {
     pub program: &'a Program,
     pub code: &'a Code,
+    /// The values of the function's temps.
+    pub temps: &'a mut [u128],
     pub scratch: &'a mut Scratch,
     pub context: &'a mut Context<'d>,
     /// Present in traced runs.
@@ -26,12 +34,13 @@ pub struct Run<'a, 'd> {
 }
 
 impl<'a, 'd> Run<'a, 'd> {
-    pub fn new(program: &'a Program, code: &'a Code, scratch: &'a mut Scratch, context: &'a mut Context<'d>) -> Self {
+    pub fn new(program: &'a Program, code: &'a Code, memory: &'a mut Memory, context: &'a mut Context<'d>) -> Self {
+        let Memory { temps, scratch } = memory;
         // Temps keep what earlier runs left in them; each is assigned before it is used.
-        if scratch.temps.len() < code.temps.len() {
-            scratch.temps.resize(code.temps.len(), 0);
+        if temps.len() < code.temps.len() {
+            temps.resize(code.temps.len(), 0);
         }
-        Self { program, code, scratch, context, names: None }
+        Self { program, code, temps, scratch, context, names: None }
     }
 
     pub fn plain(mut self) {
@@ -47,14 +56,14 @@ impl<'a, 'd> Run<'a, 'd> {
     #[inline]
     fn get(&self, operand: Ref) -> u128 {
         match operand.split() {
-            Ok(temp) => self.scratch.temps[temp],
+            Ok(temp) => self.temps[temp],
             Err(constant) => self.code.constants[constant],
         }
     }
 
     #[inline]
     fn set(&mut self, temp: u32, value: u128) {
-        self.scratch.temps[temp as usize] = value;
+        self.temps[temp as usize] = value;
     }
 
     /// The offset of an indexed place, unless the index is out of range.

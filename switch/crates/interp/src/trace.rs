@@ -132,7 +132,7 @@ impl Run<'_, '_> {
 
     fn extern_event(&mut self, name: &'static str, object: Option<&str>, args: &[Arg], result: Option<Temp>) {
         let args = args.iter().map(|arg| number(&self.wide(arg))).collect();
-        let result = result.map(|temp| Number::from(self.scratch.temps[temp.index()]));
+        let result = result.map(|temp| Number::from(self.temps[temp.index()]));
         self.event(Event::Call { name, object: object.map(str::to_owned), args, result });
     }
 
@@ -162,7 +162,7 @@ impl Run<'_, '_> {
     }
 
     fn error_name(&self, error: Temp) -> Option<String> {
-        match self.scratch.temps[error.index()] as usize {
+        match self.temps[error.index()] as usize {
             0 => None,
             error => Some(self.program.errors.get(error).cloned().unwrap_or_else(|| format!("error {error}"))),
         }
@@ -191,8 +191,8 @@ impl Run<'_, '_> {
         let named = |key: &Key, arg: &Arg| Named { name: key.name.clone(), value: number(&self.wide(arg)) };
         let keys = table.keys.iter().zip(keys).map(|(key, arg)| named(key, arg)).collect();
         let selector = selector.iter().map(|arg| number(&self.wide(arg))).collect();
-        let hit = self.scratch.temps[hit.index()] != 0;
-        let action = table.actions.get(self.scratch.temps[action.index()] as usize);
+        let hit = self.temps[hit.index()] != 0;
+        let action = table.actions.get(self.temps[action.index()] as usize);
         let action = action.map(|action| &self.program.actions[action.action]);
         let data = self.context.action_data();
         let argument = |param: &ActionParam| {

@@ -74,3 +74,21 @@ fn mistakes_are_told_with_their_line() {
         assert_eq!((error.line, error.message.as_str()), (line, message), "{text}");
     }
 }
+
+proptest::proptest! {
+    /// Whatever words are exchanged in a program, it is refused or read, verified and printed, but nothing panics.
+    #[test]
+    fn damaged_programs_do_no_harm(swaps in proptest::collection::vec((0..2000usize, 0..2000usize), 1..4)) {
+        let mut words: Vec<&str> = ALL.split_inclusive([' ', '\n', ':', ',']).collect();
+        for (to, from) in swaps {
+            let size = words.len();
+            words[to % size] = words[from % size];
+        }
+        if let Ok(program) = words.concat().parse::<Program>() {
+            let again = parse(&program.to_string());
+            proptest::prop_assert_eq!(format!("{program:?}"), format!("{again:?}"));
+            let told = verify(&program).iter().map(|error| error.to_string().len()).sum::<usize>();
+            proptest::prop_assert!(told < 1 << 20);
+        }
+    }
+}
