@@ -2,13 +2,23 @@
 
 use ir::*;
 use num_bigint::BigUint;
+use tables::Reader;
 
 use crate::bits::BitString;
+use crate::body::Head;
+use crate::cells::mark;
 use crate::device::Device;
 use crate::effects::Effects;
 use crate::frame::FrameMemory;
+use crate::hash::hash;
 use crate::packet::Packet;
+use crate::rng::Rng;
 use crate::trace::Trace;
+
+/// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
+const FUEL: u32 = 1 << 16;
+/// Packets after which tables are told that what was found before is no longer looked at.
+const BURST: u32 = 32;
 
 /// Everything a backend needs to run one packet. One context serves many packets, one after the other.
 pub struct Context<'d> {
@@ -25,122 +35,260 @@ pub struct Context<'d> {
     /// Loop turns left.
     pub fuel: u32,
     pub trace: Option<Box<dyn Trace>>,
+    reader: Reader,
+    /// Packets since the reader was pinned.
+    since_pin: u32,
+    /// Table and slot of the entry that the last lookup hit.
+    entry: Option<(TableId, u32)>,
+    /// The data of the action that the last lookup found: a copy, so that it stays as it is while the packet runs.
+    data: Vec<u64>,
+    data_len: usize,
+    rng: Rng,
 }
 
 impl<'d> Context<'d> {
-    pub fn new(_device: &'d Device, _seed: u64) -> Self {
-        todo!()
+    /// A context for packets of one thread. `seed` starts its random numbers.
+    pub fn new(device: &'d Device, seed: u64) -> Self {
+        let program = device.program();
+        Self {
+            device,
+            frame: FrameMemory::new(&program.frame),
+            packet: Packet::default(),
+            cursor: 0,
+            out: Vec::new(),
+            effects: Effects::default(),
+            now: 0,
+            fuel: FUEL,
+            trace: None,
+            reader: Reader::new(&device.epochs),
+            since_pin: 0,
+            entry: None,
+            data: vec![0; device.data_words],
+            data_len: 0,
+            rng: Rng::new(seed),
+        }
     }
+
     /// Makes the context ready for another packet, whose bytes are in `packet`: zeroes the persistent frame, the
     /// cursor and the output, clears the effects, refills the fuel.
-    pub fn start(&mut self, _now: u64) {
-        todo!()
+    pub fn start(&mut self, now: u64) {
+        self.frame.zero_persistent();
+        self.cursor = 0;
+        self.out.clear();
+        self.effects.clear();
+        self.now = now;
+        self.fuel = FUEL;
+        self.entry = None;
+        self.data_len = 0;
+        self.since_pin += 1;
+        if self.since_pin >= BURST {
+            self.since_pin = 0;
+            self.reader.pin();
+        }
     }
-    /// Tells the tables that this context stands still; call when no packet is waiting.
+
+    /// Tells the tables that this context stands still, so that they need not keep what was deleted; call when no
+    /// packet is waiting.
     pub fn idle(&mut self) {
-        todo!()
+        self.entry = None;
+        self.reader.park();
     }
+
     /// Puts the deparser's output in front of the payload: the packet as it leaves.
     pub fn finish(&mut self) {
-        todo!()
+        self.packet.replace_front(self.cursor, &self.out, self.device.program().max_growth as usize);
+        self.cursor = 0;
+        self.out.clear();
     }
 
     /// Looks a packed key up: fields in order, each big-endian in whole bytes. `selector` holds the selector's inputs.
     /// Answers whether an entry was hit and the index of the action in the table's actions, or `NO_ACTION`.
-    pub fn lookup(&mut self, _table: TableId, _key: &[u8], _selector: &BitString) -> (bool, u32) {
-        todo!()
+    pub fn lookup(&mut self, table: TableId, key: &[u8], selector: &BitString) -> (bool, u32) {
+        if !self.reader.is_pinned() {
+            self.reader.pin();
+        }
+        let device = self.device;
+        let state = &device.tables[table.index()];
+        let body = match state.matches.lookup(&self.reader, key) {
+            Some(hit) => {
+                state.hit(hit.slot, self.packet.len() as u64, self.now);
+                self.entry = Some((table, hit.slot));
+                hit.body
+            }
+            None => {
+                self.entry = None;
+                state.default.load(std::sync::atomic::Ordering::Acquire)
+            }
+        };
+        let hit = self.entry.is_some();
+        self.data_len = 0;
+        if body == 0 {
+            return (hit, NO_ACTION);
+        }
+        let record = state.bodies.record(body);
+        let profile = || &device.profiles[state.profile.expect("a table with members has a profile").index()];
+        let member = match Head::of(record) {
+            Head::Action { number, words } => return (hit, self.take_data(number, words, &record[1..])),
+            Head::Member(slot) => Some(profile().member(slot)),
+            Head::Group(slot) => {
+                let profile = profile();
+                let algorithm = profile.algorithm.unwrap_or(HashAlgorithm::Crc16);
+                let hash = hash(algorithm, [selector.bytes(), &[]], || self.rng.next());
+                profile.choose(slot, hash)
+            }
+        };
+        // A group none of whose members is up does nothing.
+        let Some(record) = member else { return (hit, NO_ACTION) };
+        let Head::Action { number, words } = Head::of(record) else { return (hit, NO_ACTION) };
+        let index = state.index_of[number as usize];
+        (hit, self.take_data(index, words, &record[1..]))
     }
+
+    #[inline]
+    fn take_data(&mut self, action: u32, words: u32, data: &[std::sync::atomic::AtomicU64]) -> u32 {
+        self.data_len = words as usize;
+        for (word, stored) in self.data[..words as usize].iter_mut().zip(data) {
+            *word = stored.load(std::sync::atomic::Ordering::Relaxed);
+        }
+        action
+    }
+
     /// The data of the action that the last lookup found, laid out as [`ir::Action`] says; 8-byte aligned.
     pub fn action_data(&self) -> &[u8] {
-        todo!()
+        bytemuck::cast_slice(&self.data[..self.data_len])
     }
 
-    /// `offset` is the header's place in the frame. Answers 0 or the index of the error.
-    pub fn extract(&mut self, _header: HeaderTypeId, _offset: u32, _varbit_bits: Option<u32>, _peek: bool) -> u32 {
-        todo!()
+    /// Whether a key, packed as for a table, is in a value set.
+    pub fn in_value_set(&mut self, set: ValueSetId, key: &[u8]) -> bool {
+        if !self.reader.is_pinned() {
+            self.reader.pin();
+        }
+        self.device.value_sets[set.index()].contains(&self.reader, key)
     }
-    /// The next `bits` bits as a little-endian integer in `out`, which is zeroed beyond them.
-    pub fn lookahead_bytes(&mut self, _bits: u32, _out: &mut [u8]) -> u32 {
-        todo!()
-    }
-    /// The next `bits` bits, at most 128.
-    pub fn lookahead(&mut self, _bits: u32) -> Result<u128, u32> {
-        todo!()
-    }
-    pub fn advance(&mut self, _bits: u32) -> u32 {
-        todo!()
-    }
-    pub fn packet_length(&self) -> u32 {
-        todo!()
-    }
-    /// `key` is packed as for a table.
-    pub fn in_value_set(&mut self, _set: ValueSetId, _key: &[u8]) -> bool {
-        todo!()
-    }
-    /// Whether the budget is used up.
+
+    /// Uses one turn of the budget up; answers whether none was left.
     pub fn take_fuel(&mut self) -> bool {
-        todo!()
-    }
-    pub fn emit(&mut self, _header: HeaderTypeId, _offset: u32) {
-        todo!()
+        match self.fuel.checked_sub(1) {
+            Some(left) => {
+                self.fuel = left;
+                false
+            }
+            None => true,
+        }
     }
 
-    pub fn count(&mut self, _counter: CounterId, _index: u64) {
-        todo!()
+    /// Counts the packet.
+    pub fn count(&mut self, counter: CounterId, index: u64) {
+        self.device.counters[counter.index()].count(index, self.packet.len() as u64);
     }
-    /// 0 green, 1 yellow, 2 red.
-    pub fn meter(&mut self, _meter: MeterId, _index: u64) -> u32 {
-        todo!()
+
+    /// The packet's colour: 0 green, 1 yellow, 2 red.
+    pub fn meter(&mut self, meter: MeterId, index: u64) -> u32 {
+        self.device.meters[meter.index()].mark(index, self.packet.len() as u64, self.now)
     }
-    pub fn direct_meter(&mut self, _table: TableId) -> u32 {
-        todo!()
+
+    /// The packet's colour by the meter of the entry that the table's lookup hit just before; green without one.
+    pub fn direct_meter(&mut self, table: TableId) -> u32 {
+        match (self.entry, &self.device.tables[table.index()].meters) {
+            (Some((hit, slot)), Some((cells, unit))) if hit == table => {
+                mark(&cells.record(slot)[0], *unit, self.packet.len() as u64, self.now)
+            }
+            _ => 0,
+        }
     }
-    pub fn register_read(&mut self, _register: RegisterId, _index: u32) -> u128 {
-        todo!()
+
+    /// A cell of a register of at most 128 bits.
+    pub fn register_read(&mut self, register: RegisterId, index: u32) -> u128 {
+        self.device.registers[register.index()].read(index.into())
     }
-    pub fn register_write(&mut self, _register: RegisterId, _index: u32, _value: u128) {
-        todo!()
+
+    /// Sets a cell of a register of at most 128 bits.
+    pub fn register_write(&mut self, register: RegisterId, index: u32, value: u128) {
+        self.device.registers[register.index()].write(index.into(), value);
     }
-    /// Little-endian.
-    pub fn register_read_wide(&mut self, _register: RegisterId, _index: u32, _out: &mut [u8]) {
-        todo!()
+
+    /// A cell of a register of any width, little-endian.
+    pub fn register_read_wide(&mut self, register: RegisterId, index: u32, out: &mut [u8]) {
+        self.device.registers[register.index()].read_bytes(index.into(), out);
     }
-    /// Little-endian.
-    pub fn register_write_wide(&mut self, _register: RegisterId, _index: u32, _value: &[u8]) {
-        todo!()
+
+    /// Sets a cell of a register of any width, little-endian.
+    pub fn register_write_wide(&mut self, register: RegisterId, index: u32, value: &[u8]) {
+        self.device.registers[register.index()].write_bytes(index.into(), value);
     }
-    pub fn hash(&mut self, _algorithm: HashAlgorithm, _data: &BitString) -> u64 {
-        todo!()
+
+    /// The hash of the data.
+    pub fn hash(&mut self, algorithm: HashAlgorithm, data: &BitString) -> u64 {
+        self.checksum(algorithm, data, false)
     }
-    /// With `payload`, over the bytes after the cursor too.
-    pub fn checksum(&mut self, _algorithm: HashAlgorithm, _data: &BitString, _payload: bool) -> u64 {
-        todo!()
+
+    /// The checksum of the data; with `payload`, over the bytes after the cursor too.
+    pub fn checksum(&mut self, algorithm: HashAlgorithm, data: &BitString, payload: bool) -> u64 {
+        let rest = if payload { &self.packet.bytes()[self.cursor..] } else { &[] };
+        hash(algorithm, [data.bytes(), rest], || self.rng.next())
     }
-    pub fn random(&mut self, _lo: u128, _hi: u128) -> u128 {
-        todo!()
+
+    /// A random number in `lo..=hi`.
+    pub fn random(&mut self, lo: u128, hi: u128) -> u128 {
+        self.rng.between(lo, hi)
     }
-    pub fn random_wide(&mut self, _lo: &BigUint, _hi: &BigUint) -> BigUint {
-        todo!()
+
+    /// A random number in `lo..=hi` of any width.
+    pub fn random_wide(&mut self, lo: &BigUint, hi: &BigUint) -> BigUint {
+        if hi <= lo {
+            return lo.clone();
+        }
+        let span = hi - lo + 1u8;
+        let digits = (0..span.bits().div_ceil(64) + 1).fold(BigUint::ZERO, |value, _| (value << 64) + self.rng.next());
+        lo + digits % span
     }
-    pub fn digest(&mut self, _digest: DigestId, _values: Vec<BigUint>) {
-        todo!()
+
+    /// Sends a message to the control plane.
+    pub fn digest(&mut self, digest: DigestId, values: Vec<BigUint>) {
+        self.effects.digests.push((digest, values));
     }
-    pub fn clone_packet(&mut self, _kind: CloneKind, _session: u32, _fields: Option<FieldListId>) {
-        todo!()
+
+    /// Asks for a copy of the packet; the last one of a block counts.
+    pub fn clone_packet(&mut self, kind: CloneKind, session: u32, fields: Option<FieldListId>) {
+        match kind {
+            CloneKind::IngressToEgress => self.effects.clone_i2e = Some((session, fields)),
+            CloneKind::EgressToEgress => self.effects.clone_e2e = Some((session, fields)),
+        }
     }
-    pub fn resubmit(&mut self, _fields: Option<FieldListId>) {
-        todo!()
+
+    /// Asks for another pass through the parser, as the packet came in.
+    pub fn resubmit(&mut self, fields: Option<FieldListId>) {
+        self.effects.resubmit = Some(fields);
     }
-    pub fn recirculate(&mut self, _fields: Option<FieldListId>) {
-        todo!()
+
+    /// Asks for another pass through the parser, as the packet leaves.
+    pub fn recirculate(&mut self, fields: Option<FieldListId>) {
+        self.effects.recirculate = Some(fields);
     }
-    pub fn truncate(&mut self, _bytes: u32) {
-        todo!()
+
+    /// Asks for the packet to be cut when it leaves.
+    pub fn truncate(&mut self, bytes: u32) {
+        self.effects.truncate = Some(bytes);
     }
-    pub fn log_message(&mut self, _format: StringId, _args: &[BigUint]) {
-        todo!()
+
+    /// Logs a text whose `{}` stand for the arguments, in decimal.
+    pub fn log_message(&mut self, format: StringId, args: &[BigUint]) {
+        let format = &self.device.program().strings[format];
+        let mut args = args.iter();
+        let mut parts = format.split("{}");
+        let mut line = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            match args.next() {
+                Some(arg) => line.push_str(&arg.to_string()),
+                None => line.push_str("{}"),
+            }
+            line.push_str(part);
+        }
+        self.effects.log.push(line);
     }
-    pub fn assert_failed(&mut self, _text: StringId) {
-        todo!()
+
+    /// An `assert` or `assume` did not hold.
+    pub fn assert_failed(&mut self, text: StringId) {
+        self.effects.assertion_failed = Some(text);
     }
 }

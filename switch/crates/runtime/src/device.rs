@@ -4,141 +4,106 @@ use std::sync::Arc;
 
 use ir::*;
 use num_bigint::BigUint;
+use tables::Epochs;
 
-use crate::entry::*;
+use crate::cells::{Counters, Meters, Registers};
+use crate::entry::{CounterData, MeterConfig};
 use crate::error::WriteError;
+use crate::profile::ProfileState;
+use crate::table::TableState;
+use crate::value_set::ValueSetState;
 
 /// All state of one loaded program. Every method takes `&self`: packets and the control plane share it.
+///
+/// Writes to one object follow each other; packets never wait for them and see each as a whole. The calls for tables,
+/// profiles and value sets stand in their modules.
 pub struct Device {
     program: Arc<Program>,
+    pub(crate) epochs: Arc<Epochs>,
+    pub(crate) tables: Vec<TableState>,
+    pub(crate) profiles: Vec<ProfileState>,
+    pub(crate) counters: Vec<Counters>,
+    pub(crate) meters: Vec<Meters>,
+    pub(crate) registers: Vec<Registers>,
+    pub(crate) value_sets: Vec<ValueSetState>,
+    pub(crate) errors: ParserErrors,
+    /// The most words of data that an action has.
+    pub(crate) data_words: usize,
+}
+
+/// Indices of the errors that extraction can end in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ParserErrors {
+    pub packet_too_short: u32,
+    pub header_too_short: u32,
+    pub invalid_argument: u32,
+}
+
+impl ParserErrors {
+    fn new(program: &Program) -> Self {
+        // A program without core.p4's errors can't tell them apart, but none of them is `NoError`.
+        let index = |name| program.errors.iter().position(|error| error == name).map_or(u32::MAX, |i| i as u32);
+        Self {
+            packet_too_short: index("PacketTooShort"),
+            header_too_short: index("HeaderTooShort"),
+            invalid_argument: index("ParserInvalidArgument"),
+        }
+    }
 }
 
 impl Device {
     /// The state of a program just loaded: const and initial entries in place, everything else empty or zero.
     pub fn new(program: Arc<Program>) -> Self {
-        Self { program }
+        let epochs = Epochs::new();
+        let words = program.actions.iter().map(|(_, action)| crate::action::data_words(action)).max();
+        let device = Self {
+            tables: TableState::all(&program, &epochs),
+            profiles: ProfileState::all(&program, &epochs),
+            counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),
+            meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),
+            registers: program.registers.iter().map(|(_, register)| Registers::new(register)).collect(),
+            value_sets: program.value_sets.iter().map(|(_, set)| ValueSetState::new(set, &epochs)).collect(),
+            errors: ParserErrors::new(&program),
+            data_words: words.unwrap_or(0),
+            epochs,
+            program,
+        };
+        device.load_program_entries();
+        device
     }
+
+    /// The program this is the state of.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    // Tables.
-    pub fn insert_entry(&self, _table: TableId, _entry: &NewEntry, _now: u64) -> Result<(), WriteError> {
-        todo!()
-    }
-    /// Changes action, timeout, metadata; counter and meter where given. Counts stay otherwise.
-    pub fn modify_entry(&self, _table: TableId, _entry: &NewEntry, _now: u64) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn delete_entry(&self, _table: TableId, _keys: &[Match], _priority: u32) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn entry(&self, _table: TableId, _keys: &[Match], _priority: u32, _now: u64) -> Result<TableEntry, WriteError> {
-        todo!()
-    }
-    /// All entries; their order does not change while the table doesn't.
-    pub fn entries(&self, _table: TableId, _now: u64) -> Vec<TableEntry> {
-        todo!()
-    }
-    pub fn entry_count(&self, _table: TableId) -> u64 {
-        todo!()
-    }
-    pub fn default_entry(&self, _table: TableId) -> Option<TableEntry> {
-        todo!()
-    }
-    pub fn set_default(&self, _table: TableId, _action: &ActionCall) -> Result<(), WriteError> {
-        todo!()
-    }
-    /// Back to the program's default action.
-    pub fn reset_default(&self, _table: TableId) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn set_direct_counter(
-        &self,
-        _table: TableId,
-        _keys: &[Match],
-        _priority: u32,
-        _data: CounterData,
-    ) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn set_direct_meter(
-        &self,
-        _table: TableId,
-        _keys: &[Match],
-        _priority: u32,
-        _config: Option<MeterConfig>,
-    ) -> Result<(), WriteError> {
-        todo!()
-    }
-    /// At most `max` entries that went without a hit for their idle timeout; each is reported once per idle period.
-    pub fn expired(&self, _now: u64, _max: usize) -> Vec<Expired> {
-        todo!()
+    /// What a cell of a counter counted.
+    pub fn counter(&self, counter: CounterId, index: u64) -> Result<CounterData, WriteError> {
+        self.counters[counter.index()].read(index)
     }
 
-    // Action profiles.
-    pub fn insert_member(&self, _profile: ProfileId, _id: u32, _call: &ActionCall) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn modify_member(&self, _profile: ProfileId, _id: u32, _call: &ActionCall) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn delete_member(&self, _profile: ProfileId, _id: u32) -> Result<(), WriteError> {
-        todo!()
-    }
-    /// By ascending id.
-    pub fn members(&self, _profile: ProfileId) -> Vec<(u32, ActionCall)> {
-        todo!()
-    }
-    pub fn member(&self, _profile: ProfileId, _id: u32) -> Option<ActionCall> {
-        todo!()
-    }
-    pub fn insert_group(&self, _profile: ProfileId, _id: u32, _group: &Group) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn modify_group(&self, _profile: ProfileId, _id: u32, _group: &Group) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn delete_group(&self, _profile: ProfileId, _id: u32) -> Result<(), WriteError> {
-        todo!()
-    }
-    /// By ascending id.
-    pub fn groups(&self, _profile: ProfileId) -> Vec<(u32, Group)> {
-        todo!()
-    }
-    pub fn group(&self, _profile: ProfileId, _id: u32) -> Option<Group> {
-        todo!()
-    }
-    /// Tells selectors that a port went up or down; all ports are up at first.
-    pub fn set_port_up(&self, _port: u32, _up: bool) {
-        todo!()
+    /// Sets a cell of a counter.
+    pub fn set_counter(&self, counter: CounterId, index: u64, data: CounterData) -> Result<(), WriteError> {
+        self.counters[counter.index()].write(index, data)
     }
 
-    // Counters, meters, registers, value sets.
-    pub fn counter(&self, _counter: CounterId, _index: u64) -> Result<CounterData, WriteError> {
-        todo!()
+    /// The configuration of a cell of a meter, if it has one.
+    pub fn meter(&self, meter: MeterId, index: u64) -> Result<Option<MeterConfig>, WriteError> {
+        self.meters[meter.index()].read(index)
     }
-    pub fn set_counter(&self, _counter: CounterId, _index: u64, _data: CounterData) -> Result<(), WriteError> {
-        todo!()
+
+    /// Configures a cell of a meter; `None` makes it green for all.
+    pub fn set_meter(&self, meter: MeterId, index: u64, config: Option<MeterConfig>) -> Result<(), WriteError> {
+        self.meters[meter.index()].write(index, config)
     }
-    pub fn meter(&self, _meter: MeterId, _index: u64) -> Result<Option<MeterConfig>, WriteError> {
-        todo!()
+
+    /// A cell of a register.
+    pub fn register(&self, register: RegisterId, index: u64) -> Result<BigUint, WriteError> {
+        self.registers[register.index()].read_number(index)
     }
-    /// `None` makes the cell green for all.
-    pub fn set_meter(&self, _meter: MeterId, _index: u64, _config: Option<MeterConfig>) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn register(&self, _register: RegisterId, _index: u64) -> Result<BigUint, WriteError> {
-        todo!()
-    }
-    pub fn set_register(&self, _register: RegisterId, _index: u64, _value: &BigUint) -> Result<(), WriteError> {
-        todo!()
-    }
-    /// Replaces all members of a value set.
-    pub fn set_value_set(&self, _set: ValueSetId, _members: &[Vec<Match>]) -> Result<(), WriteError> {
-        todo!()
-    }
-    pub fn value_set(&self, _set: ValueSetId) -> Vec<Vec<Match>> {
-        todo!()
+
+    /// Sets a cell of a register.
+    pub fn set_register(&self, register: RegisterId, index: u64, value: &BigUint) -> Result<(), WriteError> {
+        self.registers[register.index()].write_number(index, value)
     }
 }

@@ -7,15 +7,26 @@
 //!
 //! Time is always an argument, in nanoseconds; random numbers come from a seed.
 
+mod action;
 pub mod bits;
+mod body;
+mod cells;
 pub mod context;
 pub mod device;
 pub mod effects;
 pub mod entry;
 pub mod error;
 pub mod frame;
+mod hash;
+mod matching;
+mod meter;
 pub mod packet;
+mod profile;
+mod rng;
+mod table;
 pub mod trace;
+mod value_set;
+mod wire;
 
 pub use bits::BitString;
 pub use context::Context;

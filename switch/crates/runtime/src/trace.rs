@@ -23,11 +23,22 @@ impl Trace for Sender<Event> {
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A packet came in at a port.
-    Received { port: u32, bytes: usize },
+    Received {
+        port: u32,
+        bytes: usize,
+    },
     /// A programmable block of the architecture starts.
-    Block { name: String },
-    State { name: String, at: Location },
-    Statement { text: String, at: Location },
+    Block {
+        name: String,
+    },
+    State {
+        name: String,
+        at: Location,
+    },
+    Statement {
+        text: String,
+        at: Location,
+    },
     /// Something is decided; the outcome of a `switch` shows in what follows.
     Condition {
         text: String,
@@ -36,7 +47,10 @@ pub enum Event {
         outcome: Option<bool>,
     },
     /// A table is applied; its `Lookup` follows.
-    Table { name: String, at: Location },
+    Table {
+        name: String,
+        at: Location,
+    },
     Lookup {
         table: String,
         keys: Vec<Named>,
@@ -49,7 +63,10 @@ pub enum Event {
         args: Vec<Named>,
     },
     /// The code of an action starts.
-    Action { name: String, at: Location },
+    Action {
+        name: String,
+        at: Location,
+    },
     Extract {
         header: String,
         /// A lookahead: the cursor stayed.
@@ -57,10 +74,20 @@ pub enum Event {
         fields: Vec<Named>,
         error: Option<String>,
     },
-    Advance { bits: u32, error: Option<String> },
-    Emit { header: String, valid: bool, fields: Vec<Named> },
+    Advance {
+        bits: u32,
+        error: Option<String>,
+    },
+    Emit {
+        header: String,
+        valid: bool,
+        fields: Vec<Named>,
+    },
     /// A variable changed.
-    Store { place: String, value: Number },
+    Store {
+        place: String,
+        value: Number,
+    },
     /// A call of an extern: `register.read`, `hash`, `clone` and so on.
     Call {
         #[serde(rename = "extern")]
@@ -71,12 +98,24 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<Number>,
     },
-    Log { text: String },
-    AssertFailed { text: String },
+    Log {
+        text: String,
+    },
+    AssertFailed {
+        text: String,
+    },
     /// The traffic manager made a copy: `clone`, `multicast`, `resubmit` or `recirculate`.
-    Copied { reason: &'static str, port: u32 },
-    Sent { port: u32, bytes: usize },
-    Dropped { reason: &'static str },
+    Copied {
+        reason: &'static str,
+        port: u32,
+    },
+    Sent {
+        port: u32,
+        bytes: usize,
+    },
+    Dropped {
+        reason: &'static str,
+    },
 }
 
 /// A place in the source.

@@ -1,0 +1,545 @@
+//! Tables: entries as the control plane writes them, bodies as packets find them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ir::*;
+use tables::{Epochs, InsertError, Segments, Words, Writer};
+
+use crate::action::{data_words, decode, encode};
+use crate::body::{Bodies, BodyBook, Head};
+use crate::cells::{MeterCell, check_rates, configure, configured, meter_page};
+use crate::device::Device;
+use crate::entry::*;
+use crate::error::WriteError;
+use crate::matching::{describe, matches, pattern, schema};
+
+/// Words of an entry's statistics.
+const LAST_HIT: usize = 0;
+const PACKETS: usize = 1;
+const BYTES: usize = 2;
+
+/// How many entries with a timeout one call of `expired` looks at.
+const SCAN: usize = 16_384;
+
+/// A table as packets see it.
+pub(crate) struct TableState {
+    pub matches: Arc<tables::Table>,
+    pub bodies: Bodies,
+    /// The body of the default action, 0 for none.
+    pub default: AtomicU32,
+    /// The index in the table's actions of each action of the program.
+    pub index_of: Vec<u32>,
+    pub profile: Option<ProfileId>,
+    /// Statistics by slot: last hit, packets, bytes.
+    stats: Words,
+    counts: bool,
+    times: bool,
+    pub meters: Option<(Segments<MeterCell>, MeterUnit)>,
+    book: Mutex<Book>,
+}
+
+/// A table as the control plane keeps it.
+struct Book {
+    writer: Writer,
+    bodies: BodyBook,
+    default: Option<ActionCall>,
+    /// What only some entries have.
+    extra: HashMap<u32, Extra>,
+    /// Slots of entries with a timeout, and where the last scan of them ended.
+    timed: BTreeSet<u32>,
+    scanned: u32,
+}
+
+#[derive(Default, PartialEq)]
+struct Extra {
+    idle_timeout: u64,
+    metadata: Vec<u8>,
+    is_const: bool,
+    /// The last hit before the idle period that was reported.
+    reported: Option<u64>,
+}
+
+impl TableState {
+    pub fn all(program: &Program, epochs: &Arc<Epochs>) -> Vec<Self> {
+        program.tables.iter().map(|(_, table)| Self::new(program, table, epochs)).collect()
+    }
+
+    fn new(program: &Program, table: &Table, epochs: &Arc<Epochs>) -> Self {
+        let capacity = table.size.max(table.entries.len() as u64);
+        let (matches, writer) = tables::table(schema(&table.keys), capacity, epochs);
+        let words = table.actions.iter().map(|action| data_words(&program.actions[action.action])).max();
+        let (bodies, body_book) = Bodies::new(words.unwrap_or(0), epochs);
+        let mut index_of = vec![NO_ACTION; program.actions.len()];
+        for (index, action) in table.actions.iter().enumerate().rev() {
+            index_of[action.action.index()] = index as u32;
+        }
+        let book = Book {
+            writer,
+            bodies: body_book,
+            default: None,
+            extra: HashMap::new(),
+            timed: BTreeSet::new(),
+            scanned: 0,
+        };
+        Self {
+            matches,
+            bodies,
+            default: AtomicU32::new(0),
+            index_of,
+            profile: table.profile,
+            stats: Words::new(4, 3),
+            counts: table.direct_counter.is_some(),
+            times: table.idle_timeout,
+            meters: table.direct_meter.as_ref().map(|meter| (Segments::new(4, 1), meter.unit)),
+            book: Mutex::new(book),
+        }
+    }
+
+    /// Notes that a packet hit an entry.
+    #[inline]
+    pub fn hit(&self, slot: u32, bytes: u64, now: u64) {
+        if self.times {
+            self.stats.record(slot)[LAST_HIT].store(now, Relaxed);
+        }
+        if self.counts {
+            let stats = self.stats.record(slot);
+            stats[PACKETS].fetch_add(1, Relaxed);
+            stats[BYTES].fetch_add(bytes, Relaxed);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_stats(&self) -> bool {
+        self.counts || self.times
+    }
+
+    fn stat(&self, slot: u32, word: usize) -> &AtomicU64 {
+        &self.stats.record(slot)[word]
+    }
+
+    fn set_counter(&self, slot: u32, data: CounterData) {
+        self.stat(slot, PACKETS).store(data.packets, Relaxed);
+        self.stat(slot, BYTES).store(data.bytes, Relaxed);
+    }
+
+    fn meter(&self, slot: u32) -> Option<&MeterCell> {
+        self.meters.as_ref().map(|(cells, _)| &cells.record(slot)[0])
+    }
+
+    /// Fresh statistics and meter for a new entry.
+    fn clear(&self, slot: u32, now: u64) {
+        if self.has_stats() {
+            self.stats.ensure(slot);
+            self.stat(slot, LAST_HIT).store(now, Relaxed);
+            self.set_counter(slot, CounterData::default());
+        }
+        if let Some((cells, _)) = &self.meters {
+            cells.ensure_with(slot, meter_page);
+            configure(&cells.record(slot)[0], None);
+        }
+    }
+}
+
+impl Book {
+    /// Keeps what is not as in most entries.
+    fn set_extra(&mut self, slot: u32, extra: Extra) {
+        if extra.idle_timeout != 0 {
+            self.timed.insert(slot);
+        } else {
+            self.timed.remove(&slot);
+        }
+        if extra == Extra::default() {
+            self.extra.remove(&slot);
+        } else {
+            self.extra.insert(slot, extra);
+        }
+    }
+}
+
+/// The name of an action as the table's user reads it.
+fn bad_action(program: &Program, table: &Table, action: ActionId, problem: &'static str) -> WriteError {
+    WriteError::BadAction { table: table.name.clone(), action: program.actions[action].name.clone(), problem }
+}
+
+/// The head and data of an action in a table's body.
+fn call_body(
+    program: &Program,
+    table: &Table,
+    call: &ActionCall,
+    as_default: bool,
+) -> Result<(Head, Vec<u64>), WriteError> {
+    let Some(number) = table.actions.iter().position(|action| action.action == call.action) else {
+        return Err(bad_action(program, table, call.action, "is not in the table"));
+    };
+    let flags = &table.actions[number];
+    if as_default && flags.table_only {
+        return Err(bad_action(program, table, call.action, "is for entries only (@tableonly)"));
+    }
+    if !as_default && flags.default_only {
+        return Err(bad_action(program, table, call.action, "is for the default action only (@defaultonly)"));
+    }
+    let data = encode(&table.name, &program.actions[call.action], &call.args)?;
+    Ok((Head::Action { number: number as u32, words: data.len() as u32 }, data))
+}
+
+impl Device {
+    fn table_parts(&self, table: TableId) -> (&Table, &TableState) {
+        (&self.program().tables[table], &self.tables[table.index()])
+    }
+
+    fn not_found(table: &Table, keys: &[Match], priority: u32) -> WriteError {
+        WriteError::NotFound { object: table.name.clone(), what: describe(&table.keys, keys, priority) }
+    }
+
+    /// The head and data of an entry's body; what it takes from the profile is then in use.
+    fn entry_body(&self, table: &Table, action: &EntryAction) -> Result<(Head, Vec<u64>), WriteError> {
+        let unsupported = |feature| WriteError::Unsupported { object: table.name.clone(), feature };
+        let profile = table.profile.map(|profile| &self.profiles[profile.index()]);
+        let head = match (action, profile) {
+            (EntryAction::Action(call), None) => return call_body(self.program(), table, call, false),
+            (EntryAction::Action(_), Some(_)) => {
+                return Err(unsupported("actions of its own: it takes members or groups of its profile"));
+            }
+            (_, None) => return Err(unsupported("an action profile: it takes actions")),
+            (EntryAction::Member(id), Some(profile)) => Head::Member(profile.take_member(*id)?),
+            (EntryAction::Group(id), Some(profile)) => Head::Group(profile.take_group(*id)?),
+            (EntryAction::OneShot(shots), Some(profile)) => Head::Group(profile.take_one_shot(self.program(), shots)?),
+        };
+        Ok((head, Vec::new()))
+    }
+
+    fn release_body(&self, state: &TableState, book: &mut Book, body: u32) {
+        let head = Head::of(state.bodies.record(body));
+        book.bodies.retire(body);
+        if let (Some(profile), Head::Member(_) | Head::Group(_)) = (state.profile, head) {
+            self.profiles[profile.index()].release(head);
+        }
+    }
+
+    fn check_extras(table: &Table, entry: &NewEntry) -> Result<(), WriteError> {
+        let unsupported = |feature| Err(WriteError::Unsupported { object: table.name.clone(), feature });
+        if entry.idle_timeout != 0 && !table.idle_timeout {
+            return unsupported("idle timeouts");
+        }
+        if entry.counter.is_some() && table.direct_counter.is_none() {
+            return unsupported("a direct counter");
+        }
+        if entry.meter.is_some() && table.direct_meter.is_none() {
+            return unsupported("a direct meter");
+        }
+        check_rates(&table.name, entry.meter)
+    }
+
+    /// Adds an entry.
+    pub fn insert_entry(&self, table: TableId, entry: &NewEntry, now: u64) -> Result<(), WriteError> {
+        let (info, state) = self.table_parts(table);
+        if info.const_entries {
+            return Err(WriteError::ConstTable { table: info.name.clone() });
+        }
+        Self::check_extras(info, entry)?;
+        let pattern = pattern(info, &entry.keys, entry.priority)?;
+        let mut book = state.lock();
+        let what = || describe(&info.keys, &entry.keys, entry.priority);
+        // Before anything is taken from the profile.
+        if book.writer.get(&pattern).is_some() {
+            return Err(WriteError::AlreadyExists { object: info.name.clone(), what: what() });
+        }
+        if book.writer.len() >= book.writer.capacity() {
+            return Err(WriteError::Full { object: info.name.clone(), size: info.size });
+        }
+        let (head, data) = self.entry_body(info, &entry.action)?;
+        let Book { writer, bodies, .. } = &mut *book;
+        let fill = |slot| {
+            state.clear(slot, now);
+            if let Some(data) = entry.counter {
+                state.set_counter(slot, data);
+            }
+            if let (Some(cell), Some(_)) = (state.meter(slot), entry.meter) {
+                configure(cell, entry.meter);
+            }
+            bodies.put(&state.bodies, head, &data)
+        };
+        let slot = writer.insert(&pattern, fill).map_err(|error| match error {
+            InsertError::Exists(_) => WriteError::AlreadyExists { object: info.name.clone(), what: what() },
+            InsertError::Full => WriteError::Full { object: info.name.clone(), size: info.size },
+        })?;
+        let extra = Extra { idle_timeout: entry.idle_timeout, metadata: entry.metadata.clone(), ..Extra::default() };
+        book.set_extra(slot, extra);
+        Ok(())
+    }
+
+    /// The slot of an entry that may be changed.
+    fn changeable(info: &Table, book: &Book, keys: &[Match], priority: u32) -> Result<u32, WriteError> {
+        if info.const_entries {
+            return Err(WriteError::ConstTable { table: info.name.clone() });
+        }
+        let pattern = pattern(info, keys, priority)?;
+        let slot = book.writer.get(&pattern).ok_or_else(|| Self::not_found(info, keys, priority))?;
+        match book.extra.get(&slot).is_some_and(|extra| extra.is_const) {
+            true => Err(WriteError::ConstEntry { table: info.name.clone() }),
+            false => Ok(slot),
+        }
+    }
+
+    /// Changes action, timeout and metadata of an entry in one step for packets; counter and meter where given. Counts
+    /// stay otherwise.
+    pub fn modify_entry(&self, table: TableId, entry: &NewEntry, _now: u64) -> Result<(), WriteError> {
+        let (info, state) = self.table_parts(table);
+        Self::check_extras(info, entry)?;
+        let mut book = state.lock();
+        let slot = Self::changeable(info, &book, &entry.keys, entry.priority)?;
+        let (head, data) = self.entry_body(info, &entry.action)?;
+        let body = book.bodies.put(&state.bodies, head, &data);
+        let old = book.writer.body(slot);
+        book.writer.set_body(slot, body);
+        self.release_body(state, &mut book, old);
+        if let Some(data) = entry.counter {
+            state.set_counter(slot, data);
+        }
+        if let (Some(cell), Some(_)) = (state.meter(slot), entry.meter) {
+            configure(cell, entry.meter);
+        }
+        let extra = Extra { idle_timeout: entry.idle_timeout, metadata: entry.metadata.clone(), ..Extra::default() };
+        book.set_extra(slot, extra);
+        Ok(())
+    }
+
+    /// Takes an entry out.
+    pub fn delete_entry(&self, table: TableId, keys: &[Match], priority: u32) -> Result<(), WriteError> {
+        let (info, state) = self.table_parts(table);
+        let mut book = state.lock();
+        let slot = Self::changeable(info, &book, keys, priority)?;
+        let body = book.writer.body(slot);
+        book.writer.remove(slot);
+        self.release_body(state, &mut book, body);
+        book.set_extra(slot, Extra::default());
+        Ok(())
+    }
+
+    /// An entry as it stands.
+    pub fn entry(&self, table: TableId, keys: &[Match], priority: u32, now: u64) -> Result<TableEntry, WriteError> {
+        let (info, state) = self.table_parts(table);
+        let pattern = pattern(info, keys, priority)?;
+        let book = state.lock();
+        let slot = book.writer.get(&pattern).ok_or_else(|| Self::not_found(info, keys, priority))?;
+        Ok(self.read_entry(info, state, &book, slot, now))
+    }
+
+    /// All entries; their order does not change while the table doesn't.
+    pub fn entries(&self, table: TableId, now: u64) -> Vec<TableEntry> {
+        let (info, state) = self.table_parts(table);
+        let book = state.lock();
+        book.writer.slots().map(|slot| self.read_entry(info, state, &book, slot, now)).collect()
+    }
+
+    /// How many entries a table has.
+    pub fn entry_count(&self, table: TableId) -> u64 {
+        self.tables[table.index()].lock().writer.len()
+    }
+
+    /// Bytes that a table's keys, actions and statistics take.
+    pub fn table_memory(&self, table: TableId) -> usize {
+        let (_, state) = self.table_parts(table);
+        let book = state.lock();
+        let end = book.writer.slots().last().map_or(0, |slot| slot as usize + 1);
+        let stats = if state.has_stats() { end * state.stats.stride() * 8 } else { 0 };
+        let meters = if state.meters.is_some() { end * size_of::<MeterCell>() } else { 0 };
+        let extra = book.extra.capacity() * size_of::<(u32, Extra)>();
+        book.writer.memory() + book.bodies.memory(&state.bodies) + stats + meters + extra
+    }
+
+    fn read_entry(&self, info: &Table, state: &TableState, book: &Book, slot: u32, now: u64) -> TableEntry {
+        let pattern = book.writer.pattern(slot);
+        let extra = book.extra.get(&slot);
+        let last_hit = || state.stat(slot, LAST_HIT).load(Relaxed);
+        TableEntry {
+            keys: matches(&info.keys, &pattern),
+            priority: pattern.priority,
+            action: self.read_action(info, state, book.writer.body(slot)),
+            idle_timeout: extra.map_or(0, |extra| extra.idle_timeout),
+            metadata: extra.map_or(Vec::new(), |extra| extra.metadata.clone()),
+            is_const: info.const_entries || extra.is_some_and(|extra| extra.is_const),
+            since_hit: state.times.then(|| now.saturating_sub(last_hit())),
+            counter: state.counts.then(|| CounterData {
+                packets: state.stat(slot, PACKETS).load(Relaxed),
+                bytes: state.stat(slot, BYTES).load(Relaxed),
+            }),
+            meter: state.meter(slot).and_then(configured),
+        }
+    }
+
+    fn read_action(&self, info: &Table, state: &TableState, body: u32) -> EntryAction {
+        let record = state.bodies.record(body);
+        let profile = || &self.profiles[state.profile.expect("a table with members has a profile").index()];
+        match Head::of(record) {
+            Head::Action { number, .. } => {
+                let action = info.actions[number as usize].action;
+                EntryAction::Action(ActionCall { action, args: decode(&self.program().actions[action], &record[1..]) })
+            }
+            Head::Member(slot) => EntryAction::Member(profile().member_id(slot)),
+            Head::Group(slot) => match profile().group_id(slot) {
+                Some(id) => EntryAction::Group(id),
+                None => EntryAction::OneShot(profile().one_shot(self.program(), slot)),
+            },
+        }
+    }
+
+    /// The default action as an entry without keys.
+    pub fn default_entry(&self, table: TableId) -> Option<TableEntry> {
+        let (info, state) = self.table_parts(table);
+        let call = state.lock().default.clone()?;
+        Some(TableEntry {
+            keys: Vec::new(),
+            priority: 0,
+            action: EntryAction::Action(call),
+            idle_timeout: 0,
+            metadata: Vec::new(),
+            is_const: info.default_action.as_ref().is_some_and(|action| action.is_const),
+            since_hit: None,
+            counter: None,
+            meter: None,
+        })
+    }
+
+    /// Gives a table another default action.
+    pub fn set_default(&self, table: TableId, call: &ActionCall) -> Result<(), WriteError> {
+        let (info, _) = self.table_parts(table);
+        if info.default_action.as_ref().is_some_and(|action| action.is_const) {
+            return Err(WriteError::ConstDefault { table: info.name.clone() });
+        }
+        self.put_default(table, Some(call))
+    }
+
+    /// Back to the program's default action.
+    pub fn reset_default(&self, table: TableId) -> Result<(), WriteError> {
+        let (info, _) = self.table_parts(table);
+        let call = info
+            .default_action
+            .as_ref()
+            .map(|default| ActionCall { action: info.actions[default.action].action, args: default.args.clone() });
+        self.put_default(table, call.as_ref())
+    }
+
+    fn put_default(&self, table: TableId, call: Option<&ActionCall>) -> Result<(), WriteError> {
+        let (info, state) = self.table_parts(table);
+        let body = call.map(|call| call_body(self.program(), info, call, true)).transpose()?;
+        let mut book = state.lock();
+        let body = body.map_or(0, |(head, data)| book.bodies.put(&state.bodies, head, &data));
+        let old = state.default.load(Acquire);
+        state.default.store(body, Release);
+        if old != 0 {
+            book.bodies.retire(old);
+        }
+        book.default = call.cloned();
+        Ok(())
+    }
+
+    fn with_entry<T>(
+        &self,
+        table: TableId,
+        keys: &[Match],
+        priority: u32,
+        feature: Option<&'static str>,
+        act: impl FnOnce(&TableState, u32) -> T,
+    ) -> Result<T, WriteError> {
+        let (info, state) = self.table_parts(table);
+        if let Some(feature) = feature {
+            return Err(WriteError::Unsupported { object: info.name.clone(), feature });
+        }
+        let pattern = pattern(info, keys, priority)?;
+        let book = state.lock();
+        let slot = book.writer.get(&pattern).ok_or_else(|| Self::not_found(info, keys, priority))?;
+        Ok(act(state, slot))
+    }
+
+    /// Sets the direct counter of an entry.
+    pub fn set_direct_counter(
+        &self,
+        table: TableId,
+        keys: &[Match],
+        priority: u32,
+        data: CounterData,
+    ) -> Result<(), WriteError> {
+        let missing = self.table_parts(table).0.direct_counter.is_none().then_some("a direct counter");
+        self.with_entry(table, keys, priority, missing, |state, slot| state.set_counter(slot, data))
+    }
+
+    /// Configures the direct meter of an entry; `None` makes it green for all.
+    pub fn set_direct_meter(
+        &self,
+        table: TableId,
+        keys: &[Match],
+        priority: u32,
+        config: Option<MeterConfig>,
+    ) -> Result<(), WriteError> {
+        let (info, _) = self.table_parts(table);
+        check_rates(&info.name, config)?;
+        let missing = info.direct_meter.is_none().then_some("a direct meter");
+        self.with_entry(table, keys, priority, missing, |state, slot| {
+            configure(state.meter(slot).expect("the table has meters"), config);
+        })
+    }
+
+    /// At most `max` entries that went without a hit for their idle timeout; each is reported once per idle period. A
+    /// call looks at a bounded number of entries and the next goes on from there.
+    pub fn expired(&self, now: u64, max: usize) -> Vec<Expired> {
+        let mut expired = Vec::new();
+        for table in self.program().tables.handles() {
+            let (info, state) = self.table_parts(table);
+            if !state.times {
+                continue;
+            }
+            let book = &mut *state.lock();
+            let behind = book.timed.range((Bound::Excluded(book.scanned), Bound::Unbounded));
+            let slots: Vec<u32> = behind.chain(book.timed.range(..=book.scanned)).copied().take(SCAN).collect();
+            for slot in slots {
+                if expired.len() >= max {
+                    return expired;
+                }
+                book.scanned = slot;
+                let last_hit = state.stat(slot, LAST_HIT).load(Relaxed);
+                let Some(extra) = book.extra.get_mut(&slot) else { continue };
+                if now.saturating_sub(last_hit) < extra.idle_timeout || extra.reported == Some(last_hit) {
+                    continue;
+                }
+                extra.reported = Some(last_hit);
+                expired.push(Expired { table, entry: self.read_entry(info, state, book, slot, now) });
+            }
+        }
+        expired
+    }
+
+    /// Puts the program's own entries and default actions in place.
+    pub(crate) fn load_program_entries(&self) {
+        let program = self.program();
+        for (id, info) in program.tables.iter() {
+            self.reset_default(id).expect("the compiler checked the default action");
+            let state = &self.tables[id.index()];
+            let book = &mut *state.lock();
+            for entry in &info.entries {
+                let call = ActionCall { action: info.actions[entry.action].action, args: entry.args.clone() };
+                let pattern =
+                    pattern(info, &entry.keys, entry.priority).expect("the compiler checked the entry's keys");
+                let data = encode(&info.name, &program.actions[call.action], &call.args)
+                    .expect("the compiler checked the entry's arguments");
+                let head = Head::Action { number: entry.action as u32, words: data.len() as u32 };
+                let Book { writer, bodies, .. } = &mut *book;
+                let inserted = writer.insert(&pattern, |slot| {
+                    state.clear(slot, 0);
+                    bodies.put(&state.bodies, head, &data)
+                });
+                // An entry with the keys of one before it can never match.
+                if let Ok(slot) = inserted {
+                    book.set_extra(slot, Extra { is_const: entry.is_const, ..Extra::default() });
+                }
+            }
+        }
+    }
+}
