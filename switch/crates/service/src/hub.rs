@@ -1,0 +1,207 @@
+//! What all calls and streams share: the arbiter, the streams of the controllers, the pipeline.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use control::Status;
+use num_bigint::BigUint;
+use proto::p4::v1;
+use proto::p4::v1::entity::Entity;
+use proto::p4::v1::stream_message_response::Update;
+use proto::p4::v1::{MasterArbitrationUpdate, StreamMessageResponse};
+use tracing::{debug, info, warn};
+
+use crate::arbiter::{Arbiter, ClientId, Notice};
+use crate::outbox::{self, Outbox, OutboxStream, Sent};
+use crate::pipeline::Pipeline;
+use crate::reply;
+use crate::role::Access;
+use crate::target::Target;
+
+/// Entries looked through for idle timeouts at a time, and how often, in nanoseconds.
+const MOST_EXPIRED: usize = 1024;
+const IDLE_SCAN: u64 = 50_000_000;
+
+/// The service of one device. The data plane hands its messages to it from any thread; none of these calls waits for
+/// a controller.
+pub struct Hub {
+    pub(crate) target: Arc<dyn Target>,
+    pub(crate) pipeline: Pipeline,
+    /// Held by writes and by changes of primary and pipeline, so that these come one after another.
+    pub(crate) gate: Arc<tokio::sync::Mutex<()>>,
+    streams: Mutex<Streams>,
+    next_idle_scan: AtomicU64,
+}
+
+pub(crate) struct Streams {
+    pub(crate) arbiter: Arbiter,
+    outboxes: BTreeMap<ClientId, Outbox>,
+    next: u64,
+    closing: bool,
+}
+
+impl Hub {
+    pub fn new(device_id: u64, target: Arc<dyn Target>) -> Arc<Self> {
+        let streams = Streams { arbiter: Arbiter::new(device_id), outboxes: BTreeMap::new(), next: 1, closing: false };
+        Arc::new(Self {
+            target,
+            pipeline: Pipeline::default(),
+            gate: Arc::default(),
+            streams: Mutex::new(streams),
+            next_idle_scan: AtomicU64::new(0),
+        })
+    }
+
+    /// Sets a config without a controller, as at the start of the switch; `p4info` may be left out then.
+    pub fn start_with(&self, mut config: v1::ForwardingPipelineConfig) -> Result<(), Status> {
+        if config.p4info.is_none() {
+            let text = String::from_utf8_lossy(&config.p4_device_config);
+            let program = self.target.load(&text).map_err(Status::invalid)?;
+            config.p4info = Some(program.p4info().clone());
+        }
+        let action = v1::set_forwarding_pipeline_config_request::Action::VerifyAndCommit;
+        self.pipeline.set(&*self.target, action as i32, Some(config))
+    }
+
+    /// A packet that left by the CPU port.
+    pub fn packet_in(&self, packet: &[u8]) {
+        let Some(installed) = self.pipeline.running() else { return };
+        match installed.control.packet_in(packet) {
+            Ok(packet) => {
+                self.tell_primaries(|access| access.receives(&packet).then(|| Update::Packet(packet.clone())))
+            }
+            Err(error) => warn!("packet to the controller dropped: {}", error.message),
+        }
+    }
+
+    /// A message of the data plane for the control plane.
+    pub fn digest(&self, digest: ir::DigestId, values: &[BigUint]) {
+        let Some(installed) = self.pipeline.running() else { return };
+        installed.control.digest(digest, values, self.target.now());
+        self.send_digests();
+    }
+
+    /// Does what is due: digests that waited long enough, entries that went idle. To be called every few milliseconds.
+    pub fn tick(&self) {
+        self.send_digests();
+        let now = self.target.now();
+        if now >= self.next_idle_scan.load(Ordering::Relaxed) {
+            self.next_idle_scan.store(now.saturating_add(IDLE_SCAN), Ordering::Relaxed);
+            self.send_idle_timeouts(now);
+        }
+    }
+
+    /// Ends all streams, and those that open from now on.
+    pub fn close(&self) {
+        let mut streams = self.streams();
+        streams.closing = true;
+        for outbox in streams.outboxes.values_mut() {
+            outbox.close(tonic::Status::unavailable("the switch stops"));
+        }
+    }
+
+    fn send_digests(&self) {
+        let Some(installed) = self.pipeline.running() else { return };
+        for list in installed.control.digest_lists(self.target.now(), self.target.since_epoch()) {
+            let entry = Entity::DigestEntry(v1::DigestEntry { digest_id: list.digest_id, config: None });
+            self.tell_primaries(|access| access.scope.contains(&entry).then(|| Update::Digest(list.clone())));
+        }
+    }
+
+    fn send_idle_timeouts(&self, now: u64) {
+        let Some(installed) = self.pipeline.running() else { return };
+        let expired = installed.control.expired(now, MOST_EXPIRED);
+        if expired.is_empty() {
+            return;
+        }
+        let timestamp = i64::try_from(self.target.since_epoch()).unwrap_or(i64::MAX);
+        self.tell_primaries(|access| {
+            let visible = expired.iter().filter(|entry| access.scope.contains(&Entity::TableEntry((*entry).clone())));
+            let table_entry: Vec<_> = visible.cloned().collect();
+            let notification = v1::IdleTimeoutNotification { table_entry, timestamp };
+            (!notification.table_entry.is_empty()).then_some(Update::IdleTimeoutNotification(notification))
+        });
+    }
+
+    fn tell_primaries(&self, message: impl Fn(&Access) -> Option<Update>) {
+        let now = self.target.now();
+        let streams = &mut *self.streams();
+        for (client, access) in streams.arbiter.primaries() {
+            let Some(update) = message(access) else { continue };
+            if let Some(outbox) = streams.outboxes.get_mut(&client) {
+                offer(client, outbox, update, now);
+            }
+        }
+    }
+
+    pub(crate) fn open_stream(&self) -> Result<(ClientId, OutboxStream), tonic::Status> {
+        let mut streams = self.streams();
+        if streams.closing {
+            return Err(tonic::Status::unavailable("the switch stops"));
+        }
+        let client = ClientId(streams.next);
+        streams.next += 1;
+        let (outbox, stream) = outbox::channel();
+        streams.outboxes.insert(client, outbox);
+        Ok((client, stream))
+    }
+
+    /// Ends a stream, with an error if there is one, and tells the others if it was the primary's.
+    pub(crate) fn close_stream(&self, client: ClientId, error: Option<Status>) {
+        let mut streams = self.streams();
+        if let Some(mut outbox) = streams.outboxes.remove(&client)
+            && let Some(error) = error
+        {
+            warn!(client = client.0, "stream closed: {}", error.message);
+            outbox.close(reply::status(error));
+        }
+        let notices = streams.arbiter.leave(client);
+        streams.notify(notices);
+    }
+
+    pub(crate) fn bid(&self, client: ClientId, update: &MasterArbitrationUpdate) -> Result<(), Status> {
+        let mut streams = self.streams();
+        let notices = streams.arbiter.bid(client, update)?;
+        let primary = streams.arbiter.access_of(client).is_some();
+        let role = update.role.as_ref().map_or("", |role| &role.name);
+        info!(client = client.0, role, primary, "controller bids with {:?}", update.election_id);
+        streams.notify(notices);
+        Ok(())
+    }
+
+    /// Tells a controller what is wrong with a message it sent; best effort, as the spec allows.
+    pub(crate) fn stream_error(&self, client: ClientId, error: v1::StreamError) {
+        let now = self.target.now();
+        debug!(client = client.0, "message of the controller refused: {}", error.message);
+        if let Some(outbox) = self.streams().outboxes.get_mut(&client) {
+            offer(client, outbox, Update::Error(error), now);
+        }
+    }
+
+    pub(crate) fn streams(&self) -> MutexGuard<'_, Streams> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Streams {
+    fn notify(&mut self, notices: Vec<Notice>) {
+        for Notice { client, update } in notices {
+            let message = StreamMessageResponse { update: Some(Update::Arbitration(update)) };
+            if let Some(outbox) = self.outboxes.get_mut(&client)
+                && outbox.send(message) == Sent::GaveUp
+            {
+                warn!(client = client.0, "controller does not read its stream; closed");
+            }
+        }
+    }
+}
+
+fn offer(client: ClientId, outbox: &mut Outbox, update: Update, now: u64) {
+    match outbox.offer(StreamMessageResponse { update: Some(update) }, now) {
+        Sent::Queued => {}
+        Sent::Dropped(1) => warn!(client = client.0, "controller does not read its stream; messages are dropped"),
+        Sent::Dropped(_) => {}
+        Sent::GaveUp => warn!(client = client.0, "controller does not read its stream; closed"),
+    }
+}

@@ -1,0 +1,21 @@
+//! The P4Runtime service (version 1.5) of one switch.
+//!
+//! A [`Hub`] is what all calls share; the data plane hands it packets and digests, [`serve`] lets controllers in. What
+//! the service needs of the switch stands in [`Target`] and [`Program`]; the entities themselves are crate `control`'s.
+
+mod arbiter;
+mod difference;
+mod hub;
+mod outbox;
+mod pipeline;
+mod reply;
+mod role;
+mod rpc;
+mod server;
+mod stream;
+mod target;
+
+pub use hub::Hub;
+pub use rpc::Rpc;
+pub use server::{Tls, serve};
+pub use target::{Program, Target};

@@ -1,0 +1,96 @@
+//! The gRPC server: listening, TLS, a clean stop.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::p4::v1::p4_runtime_server::P4RuntimeServer;
+use tokio::net::TcpListener;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
+use tracing::{info, warn};
+
+use crate::hub::Hub;
+use crate::rpc::Rpc;
+
+/// Room for a config of 64 MiB with its P4Info.
+const MOST_MESSAGE: usize = 72 << 20;
+/// How often digests and idle timeouts are looked after.
+const TICK: Duration = Duration::from_millis(10);
+/// How long calls under way may take after the stop.
+const GRACE: Duration = Duration::from_secs(5);
+/// A controller whose machine is gone is noticed after this long without an answer.
+const KEEPALIVE: Duration = Duration::from_secs(15);
+
+/// The files of TLS, in PEM. With `client_ca`, controllers must show a certificate that it signed (mTLS).
+#[derive(Clone)]
+pub struct Tls {
+    pub certificate: Vec<u8>,
+    pub key: Vec<u8>,
+    pub client_ca: Option<Vec<u8>>,
+}
+
+/// Serves until `stop` resolves; then all streams end, and calls under way may finish.
+pub async fn serve(
+    hub: Arc<Hub>,
+    listener: TcpListener,
+    tls: Option<Tls>,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), tonic::transport::Error> {
+    let mut server =
+        Server::builder().http2_keepalive_interval(Some(KEEPALIVE)).http2_keepalive_timeout(Some(KEEPALIVE));
+    let secured = match &tls {
+        None => "without TLS",
+        Some(Tls { client_ca: None, .. }) => "with TLS",
+        Some(_) => "with TLS for known controllers only",
+    };
+    if let Some(tls) = tls {
+        let mut config = ServerTlsConfig::new().identity(Identity::from_pem(tls.certificate, tls.key));
+        if let Some(ca) = tls.client_ca {
+            config = config.client_ca_root(Certificate::from_pem(ca));
+        }
+        server = server.tls_config(config)?;
+    }
+    match listener.local_addr() {
+        Ok(address) => info!("P4Runtime on {address} {secured}"),
+        Err(error) => warn!("P4Runtime on an unknown address: {error}"),
+    }
+
+    let ticker = tokio::spawn(tick(hub.clone()));
+    let service = P4RuntimeServer::new(Rpc(hub.clone()))
+        .max_decoding_message_size(MOST_MESSAGE)
+        .max_encoding_message_size(MOST_MESSAGE);
+    let (stopped, was_stopped) = tokio::sync::oneshot::channel();
+    let stop = async move {
+        stop.await;
+        info!("P4Runtime stops");
+        hub.close();
+        // Only the wait below needs to know, and it may be over.
+        let _ = stopped.send(());
+    };
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let grace = async {
+        match was_stopped.await {
+            Ok(()) => tokio::time::sleep(GRACE).await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    let ended = tokio::select! {
+        ended = server.add_service(service).serve_with_incoming_shutdown(incoming, stop) => ended,
+        () = grace => {
+            warn!("calls under way did not finish in time and were cut off");
+            Ok(())
+        }
+    };
+    ticker.abort();
+    ended
+}
+
+async fn tick(hub: Arc<Hub>) {
+    let mut interval = tokio::time::interval(TICK);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        interval.tick().await;
+        hub.tick();
+    }
+}

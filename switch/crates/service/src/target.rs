@@ -1,0 +1,30 @@
+//! What the service needs of the switch it serves.
+
+use std::sync::Arc;
+
+use control::Loaded;
+use proto::p4::config::v1::P4Info;
+
+/// A switch: compiles programs, takes packets from the control plane, has a clock.
+pub trait Target: Send + Sync + 'static {
+    /// Compiles a program's text. Packets don't see it before it is committed. The error is the compiler's own text.
+    fn load(&self, text: &str) -> Result<Arc<dyn Program>, String>;
+
+    /// Takes a packet in by the CPU port. The error says why it can't.
+    fn packet_out(&self, packet: Vec<u8>) -> Result<(), String>;
+
+    /// Nanoseconds on the clock that the data plane uses.
+    fn now(&self) -> u64;
+
+    /// Nanoseconds since 1970, for the timestamps of notifications.
+    fn since_epoch(&self) -> u64;
+}
+
+/// A program that was loaded.
+pub trait Program: Loaded {
+    /// As the text gives it.
+    fn p4info(&self) -> &P4Info;
+
+    /// Makes it the program that packets run through.
+    fn commit(self: Arc<Self>);
+}
