@@ -181,7 +181,7 @@ impl<'a> Engine<'a> {
         let port = frame.egress_spec(std) as u32;
         if group != 0 {
             frame.set_instance_type(std, Instance::Replicated as u64);
-            let replicas = self.loaded.replication.group(group).unwrap_or_default();
+            let replicas = self.loaded.replication.group(group);
             let held = self.hold();
             self.replicate(held, &replicas, 0, now);
         } else if port == DROP_PORT {
@@ -300,10 +300,7 @@ impl<'a> Engine<'a> {
     }
 
     fn replicate_clone(&mut self, copy: Held, session: &crate::CloneSession, now: u64) {
-        let mut replicas = session.replicas.clone();
-        if let Some(group) = session.group {
-            replicas.extend(self.loaded.replication.group(group).unwrap_or_default());
-        }
+        let replicas = self.loaded.replication.session_copies(session);
         self.traffic.stats.clones += replicas.len() as u64;
         self.replicate(copy, &replicas, session.class_of_service, now);
     }
@@ -451,7 +448,13 @@ impl<'a> Engine<'a> {
 
 impl Held {
     fn copy(&self, budget: u32) -> Self {
-        Self { frame: self.frame.clone(), packet: self.packet.clone(), cursor: self.cursor, truncate: self.truncate, budget }
+        Self {
+            frame: self.frame.clone(),
+            packet: self.packet.clone(),
+            cursor: self.cursor,
+            truncate: self.truncate,
+            budget,
+        }
     }
 }
 

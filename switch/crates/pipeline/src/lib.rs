@@ -23,7 +23,7 @@ mod switch;
 pub use engine::{Engine, Message, Sink, Traffic};
 pub use loaded::{BackendKind, Loaded};
 pub use queue::Shape;
-pub use replication::{CloneSession, Replica, Replication};
+pub use replication::{Choices, CloneSession, Replica, Replication};
 pub use stats::{DropReason, PortStats, Stats};
 pub use switch::Switch;
 

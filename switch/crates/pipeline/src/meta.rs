@@ -4,11 +4,11 @@ use ir::StandardMetadata;
 use runtime::FrameMemory;
 
 macro_rules! fields {
-    ($($name:ident : $width:literal, $set:ident;)*) => {
+    (read $($read:ident $read_width:literal),*; write $($set:ident $written:ident $width:literal),*) => {
         /// Reads and writes of standard metadata.
         pub trait Metadata {
+            $(fn $read(&self, at: &StandardMetadata) -> u64;)*
             $(
-                fn $name(&self, at: &StandardMetadata) -> u64;
                 /// The value is cut to the field's width.
                 fn $set(&mut self, at: &StandardMetadata, value: u64);
             )*
@@ -17,12 +17,14 @@ macro_rules! fields {
         impl Metadata for FrameMemory {
             $(
                 #[inline]
-                fn $name(&self, at: &StandardMetadata) -> u64 {
-                    self.read(at.$name, $width) as u64
+                fn $read(&self, at: &StandardMetadata) -> u64 {
+                    self.read(at.$read, $read_width) as u64
                 }
+            )*
+            $(
                 #[inline]
                 fn $set(&mut self, at: &StandardMetadata, value: u64) {
-                    self.write(at.$name, $width, u128::from(value & (u64::MAX >> (64 - $width))));
+                    self.write(at.$written, $width, u128::from(value & (u64::MAX >> (64 - $width))));
                 }
             )*
         }
@@ -30,20 +32,23 @@ macro_rules! fields {
 }
 
 fields! {
-    ingress_port: 9, set_ingress_port;
-    egress_spec: 9, set_egress_spec;
-    egress_port: 9, set_egress_port;
-    instance_type: 32, set_instance_type;
-    packet_length: 32, set_packet_length;
-    enq_timestamp: 32, set_enq_timestamp;
-    enq_qdepth: 19, set_enq_qdepth;
-    deq_timedelta: 32, set_deq_timedelta;
-    deq_qdepth: 19, set_deq_qdepth;
-    ingress_global_timestamp: 48, set_ingress_global_timestamp;
-    egress_global_timestamp: 48, set_egress_global_timestamp;
-    mcast_grp: 16, set_mcast_grp;
-    egress_rid: 16, set_egress_rid;
-    priority: 3, set_priority;
+    read
+        ingress_port 9,
+        egress_spec 9,
+        ingress_global_timestamp 48,
+        mcast_grp 16,
+        priority 3;
+    write
+        set_ingress_port ingress_port 9,
+        set_egress_spec egress_spec 9,
+        set_egress_port egress_port 9,
+        set_instance_type instance_type 32,
+        set_packet_length packet_length 32,
+        set_enq_timestamp enq_timestamp 32,
+        set_deq_timedelta deq_timedelta 32,
+        set_deq_qdepth deq_qdepth 19,
+        set_ingress_global_timestamp ingress_global_timestamp 48,
+        set_egress_global_timestamp egress_global_timestamp 48
 }
 
 /// Values of `instance_type`.

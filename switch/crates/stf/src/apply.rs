@@ -41,14 +41,14 @@ pub fn apply(loaded: &Loaded, nodes: &mut Nodes, command: &Command) -> Result<()
             let mut replicas = vec![];
             for member in members {
                 let (rid, ports) = nodes.nodes.get(*member).ok_or_else(|| format!("there is no node {member}"))?;
-                replicas.extend(ports.iter().map(|port| Replica { port: *port, instance: *rid }));
+                replicas.extend(ports.iter().map(|port| vec![Replica { port: *port, instance: *rid }]));
             }
             loaded.replication.set_group(*group, replicas);
             Ok(())
         }
         Command::MirrorAdd { session, port } => {
-            let replicas = vec![Replica { port: *port, instance: 0 }];
-            loaded.replication.set_session(*session, CloneSession { replicas, ..CloneSession::default() });
+            let copies = vec![vec![Replica { port: *port, instance: 0 }]];
+            loaded.replication.set_session(*session, CloneSession { copies, ..CloneSession::default() });
             Ok(())
         }
         Command::MirrorAddGroup { session, group } => {
@@ -85,12 +85,7 @@ pub fn apply(loaded: &Loaded, nodes: &mut Nodes, command: &Command) -> Result<()
 fn meter_config(rates: &[Rate]) -> Result<MeterConfig, String> {
     let [committed, peak] = rates else { return Err("a meter has two rates".into()) };
     let per_second = |rate: &Rate| (rate.per_microsecond * 1e6).round() as u64;
-    Ok(MeterConfig {
-        cir: per_second(committed),
-        cburst: committed.burst,
-        pir: per_second(peak),
-        pburst: peak.burst,
-    })
+    Ok(MeterConfig { cir: per_second(committed), cburst: committed.burst, pir: per_second(peak), pburst: peak.burst })
 }
 
 fn add(
@@ -112,10 +107,8 @@ fn add(
         .zip(&table.keys)
         .map(|(given, key)| given.map_or_else(|| open_match(key), Ok))
         .collect::<Result<Vec<_>, String>>()?;
-    let prioritised = table
-        .keys
-        .iter()
-        .any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
+    let prioritised =
+        table.keys.iter().any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
     let entry = NewEntry {
         keys: matches,
         priority: if prioritised { u32::try_from(priority.unwrap_or(0)).unwrap_or(0) + 1 } else { 0 },
@@ -286,10 +279,10 @@ mod tests {
         assert_eq!(ternary, Match::Ternary { value: 0x0101u32.into(), mask: 0xffffu32.into() });
         let lpm = parse_match(&key(32, MatchKind::Lpm), "0x0a01****").unwrap();
         assert_eq!(lpm, Match::Lpm { value: 0x0a01_0000u32.into(), prefix: 16 });
-        assert_eq!(parse_match(&key(32, MatchKind::Lpm), "0x0a010203").unwrap(), Match::Lpm {
-            value: 0x0a01_0203u32.into(),
-            prefix: 32
-        });
+        assert_eq!(
+            parse_match(&key(32, MatchKind::Lpm), "0x0a010203").unwrap(),
+            Match::Lpm { value: 0x0a01_0203u32.into(), prefix: 32 }
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod apply;
 mod case;
+pub mod hostile;
 pub mod script;
 
-pub use case::{run, Outcome};
+pub use case::{Outcome, run};

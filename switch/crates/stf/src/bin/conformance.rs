@@ -1,0 +1,125 @@
+//! Runs p4c's own cases: every v1model program of `p4_16_samples` that has an `.stf`, on the interpreter and the JIT.
+//!
+//! Prints a line for each case that fails, then the counts; ends with 1 if less than the goal pass.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+use compiler::Options;
+use pipeline::{BackendKind, Loaded};
+use stf::{hostile, script};
+
+#[derive(Parser)]
+#[command(about = "Run p4c's STF cases on the embedded switch")]
+struct Args {
+    /// p4c's `testdata` folder, or any folder with `.p4` and `.stf` files of the same names
+    folder: PathBuf,
+    /// Only cases whose name contains this
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Also print the cases that pass
+    #[arg(long)]
+    verbose: bool,
+    /// Instead of the cases, send this many random, cut and oversized packets through each program
+    #[arg(long, value_name = "PACKETS")]
+    hostile: Option<u64>,
+    /// Per cent of the cases that must pass on both backends
+    #[arg(long, default_value_t = 95.0)]
+    goal: f64,
+}
+
+const BACKENDS: [(BackendKind, &str); 2] = [(BackendKind::Interpreter, "interpreter"), (BackendKind::Jit, "jit")];
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let samples = args.folder.join("p4_16_samples");
+    let folder = if samples.is_dir() { samples } else { args.folder.clone() };
+    let cases = match cases(&folder, &args.only) {
+        Ok(cases) => cases,
+        Err(error) => {
+            eprintln!("{}: {error}", folder.display());
+            return ExitCode::from(2);
+        }
+    };
+    let include = args.folder.join("../p4include");
+    let options = Options { include_dirs: vec![include], read_files: true, ..Options::default() };
+    let mut passed = [0; BACKENDS.len()];
+    for case in &cases {
+        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for (index, (kind, backend)) in BACKENDS.into_iter().enumerate() {
+            let result = catch_unwind(AssertUnwindSafe(|| match args.hostile {
+                Some(packets) => hostile::run(&load(case, &options, kind)?, packets),
+                None => run(case, &options, kind),
+            }))
+            .unwrap_or_else(|_| Err("panicked".into()));
+            match result {
+                Ok(()) => {
+                    passed[index] += 1;
+                    if args.verbose {
+                        println!("pass {name} [{backend}]");
+                    }
+                }
+                Err(error) => println!("FAIL {name} [{backend}]: {error}"),
+            }
+        }
+    }
+    let mut good = !cases.is_empty();
+    for (passed, (_, backend)) in passed.into_iter().zip(BACKENDS) {
+        let share = 100.0 * passed as f64 / cases.len().max(1) as f64;
+        println!("{backend}: {passed} of {} cases passed, {share:.1} %", cases.len());
+        good &= share >= args.goal;
+    }
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The programs, without extension, that are v1model and have an `.stf`.
+fn cases(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
+    let mut cases = vec![];
+    for entry in std::fs::read_dir(folder)? {
+        let script = entry?.path();
+        let program = script.with_extension("p4");
+        let wanted = script.extension().is_some_and(|extension| extension == "stf")
+            && script.to_string_lossy().contains(only)
+            && program.is_file();
+        if wanted && std::fs::read_to_string(&program).is_ok_and(|text| text.contains("v1model.p4")) {
+            cases.push(script.with_extension(""));
+        }
+    }
+    cases.sort();
+    Ok(cases)
+}
+
+fn load(case: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, String> {
+    let program = with_extension(case, "p4");
+    let compiled = compiler::compile_file(&program, options).map_err(|failure| first_error(&failure.to_string()))?;
+    let problems = ir::verify::verify(&compiled.program);
+    if let Some(problem) = problems.first() {
+        return Err(format!("the flat form is wrong: {problem}"));
+    }
+    Loaded::new(Arc::new(compiled.program), kind)
+}
+
+fn run(case: &Path, options: &Options, kind: BackendKind) -> Result<(), String> {
+    let loaded = load(case, options, kind)?;
+    let text = std::fs::read_to_string(with_extension(case, "stf")).map_err(|error| error.to_string())?;
+    let outcome = stf::run(&loaded, &script::parse(&text)?)?;
+    match outcome.failures.first() {
+        None => Ok(()),
+        Some(first) => Err(format!("{first} ({} differences)", outcome.failures.len())),
+    }
+}
+
+/// `case` names hold dots, so an extension is appended, not replaced.
+fn with_extension(case: &Path, extension: &str) -> PathBuf {
+    let mut name = case.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+fn first_error(text: &str) -> String {
+    text.lines().find(|line| line.contains("error")).unwrap_or(text).to_string()
+}
