@@ -8,6 +8,7 @@ use crate::scope::Symbol;
 
 impl<'a> Checker<'a> {
     pub fn annotations(&mut self, annotations: &'a [ast::Annotation]) -> Vec<Annotation> {
+        self.check_annotations(annotations);
         annotations
             .iter()
             .map(|annotation| Annotation {
@@ -16,6 +17,29 @@ impl<'a> Checker<'a> {
                 span: annotation.span,
             })
             .collect()
+    }
+
+    /// A structured annotation stands once; `@name` is a string.
+    fn check_annotations(&mut self, annotations: &'a [ast::Annotation]) {
+        let structured =
+            |a: &ast::Annotation| matches!(a.body, ast::AnnotationBody::Exprs(_) | ast::AnnotationBody::KeyValues(_));
+        for (i, annotation) in annotations.iter().enumerate() {
+            let name = &annotation.name.name;
+            let before = annotations[..i].iter().find(|a| a.name.name == *name);
+            if let Some(before) = before.filter(|before| structured(annotation) || structured(before)) {
+                let labels = [(before.span, "first given here".to_owned())];
+                self.error_at(annotation.span, format!("the structured annotation `@{name}` is given twice"), &labels);
+            }
+            let number = match &annotation.body {
+                ast::AnnotationBody::Free { args: ast::FreeArgs::Exprs(exprs), .. } => exprs.as_slice(),
+                _ => &[],
+            };
+            if let ("name", [ast::Expr { kind: ast::ExprKind::Int(_) | ast::ExprKind::Bool(_), span }]) =
+                (name.as_str(), number)
+            {
+                self.error_help(*span, "`@name` takes a string", "write it in quotation marks".into());
+            }
+        }
     }
 
     fn annotation_body(&mut self, body: &'a ast::AnnotationBody) -> AnnotationBody {

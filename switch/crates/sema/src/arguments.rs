@@ -40,6 +40,14 @@ pub struct CallSite<'a> {
     pub purpose: Purpose,
     /// The type that the place of the call asks for.
     pub expected: Option<TypeId>,
+    /// Type parameters that nothing determines stay open: those of a package, which nothing at run time has.
+    pub open_types: bool,
+}
+
+impl<'a> CallSite<'a> {
+    pub fn new(args: &'a [ast::Arg], span: Span, purpose: Purpose) -> Self {
+        Self { args, span, purpose, expected: None, open_types: false }
+    }
 }
 
 impl<'a> Checker<'a> {
@@ -96,6 +104,7 @@ impl<'a> Checker<'a> {
     /// Checks a call of `sig`. `bound` holds the type arguments known before; those of the object come first.
     pub fn match_call(&mut self, sig: &Sig, mut bound: Bound, site: CallSite<'a>) -> Option<Matched> {
         bound.resize(sig.type_params.len(), None);
+        let given = bound.clone();
         let Some(placed) = self.place_arguments(sig, site.args, site.span) else {
             self.check_unmatched(site.args);
             return None;
@@ -108,6 +117,15 @@ impl<'a> Checker<'a> {
             self.learn(&sig.ret, expected, &mut bound);
         }
         let failed = values.iter().flatten().any(|v| self.is_poison(v) && !is_left_out(&placed, v));
+        // What is written stands, whatever the arguments would say.
+        for (bound, given) in bound.iter_mut().zip(given) {
+            *bound = given.or(*bound);
+        }
+        if site.open_types {
+            bound.iter_mut().for_each(|ty| {
+                ty.get_or_insert(self.basic.any);
+            });
+        }
         if let Some(at) = bound.iter().position(Option::is_none) {
             if !failed {
                 let message =
@@ -222,7 +240,8 @@ impl<'a> Checker<'a> {
             Some(direction @ (Direction::Out | Direction::InOut)) => {
                 let word = if direction == Direction::Out { "out" } else { "inout" };
                 if self.is_poison(&value)
-                    || !self.check_writable(&value, &format!("give to the `{word}` parameter `{}`", param.name))
+                    || !self
+                        .check_writable(&value, &format!("the `{word}` parameter `{}` needs a variable", param.name))
                 {
                     return Some(self.poison(span));
                 }
@@ -246,12 +265,17 @@ impl<'a> Checker<'a> {
                     self.error(span, message);
                     return Some(self.poison(span));
                 }
-                if direction == Some(Direction::In) && !matches!(param.ty, Ty::Known(_)) && self.has_int(value.ty) {
+                if purpose == Purpose::Call && !matches!(param.ty, Ty::Known(_)) && self.has_int(value.ty) {
                     self.error_help(
                         span,
                         format!("the width of the number for `{}` is unknown", param.name),
                         "give it one, as in `8w1` or `(bit<8>) 1`".into(),
                     );
+                    return Some(self.poison(span));
+                }
+                if direction.is_some() && value.ty == self.basic.string {
+                    let message = format!("a string cannot be given to `{}`, which has a direction", param.name);
+                    self.error(span, message);
                     return Some(self.poison(span));
                 }
                 Some(value)

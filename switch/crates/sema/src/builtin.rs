@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
             }
             "setValid" | "setInvalid" => {
                 self.no_arguments(name, site)?;
-                if !self.check_writable(&object, "change the validity of") {
+                if !self.check_writable(&object, "the validity of this cannot be changed") {
                     return None;
                 }
                 let object = Box::new(object);
@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
                     self.error(site.span, format!("`{name}` cannot be used in a parser"));
                     return None;
                 }
-                if !self.check_writable(&object, "shift") {
+                if !self.check_writable(&object, "this cannot be shifted") {
                     return None;
                 }
                 let [arg] = site.args else {

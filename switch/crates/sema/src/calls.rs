@@ -21,12 +21,18 @@ impl<'a> Checker<'a> {
         span: Span,
         expected: Option<TypeId>,
     ) -> Expr {
-        let site = CallSite { args, span, purpose: Purpose::Call, expected };
+        let site = CallSite { expected, ..CallSite::new(args, span, Purpose::Call) };
         let called = match &callee.kind {
             ast::ExprKind::Member { base, member } => self.call_member(base, member, type_args, site),
             _ => self.call_entity(callee, type_args, site),
         };
         called.unwrap_or_else(|| self.poison(span))
+    }
+
+    fn no_type_args(&mut self, type_args: &'a [ast::Type]) {
+        if let Some(arg) = type_args.first() {
+            self.error(arg.span, "what is called here has no type parameters");
+        }
     }
 
     fn call_node(&self, ty: TypeId, callee: Callee, args: Vec<Option<Expr>>, span: Span) -> Expr {
@@ -64,6 +70,7 @@ impl<'a> Checker<'a> {
                 if matches!(self.body.place, Place::Parser | Place::Function) {
                     self.error(site.span, "an action can be called only in a control or in another action");
                 }
+                self.no_type_args(type_args);
                 let sig = self.sig_of_action(action);
                 let matched = self.match_call(&sig, Bound::new(), CallSite { purpose: Purpose::Action, ..site })?;
                 Some(self.call_node(self.basic.void, Callee::Action(action), matched.args, site.span))
@@ -108,22 +115,26 @@ impl<'a> Checker<'a> {
         type_args: &'a [ast::Type],
         site: CallSite<'a>,
     ) -> Option<Expr> {
-        let sigs: Vec<_> = functions
-            .iter()
-            .map(|function| match function {
-                FnRef::Extern(id) => self.extern_sigs[id.index()].clone(),
-                FnRef::User(i) => self.functions[*i].sig.clone(),
-            })
-            .collect();
+        let sigs: Vec<_> = functions.iter().map(|function| self.sig_of_function(*function)).collect();
         let chosen = self.overload(name, &sigs, site)?;
         let bound = self.type_args_for(name, sigs[chosen].type_params.len(), 0, type_args, site.span)?;
         let matched = self.match_call(&sigs[chosen], bound, site)?;
+        if name == "verify" && matches!(functions[chosen], FnRef::Extern(_)) && self.body.place != Place::Parser {
+            self.error(site.span, "`verify` can be called only in a parser");
+        }
         let callee = match functions[chosen] {
             FnRef::Extern(function) => Callee::ExternFn { function, type_args: matched.type_args },
             FnRef::User(i) => Callee::Function(self.instantiate_function(i, matched.type_args, site.span)?),
         };
         let node = self.call_node(matched.ret, callee, matched.args, site.span);
         Some(self.fold_assertion(name, node))
+    }
+
+    pub fn sig_of_function(&self, function: FnRef) -> std::rc::Rc<crate::signature::Sig> {
+        match function {
+            FnRef::Extern(id) => self.extern_sigs[id.index()].clone(),
+            FnRef::User(i) => self.functions[i].sig.clone(),
+        }
     }
 
     /// `static_assert` is checked here: it has no meaning at run time but `true`.
@@ -187,6 +198,7 @@ impl<'a> Checker<'a> {
                 if self.body.place != Place::Control {
                     self.error(site.span, "a table can be applied only in the `apply` block of its control");
                 }
+                self.no_type_args(type_args);
                 if let Some(arg) = site.args.first() {
                     self.error(arg.span, "the `apply` of a table takes no arguments");
                 }
@@ -202,9 +214,13 @@ impl<'a> Checker<'a> {
             Entity::Value(object) => match self.ty(object.ty) {
                 Type::Extern(..) => self.call_method(object, member, type_args, site),
                 Type::Parser(_) | Type::Control(_) | Type::ArchBlock(_) if member.name == "apply" => {
+                    self.no_type_args(type_args);
                     self.apply_block(object, site)
                 }
-                _ => self.builtin_method(object, member, site),
+                _ => {
+                    self.no_type_args(type_args);
+                    self.builtin_method(object, member, site)
+                }
             },
         }
     }
@@ -234,6 +250,9 @@ impl<'a> Checker<'a> {
         bound.extend(written);
         let matched = self.match_call(&sigs[chosen], bound, site)?;
         let type_args = matched.type_args[from_object..].to_vec();
+        if self.prog.types.externs[id].name == "packet_in" {
+            self.check_packet_in(&member.name, &matched.args, &type_args, site.span);
+        }
         let callee = Callee::ExternMethod { object: Box::new(object), method: named[chosen], type_args };
         Some(self.call_node(matched.ret, callee, matched.args, site.span))
     }
@@ -362,7 +381,16 @@ impl<'a> Checker<'a> {
             Some(args) => args.into_iter().map(Some).collect(),
             None => self.type_args_for(&name.name, sig.type_params.len(), 0, type_args, name.span)?,
         };
-        let matched = self.match_call(&sig, bound, site)?;
+        let open_types = matches!(symbol, Symbol::Package(_));
+        let matched = self.match_call(&sig, bound, CallSite { open_types, ..site })?;
+        if let Symbol::Extern(id) = symbol
+            && let Some(method) = self.prog.types.externs[id].methods.iter().find(|m| m.is_abstract)
+        {
+            let message =
+                format!("the abstract method `{}` has no body here, and this target has none to give", method.name);
+            self.error(site.span, message);
+            return None;
+        }
         let ty = match symbol {
             Symbol::Extern(id) => Type::Extern(id, matched.type_args),
             Symbol::Parser(id) => Type::Parser(id),

@@ -1,5 +1,6 @@
 //! The state of a check: the program so far, the scopes, and where in the program we are.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -82,9 +83,6 @@ pub struct Checker<'a> {
     pub generics: Vec<Generic<'a>>,
     /// Which generic declaration and type arguments a struct came from.
     pub origins: HashMap<StructId, (usize, Vec<TypeId>)>,
-    /// Structs made for `{f = e}` where no type is asked for; they become the type that is.
-    pub anonymous: HashMap<Vec<(String, TypeId)>, TypeId>,
-    pub anonymous_ids: HashSet<TypeId>,
     /// By `ExternId`.
     pub externs: Vec<ExternInfo>,
     /// By `ExternFnId`.
@@ -104,6 +102,8 @@ pub struct Checker<'a> {
     pub readonly: HashSet<VarId>,
     /// The extern that stands for `list<T>`.
     pub list_extern: Option<hir::ExternId>,
+    /// The first expression that was given up. With no error to show for it, that is a mistake of the check itself.
+    pub given_up: Cell<Option<Span>>,
     depth: usize,
     too_deep: bool,
 }
@@ -131,8 +131,6 @@ impl<'a> Checker<'a> {
             body: Body::new(Place::Top, basic.void),
             generics: Vec::new(),
             origins: HashMap::new(),
-            anonymous: HashMap::new(),
-            anonymous_ids: HashSet::new(),
             externs: Vec::new(),
             extern_sigs: Vec::new(),
             functions: Vec::new(),
@@ -144,6 +142,7 @@ impl<'a> Checker<'a> {
             action_sigs: Vec::new(),
             readonly: HashSet::new(),
             list_extern: None,
+            given_up: Cell::new(None),
             depth: 0,
             too_deep: false,
         }

@@ -14,6 +14,9 @@ impl Checker<'_> {
 
     /// What stands for an expression that was reported: it fits everywhere.
     pub fn poison(&self, span: Span) -> Expr {
+        if self.given_up.get().is_none() {
+            self.given_up.set(Some(span));
+        }
         Expr { ty: self.basic.any, kind: ExprKind::DontCare, span }
     }
 
@@ -24,6 +27,10 @@ impl Checker<'_> {
 
     /// The expression as a value of the type, by the conversions that need no cast in the source; else an error.
     pub fn coerce(&mut self, e: Expr, to: TypeId) -> Expr {
+        // Where an `int` is asked for, a constant of a fixed width will do.
+        if to == self.basic.int && fold::width(self.ty(e.ty)).is_some() && fold::is_const(&e) {
+            return self.cast_node(e, to);
+        }
         match self.convert(e, to) {
             Ok(e) => e,
             Err(e) => {
@@ -35,6 +42,9 @@ impl Checker<'_> {
 
     fn mismatch(&mut self, e: &Expr, to: TypeId) {
         let (want, have) = (self.name(to), self.describe(e));
+        if self.is_poison(e) {
+            return;
+        }
         if let Some(why) = self.reads_block(to).then(|| self.block_mismatch(e.ty, to)).flatten() {
             self.error(e.span, format!("expected `{want}`, found {have}: {why}"));
         } else if e.kind == ExprKind::Invalid {
@@ -70,8 +80,7 @@ impl Checker<'_> {
         if e.ty == self.basic.any || to == self.basic.any {
             return Ok(e);
         }
-        let literal = matches!(e.kind, ExprKind::Aggregate(_))
-            && (matches!(self.ty(e.ty), Type::Tuple(_)) || self.anonymous_ids.contains(&e.ty));
+        let literal = matches!(e.kind, ExprKind::Aggregate(_)) && matches!(self.ty(e.ty), Type::Tuple(_));
         match (self.ty(e.ty), self.ty(to)) {
             (Type::Int, Type::Bit(_) | Type::Signed(_)) => Ok(self.int_to_fixed(e, to)),
             (Type::Enum(id), _) if self.prog.types.enums[*id].underlying == Some(to) => Ok(self.cast_node(e, to)),
@@ -103,27 +112,11 @@ impl Checker<'_> {
         self.make(to, kind, e.span)
     }
 
-    /// `{a, b}` or `{f = a}` as a value of a type with parts.
+    /// `{a, b}` as a value of a type with parts.
     fn convert_literal(&mut self, e: Expr, to: TypeId) -> Result<Expr, Expr> {
         let Some(part_types) = self.part_types(to, e_len(&e)) else { return Err(e) };
         let span = e.span;
-        let names = if self.anonymous_ids.contains(&e.ty) {
-            let Some(names) = self.field_names(e.ty) else { return Err(e) };
-            if !matches!(self.ty(to), Type::Struct(_) | Type::Header(_)) {
-                return Err(e);
-            }
-            Some(names)
-        } else {
-            None
-        };
         let ExprKind::Aggregate(items) = e.kind else { return Err(e) };
-        let items = match names {
-            Some(names) => match self.in_field_order(names, items, to, span) {
-                Some(items) => items,
-                None => return Ok(self.poison(span)),
-            },
-            None => items,
-        };
         if items.len() != part_types.len() {
             let name = self.name(to);
             let message = format!("`{name}` takes {}, found {}", count(part_types.len(), "element"), items.len());
@@ -152,27 +145,6 @@ impl Checker<'_> {
 
     pub fn field_names(&self, ty: TypeId) -> Option<Vec<String>> {
         self.prog.types.fields(ty).map(|fields| fields.iter().map(|f| f.name.clone()).collect())
-    }
-
-    /// Sorts the values of `{f = a, g = b}` into the order of the type's fields.
-    fn in_field_order(&mut self, names: Vec<String>, items: Vec<Expr>, to: TypeId, span: Span) -> Option<Vec<Expr>> {
-        let wanted = self.field_names(to)?;
-        let name = self.name(to);
-        let mut given: Vec<(String, Expr)> = names.into_iter().zip(items).collect();
-        let mut sorted = Vec::new();
-        for field in &wanted {
-            let Some(at) = given.iter().position(|(name, _)| name == field) else {
-                self.error(span, format!("the field `{field}` of `{name}` has no value here"));
-                return None;
-            };
-            sorted.push(given.swap_remove(at).1);
-        }
-        if let Some((extra, value)) = given.first() {
-            let (extra, span) = (extra.clone(), value.span);
-            self.error(span, format!("`{name}` has no field `{extra}`"));
-            return None;
-        }
-        Some(sorted)
     }
 
     /// `(to) e`.

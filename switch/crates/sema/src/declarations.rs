@@ -66,6 +66,7 @@ impl<'a> Checker<'a> {
     /// `const T name = value;`. The value is folded into its uses, unless only an instance knows it: then the
     /// constant is a variable, and its initialiser is returned.
     pub fn constant(&mut self, decl: &'a ast::ConstDecl) -> Option<(VarId, hir::Expr)> {
+        let annotations = self.annotations(&decl.annotations);
         let ty = self.resolve_type(&decl.ty);
         if self.is_object(ty) {
             let name = self.name(ty);
@@ -90,7 +91,6 @@ impl<'a> Checker<'a> {
             self.declare(&decl.name, Symbol::Poison);
             return None;
         }
-        let annotations = self.annotations(&decl.annotations);
         let var = self.new_var(Var {
             name: decl.name.name.clone(),
             ty,
@@ -164,16 +164,16 @@ impl<'a> Checker<'a> {
 
     fn instance_of(&mut self, decl: &'a ast::Instance) -> Option<(TypeId, hir::InstanceDecl)> {
         let (symbol, name, type_args) = self.constructed(&decl.ty)?;
-        let site = CallSite { args: &decl.args, span: decl.span, purpose: Purpose::Construct, expected: None };
+        let site = CallSite::new(&decl.args, decl.span, Purpose::Construct);
         let (ty, instance) = self.construct(&symbol, name, type_args, site)?;
         let place = self.body.place;
         let misplaced = match self.ty(ty) {
             Type::Package(_) => (place != Place::Top).then_some("a package can be instantiated at the top level only"),
-            Type::Parser(_) if place != Place::Top && place != Place::Parser => {
-                Some("a parser can be instantiated only in a parser or at the top level")
+            Type::Parser(_) if place != Place::Parser => {
+                Some("a parser can be instantiated only in a parser, or as an argument of a package")
             }
-            Type::Control(_) if place != Place::Top && place != Place::Control => {
-                Some("a control can be instantiated only in a control or at the top level")
+            Type::Control(_) if place != Place::Control => {
+                Some("a control can be instantiated only in a control, or as an argument of a package")
             }
             _ if matches!(place, Place::Action | Place::Function) => {
                 Some("instances cannot be declared in an action or function")
@@ -186,13 +186,6 @@ impl<'a> Checker<'a> {
         }
         if decl.init.is_some() {
             self.error(decl.span, "only an extern type with abstract methods takes a body, and this target has none");
-            return None;
-        }
-        if let Type::Extern(id, _) = self.ty(ty)
-            && let Some(method) = self.prog.types.externs[*id].methods.iter().find(|m| m.is_abstract)
-        {
-            let message = format!("the abstract method `{}` is not implemented, and this target has none", method.name);
-            self.error(decl.span, message);
             return None;
         }
         Some((ty, instance))
@@ -237,8 +230,11 @@ impl<'a> Checker<'a> {
                 _ if self.is_object(id) && direction.is_some() => {
                     Some("a parameter of an extern, parser or control type has no direction")
                 }
-                Type::Int | Type::String if matches!(direction, Some(Direction::Out | Direction::InOut)) => {
-                    Some("values of this type exist at compile time only, so nothing can be stored in one")
+                Type::Parser(_) | Type::Control(_) => Some(
+                    "a parameter cannot be of the type of one parser or control; a type of them without a body can stand",
+                ),
+                Type::Int | Type::String if direction.is_some() => {
+                    Some("values of this type exist at compile time only, so the parameter has no direction")
                 }
                 _ => None,
             };
@@ -308,8 +304,16 @@ impl<'a> Checker<'a> {
                     span: constructor.span,
                 })
             });
-            let constructors = constructors.collect();
-            let methods = decl.methods.iter().map(|m| checker.prototype(&m.prototype, outer.len(), &outer)).collect();
+            let constructors: Vec<Rc<Sig>> = constructors.collect();
+            let methods: Vec<Rc<Sig>> =
+                decl.methods.iter().map(|m| checker.prototype(&m.prototype, outer.len(), &outer)).collect();
+            for (i, sig) in constructors.iter().enumerate() {
+                checker.check_distinct_sig(sig, &constructors[..i]);
+            }
+            for (i, sig) in methods.iter().enumerate() {
+                let same: Vec<Rc<Sig>> = methods[..i].iter().filter(|m| m.name == sig.name).cloned().collect();
+                checker.check_distinct_sig(sig, &same);
+            }
             ExternInfo { type_params: outer.len(), constructors, methods }
         });
         let mut methods = Vec::new();
@@ -328,6 +332,7 @@ impl<'a> Checker<'a> {
 
     fn declare_extern_function(&mut self, decl: &'a ast::Prototype) {
         let sig = self.prototype(decl, 0, &[]);
+        self.check_overload(&decl.name, &sig);
         let annotations = self.annotations(&decl.annotations);
         let params = sig.extern_params();
         let id = self.prog.extern_fns.push(ExternFn { name: sig.name.clone(), params, annotations, span: sig.span });
@@ -385,22 +390,41 @@ impl<'a> Checker<'a> {
     fn declare_function(&mut self, decl: &'a ast::Function) {
         let generic = !decl.prototype.type_params.is_empty();
         let sig = self.prototype(&decl.prototype, 0, &[]);
-        self.functions.push(UserFn { decl, sig, instances: HashMap::new(), in_progress: false });
+        self.annotations(&decl.prototype.annotations);
+        self.functions.push(UserFn { decl, sig, instances: HashMap::new(), in_progress: !generic });
         let index = self.functions.len() - 1;
+        self.declare(&decl.prototype.name, Symbol::Functions(vec![FnRef::User(index)]));
         if !generic {
-            // Checked before its name is declared: P4 has no recursion.
             let outer = std::mem::replace(&mut self.body, Body::new(Place::Function, self.basic.void));
             let id = self.scoped(|checker| checker.function_body(decl));
             self.body = outer;
             self.functions[index].instances.insert(Vec::new(), id);
+            self.functions[index].in_progress = false;
         }
-        self.declare(&decl.prototype.name, Symbol::Functions(vec![FnRef::User(index)]));
+    }
+
+    /// Reports a function that no call could tell from an earlier one: overloads differ in the number or the names of
+    /// their parameters.
+    fn check_overload(&mut self, name: &ast::Ident, sig: &Sig) {
+        let Some(Symbol::Functions(before)) = self.scopes.local(&name.name).map(|d| d.symbol.clone()) else { return };
+        let sigs: Vec<Rc<Sig>> = before.iter().map(|function| self.sig_of_function(*function)).collect();
+        self.check_distinct_sig(sig, &sigs);
+    }
+
+    fn check_distinct_sig(&mut self, sig: &Sig, before: &[Rc<Sig>]) {
+        let names = |sig: &Sig| sig.params.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
+        if let Some(same) = before.iter().find(|before| names(before) == names(sig)) {
+            let labels = [(same.span, "first declared here".to_owned())];
+            let message = format!("`{}` is declared twice with parameters of the same names", sig.name);
+            self.error_at(sig.span, message, &labels);
+        }
     }
 
     /// Checks the function in the scopes that are open, type parameters standing for types.
     pub fn function_body(&mut self, decl: &'a ast::Function) -> hir::FunctionId {
         let ret = self.resolve_type(&decl.prototype.ret);
         let sig_params = self.sig_params(&decl.prototype.params);
+        self.check_not_optional(&decl.prototype.params);
         let params = self.declare_params(&decl.prototype.params, &sig_params, VarKind::Param);
         self.body.ret = ret;
         let body = self.block(&decl.body);
@@ -426,10 +450,16 @@ impl<'a> Checker<'a> {
                 _ => self.basic.any,
             };
             let annotations = self.annotations(&param.annotations);
+            let kind = kind(sig.direction);
+            let block = matches!(self.ty(ty), Type::ArchBlock(_) | Type::Package(_));
+            if block && kind != VarKind::CtorParam {
+                let name = self.name(ty);
+                self.error(param.span, format!("`{name}` can be the type of a constructor parameter only"));
+            }
             let var = self.new_var(Var {
                 name: sig.name.clone(),
                 ty,
-                kind: kind(sig.direction),
+                kind,
                 default: sig.default.clone(),
                 annotations,
                 span: param.name.span,
@@ -444,7 +474,9 @@ impl<'a> Checker<'a> {
         let outer = std::mem::replace(&mut self.body, Body::new(Place::Action, self.basic.void));
         self.scopes.push();
         let sig_params = self.sig_params(&decl.params);
+        self.check_not_optional(&decl.params);
         self.check_directions_first(&decl.params);
+        self.check_action_params(&decl.params, &sig_params);
         let params = self.declare_params(&decl.params, &sig_params, VarKind::Param);
         let body = self.block(&decl.body);
         self.scopes.pop();
@@ -462,6 +494,26 @@ impl<'a> Checker<'a> {
         let id = self.prog.actions.push(hir::Action { name, params, body, annotations, span });
         self.declare(&decl.name, Symbol::Action(id));
         id
+    }
+
+    pub fn check_not_optional(&mut self, params: &[ast::Param]) {
+        for param in params.iter().filter(|param| Self::is_optional(&param.annotations)) {
+            self.error_help(
+                param.span,
+                "this parameter cannot be `@optional`",
+                "give it a default value: `name = value`".into(),
+            );
+        }
+    }
+
+    fn check_action_params(&mut self, params: &[ast::Param], sig: &[SigParam]) {
+        for (param, sig) in params.iter().zip(sig) {
+            let Ty::Known(ty) = sig.ty else { continue };
+            if self.is_object(ty) || matches!(self.ty(ty), Type::Int | Type::String) {
+                let name = self.name(ty);
+                self.error(param.span, format!("a parameter of an action cannot be of type `{name}`"));
+            }
+        }
     }
 
     fn check_directions_first(&mut self, params: &[ast::Param]) {

@@ -99,9 +99,16 @@ impl<'a> Checker<'a> {
                 self.unary(*op, operand, span)
             }
             ast::ExprKind::Binary { op, left, right } => {
+                let equality = matches!(op, ast::BinaryOp::Eq | ast::BinaryOp::Ne);
+                if equality && matches!(left.kind, ast::ExprKind::Struct { .. }) {
+                    // Only the other side can say what `{f = a}` is.
+                    let right = self.expr(right, None);
+                    let left = self.expr(left, Some(right.ty));
+                    return Entity::Value(self.binary(*op, left, right, span));
+                }
                 let left = self.expr(left, None);
-                let hint = matches!(op, ast::BinaryOp::Eq | ast::BinaryOp::Ne).then_some(left.ty);
-                let right = self.expr(right, hint.filter(|ty| self.is_composite(*ty)));
+                let hint = equality.then_some(left.ty).filter(|ty| self.is_composite(*ty));
+                let right = self.expr(right, hint);
                 self.binary(*op, left, right, span)
             }
             ast::ExprKind::Ternary { cond, then, otherwise } => {
@@ -131,6 +138,11 @@ impl<'a> Checker<'a> {
     }
 
     fn path(&mut self, path: &'a ast::Path, span: Span) -> Entity {
+        // The members of `match_kind` are names of the top level that any other declaration hides.
+        let kind = self.prog.match_kinds.iter().position(|kind| *kind == path.name.name);
+        if let (None, Some(kind)) = (self.find(path), kind) {
+            return Entity::Value(self.make(self.basic.match_kind, ExprKind::EnumMember(kind), span));
+        }
         let symbol = self.lookup(path, "name", |s| !matches!(s, Symbol::Poison));
         match symbol {
             Symbol::Var(var) => {
@@ -529,7 +541,23 @@ impl<'a> Checker<'a> {
     ) -> Expr {
         self.check_distinct(fields.iter().map(|f| &f.key), "field");
         let wanted = expected.filter(|ty| matches!(self.ty(*ty), Type::Struct(_) | Type::Header(_)));
-        let Some(ty) = wanted else { return self.anonymous_struct(fields, dots, span, expected) };
+        let Some(ty) = wanted else {
+            for field in fields {
+                self.expr(&field.value, None);
+            }
+            match expected.filter(|ty| *ty != self.basic.any) {
+                Some(ty) => {
+                    let name = self.name(ty);
+                    self.error(span, format!("expected `{name}`, found values for the fields of a struct"));
+                }
+                None => self.error_help(
+                    span,
+                    "the type of this struct is not known here",
+                    "put the type in front: `(T) { ... }`".into(),
+                ),
+            }
+            return self.poison(span);
+        };
         let types = self.part_types(ty, 0).unwrap_or_default();
         let names = self.field_names(ty).unwrap_or_default();
         let mut values: Vec<Option<Expr>> = vec![None; names.len()];
@@ -567,53 +595,6 @@ impl<'a> Checker<'a> {
         self.make(ty, ExprKind::Aggregate(values), span)
     }
 
-    /// `{f = a}` where no type is asked for, as in `digest(1, {port = p})`: a struct of its own, one for each list of
-    /// names and types.
-    fn anonymous_struct(
-        &mut self,
-        fields: &'a [ast::KeyValue],
-        dots: Option<Span>,
-        span: Span,
-        expected: Option<TypeId>,
-    ) -> Expr {
-        if let Some(ty) = expected.filter(|ty| *ty != self.basic.any) {
-            let name = self.name(ty);
-            self.error(span, format!("expected `{name}`, found values for the fields of a struct"));
-            return self.poison(span);
-        }
-        if let Some(dots) = dots {
-            self.error(dots, "the type of the struct is not known here, so `...` cannot be filled in");
-            return self.poison(span);
-        }
-        let values: Vec<Expr> = fields.iter().map(|field| self.expr(&field.value, None)).collect();
-        if values.iter().any(|value| self.is_poison(value)) {
-            return self.poison(span);
-        }
-        let key: Vec<(String, TypeId)> =
-            fields.iter().zip(&values).map(|(field, value)| (field.key.name.clone(), value.ty)).collect();
-        let ty = match self.anonymous.get(&key) {
-            Some(ty) => *ty,
-            None => {
-                let names: Vec<&str> = key.iter().map(|(name, _)| name.as_str()).collect();
-                let decl = hir::StructDecl {
-                    name: format!("{{{}}}", names.join(", ")),
-                    fields: key
-                        .iter()
-                        .map(|(name, ty)| hir::Field { name: name.clone(), ty: *ty, annotations: Vec::new() })
-                        .collect(),
-                    annotations: Vec::new(),
-                    span,
-                };
-                let id = self.prog.types.structs.push(decl);
-                let ty = self.intern(Type::Struct(id));
-                self.anonymous.insert(key, ty);
-                self.anonymous_ids.insert(ty);
-                ty
-            }
-        };
-        self.make(ty, ExprKind::Aggregate(values), span)
-    }
-
     /// Why nothing can be stored in the expression; `None` if something can.
     pub fn not_writable(&self, e: &Expr) -> Option<(String, Option<(Span, String)>)> {
         match &e.kind {
@@ -646,11 +627,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports an expression that nothing can be stored in.
-    pub fn check_writable(&mut self, e: &Expr, doing: &str) -> bool {
+    /// Reports an expression that nothing can be stored in; `problem` is how the message begins.
+    pub fn check_writable(&mut self, e: &Expr, problem: &str) -> bool {
         let Some((why, label)) = self.not_writable(e) else { return true };
         let labels: Vec<(Span, String)> = label.into_iter().collect();
-        self.error_at(e.span, format!("cannot {doing} this: {why}"), &labels);
+        self.error_at(e.span, format!("{problem}: {why}"), &labels);
         false
     }
 }

@@ -7,6 +7,7 @@ use syntax::source::Span;
 
 use crate::checker::Checker;
 use crate::fold;
+use crate::parsers::Shape;
 use crate::scope::Symbol;
 use crate::types::count;
 
@@ -29,8 +30,7 @@ impl<'a> Checker<'a> {
                     && a > b
                 {
                     let message = format!("the range {a} .. {b} is empty: the smaller number stands first");
-                    self.error(set.span, message);
-                    return None;
+                    self.warn(set.span, message);
                 }
                 Some(KeySet::Range(first, last))
             }
@@ -63,8 +63,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The sets of a `select` case, one for each selected expression.
-    pub fn select_keys(&mut self, keys: &'a [ast::KeySet], types: &[TypeId], span: Span) -> Option<Vec<KeySet>> {
+    /// The sets of a `select` case, one for each selected value.
+    pub fn select_keys(
+        &mut self,
+        keys: &'a [ast::KeySet],
+        shapes: &[Shape],
+        types: &[TypeId],
+        span: Span,
+    ) -> Option<Vec<KeySet>> {
         if let [key] = keys {
             if matches!(key.kind, ast::KeySetKind::Default | ast::KeySetKind::Any) {
                 return Some(vec![KeySet::Any]);
@@ -72,21 +78,85 @@ impl<'a> Checker<'a> {
             if let Some(set) = self.value_set(key) {
                 return self.fit_value_set(set, types, key.span).map(|set| vec![set]);
             }
+            if let ([Shape::Value], ast::KeySetKind::Value(ast::Expr { kind: ast::ExprKind::List(items), .. })) =
+                (shapes, &key.kind)
+                && let [item] = items.as_slice()
+            {
+                return Some(vec![KeySet::Value(self.expr_of(item, types[0]))]);
+            }
         }
-        if keys.len() != types.len() {
-            let message =
-                format!("{} matched by {}", count(types.len(), "expression"), count(keys.len(), "set of values"));
-            self.error(span, message.replace("set of valuess", "sets of values"));
+        if keys.len() != shapes.len() {
+            let message = format!("{} in `select`, {} in this case", count(shapes.len(), "expression"), keys.len());
+            self.error(span, message);
             return None;
         }
         let mut sets = Vec::new();
-        for (key, ty) in keys.iter().zip(types) {
-            sets.push(match self.value_set(key) {
-                Some(set) => self.fit_value_set(set, &[*ty], key.span),
-                None => self.key_set(key, *ty),
-            });
+        let mut at = 0;
+        for (key, shape) in keys.iter().zip(shapes) {
+            let types = &types[at..at + shape.values()];
+            at += shape.values();
+            match (self.value_set(key), shape) {
+                (Some(set), _) => sets.push(self.fit_value_set(set, types, key.span)),
+                (None, Shape::Value) => sets.push(self.key_set(key, types[0])),
+                (None, Shape::List(_)) => self.list_keys(key, shape, types, &mut sets),
+            }
         }
-        sets.into_iter().collect()
+        let sets: Option<Vec<KeySet>> = sets.into_iter().collect();
+        for set in sets.iter().flatten() {
+            self.check_constant_set(set);
+        }
+        sets
+    }
+
+    /// The sets for a list among the selected expressions: a list of values, or anything.
+    fn list_keys(&mut self, key: &'a ast::KeySet, shape: &Shape, types: &[TypeId], out: &mut Vec<Option<KeySet>>) {
+        match &key.kind {
+            ast::KeySetKind::Default | ast::KeySetKind::Any => {
+                out.extend(std::iter::repeat_n(Some(KeySet::Any), shape.values()));
+            }
+            ast::KeySetKind::Value(value) => self.list_values(value, shape, &mut types.iter(), out),
+            _ => {
+                self.error(key.span, "a list is matched by a list of values");
+                out.push(None);
+            }
+        }
+    }
+
+    fn list_values(
+        &mut self,
+        value: &'a ast::Expr,
+        shape: &Shape,
+        types: &mut std::slice::Iter<TypeId>,
+        out: &mut Vec<Option<KeySet>>,
+    ) {
+        match (shape, &value.kind) {
+            (Shape::Value, _) => {
+                let Some(ty) = types.next() else { return };
+                let value = self.expr_of(value, *ty);
+                out.push((!self.is_poison(&value)).then_some(KeySet::Value(value)));
+            }
+            (Shape::List(shapes), ast::ExprKind::List(items)) if items.len() == shapes.len() => {
+                for (item, shape) in items.iter().zip(shapes) {
+                    self.list_values(item, shape, types, out);
+                }
+            }
+            (Shape::List(shapes), _) => {
+                self.error(value.span, format!("expected a list of {}", count(shapes.len(), "value")));
+                out.push(None);
+            }
+        }
+    }
+
+    /// The types of the values in a value of the type, however deep they lie.
+    fn leaf_types(&self, ty: TypeId, out: &mut Vec<TypeId>) {
+        match self.ty(ty) {
+            Type::Struct(_) | Type::Tuple(_) => {
+                for part in self.part_types(ty, 0).unwrap_or_default() {
+                    self.leaf_types(part, out);
+                }
+            }
+            _ => out.push(ty),
+        }
     }
 
     fn value_set(&self, key: &ast::KeySet) -> Option<hir::ValueSetId> {
@@ -101,9 +171,10 @@ impl<'a> Checker<'a> {
 
     fn fit_value_set(&mut self, set: hir::ValueSetId, types: &[TypeId], span: Span) -> Option<KeySet> {
         let ty = self.prog.value_sets[set].ty;
-        let parts = self.part_types(ty, 0);
-        // A set of structs matches the list of their fields; one field may also match alone.
-        if types == [ty] || parts.as_deref() == Some(types) || ty == self.basic.any {
+        let mut leaves = Vec::new();
+        self.leaf_types(ty, &mut leaves);
+        // A set of structs matches the list of their fields.
+        if types == [ty] || types == leaves || ty == self.basic.any {
             return Some(KeySet::ValueSet(set));
         }
         let (have, want) = (self.name(ty), self.names(types));

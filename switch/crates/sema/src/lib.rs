@@ -11,11 +11,13 @@ mod checker;
 mod controls;
 mod convert;
 mod declarations;
+mod entries;
 mod expr;
 mod fold;
 mod keysets;
 mod names;
 mod operators;
+mod packet;
 mod parsers;
 mod report;
 mod scope;
@@ -40,6 +42,7 @@ pub fn check(program: &ast::Program, diags: &mut Diagnostics) -> Option<hir::Pro
         let checking = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
             let mut checker = checker::Checker::new(found);
             checker.program(program);
+            checker.check_given_up();
             checker.prog
         });
         match checking.map(|thread| thread.join()) {

@@ -44,6 +44,9 @@ impl Checker<'_> {
         match (&e.kind, self.ty(e.ty)) {
             (ExprKind::Aggregate(_), Type::Tuple(_)) => format!("a list of type `{name}`"),
             (ExprKind::Int(n), Type::Int) => format!("the `int` {n}"),
+            (ExprKind::Invalid, Type::Any) => "`{#}`".into(),
+            (_, Type::TableResult(_)) => name,
+            (_, Type::Parser(_) | Type::Control(_) | Type::Package(_)) => format!("`{name}`"),
             _ => format!("`{name}`"),
         }
     }

@@ -178,7 +178,10 @@ impl Checker<'_> {
                 let (ls, rs) = (l.span, r.span);
                 Some((self.make(ty, ExprKind::Aggregate(left), ls), self.make(ty, ExprKind::Aggregate(right), rs)))
             }
-            (Type::Enum(_), Type::Enum(_)) => self.one_to_other(op, l, r),
+            (Type::Enum(_), Type::Enum(_)) => {
+                let (l, r) = (self.underlying(l), self.underlying(r));
+                self.one_to_other(op, l, r)
+            }
             (Type::Enum(_), Type::Int) => {
                 let l = self.underlying(l);
                 self.one_to_other(op, l, r)
@@ -196,6 +199,11 @@ impl Checker<'_> {
             return Some((l, r));
         }
         let (lt, rt) = (l.ty, r.ty);
+        if lt == self.basic.any {
+            // `{#} == h`: the left side takes the type of the right.
+            let l = self.coerce(l, rt);
+            return (!self.is_poison(&l)).then_some((l, r));
+        }
         let r = match self.convert(r, lt) {
             Ok(r) => return Some((l, r)),
             Err(r) => r,
@@ -218,9 +226,17 @@ impl Checker<'_> {
             self.undefined(op, &l, &r, help);
             return None;
         }
+        use ast::BinaryOp as Op;
+        if matches!(op, Op::Div | Op::Mod) {
+            let negative = [&l, &r].into_iter().find(|e| matches!(&e.kind, ExprKind::Int(n) if n.is_negative()));
+            if let Some(negative) = negative {
+                let span = negative.span;
+                self.error(span, format!("`{}` is not defined on negative numbers", op.symbol()));
+                return None;
+            }
+        }
         let (l, r) = self.one_to_other(op, l, r)?;
         let ty = l.ty;
-        use ast::BinaryOp as Op;
         match (op, self.ty(ty)) {
             (Op::Div | Op::Mod, Type::Signed(_)) => {
                 self.undefined(op, &l, &r, Some("it is defined on bit<W> and on positive constants".into()));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use hir::{Local, Parser, SelectCase, State, StateRef, Transition, Type, ValueSet, VarKind};
+use hir::{Expr, ExprKind, Local, Parser, SelectCase, State, StateRef, Transition, Type, ValueSet, VarKind};
 use num_traits::ToPrimitive;
 use syntax::ast;
 
@@ -64,6 +64,7 @@ impl<'a> Checker<'a> {
     ) -> (Rc<Sig>, Rc<Sig>) {
         let apply = self.sig_params(params);
         let ctor = self.sig_params(ctor_params);
+        self.check_not_optional(ctor_params);
         for param in ctor_params {
             if param.direction.is_some() {
                 self.error(param.span, "a constructor parameter has no direction");
@@ -143,7 +144,13 @@ impl<'a> Checker<'a> {
             let message = format!("the parser `{}` has no state `start`", decl.name.name);
             self.error(decl.name.span, message);
         }
-        states.iter().map(|state| self.state(state, &places)).collect()
+        let checked: Vec<State> = states.iter().map(|state| self.state(state, &places)).collect();
+        if let Some(start) = places.get("start")
+            && !ends(&checked, *start)
+        {
+            self.error(decl.name.span, format!("the parser `{}` never comes to `accept` or `reject`", decl.name.name));
+        }
+        checked
     }
 
     fn state(&mut self, state: &'a ast::State, places: &HashMap<&str, usize>) -> State {
@@ -175,8 +182,13 @@ impl<'a> Checker<'a> {
 
     fn select(&mut self, select: &'a ast::Select, places: &HashMap<&str, usize>) -> Transition {
         let mut exprs = Vec::new();
+        let mut values = Vec::new();
+        let mut shapes = Vec::new();
         for e in &select.exprs {
             let value = self.expr(e, None);
+            shapes.push(flatten(value, &mut values));
+        }
+        for value in values {
             let stored = self.prog.types.stored(value.ty);
             let selectable = matches!(
                 self.ty(stored),
@@ -199,10 +211,57 @@ impl<'a> Checker<'a> {
         let mut cases = Vec::new();
         for case in &select.cases {
             let target = self.state_ref(&case.state, places);
-            if let Some(keys) = self.select_keys(&case.keys, &types, case.span) {
+            if let Some(keys) = self.select_keys(&case.keys, &shapes, &types, case.span) {
                 cases.push(SelectCase { keys, target, span: case.span });
             }
         }
         Transition::Select { exprs, cases }
     }
+}
+
+/// How a selected expression falls apart into the values that are matched: `{a, b}` into its items.
+pub enum Shape {
+    Value,
+    List(Vec<Shape>),
+}
+
+impl Shape {
+    pub fn values(&self) -> usize {
+        match self {
+            Self::Value => 1,
+            Self::List(items) => items.iter().map(Self::values).sum(),
+        }
+    }
+}
+
+fn flatten(e: Expr, values: &mut Vec<Expr>) -> Shape {
+    match e.kind {
+        ExprKind::Aggregate(items) => Shape::List(items.into_iter().map(|item| flatten(item, values)).collect()),
+        _ => {
+            values.push(e);
+            Shape::Value
+        }
+    }
+}
+
+/// Whether `accept` or `reject` can be reached. A `select` without a case for everything may end in `reject`.
+fn ends(states: &[State], start: usize) -> bool {
+    let mut seen = vec![false; states.len()];
+    let mut open = vec![StateRef::State(start)];
+    while let Some(next) = open.pop() {
+        let StateRef::State(index) = next else { return true };
+        if std::mem::replace(&mut seen[index], true) {
+            continue;
+        }
+        match &states[index].transition {
+            Transition::Direct(target) => open.push(*target),
+            Transition::Select { cases, .. } => {
+                if !cases.iter().any(|case| case.keys.iter().all(|key| matches!(key, hir::KeySet::Any))) {
+                    return true;
+                }
+                open.extend(cases.iter().map(|case| case.target));
+            }
+        }
+    }
+    false
 }

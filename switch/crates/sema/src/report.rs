@@ -24,6 +24,13 @@ impl Checker<'_> {
         self.diags.push(diagnostic);
     }
 
+    /// Makes sure that a program with an expression that was given up does not pass for a checked one.
+    pub fn check_given_up(&mut self) {
+        if let (Some(span), false) = (self.given_up.get(), self.diags.has_errors()) {
+            self.error(span, "this expression cannot be checked");
+        }
+    }
+
     pub fn warn(&mut self, span: Span, message: impl Into<String>) {
         self.diags.push(Diagnostic::warning(span, message));
     }

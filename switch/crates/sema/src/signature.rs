@@ -171,9 +171,6 @@ impl Checker<'_> {
             Type::Int => true,
             Type::Tuple(items) => items.iter().any(|item| self.has_int(*item)),
             Type::Stack(element, _) => self.has_int(*element),
-            Type::Struct(id) if self.anonymous_ids.contains(&ty) => {
-                self.prog.types.structs[*id].fields.iter().any(|f| self.has_int(f.ty))
-            }
             _ => false,
         }
     }
@@ -213,8 +210,8 @@ impl Checker<'_> {
             return Some(if want { "a parser is expected" } else { "a control is expected" }.into());
         }
         let (have, want) = (self.block_sig(actual)?, self.block_sig(wanted)?);
-        let required = have.params.iter().filter(|p| !p.optional && p.default.is_none()).count();
-        if have.params.len() < want.params.len() || required > want.params.len() {
+        let needed = |sig: &Sig| sig.params.iter().filter(|p| !p.optional && p.default.is_none()).count();
+        if have.params.len() < needed(&want) || needed(&have) > want.params.len() {
             return Some(format!("it has {} parameters, {} are expected", have.params.len(), want.params.len()));
         }
         for (have, want) in have.params.iter().zip(&want.params) {

@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
     ) -> Option<StmtKind> {
         let target = self.expr(target, None);
         let poisoned = self.is_poison(&target);
-        if !poisoned && !self.check_writable(&target, "assign to") {
+        if !poisoned && !self.check_writable(&target, "this cannot be assigned to") {
             self.expr(value, None);
             return None;
         }
@@ -177,6 +177,7 @@ impl<'a> Checker<'a> {
                 if item != self.basic.any && fold::width(self.ty(self.prog.types.stored(item))).is_none() {
                     let found = self.name(item);
                     self.error(ty.span, format!("a range is made of numbers, not of `{found}`"));
+                    return None;
                 }
                 (self.expr_of(first, item), Some(self.expr_of(last, item)))
             }

@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use hir::{
-    ActionId, ActionRef, Annotation, AnnotationBody, DefaultAction, Entries, Entry, Expr, ExprKind, Property, Table,
-    TableKey, Type,
+    ActionId, ActionRef, Annotation, AnnotationBody, DefaultAction, Expr, ExprKind, Property, Table, TableKey, Type,
 };
 use num_traits::ToPrimitive;
 use syntax::ast;
@@ -33,6 +32,7 @@ impl<'a> Checker<'a> {
         };
         let mut has_actions = false;
         let mut later = Vec::new();
+        let mut priorities = None;
         for property in &decl.properties {
             match &property.value {
                 ast::PropertyValue::Key(keys) => table.keys.extend(keys.iter().filter_map(|key| self.table_key(key))),
@@ -51,9 +51,9 @@ impl<'a> Checker<'a> {
         for property in later {
             match (&property.value, property.name.name.as_str()) {
                 (ast::PropertyValue::Entries(entries), _) => {
-                    let list =
-                        entries.iter().filter_map(|entry| self.entry(entry, property.is_const, &table)).collect();
-                    table.entries = Some(Entries { is_const: property.is_const, list });
+                    self.check_after_key(property, decl);
+                    table.entries = Some(self.entries(entries, property.is_const, &table));
+                    priorities = Some(property.name.span);
                 }
                 (ast::PropertyValue::Expr(value), "default_action") => {
                     table.default_action = self.default_action(value, property.is_const, &table);
@@ -61,6 +61,9 @@ impl<'a> Checker<'a> {
                 (ast::PropertyValue::Expr(value), name) => self.property(property, name, value, &mut table),
                 _ => {}
             }
+        }
+        if let Some(span) = priorities {
+            self.check_priorities(&table, span);
         }
         let names_default = decl.properties.iter().any(|p| p.name.name == "default_action");
         if !names_default {
@@ -81,6 +84,13 @@ impl<'a> Checker<'a> {
         let annotations = self.annotations(&key.annotations);
         if self.is_poison(&expr) {
             return None;
+        }
+        if !has_name(&expr) && !annotations.iter().any(|a| a.name == "name") {
+            self.error_help(
+                expr.span,
+                "the control plane needs a name for a computed key",
+                "write `@name(\"...\")` behind the match kind".into(),
+            );
         }
         let stored = self.prog.types.stored(expr.ty);
         let matchable = matches!(
@@ -111,8 +121,17 @@ impl<'a> Checker<'a> {
             }
             let (bound, _) = self.split_sig(action);
             let args = reference.args.as_deref().unwrap_or_default();
-            let purpose = Purpose::Action;
-            let site = CallSite { args, span: reference.span, purpose, expected: None };
+            if args.len() != bound.params.len() && args.iter().all(|arg| arg.name.is_none()) {
+                let message = format!(
+                    "the table must bind the {} of `{}` with a direction, {} given",
+                    count(bound.params.len(), "parameter"),
+                    reference.path.name.name,
+                    args.len()
+                );
+                self.error_at(reference.span, message, &self.declared_here(&reference.path));
+                continue;
+            }
+            let site = CallSite::new(args, reference.span, Purpose::Action);
             let Some(matched) = self.match_call(&bound, Bound::new(), site) else { continue };
             let args = matched.args.into_iter().flatten().collect();
             let annotations = self.annotations(&reference.annotations);
@@ -142,7 +161,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The action of a default or entry, by its place in the table's list, and its control-plane arguments.
-    fn chosen_action(
+    pub fn chosen_action(
         &mut self,
         path: &'a ast::Path,
         args: &'a [ast::Arg],
@@ -167,7 +186,7 @@ impl<'a> Checker<'a> {
         } else {
             0
         };
-        let site = CallSite { args: &args[..repeated], span, purpose: Purpose::Action, expected: None };
+        let site = CallSite::new(&args[..repeated], span, Purpose::Action);
         if repeated > 0 {
             let repeats = self.match_call(&bound, Bound::new(), site)?;
             let same = repeats.args.iter().flatten().zip(&table.actions[index].args).all(|(a, b)| same_expr(a, b));
@@ -211,77 +230,6 @@ impl<'a> Checker<'a> {
             table.actions.len() - 1
         });
         table.default_action = Some(DefaultAction { action: index, args: Vec::new(), is_const: false });
-    }
-
-    fn entry(&mut self, entry: &'a ast::Entry, all_const: bool, table: &Table) -> Option<Entry> {
-        if table.keys.is_empty() {
-            self.error(entry.span, format!("the table `{}` has no key, so it has no entries", table.name));
-            return None;
-        }
-        let priority = entry.priority.as_ref().map(|priority| self.expr(priority, None));
-        if let Some(priority) = &priority {
-            if !self.is_poison(priority) && !matches!(priority.kind, ExprKind::Int(_)) {
-                self.error(priority.span, "a priority must be a constant number");
-            } else if all_const {
-                self.error_help(
-                    priority.span,
-                    "the entries of `const entries` have their order for priority",
-                    "leave the priority out, or write `entries` without `const`".into(),
-                );
-            }
-        }
-        let keys = self.entry_keys(entry, table);
-        let args = entry.action.args.as_deref().unwrap_or_default();
-        let chosen = self.chosen_action(&entry.action.path, args, entry.action.span, table);
-        let annotations = self.annotations(&entry.annotations);
-        let ((action, args), keys) = (chosen?, keys?);
-        if table.actions[action].annotations.iter().any(|a| a.name == "defaultonly") {
-            self.error(entry.action.span, "this action is marked `@defaultonly`");
-        }
-        let is_const = all_const || entry.is_const;
-        Some(Entry { is_const, priority, keys, action, args, annotations, span: entry.span })
-    }
-
-    fn entry_keys(&mut self, entry: &'a ast::Entry, table: &Table) -> Option<Vec<hir::KeySet>> {
-        if let [key] = entry.keys.as_slice()
-            && matches!(key.kind, ast::KeySetKind::Default | ast::KeySetKind::Any)
-            && table.keys.len() > 1
-        {
-            return Some(vec![hir::KeySet::Any; table.keys.len()]);
-        }
-        if entry.keys.len() != table.keys.len() {
-            let message = format!(
-                "the table `{}` has {}, the entry {}",
-                table.name,
-                count(table.keys.len(), "key"),
-                entry.keys.len()
-            );
-            self.error(entry.span, message);
-            return None;
-        }
-        let mut sets = Vec::new();
-        for (set, key) in entry.keys.iter().zip(&table.keys) {
-            let checked = self.key_set(set, key.expr.ty);
-            if let Some(checked) = &checked {
-                self.check_match_kind(checked, &key.match_kind, set.span);
-                self.check_constant_set(checked);
-            }
-            sets.push(checked);
-        }
-        sets.into_iter().collect()
-    }
-
-    fn check_constant_set(&mut self, set: &hir::KeySet) {
-        let parts: &[&Expr] = match set {
-            hir::KeySet::Value(value) => &[value],
-            hir::KeySet::Mask(a, b) | hir::KeySet::Range(a, b) => &[a, b],
-            _ => &[],
-        };
-        for part in parts {
-            if !self.known_at_compile_time(part) {
-                self.error(part.span, "the keys of an entry must be constants");
-            }
-        }
     }
 
     fn property(&mut self, property: &'a ast::TableProperty, name: &str, value: &'a ast::Expr, table: &mut Table) {
@@ -341,6 +289,17 @@ impl<'a> Checker<'a> {
 
     fn is_integer(&self, e: &Expr) -> bool {
         e.ty == self.basic.int || fold::width(self.ty(self.prog.types.stored(e.ty))).is_some()
+    }
+}
+
+/// Whether the control plane can name the key as it stands in the source.
+fn has_name(key: &Expr) -> bool {
+    match &key.kind {
+        ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Bool(_) => true,
+        ExprKind::Field(base, _) | ExprKind::TupleField(base, _) | ExprKind::IsValid(base) => has_name(base),
+        ExprKind::Slice { base, .. } => has_name(base),
+        ExprKind::Index(base, at) | ExprKind::Binary(hir::BinaryOp::BitAnd, base, at) => has_name(base) && has_name(at),
+        _ => false,
     }
 }
 

@@ -117,7 +117,16 @@ impl<'a> Checker<'a> {
             self.error_at(span, message, &self.declared_here(path));
             return any;
         }
-        let resolved: Vec<Ty> = args.iter().map(|arg| self.resolve_ty(arg)).collect();
+        let any_arg = Ty::Known(self.basic.any);
+        let takes_any = matches!(symbol, Symbol::Arch(_) | Symbol::Package(_));
+        let resolved: Vec<Ty> = args
+            .iter()
+            .map(|arg| match arg.kind {
+                // A parser, control or package type that leaves a part open.
+                ast::TypeKind::DontCare if takes_any => any_arg.clone(),
+                _ => self.resolve_ty(arg),
+            })
+            .collect();
         match symbol {
             Symbol::Type(id) => Ty::Known(id),
             Symbol::TypeParam(i) => Ty::Param(i),
@@ -155,9 +164,9 @@ impl<'a> Checker<'a> {
     fn stack_size(&mut self, e: &'a ast::Expr) -> Option<u32> {
         let size = self.const_number(e, "the size of a stack")?;
         match size.to_u32() {
-            Some(size) if (1..=MAX_WIDTH).contains(&size) => Some(size),
+            Some(size) if size <= MAX_WIDTH => Some(size),
             _ => {
-                self.error(e.span, format!("a stack of {size} elements: it must have between 1 and {MAX_WIDTH}"));
+                self.error(e.span, format!("a stack of {size} elements: it must have between 0 and {MAX_WIDTH}"));
                 None
             }
         }
@@ -168,7 +177,7 @@ impl<'a> Checker<'a> {
         let value = self.expr(e, None);
         match value.kind {
             hir::ExprKind::Int(n) => Some(n),
-            _ if value.ty == self.basic.any => None,
+            _ if self.is_poison(&value) => None,
             _ if fold::is_const(&value) => {
                 let found = self.describe(&value);
                 self.error(e.span, format!("{what} must be a number, found {found}"));
@@ -332,6 +341,8 @@ impl<'a> Checker<'a> {
             id
         });
         let mut members: Vec<EnumMember> = Vec::new();
+        // A member's value may name the members before it.
+        self.scopes.push();
         for member in &decl.members {
             let value = match (underlying, &member.value) {
                 (Some(underlying), Some(value)) => self.enum_value(value, underlying),
@@ -351,9 +362,14 @@ impl<'a> Checker<'a> {
                 }
                 (None, None) => None,
             };
+            if let (Some(ty), Some(value)) = (underlying, &value) {
+                let value = self.make(ty, hir::ExprKind::Int(value.clone()), member.span);
+                self.redeclare(&member.name, Symbol::Const(std::rc::Rc::new(value)));
+            }
             let annotations = self.annotations(&member.annotations);
             members.push(EnumMember { name: member.name.name.clone(), value, annotations });
         }
+        self.scopes.pop();
         let annotations = self.annotations(&decl.annotations);
         let id = self.prog.types.enums.push(hir::EnumDecl {
             name: decl.name.name.clone(),
@@ -382,6 +398,7 @@ impl<'a> Checker<'a> {
 
     pub fn declare_typedef(&mut self, decl: &'a ast::TypedefDecl) {
         let underlying = self.resolve_type(&decl.ty);
+        let annotations = self.annotations(&decl.annotations);
         if !decl.is_new {
             self.declare(&decl.name, Symbol::Type(underlying));
             return;
@@ -397,7 +414,6 @@ impl<'a> Checker<'a> {
                 "it may stand over bit<W>, int<W>, varbit<W>, bool or another `type`; `typedef` names any type".into(),
             );
         }
-        let annotations = self.annotations(&decl.annotations);
         let id = self.prog.types.new_types.push(NewType {
             name: decl.name.name.clone(),
             underlying,
