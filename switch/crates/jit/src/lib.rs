@@ -20,7 +20,7 @@ use runtime::{Backend, Context};
 
 use code::{Code, Compiler, Entry};
 use raw::RawContext;
-use slow::SlowCall;
+use slow::SlowCalls;
 use translate::{Shared, Summary};
 
 /// A compiled program.
@@ -31,7 +31,7 @@ pub struct Jit {
     /// Owns the memory that the entries point into.
     _code: Code,
     /// Compiled code holds their addresses.
-    _slow_calls: Vec<Box<SlowCall>>,
+    _slow_calls: SlowCalls,
     /// Compiled code holds its address too.
     zeros: Box<[u64]>,
 }
@@ -59,9 +59,10 @@ impl Jit {
         let zeros = vec![0; most.unwrap_or(0) as usize / 8 + 16].into_boxed_slice();
         let mut shared = Shared {
             call_conv: compiler.module().isa().default_call_conv(),
-            slow_calls: Vec::new(),
+            slow_calls: SlowCalls::new(),
             zeros: zeros.as_ptr() as usize,
             packet_too_short: error_index(&program, "PacketTooShort"),
+            invalid_argument: error_index(&program, "ParserInvalidArgument"),
         };
         let mut builder_context = FunctionBuilderContext::new();
         let mut functions = Vec::new();

@@ -49,6 +49,10 @@ impl SlowCall {
     }
 }
 
+/// Compiled code holds the addresses of the calls, so they must not move.
+#[allow(clippy::vec_box, reason = "the vector grows after addresses were taken")]
+pub(crate) type SlowCalls = Vec<Box<SlowCall>>;
+
 struct Run<'a, 'd> {
     call: &'a SlowCall,
     context: &'a mut Context<'d>,

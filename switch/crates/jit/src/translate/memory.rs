@@ -117,12 +117,19 @@ impl Translator<'_> {
     }
 
     pub(super) fn load(&mut self, place: &Place, width: u32) -> Value {
+        if let (None, Some(variable)) = (place.index, self.promoted.get(&place.offset)) {
+            return self.builder.use_var(*variable);
+        }
         let address = self.readable(place);
         self.load_at(address, 0, type_of(width))
     }
 
     pub(super) fn store(&mut self, place: &Place, width: u32, src: Operand) {
         let value = self.operand(src, width);
+        if let (None, Some(variable)) = (place.index, self.promoted.get(&place.offset)) {
+            self.builder.def_var(*variable, value);
+            return;
+        }
         self.writable(place, storage_size(width), |this, address| this.store_at(address, 0, value));
     }
 

@@ -8,14 +8,17 @@ mod externs;
 mod known;
 mod memory;
 mod parser;
+mod promote;
 mod scalar;
 mod table;
 mod wire;
 
+use std::collections::BTreeMap;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind,
-    Type, Value, types::*,
+    AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Type,
+    Value, types::*,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
@@ -24,18 +27,23 @@ use ir::{BlockId, Handle, Inst, Operand, Program, Temp, Terminator};
 
 use crate::helper::Helper;
 use crate::raw::at;
-use crate::slow::SlowCall;
+use crate::slow::SlowCalls;
 use known::Known;
 pub(crate) use scalar::type_of;
+
+/// So many cases are compared one after the other: branches are foreseen better than jumps through a table.
+const FEW_CASES: usize = 4;
 
 /// What the functions of a program share.
 pub(crate) struct Shared {
     pub call_conv: CallConv,
     /// Instructions that helpers run; compiled code holds their addresses.
-    pub slow_calls: Vec<Box<SlowCall>>,
+    pub slow_calls: SlowCalls,
     /// Address of a frame full of zeros, which is read in place of an element that is not there.
     pub zeros: usize,
+    /// Numbers of errors.
     pub packet_too_short: u32,
+    pub invalid_argument: u32,
 }
 
 /// What else there is to know of a translated function.
@@ -90,6 +98,10 @@ struct Translator<'a> {
     out: Variable,
     data: Variable,
     fuel: Variable,
+    /// The first three of those that the function uses, their types and where they stand in the raw context.
+    state: Vec<(Variable, Type, i32)>,
+    /// Locals that are not in the frame, by offset.
+    promoted: BTreeMap<u32, Variable>,
     /// Whether the output was reserved before the function runs.
     output_reserved: bool,
 }
@@ -139,6 +151,8 @@ pub(crate) fn translate<'a>(
         out,
         data,
         fuel,
+        state: Vec::new(),
+        promoted: BTreeMap::new(),
         output_reserved: false,
         flow,
     };
@@ -151,17 +165,8 @@ impl Translator<'_> {
         let summary = self.summary();
         self.output_reserved = summary.output > 0;
         self.frame = self.load_raw(I64, at::FRAME);
-        self.packet = self.load_raw(I64, at::PACKET);
-        self.packet_len = self.load_raw(I64, at::PACKET_LEN);
-        for (variable, ty, offset) in [
-            (self.cursor, I64, at::CURSOR),
-            (self.out, I64, at::OUT),
-            (self.data, I64, at::DATA),
-            (self.fuel, I32, at::FUEL),
-        ] {
-            let value = self.load_raw(ty, offset);
-            self.builder.def_var(variable, value);
-        }
+        self.load_state();
+        self.load_promoted();
         let order = std::mem::take(&mut self.flow.order);
         for block in &order {
             self.blocks[block.index()] = Some(self.builder.create_block());
@@ -331,6 +336,17 @@ impl Translator<'_> {
                 let (then, otherwise) = (self.target(*then), self.target(*otherwise));
                 self.builder.ins().brif(cond, then, &[], otherwise, &[]);
             }
+            Terminator::Switch { value, width, cases, default } if cases.len() <= FEW_CASES => {
+                let value = self.operand(*value, *width);
+                for (case, to) in cases {
+                    let case = self.constant(type_of(*width), *case);
+                    let same = self.builder.ins().icmp(IntCC::Equal, value, case);
+                    let (to, next) = (self.target(*to), self.builder.create_block());
+                    self.builder.ins().brif(same, to, &[], next, &[]);
+                    self.builder.switch_to_block(next);
+                }
+                self.jump(*default);
+            }
             Terminator::Switch { value, width, cases, default } => {
                 let value = self.operand(*value, *width);
                 let mut switch = Switch::new();
@@ -348,18 +364,70 @@ impl Translator<'_> {
         }
     }
 
+    /// Loads of the raw context what the function uses.
+    fn load_state(&mut self) {
+        let (mut packet, mut out, mut fuel, mut data) = (false, false, false, false);
+        for block in &self.flow.order {
+            for inst in &self.function.blocks[*block].insts {
+                match inst {
+                    Inst::Extract { .. }
+                    | Inst::Lookahead { .. }
+                    | Inst::Advance { .. }
+                    | Inst::PacketLength { .. } => {
+                        packet = true;
+                    }
+                    Inst::Emit { .. } => out = true,
+                    Inst::Fuel { .. } => fuel = true,
+                    Inst::LoadArg { .. } | Inst::CopyArg { .. } => data = true,
+                    _ => {}
+                }
+            }
+        }
+        if packet {
+            self.packet = self.load_raw(I64, at::PACKET);
+            self.packet_len = self.load_raw(I64, at::PACKET_LEN);
+            self.state.push((self.cursor, I64, at::CURSOR));
+        }
+        if out {
+            self.state.push((self.out, I64, at::OUT));
+        }
+        if fuel {
+            self.state.push((self.fuel, I32, at::FUEL));
+        }
+        if data {
+            let value = self.load_raw(I64, at::DATA);
+            self.builder.def_var(self.data, value);
+        }
+        self.read_back();
+    }
+
+    fn load_promoted(&mut self) {
+        for local in promote::promote(self.program, self.function, &self.flow) {
+            let ty = type_of(local.width);
+            let variable = self.builder.declare_var(ty);
+            let value = if local.read_first {
+                self.load_from(Memory::Frame, ty, self.frame, local.offset as i32)
+            } else {
+                self.constant(ty, 0)
+            };
+            self.builder.def_var(variable, value);
+            self.promoted.insert(local.offset, variable);
+        }
+    }
+
     /// Stores what the function may have changed into the raw context.
     fn write_back(&mut self) {
-        for (variable, offset) in [(self.cursor, at::CURSOR), (self.out, at::OUT), (self.fuel, at::FUEL)] {
+        for i in 0..self.state.len() {
+            let (variable, _, offset) = self.state[i];
             let value = self.builder.use_var(variable);
             self.store_to(Memory::Raw, value, self.raw, offset);
         }
     }
 
-    /// Takes over what a helper changed in the raw context.
+    /// Takes over what a helper may have changed in the raw context.
     fn read_back(&mut self) {
-        for (variable, ty, offset) in [(self.cursor, I64, at::CURSOR), (self.out, I64, at::OUT), (self.fuel, I32, at::FUEL)]
-        {
+        for i in 0..self.state.len() {
+            let (variable, ty, offset) = self.state[i];
             let value = self.load_raw(ty, offset);
             self.builder.def_var(variable, value);
         }
@@ -488,7 +556,8 @@ impl Translator<'_> {
 fn fallible(inst: &Inst) -> Option<Temp> {
     match inst {
         Inst::Extract { error, varbit_bits: None, place, .. } => {
-            let there = place.index.is_none_or(|index| matches!(index.index, Operand::Imm(i) if i < index.count.into()));
+            let there =
+                place.index.is_none_or(|index| matches!(index.index, Operand::Imm(i) if i < index.count.into()));
             there.then_some(*error)
         }
         Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => Some(*error),

@@ -24,11 +24,12 @@ impl Translator<'_> {
     }
 
     /// Splits the way by whether the packet has `bytes` more. If it has, `pass` runs with the cursor behind those bytes;
-    /// if not, `fail` runs. With `failed`, the second way ends there.
+    /// if not, `fail` runs. With `failed`, the second way ends there. An `invalid` that is not 0 leads there too.
     fn with_bytes(
         &mut self,
         error: Temp,
         bytes: Value,
+        invalid: Option<Value>,
         failed: Option<BlockId>,
         fail: impl FnOnce(&mut Self),
         pass: impl FnOnce(&mut Self, Value),
@@ -36,8 +37,9 @@ impl Translator<'_> {
         let cursor = self.builder.use_var(self.cursor);
         let next = self.builder.ins().iadd(cursor, bytes);
         let short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, next, self.packet_len);
+        let wrong = invalid.map_or(short, |invalid| self.builder.ins().bor(short, invalid));
         let (fail_block, pass_block) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(short, fail_block, &[], pass_block, &[]);
+        self.builder.ins().brif(wrong, fail_block, &[], pass_block, &[]);
         // Where the ways join, the error is what each has made of the variable.
         let variable = self.builder.declare_var(I32);
         self.temps[error.index()] = Some(Slot::Variable(variable));
@@ -45,7 +47,11 @@ impl Translator<'_> {
 
         self.builder.switch_to_block(fail_block);
         self.builder.set_cold_block(fail_block);
-        let code = self.constant(I32, self.shared.packet_too_short.into());
+        let mut code = self.constant(I32, self.shared.packet_too_short.into());
+        if let Some(invalid) = invalid {
+            let argument = self.constant(I32, self.shared.invalid_argument.into());
+            code = self.select(invalid, argument, code);
+        }
         self.builder.def_var(variable, code);
         fail(self);
         let join = match failed {
@@ -118,7 +124,7 @@ impl Translator<'_> {
                 this.builder.def_var(this.cursor, next);
             }
         };
-        self.with_bytes(error, count, failed, |_| (), pass);
+        self.with_bytes(error, count, None, failed, |_| (), pass);
     }
 
     /// Where the cursor stands in memory.
@@ -144,7 +150,7 @@ impl Translator<'_> {
                     let zero = this.constant(ty, 0);
                     this.builder.def_var(variable, zero);
                 };
-                self.with_bytes(error, count, failed, fail, |this, _| {
+                self.with_bytes(error, count, None, failed, fail, |this, _| {
                     let mut reader = Reader::new(this.position(), bytes);
                     let value = match this.read_limbs(&mut reader, 0, width, width)[..] {
                         [value] => value,
@@ -155,23 +161,41 @@ impl Translator<'_> {
             }
             Dest::Frame(place, _) => {
                 let size = storage_size(width);
-                self.with_bytes(error, count, failed, |this| this.zero(place, size), |this, _| {
-                    let mut reader = Reader::new(this.position(), bytes);
-                    let limbs = this.read_limbs(&mut reader, 0, width, width);
-                    this.writable(place, size, |this, to| {
-                        for (k, limb) in limbs.into_iter().enumerate() {
-                            this.store_at(to, k as u32 * 8, limb);
-                        }
-                    });
-                });
+                self.with_bytes(
+                    error,
+                    count,
+                    None,
+                    failed,
+                    |this| this.zero(place, size),
+                    |this, _| {
+                        let mut reader = Reader::new(this.position(), bytes);
+                        let limbs = this.read_limbs(&mut reader, 0, width, width);
+                        this.writable(place, size, |this, to| {
+                            for (k, limb) in limbs.into_iter().enumerate() {
+                                this.store_at(to, k as u32 * 8, limb);
+                            }
+                        });
+                    },
+                );
             }
         }
     }
 
     fn advance(&mut self, error: Temp, bits: Operand, failed: Option<BlockId>) {
-        let bits = self.operand64(bits);
-        let bytes = self.shift_right(bits, 3);
-        self.with_bytes(error, bytes, failed, |_| (), |this, next| this.builder.def_var(this.cursor, next));
+        let bits = self.operand(bits, 32);
+        let wide = self.cast(bits, I64);
+        let bytes = self.shift_right(wide, 3);
+        let (seven, zero) = (self.constant(I32, 7), self.constant(I32, 0));
+        let rest = self.builder.ins().band(bits, seven);
+        let invalid = self.builder.ins().icmp(IntCC::NotEqual, rest, zero);
+        self.with_bytes(
+            error,
+            bytes,
+            Some(invalid),
+            failed,
+            |_| (),
+            |this, next| this.builder.def_var(this.cursor, next),
+        );
     }
 
     pub(super) fn take_fuel(&mut self, dst: Temp) {

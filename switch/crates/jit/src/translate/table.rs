@@ -9,7 +9,7 @@ use crate::helper::Helper;
 use crate::raw::at;
 
 impl Translator<'_> {
-    pub(super) fn lookup(&mut self, table: TableId, keys: &[Arg], selector: &[Arg], hit: Temp, action: Temp) {
+    pub(super) fn lookup(&mut self, id: TableId, keys: &[Arg], selector: &[Arg], hit: Temp, action: Temp) {
         let key_bytes: u32 = keys.iter().map(|key| key.width().div_ceil(8)).sum();
         let selector_bits = total_bits(selector).expect("a selector has no varbits");
         let selector_at = (key_bytes + 7).next_multiple_of(8);
@@ -32,7 +32,7 @@ impl Translator<'_> {
         }
         self.pad(&mut writer);
 
-        let table = self.constant(I32, table.index() as u128);
+        let table = self.constant(I32, id.index() as u128);
         let [key_bytes, selector_bits] = [key_bytes, selector_bits].map(|n| self.constant(I64, n.into()));
         let args = [self.raw, table, base, key_bytes, selector_base, selector_bits];
         let found = self.call(Helper::lookup(), &args).expect("a lookup has a result");
@@ -41,7 +41,10 @@ impl Translator<'_> {
         let value = self.shift_right(found, 32);
         let value = self.builder.ins().ireduce(I8, value);
         self.set(hit, value);
-        let data = self.load_raw(I64, at::DATA);
-        self.builder.def_var(self.data, data);
+        // Unused where no action has parameters; Cranelift would load it all the same.
+        if self.program.tables[id].actions.iter().any(|action| self.program.actions[action.action].data_size() > 0) {
+            let data = self.load_raw(I64, at::DATA);
+            self.builder.def_var(self.data, data);
+        }
     }
 }

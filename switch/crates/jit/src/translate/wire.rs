@@ -71,7 +71,7 @@ impl Translator<'_> {
             && start <= first
             && first + bytes <= start + size
         {
-            return self.bits_of(word, (start + size) * 8 - bit - width, width);
+            return self.bits_of(word, bit - start * 8, size * 8, width);
         }
         if bit.is_multiple_of(8) && width == ty.bits() {
             return self.read_word(reader.base, first, bytes);
@@ -94,7 +94,7 @@ impl Translator<'_> {
         };
         let word = self.cast(word, I64);
         reader.word = Some((start, size, word));
-        self.bits_of(word, (start + size) * 8 - bit - width, width)
+        self.bits_of(word, bit - start * 8, size * 8, width)
     }
 
     /// All of a run of bytes that is shorter than a word and longer than the next smaller one.
@@ -112,10 +112,11 @@ impl Translator<'_> {
         value
     }
 
-    fn bits_of(&mut self, word: Value, lo: u32, width: u32) -> Value {
-        let value = self.shift_right(word, lo);
+    /// The `width` bits from bit `first` on of a word of `of` bits, whose first bit is its highest.
+    fn bits_of(&mut self, word: Value, first: u32, of: u32, width: u32) -> Value {
+        let value = self.shift_right(word, of - first - width);
         let value = self.cast(value, type_of(width));
-        self.masked(value, width)
+        if first == 0 { value } else { self.masked(value, width) }
     }
 
     /// The `width` bits from bit `bit` on as little-endian words of 64 bits, the lowest first. The first of a value of at

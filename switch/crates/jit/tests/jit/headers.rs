@@ -86,22 +86,22 @@ fn program(header: HeaderType, shape: Shape) -> Program {
     }
     program.functions.push(Function { name: "parser".into(), temps, blocks });
     let mut blocks = Arena::default();
-    let insts = vec![
-        Inst::Load { dst: Temp::new(0), place: Place::at(8) },
-        Inst::Emit { header, place: Place { index: place.index.map(|index| Index { index: Operand::Temp(Temp::new(0)), ..index }), ..place } },
-        Inst::Emit { header, place: Place { index: place.index.map(|index| Index { index: Operand::Temp(Temp::new(0)), ..index }), ..place } },
-    ];
+    // The deparser has the index in a temp of the same number.
+    let load = Inst::Load { dst: index, place: Place::at(8) };
+    let emit = Inst::Emit { header, place };
+    let insts = vec![load, emit.clone(), emit];
     blocks.push(Block { insts, end: Terminator::Return });
-    program.functions.push(Function { name: "deparser".into(), temps: vec![32], blocks });
+    program.functions.push(Function { name: "deparser".into(), temps: vec![32, 32], blocks });
     program
 }
 
 /// Widths of fields that together are whole bytes.
 fn widths() -> impl Strategy<Value = Vec<u32>> {
-    let width = prop_oneof![1..=20u32, Just(8), Just(16), Just(24), Just(32), Just(48), Just(64), Just(128), 60..=140u32];
+    let width =
+        prop_oneof![1..=20u32, Just(8), Just(16), Just(24), Just(32), Just(48), Just(64), Just(128), 60..=140u32];
     prop::collection::vec(width, 1..8).prop_map(|mut widths| {
         let bits: u32 = widths.iter().sum();
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             widths.push(8 - bits % 8);
         }
         widths
@@ -109,8 +109,12 @@ fn widths() -> impl Strategy<Value = Vec<u32>> {
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    (0..3u32, any::<bool>(), any::<bool>(), prop::option::of(0..5u32))
-        .prop_map(|(skip, peek, branch, element)| Shape { skip, peek, branch, element })
+    (0..3u32, any::<bool>(), any::<bool>(), prop::option::of(0..5u32)).prop_map(|(skip, peek, branch, element)| Shape {
+        skip,
+        peek,
+        branch,
+        element,
+    })
 }
 
 proptest! {

@@ -1,5 +1,11 @@
 //! The JIT against the meaning of the flat form.
 
 mod headers;
+mod programs;
 mod random;
-mod straight_line;
+
+/// The cases that all backends share.
+#[test]
+fn cases_pass() {
+    cases::run_all(&|program| Box::new(jit::Jit::compile(program).expect("a verified program compiles")));
+}

@@ -1,6 +1,6 @@
-//! Random programs without branches, and what they mean by `ir::eval`.
+//! Random programs.
 
-use ir::eval::{self, Wide, mask};
+use ir::eval::{Wide, mask};
 use ir::*;
 use runtime::FrameMemory;
 
@@ -27,8 +27,7 @@ pub struct Recipe {
 }
 
 /// Scalars of these widths stand in the frame.
-const WIDTHS: [u32; 24] =
-    [1, 2, 3, 7, 8, 9, 12, 13, 16, 17, 20, 24, 31, 32, 33, 48, 56, 63, 64, 65, 96, 100, 127, 128];
+const WIDTHS: [u32; 24] = [1, 2, 3, 7, 8, 9, 12, 13, 16, 17, 20, 24, 31, 32, 33, 48, 56, 63, 64, 65, 96, 100, 127, 128];
 const WIDE_WIDTHS: [u32; 5] = [129, 160, 191, 192, 256];
 const UNARY: [UnaryOp; 2] = [UnaryOp::Neg, UnaryOp::Not];
 const BINARY: [BinaryOp; 15] = [
@@ -55,18 +54,47 @@ const COMPARE: [CompareOp; 6] =
 const STRIDE: u32 = 24;
 const COUNT: u32 = 3;
 
+/// Where the variables start; before them the values of temps are left to be compared.
+const VARIABLES: u32 = 8192;
+
+/// Recipes that go into an arm of a branch or the body of a loop.
+const ARM: u32 = 3;
+
 pub struct Builder {
     scalars: Vec<(u32, u32)>,
     wides: Vec<(u32, u32)>,
     stack: u32,
-    pub size: u32,
+    size: u32,
     temps: Vec<u8>,
+    /// Temps that may be used here.
+    visible: Vec<Temp>,
+    blocks: Arena<BlockId, Block>,
     insts: Vec<Inst>,
+    open: Option<Open>,
+}
+
+/// A branch or loop that is being filled.
+struct Open {
+    part: Part,
+    /// Recipes still to come in this part.
+    left: u32,
+    /// Temps that could be used before, and can after.
+    visible: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    /// The branch stands at the end of this block.
+    Then(BlockId),
+    /// The other arm ends with this block.
+    Otherwise(BlockId, BlockId),
+    /// The loop's head is this block.
+    Body(BlockId),
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        let mut end = 0u32;
+        let mut end = VARIABLES;
         let mut place = |width: u32| {
             let offset = end.next_multiple_of(storage_align(width));
             end = offset + storage_size(width);
@@ -75,14 +103,26 @@ impl Default for Builder {
         let scalars = WIDTHS.iter().map(|width| place(*width)).collect();
         let wides = WIDE_WIDTHS.iter().map(|width| place(*width)).collect();
         let stack = end.next_multiple_of(8);
-        Self { scalars, wides, stack, size: stack + STRIDE * COUNT, temps: Vec::new(), insts: Vec::new() }
+        Self {
+            scalars,
+            wides,
+            stack,
+            size: stack + STRIDE * COUNT,
+            temps: Vec::new(),
+            visible: Vec::new(),
+            blocks: Arena::default(),
+            insts: Vec::new(),
+            open: None,
+        }
     }
 }
 
 impl Builder {
-    pub fn temp(&mut self, width: u32) -> Temp {
+    fn temp(&mut self, width: u32) -> Temp {
         self.temps.push(width as u8);
-        Temp::new(self.temps.len() - 1)
+        let temp = Temp::new(self.temps.len() - 1);
+        self.visible.push(temp);
+        temp
     }
 
     fn scalar(&self, pick: u32) -> (u32, u32) {
@@ -95,7 +135,8 @@ impl Builder {
 
     /// An operand of `width` bits: a number, a temp that exists, or a scalar from the frame made to fit.
     fn operand(&mut self, width: u32, pick: u32, number: u128) -> Operand {
-        let fitting: Vec<_> = (0..self.temps.len()).filter(|i| u32::from(self.temps[*i]) == width).collect();
+        let fitting: Vec<_> =
+            self.visible.iter().copied().filter(|temp| u32::from(self.temps[temp.index()]) == width).collect();
         if pick.is_multiple_of(4) {
             // Small and large numbers are as likely as others.
             let number = match pick / 4 % 4 {
@@ -106,7 +147,7 @@ impl Builder {
             return Operand::Imm(number & mask(width));
         }
         if pick % 4 < 3 && !fitting.is_empty() {
-            return Operand::Temp(Temp::new(fitting[pick as usize / 4 % fitting.len()]));
+            return Operand::Temp(fitting[pick as usize / 4 % fitting.len()]);
         }
         let (offset, from) = self.scalar(pick / 4);
         let loaded = self.temp(from);
@@ -148,7 +189,7 @@ impl Builder {
         let [a, b, c, d, e, f] = recipe.pick;
         let number = recipe.number;
         let width = if f.is_multiple_of(2) { WIDTHS[e as usize % WIDTHS.len()] } else { 1 + e % 128 };
-        match recipe.kind % 17 {
+        match recipe.kind % 20 {
             0 => {
                 let a = self.operand(width, a, number);
                 let dst = self.temp(width);
@@ -252,9 +293,7 @@ impl Builder {
                 let (to, _) = *self.wides.iter().filter(|wide| wide.1 == width).nth(0).expect("it exists");
                 let op = BINARY[c as usize % BINARY.len()];
                 let y = match op {
-                    BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar => {
-                        Arg::Scalar(self.operand(16, b, number % 300), 16)
-                    }
+                    BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar => Arg::Scalar(self.operand(16, b, number % 300), 16),
                     _ => x.clone(),
                 };
                 let dst = Dest::Frame(Place::at(to), width);
@@ -272,12 +311,97 @@ impl Builder {
                 let op = if c.is_multiple_of(2) { WideOp::ResizeU } else { WideOp::ResizeS };
                 self.insts.push(Inst::Wide { op, dst, args: vec![x] });
             }
+            16 | 17 if self.open.is_none() => self.fork(a, b, number),
+            18 if self.open.is_none() => self.start_loop(),
             _ => {
                 let place = Place::at(self.stack);
                 let push = c.is_multiple_of(2);
                 self.insts.push(Inst::StackShift { place, stride: STRIDE, count: COUNT, by: a % 5, push });
             }
         }
+        self.step(c, number);
+    }
+
+    /// Ends the current block and gives its number.
+    fn end(&mut self, end: Terminator) -> BlockId {
+        self.blocks.push(Block { insts: std::mem::take(&mut self.insts), end })
+    }
+
+    fn open(&mut self, part: Part, visible: usize) {
+        self.open = Some(Open { part, left: ARM + 1, visible });
+    }
+
+    /// The block after the current one.
+    fn next(&self) -> BlockId {
+        BlockId::new(self.blocks.len() + 1)
+    }
+
+    fn fork(&mut self, pick: u32, other: u32, number: u128) {
+        let (then, unknown) = (self.next(), BlockId::new(0));
+        let end = if pick.is_multiple_of(2) {
+            Terminator::Branch { cond: self.operand(1, other, number), then, otherwise: unknown }
+        } else {
+            let width = WIDTHS[pick as usize % WIDTHS.len()];
+            let value = self.operand(width, other, number);
+            let cases = (0..pick / 64 % 8).map(|i| ((u128::from(i) * 3) & mask(width), then));
+            let mut cases: Vec<_> = cases.chain([(mask(width), then)]).collect();
+            cases.sort_by_key(|case| case.0);
+            cases.dedup_by_key(|case| case.0);
+            Terminator::Switch { value, width, cases, default: unknown }
+        };
+        let fork = self.end(end);
+        self.open(Part::Then(fork), self.visible.len());
+    }
+
+    fn start_loop(&mut self) {
+        let head = self.next();
+        self.end(Terminator::Jump(head));
+        let empty = self.temp(1);
+        self.insts.push(Inst::Fuel { dst: empty });
+        let (then, otherwise) = (BlockId::new(0), self.next());
+        let head = self.end(Terminator::Branch { cond: Operand::Temp(empty), then, otherwise });
+        self.open(Part::Body(head), self.visible.len());
+    }
+
+    /// One recipe is done: goes on to the next part of what is open when its time has come.
+    fn step(&mut self, pick: u32, number: u128) {
+        let Some(open) = &mut self.open else { return };
+        open.left -= 1;
+        if open.left > 0 {
+            return;
+        }
+        let (part, visible) = (open.part, open.visible);
+        match part {
+            Part::Then(fork) => {
+                let then = self.end(Terminator::Jump(BlockId::new(0)));
+                self.open(Part::Otherwise(fork, then), visible);
+            }
+            Part::Otherwise(fork, then) => {
+                let join = self.next();
+                let otherwise = self.end(Terminator::Jump(join));
+                self.blocks[then].end = Terminator::Jump(join);
+                // The second arm starts behind the end of the first.
+                let second = BlockId::new(then.index() + 1);
+                assert!(second.index() <= otherwise.index());
+                match &mut self.blocks[fork].end {
+                    Terminator::Branch { otherwise, .. } => *otherwise = second,
+                    Terminator::Switch { default, .. } => *default = second,
+                    end => unreachable!("{end:?} is no fork"),
+                }
+                self.open = None;
+            }
+            Part::Body(head) => {
+                let exit = self.next();
+                let cond = self.operand(1, pick, number);
+                self.end(Terminator::Branch { cond, then: head, otherwise: exit });
+                match &mut self.blocks[head].end {
+                    Terminator::Branch { then, .. } => *then = exit,
+                    end => unreachable!("{end:?} is no head of a loop"),
+                }
+                self.open = None;
+            }
+        }
+        self.visible.truncate(visible);
     }
 
     /// Clears the bits of wide values above their widths, which copies of any bytes may have set.
@@ -289,127 +413,44 @@ impl Builder {
         }
     }
 
-    /// The program, whose only function also stores every temp, so that none is computed in vain.
-    pub fn finish(mut self) -> Program {
-        let start = self.size.next_multiple_of(8);
-        let mut at = start;
-        for i in 0..self.temps.len() {
-            let width = self.temps[i].into();
-            self.insts.push(Inst::Store { place: Place::at(at), width, src: Operand::Temp(Temp::new(i)) });
-            at += 16;
+    /// The program. Its function also stores the temps, so that none is computed in vain. The variables may be locals.
+    pub fn finish(mut self, locals: bool) -> Program {
+        while self.open.is_some() {
+            self.step(0, 0);
         }
-        let frame = Frame { size: at, persistent: at, ..Frame::default() };
+        for (i, temp) in self.visible.iter().rev().take(VARIABLES as usize / 16).enumerate() {
+            let width = self.temps[temp.index()].into();
+            self.insts.push(Inst::Store { place: Place::at(i as u32 * 16), width, src: Operand::Temp(*temp) });
+        }
+        self.end(Terminator::Return);
+        let persistent = if locals { VARIABLES } else { self.size };
+        let frame = Frame { size: self.size, persistent, ..Frame::default() };
         let mut program = Program { frame, errors: errors(), ..Program::default() };
-        let mut blocks = Arena::default();
-        blocks.push(Block { insts: self.insts, end: Terminator::Return });
-        program.functions.push(Function { name: "test".into(), temps: self.temps, blocks });
+        program.functions.push(Function { name: "test".into(), temps: self.temps, blocks: self.blocks });
         program
     }
 
-    /// A frame with random contents, masked.
-    pub fn fill(&self, frame: &mut FrameMemory, seed: u64) {
-        let mut state = seed | 1;
-        let mut next = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            u128::from(state) << 64 | u128::from(state.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-        };
-        for (offset, width) in &self.scalars {
-            frame.write(*offset, *width, next() & mask(*width));
-        }
-        for (offset, width) in &self.wides {
-            let value = Wide::from_le_bytes(&[next().to_le_bytes(), next().to_le_bytes()].concat(), *width);
-            value.write_le_bytes(frame.bytes_mut(*offset, storage_size(*width)));
-        }
-        for byte in frame.bytes_mut(self.stack, STRIDE * COUNT) {
-            *byte = next() as u8;
-        }
-    }
-}
-
-/// Runs the instructions of a function without branches on a frame, by definition.
-pub fn run(function: &Function, frame: &mut FrameMemory) {
-    let mut temps = vec![0u128; function.temps.len()];
-    let width = |temp: Temp| u32::from(function.temps[temp.index()]);
-    for inst in &function.blocks[BlockId::new(0)].insts {
-        let get = |operand: Operand| match operand {
-            Operand::Imm(value) => value,
-            Operand::Temp(temp) => temps[temp.index()],
-        };
-        let offset = |place: &Place| match place.index {
-            None => Some(place.offset),
-            Some(index) => {
-                let number = get(index.index);
-                (number < index.count.into()).then(|| place.offset + number as u32 * index.stride)
+    /// Fills a frame with random contents, masked.
+    pub fn filler(&self) -> impl Fn(&mut FrameMemory, u64) + use<> {
+        let (scalars, wides, stack) = (self.scalars.clone(), self.wides.clone(), self.stack);
+        move |frame, seed| {
+            let mut state = seed | 1;
+            let mut next = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                u128::from(state) << 64 | u128::from(state.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            };
+            for (offset, width) in &scalars {
+                frame.write(*offset, *width, next() & mask(*width));
             }
-        };
-        match inst {
-            Inst::Unary { dst, op, a } => temps[dst.index()] = eval::unary(*op, get(*a), width(*dst)),
-            Inst::Binary { dst, op, a, b } => temps[dst.index()] = eval::binary(*op, get(*a), get(*b), width(*dst)),
-            Inst::Compare { dst, op, width, a, b } => {
-                temps[dst.index()] = eval::compare(*op, get(*a), get(*b), *width).into();
+            for (offset, width) in &wides {
+                let value = Wide::from_le_bytes(&[next().to_le_bytes(), next().to_le_bytes()].concat(), *width);
+                value.write_le_bytes(frame.bytes_mut(*offset, storage_size(*width)));
             }
-            Inst::Resize { dst, signed, from, a } => {
-                temps[dst.index()] = eval::resize(*signed, get(*a), *from, width(*dst));
+            for byte in frame.bytes_mut(stack, STRIDE * COUNT) {
+                *byte = next() as u8;
             }
-            Inst::Slice { dst, a, hi, lo } => temps[dst.index()] = eval::slice(get(*a), *hi, *lo),
-            Inst::Insert { dst, a, value, hi, lo } => {
-                temps[dst.index()] = eval::insert(get(*a), get(*value), *hi, *lo);
-            }
-            Inst::Concat { dst, a, b, b_width } => temps[dst.index()] = eval::concat(get(*a), get(*b), *b_width),
-            Inst::Select { dst, cond, a, b } => {
-                temps[dst.index()] = if get(*cond) == 1 { get(*a) } else { get(*b) };
-            }
-            Inst::Load { dst, place } => {
-                temps[dst.index()] = offset(place).map_or(0, |offset| frame.read(offset, width(*dst)));
-            }
-            Inst::Store { place, width, src } => {
-                if let Some(offset) = offset(place) {
-                    frame.write(offset, *width, get(*src));
-                }
-            }
-            Inst::Copy { dst, src, bytes } => {
-                let from = offset(src).map_or(vec![0; *bytes as usize], |offset| frame.bytes(offset, *bytes).to_vec());
-                if let Some(offset) = offset(dst) {
-                    frame.bytes_mut(offset, *bytes).copy_from_slice(&from);
-                }
-            }
-            Inst::Zero { place, bytes } => {
-                if let Some(offset) = offset(place) {
-                    frame.bytes_mut(offset, *bytes).fill(0);
-                }
-            }
-            Inst::Wide { op, dst, args } => {
-                let args: Vec<_> = args
-                    .iter()
-                    .map(|arg| match arg {
-                        Arg::Scalar(operand, width) => Wide::from_u128(get(*operand), *width),
-                        Arg::Const(number, width) => Wide::from_biguint(number, *width),
-                        Arg::Frame(place, width) => {
-                            Wide::from_le_bytes(frame.bytes(place.offset, storage_size(*width)), *width)
-                        }
-                        Arg::Varbit(..) => unreachable!("not made here"),
-                    })
-                    .collect();
-                match dst {
-                    Dest::Temp(temp) => temps[temp.index()] = eval::wide(*op, width(*temp), &args).low_u128(),
-                    Dest::Frame(place, width) => eval::wide(*op, *width, &args)
-                        .write_le_bytes(frame.bytes_mut(place.offset, storage_size(*width))),
-                }
-            }
-            Inst::StackShift { place, stride, count, by, push } => {
-                let old = frame.bytes(place.offset, stride * count).to_vec();
-                for i in 0..*count {
-                    let from = if *push { i.checked_sub(*by) } else { Some(i + by).filter(|from| from < count) };
-                    let to = frame.bytes_mut(place.offset + i * stride, *stride);
-                    match from {
-                        Some(from) => to.copy_from_slice(&old[(from * stride) as usize..][..*stride as usize]),
-                        None => to.fill(0),
-                    }
-                }
-            }
-            inst => unreachable!("not made here: {inst:?}"),
         }
     }
 }
