@@ -59,7 +59,22 @@ pub fn compile_file(path: &Path, options: &Options) -> Result<Compiled, Box<Fail
     }
 }
 
-fn compile(mut sources: SourceMap, main: FileId, options: &Options) -> Result<Compiled, Box<Failure>> {
+/// Stack for the deepest nesting that the parser lets through, in a build without optimisation too.
+const STACK_BYTES: usize = 256 << 20;
+
+fn compile(sources: SourceMap, main: FileId, options: &Options) -> Result<Compiled, Box<Failure>> {
+    // A thread of our own: the caller's stack may be too small for the nesting allowed.
+    std::thread::scope(|scope| {
+        let compiling = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match compiling.spawn_scoped(scope, || compile_here(sources, main, options)).map(|thread| thread.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => panic!("no thread can be started: {error}"),
+        }
+    })
+}
+
+fn compile_here(mut sources: SourceMap, main: FileId, options: &Options) -> Result<Compiled, Box<Failure>> {
     let (ast, mut diagnostics) = syntax::parse(&mut sources, main, options);
     if diagnostics.has_errors() {
         return Err(Box::new(Failure { diagnostics, sources }));

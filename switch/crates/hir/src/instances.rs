@@ -226,6 +226,9 @@ pub fn full_name(prefix: &str, name: &str, annotations: &[Annotation]) -> String
     }
 }
 
+/// More than any sensible program holds: types that hold two of the next, level by level, double each time.
+const MAX_INSTANCES: usize = 1 << 16;
+
 struct Walk<'p> {
     program: &'p Program,
     out: Instances,
@@ -320,6 +323,12 @@ impl Walk<'_> {
             return Err(InstanceError {
                 span,
                 message: format!("`{name}` is an instance of a type that holds itself"),
+            });
+        }
+        if self.out.list.len() >= MAX_INSTANCES {
+            return Err(InstanceError {
+                span,
+                message: format!("the program has more than {MAX_INSTANCES} instances"),
             });
         }
         let params: Vec<String> = match kind {
@@ -512,7 +521,7 @@ mod tests {
 
     fn name(text: &str) -> Annotation {
         let body = AnnotationBody::Exprs(vec![AnnotationValue::Str(text.to_string())]);
-        Annotation { name: "name".to_string(), body, span: Span::default() }
+        Annotation { name: "name".to_string(), body, text: Some(format!("\"{text}\"")), span: Span::default() }
     }
 
     /// A control `C` with a counter `c` of a size given by constructor parameter, held twice by control `Main`.

@@ -7,8 +7,14 @@ pub fn mask(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
+/// Instructions that one function may have: bodies that use each other twice on every level grow without bound.
+const MAX_INSTS: usize = 1 << 20;
+/// Bytes that its locals may take.
+const MAX_LOCALS: u32 = 1 << 24;
+
 pub struct Builder {
     function: Function,
+    insts: usize,
     current: BlockId,
     /// The next free byte of the frame, and the most that was in use.
     next: u32,
@@ -20,7 +26,7 @@ impl Builder {
     pub fn new(name: String, locals: u32) -> Self {
         let mut function = Function { name, ..Function::default() };
         let current = function.blocks.push(empty_block());
-        Self { function, current, next: locals, high: locals }
+        Self { function, insts: 0, current, next: locals, high: locals }
     }
 
     /// The function, and the end of its locals.
@@ -60,7 +66,13 @@ impl Builder {
         self.current = block;
     }
 
+    /// Whether the function has become larger than any sensible program's.
+    pub fn is_full(&self) -> bool {
+        self.insts > MAX_INSTS || self.function.blocks.len() > MAX_INSTS || self.high > MAX_LOCALS
+    }
+
     pub fn push(&mut self, inst: Inst) {
+        self.insts += 1;
         self.function.blocks[self.current].insts.push(inst);
     }
 

@@ -63,6 +63,9 @@ pub enum LeafKind {
     Next,
 }
 
+/// Sizes stop here, far above what a variable may take, so that no sum of them overflows.
+const HUGE: u32 = 1 << 28;
+
 /// Layouts of all types met so far, and the header types that come with them.
 #[derive(Default)]
 pub struct Layouts {
@@ -123,7 +126,7 @@ impl Layouts {
                 let align = if counted { inner.align.max(4) } else { inner.align };
                 let first = if counted { 4u32.next_multiple_of(align) } else { 0 };
                 let stride = inner.size.next_multiple_of(inner.align);
-                let size = first.saturating_add(stride.saturating_mul(count)).next_multiple_of(align);
+                let size = first.saturating_add(stride.saturating_mul(count)).min(HUGE).next_multiple_of(align);
                 Layout { size, align, shape: Shape::Stack { element, count, stride, first } }
             }
             _ => Layout { size: 0, align: 1, shape: Shape::Nothing },
@@ -136,7 +139,7 @@ impl Layouts {
         for (name, ty) in items {
             let layout = self.get(types, ty);
             let offset = end.next_multiple_of(layout.align);
-            end = offset.saturating_add(layout.size);
+            end = offset.saturating_add(layout.size).min(HUGE);
             align = align.max(layout.align);
             members.push(Member { name, ty, offset });
         }

@@ -8,6 +8,9 @@ use crate::layout::{LeafKind, Shape};
 use crate::lvalue::Spot;
 use crate::value::{FALSE, NARROW, TRUE, Value};
 
+/// More than the largest packet.
+const MAX_LOOKAHEAD: u32 = 1 << 16;
+
 impl Lower<'_> {
     pub fn call_packet(
         &mut self,
@@ -98,6 +101,9 @@ impl Lower<'_> {
 
     fn lookahead(&mut self, ty: TypeId, call: &Expr) -> R<Value> {
         let layout = self.layout(ty);
+        if layout.size > MAX_LOOKAHEAD {
+            return fail(call.span, "`lookahead` cannot yield a value of more than 64 KiB");
+        }
         let error = self.b.temp(32);
         match &layout.shape {
             Shape::Scalar { width: 0, .. } => Ok(Value::Scalar(FALSE)),

@@ -21,6 +21,9 @@ const PARSER: usize = 0;
 const INGRESS: usize = 2;
 const DEPARSER: usize = 5;
 
+/// Bytes that one variable may take.
+const MAX_VARIABLE: u32 = 1 << 20;
+
 /// Turns a checked v1model program into its flat form.
 pub fn lower(hir: &hir::Program, instances: &Instances, sources: &SourceMap) -> Result<ir::Program, Diagnostics> {
     let mut found = Diagnostics::new();
@@ -59,6 +62,11 @@ fn start<'p>(
         return fail(hir.controls[ingress].span, "an ingress control takes headers, metadata and standard metadata");
     };
     let mut layouts = Layouts::default();
+    for (_, var) in hir.vars.iter() {
+        if layouts.get(&hir.types, var.ty).size > MAX_VARIABLE {
+            return fail(var.span, format!("`{}` takes more memory than a variable may: 1 MiB", var.name));
+        }
+    }
     let mut frame = ir::Frame::default();
     let mut end = 0u32;
     let mut place = |var: VarId| {

@@ -32,6 +32,12 @@ impl Lower<'_> {
     /// Statements whose variables live on after them.
     pub fn statements_open(&mut self, body: &[Stmt]) {
         for stmt in body {
+            if self.b.is_full() {
+                let message =
+                    "the program is too large once its controls and actions are written out where they are used";
+                self.diagnostics.error(stmt.span, message);
+                return;
+            }
             let mark = self.b.mark();
             if let Err(error) = self.statement(stmt) {
                 self.diagnostics.push(*error);

@@ -1,0 +1,120 @@
+//! What is wrong with a program is said with its place; nothing panics.
+
+use compiler::{Options, compile_text};
+
+/// A v1model program with these declarations and this body of the ingress control.
+fn program(declarations: &str, locals: &str, apply: &str) -> String {
+    format!(
+        "#include <core.p4>
+#include <v1model.p4>
+header byte_t {{ bit<8> value; }}
+struct headers_t {{ byte_t first; byte_t[4] stack; }}
+struct meta_t {{ bit<32> a; bit<32> b; }}
+{declarations}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+    state start {{ packet.extract(hdr.first); transition accept; }}
+}}
+control V(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+    {locals}
+    apply {{ {apply} }}
+}}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{ apply {{ }} }}
+control C(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+control D(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr); }} }}
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"
+    )
+}
+
+fn error_of(text: &str) -> String {
+    match compile_text("test.p4", text, &Options::default()) {
+        Ok(_) => panic!("the program compiled:\n{text}"),
+        Err(failure) => failure.to_string(),
+    }
+}
+
+fn assert_error(text: &str, place: &str, message: &str) {
+    let shown = error_of(text);
+    assert!(shown.contains(message), "expected `{message}` in:\n{shown}");
+    assert!(shown.contains(place), "expected the excerpt `{place}` in:\n{shown}");
+}
+
+#[test]
+fn the_frame_of_the_tests_compiles() {
+    let text = program("", "", "meta.a = meta.b;");
+    let compiled = compile_text("test.p4", &text, &Options::default()).map_err(|failure| failure.to_string());
+    let compiled = compiled.unwrap();
+    assert_eq!(ir::verify(&compiled.program), []);
+    // Five headers of one byte.
+    assert_eq!(compiled.program.max_growth, 5);
+}
+
+#[test]
+fn another_architecture_is_named() {
+    let text = "#include <core.p4>
+control C();
+package Other(C c);
+control A() { apply { } }
+Other(A()) main;
+";
+    assert_error(text, "Other(A()) main;", "`main` is a `Other`; only v1model's `V1Switch` can be loaded");
+}
+
+#[test]
+fn two_prefixes_in_a_table_are_one_too_many() {
+    let table = "action none() { }
+    table t { key = { meta.a : lpm; meta.b : lpm; } actions = { none; } default_action = none(); }";
+    assert_error(&program("", table, "t.apply();"), "meta.b : lpm", "one `lpm` key");
+}
+
+#[test]
+fn a_prefix_entry_needs_a_prefix() {
+    let table = "action none() { }
+    table t { key = { meta.a : lpm; } actions = { none; } default_action = none();
+        const entries = { 0x0a000000 &&& 0xff00ff00 : none(); } }";
+    assert_error(&program("", table, "t.apply();"), "0xff00ff00", "the mask of an `lpm` key");
+}
+
+#[test]
+fn a_header_of_odd_bits_cannot_be_extracted() {
+    let declarations = "header odd_t { bit<3> value; }
+parser Q(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    odd_t odd;
+    state start { packet.extract(odd); transition accept; }
+}";
+    let text = program(declarations, "", "").replace("V1Switch(P()", "V1Switch(Q()");
+    assert_error(&text, "packet.extract(odd)", "header `odd_t` has 3 bits");
+}
+
+#[test]
+fn one_variable_cannot_take_all_memory() {
+    let text = program("struct big_t { byte_t[65000] a; byte_t[65000] b; bit<8>[65000] c; bit<2048>[65000] d; }", "big_t big;", "meta.a = 1;");
+    assert_error(&text, "big", "more memory than a variable may");
+}
+
+#[test]
+fn doubling_on_every_level_is_stopped() {
+    let mut controls = "control C0(inout bit<32> x) { apply { x = x + 1; x = x * 3; } }\n".to_string();
+    for level in 1..40 {
+        let below = level - 1;
+        controls.push_str(&format!(
+            "control C{level}(inout bit<32> x) {{ C{below}() c; apply {{ c.apply(x); c.apply(x); }} }}\n"
+        ));
+    }
+    let text = program(&controls, "C39() c;", "c.apply(meta.a);");
+    assert!(error_of(&text).contains("too large once its controls"), "{}", error_of(&text));
+}
+
+#[test]
+fn instances_that_double_on_every_level_are_stopped() {
+    let mut controls = "control C0(inout bit<32> x) { apply { x = x + 1; } }\n".to_string();
+    for level in 1..40 {
+        let below = level - 1;
+        controls.push_str(&format!(
+            "control C{level}(inout bit<32> x) {{ C{below}() a; C{below}() b; apply {{ a.apply(x); b.apply(x); }} }}\n"
+        ));
+    }
+    let text = program(&controls, "C39() c;", "c.apply(meta.a);");
+    assert!(error_of(&text).contains("more than 65536 instances"), "{}", error_of(&text));
+}
