@@ -47,7 +47,16 @@ pub struct Program {
 pub struct Annotation {
     pub name: String,
     pub body: AnnotationBody,
+    /// What stands between the parentheses, after preprocessing; `None` where there are none, or brackets.
+    pub text: Option<String>,
     pub span: Span,
+}
+
+impl Annotation {
+    /// Whether it has brackets: `@name[...]`.
+    pub fn is_structured(&self) -> bool {
+        self.text.is_none() && self.body != AnnotationBody::Empty
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

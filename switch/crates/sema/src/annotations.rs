@@ -14,6 +14,10 @@ impl<'a> Checker<'a> {
             .map(|annotation| Annotation {
                 name: annotation.name.name.clone(),
                 body: self.annotation_body(&annotation.body),
+                text: match &annotation.body {
+                    ast::AnnotationBody::Free { text, .. } => Some(text.clone()),
+                    _ => None,
+                },
                 span: annotation.span,
             })
             .collect()

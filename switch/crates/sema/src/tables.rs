@@ -225,7 +225,8 @@ impl<'a> Checker<'a> {
         let Some(Symbol::Action(action)) = self.scopes.global("NoAction").map(|d| d.symbol.clone()) else { return };
         let listed = table.actions.iter().position(|listed| listed.action == action);
         let index = listed.unwrap_or_else(|| {
-            let only = Annotation { name: "defaultonly".into(), body: AnnotationBody::Empty, span: table.span };
+            let only =
+                Annotation { name: "defaultonly".into(), body: AnnotationBody::Empty, text: None, span: table.span };
             table.actions.push(ActionRef { action, args: Vec::new(), annotations: vec![only], span: table.span });
             table.actions.len() - 1
         });
