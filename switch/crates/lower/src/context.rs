@@ -73,6 +73,7 @@ pub struct Lower<'p> {
 
     pub b: Builder,
     pub env: HashMap<VarId, Binding>,
+    pub fresh_vars: usize,
     pub instance: InstanceId,
     pub body: Body,
     /// Where `exit` goes.
@@ -162,6 +163,14 @@ impl Lower<'_> {
                 _ => self.instances.globals.get(&var).map(|id| Binding::Instance(*id)),
             }
         })
+    }
+
+    /// A variable that the program does not have.
+    pub fn fresh_var(&mut self, binding: Binding) -> VarId {
+        let var = hir::Handle::new(self.hir.vars.len() + self.fresh_vars);
+        self.fresh_vars += 1;
+        self.env.insert(var, binding);
+        var
     }
 
     /// The instance that an expression names.

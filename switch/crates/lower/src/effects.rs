@@ -54,6 +54,46 @@ fn children(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
+/// The expressions inside an l-value that choose a part of it (indices, starts of slices) and have effects.
+pub fn effectful_choices<'e>(target: &'e Expr, out: &mut Vec<&'e Expr>) {
+    match &target.kind {
+        ExprKind::Index(base, choice) | ExprKind::SliceFrom { base, start: choice, .. } => {
+            effectful_choices(base, out);
+            out.extend(has_effects(choice).then_some(&**choice));
+        }
+        ExprKind::Field(base, _)
+        | ExprKind::TupleField(base, _)
+        | ExprKind::Slice { base, .. }
+        | ExprKind::StackNext(base)
+        | ExprKind::StackLast(base) => effectful_choices(base, out),
+        _ => {}
+    }
+}
+
+/// Puts a variable where an expression of the source stands.
+pub fn replace(expr: &mut Expr, what: &Expr, var: VarId) {
+    if expr == what {
+        expr.kind = ExprKind::Var(var);
+        return;
+    }
+    match &mut expr.kind {
+        ExprKind::Field(a, _)
+        | ExprKind::TupleField(a, _)
+        | ExprKind::StackNext(a)
+        | ExprKind::StackLast(a)
+        | ExprKind::StackLastIndex(a)
+        | ExprKind::Slice { base: a, .. }
+        | ExprKind::Unary(_, a)
+        | ExprKind::Cast(a)
+        | ExprKind::IsValid(a) => replace(a, what, var),
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::SliceFrom { base: a, start: b, .. } => {
+            replace(a, what, var);
+            replace(b, what, var);
+        }
+        _ => {}
+    }
+}
+
 /// Bytes of the frame: first and one past the last.
 pub type Extent = (u32, u32);
 

@@ -1,7 +1,7 @@
 //! Entries that stand in the program.
 
 use hir::instances::Value as Constant;
-use hir::{Entries, Entry, Expr, KeySet};
+use hir::{Annotation, AnnotationBody, AnnotationValue, Entries, Entry, Expr, KeySet};
 use ir::{ConstEntry, Match, MatchKind};
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, ToPrimitive, Zero};
@@ -44,6 +44,12 @@ impl Lower<'_> {
                 _ => {}
             }
         }
+        let annotated: Vec<Option<u32>> = entries.iter().map(|entry| priority_annotation(&entry.annotations)).collect();
+        if annotated.iter().any(Option::is_some) {
+            // The annotation is older than P4_16's priorities: 1 is the first, and the others count from the top.
+            let numbers = annotated.iter().zip(1..).map(|(priority, place)| priority.unwrap_or(place)).collect();
+            return Ok(invert(numbers));
+        }
         let mut given = Vec::with_capacity(entries.len());
         let mut last: Option<i64> = None;
         for entry in entries {
@@ -59,11 +65,7 @@ impl Lower<'_> {
             last = Some(priority);
             given.push(priority as u32);
         }
-        if !largest_wins {
-            let most = given.iter().copied().max().unwrap_or(0);
-            given.iter_mut().for_each(|priority| *priority = most - *priority + 1);
-        }
-        Ok(given)
+        Ok(if largest_wins { given } else { invert(given) })
     }
 
     fn matches(&mut self, entry: &Entry, table: &ir::Table) -> R<Vec<Match>> {
@@ -141,5 +143,22 @@ impl Lower<'_> {
             },
             None => fail(expr.span, "a key's value must be a constant"),
         }
+    }
+}
+
+/// Priorities of which the smallest wins as ones of which the largest does.
+fn invert(priorities: Vec<u32>) -> Vec<u32> {
+    let most = priorities.iter().copied().max().unwrap_or(0);
+    priorities.into_iter().map(|priority| most - priority + 1).collect()
+}
+
+fn priority_annotation(annotations: &[Annotation]) -> Option<u32> {
+    let annotation = annotations.iter().find(|annotation| annotation.name == "priority")?;
+    match &annotation.body {
+        AnnotationBody::Exprs(values) => match values.first()? {
+            AnnotationValue::Int(priority) => priority.to_u32(),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -6,7 +6,7 @@ use num_bigint::{BigInt, BigUint};
 use syntax::source::Span;
 
 use crate::context::{Binding, Lower, R, fail, offset};
-use crate::effects::extent;
+use crate::effects::{effectful_choices, extent, replace};
 use crate::layout::{LeafKind, Shape};
 use crate::value::{FALSE, NARROW, TRUE, Value, arg};
 
@@ -290,6 +290,19 @@ impl Lower<'_> {
 
     /// `left = right`: the l-value first, then the value.
     pub fn assignment(&mut self, left: &Expr, right: &Expr) -> R<()> {
+        // `left op= right` stands as `left = left op right`: what chooses the place in both is evaluated once.
+        let mut choices = Vec::new();
+        effectful_choices(left, &mut choices);
+        if !choices.is_empty() {
+            let (mut once, mut value) = (left.clone(), right.clone());
+            for choice in choices {
+                let operand = self.scalar(choice)?;
+                let var = self.fresh_var(Binding::Value(operand));
+                replace(&mut once, choice, var);
+                replace(&mut value, choice, var);
+            }
+            return self.assignment(&once, &value);
+        }
         let target = self.lvalue(left)?;
         let spot = match &target {
             LValue::Spot(spot) if self.scalar_type(left.ty).is_none() => *spot,

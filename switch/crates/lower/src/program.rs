@@ -110,6 +110,7 @@ fn start<'p>(
         field_lists: BTreeMap::new(),
         b: Builder::new(String::new(), persistent),
         env: HashMap::new(),
+        fresh_vars: 0,
         instance: blocks[INGRESS],
         body: Body::default(),
         exit: ir::BlockId::default(),
