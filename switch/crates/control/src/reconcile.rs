@@ -118,12 +118,12 @@ impl Control {
                 Some(Entity::ActionProfileGroup(group)) => format!("group {}", group.group_id),
                 Some(Entity::PacketReplicationEngineEntry(entry)) => match entry.r#type {
                     Some(Engine::CloneSessionEntry(session)) => format!("clone session {}", session.session_id),
-                    _ => "multicast group".to_owned(),
+                    _ => "a multicast group".to_owned(),
                 },
-                _ => "entry".to_owned(),
+                _ => "an entry".to_owned(),
             };
             let code = if error.code == Code::NotFound { Code::NotFound } else { Code::InvalidArgument };
-            Status::new(code, format!("a {what} can't be kept: {}", error.message))
+            Status::new(code, format!("{what} can't be kept: {}", error.message))
         })
     }
 
