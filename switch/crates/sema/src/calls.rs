@@ -318,6 +318,10 @@ impl<'a> Checker<'a> {
             self.error_at(span, message, &[(name.span, format!("`{}` is declared here", name.name))]);
             return None;
         }
+        if self.prog.functions.len() >= crate::types::MAX_INSTANCES {
+            self.error(span, format!("more than {} instances of generic functions", crate::types::MAX_INSTANCES));
+            return None;
+        }
         self.functions[index].in_progress = true;
         let saved = self.scopes.enter_global();
         let outer = std::mem::replace(&mut self.body, Body::new(Place::Function, self.basic.void));

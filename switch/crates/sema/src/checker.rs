@@ -44,6 +44,8 @@ pub enum Place {
 pub struct Generic<'a> {
     pub decl: &'a ast::StructDecl,
     pub instances: HashMap<Vec<TypeId>, TypeId>,
+    /// Its fields are being resolved: naming it now would make it hold itself.
+    pub in_progress: bool,
 }
 
 /// A function of the program.
@@ -88,6 +90,8 @@ pub struct Checker<'a> {
     /// By `ExternFnId`.
     pub extern_sigs: Vec<Rc<Sig>>,
     pub functions: Vec<UserFn<'a>>,
+    /// How many simple values a value of a type holds, as far as it was asked.
+    pub leaves: HashMap<TypeId, u64>,
     pub arch_blocks: Vec<ArchBlock>,
     /// The declaration and the type arguments behind each type `ArchBlock`.
     pub arch_types: HashMap<TypeId, (usize, Vec<TypeId>)>,
@@ -134,6 +138,7 @@ impl<'a> Checker<'a> {
             externs: Vec::new(),
             extern_sigs: Vec::new(),
             functions: Vec::new(),
+            leaves: HashMap::new(),
             arch_blocks: Vec::new(),
             arch_types: HashMap::new(),
             package_sigs: Vec::new(),

@@ -1,6 +1,6 @@
 //! Declarations outside parsers and controls, and the parts that all declarations share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use hir::{Direction, ExternDecl, ExternFn, Function, Method, PackageDecl, Type, TypeId, Var, VarId, VarKind};
@@ -53,11 +53,12 @@ impl<'a> Checker<'a> {
     }
 
     fn members(&mut self, mut all: Vec<String>, list: &ast::MemberList, what: &str) -> Vec<String> {
+        let mut seen: HashSet<String> = all.iter().cloned().collect();
         for member in &list.members {
-            if all.contains(&member.name) {
-                self.error(member.span, format!("the {what} `{}` is declared twice", member.name));
-            } else {
+            if seen.insert(member.name.clone()) {
                 all.push(member.name.clone());
+            } else {
+                self.error(member.span, format!("the {what} `{}` is declared twice", member.name));
             }
         }
         all

@@ -28,7 +28,14 @@ impl<'a> Checker<'a> {
             Entity::Value(value) => value,
             Entity::Type(ty) => {
                 let name = self.name(ty);
-                self.error(e.span, format!("`{name}` is a type, a value is expected"));
+                let message = format!("`{name}` is a type, a value is expected");
+                if ty == self.basic.any {
+                    // Reported where the type was.
+                } else if self.block_sig(ty).is_some() {
+                    self.error_help(e.span, message, "write `(...)` behind it to make an instance".into());
+                } else {
+                    self.error(e.span, message);
+                }
                 self.poison(e.span)
             }
             Entity::Symbol(Symbol::Poison) => self.poison(e.span),

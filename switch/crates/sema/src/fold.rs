@@ -10,6 +10,9 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// could eat all memory.
 pub const MAX_INT_BITS: u64 = 1 << 16;
 
+/// The longest string that `++` makes: each constant could double the one before.
+const MAX_STRING_BYTES: usize = 1 << 16;
+
 pub fn is_const(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Bool(_)
@@ -83,6 +86,9 @@ pub fn fold_binary(types: &Types, op: BinaryOp, l: &Expr, r: &Expr, ty: &Type) -
         _ => {}
     }
     if let (ExprKind::Str(a), ExprKind::Str(b), BinaryOp::Concat) = (&l.kind, &r.kind, op) {
+        if a.len() + b.len() > MAX_STRING_BYTES {
+            return Err(format!("a string may have up to {MAX_STRING_BYTES} bytes"));
+        }
         return Ok(Some(ExprKind::Str(format!("{a}{b}"))));
     }
     let (ExprKind::Int(a), ExprKind::Int(b)) = (&l.kind, &r.kind) else { return Ok(None) };

@@ -40,10 +40,8 @@ impl Checker<'_> {
                     );
                 }
             }
-            "lookahead" => {
-                if self.has_varbit(ty) || self.is_object(ty) || self.has_int(ty) || self.is_union(ty) {
-                    self.error(span, format!("only a type of fixed width can be looked ahead, found `{name}`"));
-                }
+            "lookahead" if self.has_varbit(ty) || self.is_object(ty) || self.has_int(ty) || self.is_union(ty) => {
+                self.error(span, format!("only a type of fixed width can be looked ahead, found `{name}`"));
             }
             _ => {}
         }

@@ -10,6 +10,9 @@ use syntax::source::Span;
 use crate::checker::Checker;
 use crate::suggest::nearest;
 
+/// After so many errors no near name is looked for: all names in sight are compared each time.
+const MAX_SUGGESTIONS: usize = 100;
+
 /// A function that a call can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FnRef {
@@ -162,6 +165,10 @@ impl Checker<'_> {
             return declared.symbol.clone();
         }
         let name = &path.name.name;
+        if self.diags.error_count() > MAX_SUGGESTIONS {
+            self.error(path.name.span, format!("there is no {kind} `{name}` in this scope"));
+            return Symbol::Poison;
+        }
         let names = self.scopes.visible().filter(|(_, d)| wanted(&d.symbol)).map(|(name, _)| name);
         let near = nearest(name, names).map(str::to_owned);
         self.unknown(path.name.span, format!("there is no {kind} `{name}` in this scope"), near);

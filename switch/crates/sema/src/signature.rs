@@ -184,6 +184,7 @@ impl Checker<'_> {
                 let (arch, args) = self.arch_types.get(&ty)?.clone();
                 let mut sig = (*self.arch_blocks[arch].sig).clone();
                 let bound: Bound = args.into_iter().map(Some).collect();
+                sig.type_params.clear();
                 for param in &mut sig.params {
                     if let Some(known) = self.substitute(&param.ty, &bound) {
                         param.ty = Ty::Known(known);

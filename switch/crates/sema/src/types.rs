@@ -13,6 +13,13 @@ use crate::signature::{Bound, ExternInfo, Ty};
 /// The widest `bit<W>`, `int<W>` and `varbit<W>`.
 pub const MAX_WIDTH: u32 = 1 << 16;
 
+/// The most simple values that a value of one type may hold: types that hold two of the next, level by level, double
+/// each time, and so would everything that walks through them.
+const MAX_LEAVES: u64 = 1 << 16;
+
+/// The most instances of generic structs, and of generic functions, for the same reason.
+pub const MAX_INSTANCES: usize = 1 << 14;
+
 impl<'a> Checker<'a> {
     /// A type in a place where no type parameter can be.
     pub fn resolve_type(&mut self, ty: &'a ast::Type) -> TypeId {
@@ -64,7 +71,8 @@ impl<'a> Checker<'a> {
                 for (item, ast) in resolved.iter().zip(items) {
                     self.check_component(item, ast.span, "a tuple");
                 }
-                return self.collapse(resolved, Ty::Tuple);
+                let tuple = self.collapse(resolved, Ty::Tuple);
+                return self.bounded(tuple, ty.span);
             }
             ast::TypeKind::List(item) => {
                 let item = self.resolve_ty(item);
@@ -74,10 +82,41 @@ impl<'a> Checker<'a> {
                 let resolved = self.resolve_ty(element);
                 let Some(size) = self.stack_size(size) else { return Ty::Known(basic.any) };
                 self.check_component(&resolved, element.span, "an array");
-                return self.collapse(vec![resolved], |mut items| Ty::Stack(Box::new(items.remove(0)), size));
+                let stack = self.collapse(vec![resolved], |mut items| Ty::Stack(Box::new(items.remove(0)), size));
+                return self.bounded(stack, ty.span);
             }
             ast::TypeKind::Named { path, args } => return self.resolve_named(ty.span, path, args),
         })
+    }
+
+    /// How many simple values a value of the type holds.
+    fn leaf_count(&mut self, ty: TypeId) -> u64 {
+        if let Some(count) = self.leaves.get(&ty) {
+            return *count;
+        }
+        let (parts, times) = match self.ty(ty) {
+            Type::Struct(id) | Type::Header(id) | Type::HeaderUnion(id) => {
+                (self.prog.types.structs[*id].fields.iter().map(|f| f.ty).collect(), 1)
+            }
+            Type::Tuple(items) => (items.clone(), 1),
+            Type::Stack(element, size) => (vec![*element], u64::from(*size)),
+            _ => (Vec::new(), 1),
+        };
+        let sum = parts.into_iter().fold(0u64, |sum, part| sum.saturating_add(self.leaf_count(part)));
+        let count = sum.max(1).saturating_mul(times);
+        self.leaves.insert(ty, count);
+        count
+    }
+
+    /// The type, unless its values would be too large.
+    fn bounded(&mut self, ty: Ty, span: Span) -> Ty {
+        if let Ty::Known(id) = ty
+            && self.leaf_count(id) > MAX_LEAVES
+        {
+            self.error(span, format!("a value of this type holds more than {MAX_LEAVES} simple values"));
+            return Ty::Known(self.basic.any);
+        }
+        ty
     }
 
     /// Makes the type known if its parts are.
@@ -245,7 +284,7 @@ impl<'a> Checker<'a> {
             let ty = self.make_struct(decl, decl.name.name.clone());
             self.declare(&decl.name, Symbol::Type(ty));
         } else {
-            self.generics.push(Generic { decl, instances: Default::default() });
+            self.generics.push(Generic { decl, instances: Default::default(), in_progress: false });
             self.declare(&decl.name, Symbol::Generic(self.generics.len() - 1));
         }
     }
@@ -256,16 +295,24 @@ impl<'a> Checker<'a> {
             return *ty;
         }
         let decl = self.generics[generic].decl;
+        if self.generics[generic].in_progress {
+            self.error(decl.name.span, format!("`{}` holds itself", decl.name.name));
+            return self.basic.any;
+        }
+        if self.prog.types.structs.len() >= MAX_INSTANCES {
+            self.error(decl.name.span, format!("more than {MAX_INSTANCES} instances of generic structs"));
+            return self.basic.any;
+        }
+        self.generics[generic].in_progress = true;
         let saved = self.scopes.enter_global();
         self.scopes.push();
         for (param, arg) in decl.type_params.iter().zip(&args) {
             self.redeclare(param, Symbol::Type(*arg));
         }
-        // A struct that holds itself would never end: inside its own fields it is unknown.
-        self.generics[generic].instances.insert(args.clone(), self.basic.any);
         let name = format!("{}<{}>", decl.name.name, self.names(&args));
         let made = self.deeper(decl.span, |checker| checker.make_struct(decl, name));
         self.scopes.restore(saved);
+        self.generics[generic].in_progress = false;
         let ty = made.unwrap_or(self.basic.any);
         if let Type::Struct(id) | Type::Header(id) | Type::HeaderUnion(id) = self.ty(ty) {
             let id = *id;
@@ -290,11 +337,15 @@ impl<'a> Checker<'a> {
         }
         let annotations = self.annotations(&decl.annotations);
         let id = self.prog.types.structs.push(StructDecl { name, fields, annotations, span: decl.name.span });
-        self.intern(match decl.kind {
+        let ty = self.intern(match decl.kind {
             ast::StructKind::Struct => Type::Struct(id),
             ast::StructKind::Header => Type::Header(id),
             ast::StructKind::HeaderUnion => Type::HeaderUnion(id),
-        })
+        });
+        match self.bounded(Ty::Known(ty), decl.name.span) {
+            Ty::Known(ty) => ty,
+            _ => self.basic.any,
+        }
     }
 
     fn field_problem(&self, kind: ast::StructKind, ty: TypeId) -> Option<&'static str> {
