@@ -62,6 +62,10 @@ impl Helper {
     pub fn copy() -> Self {
         Self { address: copy as *const () as usize, params: &[I64, I64, I64], result: None }
     }
+    /// `(to, size, from, bytes)`: copies the bytes to the start of `size` bytes and zeroes the rest.
+    pub fn fill() -> Self {
+        Self { address: fill as *const () as usize, params: &[I64, I64, I64, I64], result: None }
+    }
     /// `(to, bytes)`.
     pub fn zero() -> Self {
         Self { address: zero as *const () as usize, params: &[I64, I64], result: None }
@@ -101,7 +105,7 @@ unsafe extern "C" fn slow(raw: *mut RawContext, call: *const SlowCall, slots: *m
     // SAFETY: the call is owned by the `Jit` whose code runs, and the code reserves as many slots as the call has.
     let (call, slots) = unsafe { (&*call, std::slice::from_raw_parts_mut(slots, (*call).slots())) };
     // SAFETY: `raw` comes from compiled code as it was given to it.
-    unsafe { synced(raw, call.output, |context| call.run(context, slots)) };
+    unsafe { synced(raw, 0, |context| call.run(context, slots)) };
 }
 
 unsafe extern "C" fn lookup(
@@ -193,7 +197,36 @@ unsafe extern "C" fn copy(to: *mut u8, from: *const u8, bytes: u64) {
     unsafe { std::ptr::copy(from, to, bytes as usize) };
 }
 
+unsafe extern "C" fn fill(to: *mut u8, size: u64, from: *const u8, bytes: u64) {
+    // SAFETY: compiled code compared `bytes` with `size`, the room of a field in the frame, and with what is left of
+    // the packet, where `from` points.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, bytes as usize);
+        std::ptr::write_bytes(to.add(bytes as usize), 0, (size - bytes) as usize);
+    }
+}
+
 unsafe extern "C" fn zero(to: *mut u8, bytes: u64) {
     // SAFETY: as for `copy`.
     unsafe { std::ptr::write_bytes(to, 0, bytes as usize) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use runtime::Device;
+
+    #[test]
+    fn a_panic_gives_the_packet_up() {
+        let device = Device::new(Arc::default());
+        let mut context = Context::new(&device, 0);
+        // SAFETY: the lifetime is only made longer for the calls below.
+        let view = unsafe { &mut *(&raw mut context).cast::<Context<'static>>() };
+        assert_eq!(guarded(view, |_| 5), 5);
+        assert!(!view.effects.fault);
+        assert_eq!(guarded(view, |_| -> u32 { panic!("as a broken helper would") }), 0);
+        assert!(view.effects.fault);
+    }
 }

@@ -63,6 +63,7 @@ impl Jit {
             zeros: zeros.as_ptr() as usize,
             packet_too_short: error_index(&program, "PacketTooShort"),
             invalid_argument: error_index(&program, "ParserInvalidArgument"),
+            header_too_short: error_index(&program, "HeaderTooShort"),
         };
         let mut builder_context = FunctionBuilderContext::new();
         let mut functions = Vec::new();

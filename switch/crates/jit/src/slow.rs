@@ -13,19 +13,17 @@ pub(crate) struct SlowCall {
     outputs: Vec<Temp>,
     /// Widths of the outputs.
     widths: Vec<u32>,
-    /// Bytes of output to have room for afterwards.
-    pub output: usize,
 }
 
 impl SlowCall {
-    pub fn new(inst: &Inst, function: &Function, output: usize) -> Self {
+    pub fn new(inst: &Inst, function: &Function) -> Self {
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         inst.uses(|temp| inputs.push(temp));
         inputs.sort();
         inputs.dedup();
         inst.defs(|temp| outputs.push(temp));
         let widths = outputs.iter().map(|temp| u32::from(function.temps[ir::Handle::index(*temp)])).collect();
-        Self { inst: inst.clone(), inputs, outputs, widths, output }
+        Self { inst: inst.clone(), inputs, outputs, widths }
     }
 
     pub fn inputs(&self) -> &[Temp] {

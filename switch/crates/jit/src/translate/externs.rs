@@ -14,7 +14,7 @@ impl Translator<'_> {
     pub(super) fn slow(&mut self, inst: &Inst) {
         let moves_cursor = matches!(inst, Inst::Extract { .. });
         self.write_back();
-        self.slow_call(inst, 0);
+        self.slow_call(inst);
         if moves_cursor {
             self.read_back();
         }
@@ -34,8 +34,8 @@ impl Translator<'_> {
     }
 
     /// The call itself: temps that the instruction reads go into slots, those that it assigns come from slots.
-    pub(super) fn slow_call(&mut self, inst: &Inst, output: usize) {
-        let call = Box::new(SlowCall::new(inst, self.function, output));
+    pub(super) fn slow_call(&mut self, inst: &Inst) {
+        let call = Box::new(SlowCall::new(inst, self.function));
         let slots = self.scratch(call.slots() as u32 * 16);
         for (i, temp) in call.inputs().iter().enumerate() {
             let value = self.operand(Operand::Temp(*temp), 0);

@@ -180,7 +180,7 @@ impl Translator<'_> {
         self.forget(place, bytes);
     }
 
-    fn pointer(&mut self, address: Address) -> Value {
+    pub(super) fn pointer(&mut self, address: Address) -> Value {
         let offset = self.builder.ins().iconst(I64, i64::from(address.offset));
         self.builder.ins().iadd(address.base, offset)
     }

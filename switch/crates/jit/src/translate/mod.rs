@@ -44,6 +44,7 @@ pub(crate) struct Shared {
     /// Numbers of errors.
     pub packet_too_short: u32,
     pub invalid_argument: u32,
+    pub header_too_short: u32,
 }
 
 /// What else there is to know of a translated function.
@@ -209,7 +210,7 @@ impl Translator<'_> {
         let block = &function.blocks[id];
         for (i, inst) in block.insts.iter().enumerate() {
             let rest = &block.insts[i + 1..];
-            if let Some(error) = fallible(inst)
+            if let Some(error) = self.fallible(inst)
                 && let Some((failed, passed)) = self.decides(error, rest, &block.end)
             {
                 // What follows only asks whether this failed: go straight to where each answer leads.
@@ -284,7 +285,8 @@ impl Translator<'_> {
             Inst::Store { place, width, src } => self.store(place, *width, *src),
             Inst::Copy { dst, src, bytes } => self.copy(dst, src, *bytes),
             Inst::Zero { place, bytes } => self.zero(place, *bytes),
-            Inst::Extract { varbit_bits: None, .. } | Inst::Lookahead { .. } | Inst::Advance { .. } => {
+            Inst::Lookahead { .. } | Inst::Advance { .. } => self.translate_fallible(inst, None),
+            Inst::Extract { header, .. } if parser::is_simple(&self.program.header_types[*header]) => {
                 self.translate_fallible(inst, None);
             }
             Inst::PacketLength { dst } => {
@@ -307,7 +309,7 @@ impl Translator<'_> {
             Inst::Assert { cond, .. } => self.assert(*cond, inst),
             // Tracing is the interpreter's work.
             Inst::Note(_) => {}
-            Inst::Extract { varbit_bits: Some(_), .. }
+            Inst::Extract { .. }
             | Inst::Wide { .. }
             | Inst::StackShift { .. }
             | Inst::InValueSet { .. }
@@ -550,17 +552,17 @@ impl Translator<'_> {
         self.builder.ins().jump(join, &[]);
         self.builder.switch_to_block(join);
     }
-}
 
-/// The error temp of an instruction that fails in one way only, so that its failure can lead straight elsewhere.
-fn fallible(inst: &Inst) -> Option<Temp> {
-    match inst {
-        Inst::Extract { error, varbit_bits: None, place, .. } => {
-            let there =
-                place.index.is_none_or(|index| matches!(index.index, Operand::Imm(i) if i < index.count.into()));
-            there.then_some(*error)
+    /// The error temp of an instruction that has code of its own for its failure, which can lead straight elsewhere.
+    fn fallible(&self, inst: &Inst) -> Option<Temp> {
+        match inst {
+            Inst::Extract { error, header, place, .. } => {
+                let index = place.index;
+                let there = index.is_none_or(|index| matches!(index.index, Operand::Imm(i) if i < index.count.into()));
+                (there && parser::is_simple(&self.program.header_types[*header])).then_some(*error)
+            }
+            Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => Some(*error),
+            _ => None,
         }
-        Inst::Lookahead { error, .. } | Inst::Advance { error, .. } => Some(*error),
-        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::*};
-use ir::{BlockId, Dest, Handle, HeaderType, HeaderTypeId, Inst, Operand, Place, Temp, storage_size};
+use ir::{BlockId, Dest, Handle, HeaderField, HeaderType, HeaderTypeId, Inst, Operand, Place, Temp, storage_size};
 
 use super::known::Known;
 use super::memory::{Address, Located};
@@ -16,7 +16,10 @@ impl Translator<'_> {
     /// the code goes on only where it did not.
     pub(super) fn translate_fallible(&mut self, inst: &Inst, failed: Option<BlockId>) {
         match inst {
-            Inst::Extract { error, header, place, peek, .. } => self.extract(*error, *header, place, *peek, failed),
+            Inst::Extract { error, header, place, varbit_bits, peek } => {
+                let what = Extract { error: *error, header: *header, varbit_bits: *varbit_bits, peek: *peek };
+                self.extract(what, place, failed);
+            }
             Inst::Lookahead { error, dst } => self.lookahead(*error, dst, failed),
             Inst::Advance { error, bits } => self.advance(*error, *bits, failed),
             _ => unreachable!("no other instruction gives an error by itself"),
@@ -24,12 +27,12 @@ impl Translator<'_> {
     }
 
     /// Splits the way by whether the packet has `bytes` more. If it has, `pass` runs with the cursor behind those bytes;
-    /// if not, `fail` runs. With `failed`, the second way ends there. An `invalid` that is not 0 leads there too.
+    /// if not, `fail` runs. With `failed`, the second way ends there. What else is wrong leads there too.
     fn with_bytes(
         &mut self,
         error: Temp,
         bytes: Value,
-        invalid: Option<Value>,
+        also: Wrong,
         failed: Option<BlockId>,
         fail: impl FnOnce(&mut Self),
         pass: impl FnOnce(&mut Self, Value),
@@ -37,7 +40,10 @@ impl Translator<'_> {
         let cursor = self.builder.use_var(self.cursor);
         let next = self.builder.ins().iadd(cursor, bytes);
         let short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, next, self.packet_len);
-        let wrong = invalid.map_or(short, |invalid| self.builder.ins().bor(short, invalid));
+        let mut wrong = short;
+        for condition in [also.argument, also.length].into_iter().flatten() {
+            wrong = self.builder.ins().bor(wrong, condition);
+        }
         let (fail_block, pass_block) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(wrong, fail_block, &[], pass_block, &[]);
         // Where the ways join, the error is what each has made of the variable.
@@ -47,10 +53,15 @@ impl Translator<'_> {
 
         self.builder.switch_to_block(fail_block);
         self.builder.set_cold_block(fail_block);
+        // The order of the checks is that of P4_16, 12.8.2.
         let mut code = self.constant(I32, self.shared.packet_too_short.into());
-        if let Some(invalid) = invalid {
+        if also.length.is_some() {
+            let length = self.constant(I32, self.shared.header_too_short.into());
+            code = self.select(short, code, length);
+        }
+        if let Some(condition) = also.argument {
             let argument = self.constant(I32, self.shared.invalid_argument.into());
-            code = self.select(invalid, argument, code);
+            code = self.select(condition, argument, code);
         }
         self.builder.def_var(variable, code);
         fail(self);
@@ -79,14 +90,14 @@ impl Translator<'_> {
         }
     }
 
-    fn extract(&mut self, error: Temp, header: HeaderTypeId, place: &Place, peek: bool, failed: Option<BlockId>) {
-        let size = self.program.header_types[header].size;
+    fn extract(&mut self, what: Extract, place: &Place, failed: Option<BlockId>) {
+        let size = self.program.header_types[what.header].size;
         match self.locate(place) {
-            Located::At(to) => self.extract_to(error, header, to, peek, failed),
+            Located::At(to) => self.extract_to(what, to, failed),
             // An element that is not there takes nothing from the packet; lowered programs check before.
             Located::Nowhere => {
                 let none = self.constant(I32, 0);
-                self.set(error, none);
+                self.set(what.error, none);
             }
             Located::If(in_range, to) => {
                 self.forget(place, size);
@@ -94,37 +105,92 @@ impl Translator<'_> {
                 let none = self.constant(I32, 0);
                 self.builder.def_var(variable, none);
                 self.only_if(in_range, |this| {
-                    this.extract_to(error, header, to, peek, None);
-                    let result = this.operand(Operand::Temp(error), 32);
+                    this.extract_to(what, to, None);
+                    let result = this.operand(Operand::Temp(what.error), 32);
                     this.builder.def_var(variable, result);
                 });
-                self.temps[error.index()] = Some(Slot::Variable(variable));
+                self.temps[what.error.index()] = Some(Slot::Variable(variable));
             }
         }
     }
 
     /// Extracts into a header that is there.
-    fn extract_to(&mut self, error: Temp, header: HeaderTypeId, to: Address, peek: bool, failed: Option<BlockId>) {
-        let header = &self.program.header_types[header];
+    fn extract_to(&mut self, what: Extract, to: Address, failed: Option<BlockId>) {
+        let program = self.program;
+        let header = &program.header_types[what.header];
         let bytes = header.fixed_bits().div_ceil(8);
-        let count = self.constant(I64, bytes.into());
-        let pass = |this: &mut Self, next| {
-            let mut reader = Reader::new(this.position(), bytes);
-            let valid = this.constant(I8, 1);
-            this.store_at(to, 0, valid);
-            let mut bit = 0;
-            for (i, field) in header.fields.iter().enumerate() {
-                let run = unaligned_run(header, i, bit);
-                for (k, limb) in this.read_limbs(&mut reader, bit, field.width, run).into_iter().enumerate() {
-                    this.store_at(to, field.offset + k as u32 * 8, limb);
+        let fixed = self.constant(I64, bytes.into());
+        let parts = Parts::of(header);
+        let Some((varbit, bits)) = parts.varbit.zip(what.varbit_bits) else {
+            let pass = |this: &mut Self, next| {
+                let mut reader = Reader::new(this.position(), bytes);
+                this.extract_fields(&mut reader, parts.before, to);
+                this.set_valid(to);
+                if !what.peek {
+                    this.builder.def_var(this.cursor, next);
                 }
-                bit += field.width;
+            };
+            return self.with_bytes(what.error, fixed, Wrong::default(), failed, |_| (), pass);
+        };
+        let bits = self.operand(bits, 32);
+        let argument = self.not_whole_bytes(bits);
+        let most = self.constant(I32, varbit.width.into());
+        let length = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, bits, most);
+        let wide = self.cast(bits, I64);
+        let varbit_bytes = self.shift_right(wide, 3);
+        let count = self.builder.ins().iadd(fixed, varbit_bytes);
+        let also = Wrong { argument: Some(argument), length: Some(length) };
+        let pass = |this: &mut Self, next| {
+            let start = this.position();
+            let before = bits_of(parts.before) / 8;
+            let mut reader = Reader::new(start, before);
+            this.extract_fields(&mut reader, parts.before, to);
+            this.store_at(to, varbit.offset, bits);
+            let value = Address { offset: to.offset + varbit.offset as i32 + 4, ..to };
+            let (value, most) = (this.pointer(value), this.constant(I64, varbit.width.div_ceil(8).into()));
+            let from = this.offset_by(start, before);
+            this.call(Helper::fill(), &[value, most, from, varbit_bytes]);
+            if let Some(fixed) = to.fixed {
+                this.known.forget(fixed + varbit.offset + 4, varbit.width.div_ceil(8));
             }
-            if !peek {
+            let after = this.builder.ins().iadd(from, varbit_bytes);
+            let mut reader = Reader::new(after, bytes - before);
+            this.extract_fields(&mut reader, parts.after, to);
+            this.set_valid(to);
+            if !what.peek {
                 this.builder.def_var(this.cursor, next);
             }
         };
-        self.with_bytes(error, count, None, failed, |_| (), pass);
+        self.with_bytes(what.error, count, also, failed, |_| (), pass);
+    }
+
+    fn set_valid(&mut self, header: Address) {
+        let valid = self.constant(I8, 1);
+        self.store_at(header, 0, valid);
+    }
+
+    /// Fields that follow each other on the wire from the reader's start on.
+    fn extract_fields(&mut self, reader: &mut Reader, fields: &[HeaderField], to: Address) {
+        let mut bit = 0;
+        for (i, field) in fields.iter().enumerate() {
+            let run = unaligned_run(&fields[i..], bit);
+            for (k, limb) in self.read_limbs(reader, bit, field.width, run).into_iter().enumerate() {
+                self.store_at(to, field.offset + k as u32 * 8, limb);
+            }
+            bit += field.width;
+        }
+    }
+
+    /// Whether a number of bits is not one of bytes.
+    fn not_whole_bytes(&mut self, bits: Value) -> Value {
+        let (seven, zero) = (self.constant(I32, 7), self.constant(I32, 0));
+        let rest = self.builder.ins().band(bits, seven);
+        self.builder.ins().icmp(IntCC::NotEqual, rest, zero)
+    }
+
+    fn offset_by(&mut self, pointer: Value, bytes: u32) -> Value {
+        let bytes = self.constant(I64, bytes.into());
+        self.builder.ins().iadd(pointer, bytes)
     }
 
     /// Where the cursor stands in memory.
@@ -150,7 +216,7 @@ impl Translator<'_> {
                     let zero = this.constant(ty, 0);
                     this.builder.def_var(variable, zero);
                 };
-                self.with_bytes(error, count, None, failed, fail, |this, _| {
+                self.with_bytes(error, count, Wrong::default(), failed, fail, |this, _| {
                     let mut reader = Reader::new(this.position(), bytes);
                     let value = match this.read_limbs(&mut reader, 0, width, width)[..] {
                         [value] => value,
@@ -164,7 +230,7 @@ impl Translator<'_> {
                 self.with_bytes(
                     error,
                     count,
-                    None,
+                    Wrong::default(),
                     failed,
                     |this| this.zero(place, size),
                     |this, _| {
@@ -185,17 +251,9 @@ impl Translator<'_> {
         let bits = self.operand(bits, 32);
         let wide = self.cast(bits, I64);
         let bytes = self.shift_right(wide, 3);
-        let (seven, zero) = (self.constant(I32, 7), self.constant(I32, 0));
-        let rest = self.builder.ins().band(bits, seven);
-        let invalid = self.builder.ins().icmp(IntCC::NotEqual, rest, zero);
-        self.with_bytes(
-            error,
-            bytes,
-            Some(invalid),
-            failed,
-            |_| (),
-            |this, next| this.builder.def_var(this.cursor, next),
-        );
+        let argument = self.not_whole_bytes(bits);
+        let also = Wrong { argument: Some(argument), length: None };
+        self.with_bytes(error, bytes, also, failed, |_| (), |this, next| this.builder.def_var(this.cursor, next));
     }
 
     pub(super) fn take_fuel(&mut self, dst: Temp) {
@@ -217,36 +275,70 @@ impl Translator<'_> {
     }
 
     pub(super) fn emit(&mut self, id: HeaderTypeId, place: &Place) {
-        let header = &self.program.header_types[id];
+        let program = self.program;
+        let header = &program.header_types[id];
         let from = self.readable(place);
         let valid = self.load_at(from, 0, I8);
-        if header.fields.iter().any(|field| field.varbit) {
-            let inst = Inst::Emit { header: id, place: *place };
-            self.only_if(valid, |this| {
-                this.write_back();
-                this.slow_call(&inst, 0);
-                this.read_back();
-            });
-            return;
-        }
+        let parts = Parts::of(header);
         self.only_if(valid, |this| {
-            if !this.output_reserved {
-                this.reserve(id);
+            if !parts.whole_bytes {
+                return this.emit_slow(id, place);
             }
+            let Some(varbit) = parts.varbit else {
+                this.make_room(id);
+                let out = this.builder.use_var(this.out);
+                return this.emit_fields(out, parts.before, from);
+            };
+            let most = this.constant(I32, varbit.width.into());
+            let bits = this.load_at(from, varbit.offset, I32);
+            let longer = this.builder.ins().icmp(IntCC::UnsignedGreaterThan, bits, most);
+            let bits = this.select(longer, most, bits);
+            let odd = this.not_whole_bytes(bits);
+            let (slow, fast, join) =
+                (this.builder.create_block(), this.builder.create_block(), this.builder.create_block());
+            this.builder.set_cold_block(slow);
+            this.builder.ins().brif(odd, slow, &[], fast, &[]);
+            this.builder.switch_to_block(slow);
+            this.emit_slow(id, place);
+            this.builder.ins().jump(join, &[]);
+
+            this.builder.switch_to_block(fast);
+            this.make_room(id);
             let out = this.builder.use_var(this.out);
-            let mut writer = Writer::new(Memory::Output, out);
-            for field in &header.fields {
-                this.write_stored(&mut writer, from, field.offset, field.width);
-            }
-            this.pad(&mut writer);
-            let bytes = this.constant(I64, (writer.len() / 8).into());
+            this.emit_fields(out, parts.before, from);
+            let out = this.builder.use_var(this.out);
+            let value = this.pointer(Address { offset: from.offset + varbit.offset as i32 + 4, ..from });
+            let bits = this.cast(bits, I64);
+            let bytes = this.shift_right(bits, 3);
+            this.call(Helper::copy(), &[out, value, bytes]);
             let out = this.builder.ins().iadd(out, bytes);
-            this.builder.def_var(this.out, out);
+            this.emit_fields(out, parts.after, from);
+            this.builder.ins().jump(join, &[]);
+            this.builder.switch_to_block(join);
         });
     }
 
+    /// Writes fields to `out`, which the output then follows.
+    fn emit_fields(&mut self, out: Value, fields: &[HeaderField], from: Address) {
+        let mut writer = Writer::new(Memory::Output, out);
+        for field in fields {
+            self.write_stored(&mut writer, from, field.offset, field.width);
+        }
+        let out = self.offset_by(out, writer.len() / 8);
+        self.builder.def_var(self.out, out);
+    }
+
+    fn emit_slow(&mut self, header: HeaderTypeId, place: &Place) {
+        self.write_back();
+        self.slow_call(&Inst::Emit { header, place: *place });
+        self.read_back();
+    }
+
     /// Makes sure that the header's bytes fit behind the output.
-    fn reserve(&mut self, header: HeaderTypeId) {
+    fn make_room(&mut self, header: HeaderTypeId) {
+        if self.output_reserved {
+            return;
+        }
         let bytes = self.constant(I64, self.most_bytes(header).into());
         let out = self.builder.use_var(self.out);
         let after = self.builder.ins().iadd(out, bytes);
@@ -260,10 +352,56 @@ impl Translator<'_> {
     }
 }
 
-/// Bits from the field `i`, which starts at `bit`, to where fields are next aligned to bytes.
-fn unaligned_run(header: &HeaderType, i: usize, bit: u32) -> u32 {
+/// An extraction but for its place.
+#[derive(Clone, Copy)]
+struct Extract {
+    error: Temp,
+    header: HeaderTypeId,
+    varbit_bits: Option<Operand>,
+    peek: bool,
+}
+
+/// What can be wrong besides a packet too short, as conditions.
+#[derive(Clone, Copy, Default)]
+struct Wrong {
+    argument: Option<Value>,
+    /// A varbit longer than its field.
+    length: Option<Value>,
+}
+
+/// A header's fields before and after its varbit.
+struct Parts<'a> {
+    before: &'a [HeaderField],
+    varbit: Option<&'a HeaderField>,
+    after: &'a [HeaderField],
+    /// Whether both parts are whole bytes, so that all fields have their place when the varbit has whole bytes.
+    whole_bytes: bool,
+}
+
+impl<'a> Parts<'a> {
+    fn of(header: &'a HeaderType) -> Self {
+        let fields = &header.fields[..];
+        let (before, rest) = fields.split_at(fields.iter().position(|field| field.varbit).unwrap_or(fields.len()));
+        let (varbit, after) = rest.split_first().map_or((None, rest), |(varbit, after)| (Some(varbit), after));
+        let whole_bytes = [before, after].iter().all(|part| bits_of(part).is_multiple_of(8));
+        Self { before, varbit, after, whole_bytes }
+    }
+}
+
+/// Whether an extraction of the header needs no helper.
+pub(super) fn is_simple(header: &HeaderType) -> bool {
+    let parts = Parts::of(header);
+    parts.varbit.is_none() || parts.whole_bytes
+}
+
+fn bits_of(fields: &[HeaderField]) -> u32 {
+    fields.iter().map(|field| field.width).sum()
+}
+
+/// Bits from the first of the fields, which starts at `bit`, to where fields are next aligned to bytes.
+fn unaligned_run(fields: &[HeaderField], bit: u32) -> u32 {
     let mut end = bit;
-    for field in header.fields[i..].iter().filter(|field| !field.varbit) {
+    for field in fields {
         end += field.width;
         if end.is_multiple_of(8) {
             break;

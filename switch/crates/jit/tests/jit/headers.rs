@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::random::errors;
+use interp::Interpreter;
 use ir::eval::Wide;
 use ir::*;
 use jit::Jit;
@@ -17,15 +18,23 @@ const PLACE: u32 = 16;
 /// Where the parser leaves its error, and a mark on its ordinary way.
 const ERROR: u32 = 0;
 const MARK: u32 = 4;
+/// Where the index of the element and the length of the varbit stand.
+const INDEX: u32 = 8;
+const BITS: u32 = 12;
 
-fn layout(widths: &[u32]) -> HeaderType {
+/// A header type of fields of these widths; the one with the given number is a varbit.
+fn layout(widths: &[u32], varbit: Option<usize>) -> HeaderType {
     let mut end = 1u32;
     let fields = widths
         .iter()
-        .map(|width| {
-            let offset = end.next_multiple_of(storage_align(*width));
-            end = offset + storage_size(*width);
-            HeaderField { name: format!("f{offset}"), offset, width: *width, varbit: false }
+        .enumerate()
+        .map(|(i, width)| {
+            let varbit = varbit == Some(i);
+            let (size, align) =
+                if varbit { (4 + width.div_ceil(8), 4) } else { (storage_size(*width), storage_align(*width)) };
+            let offset = end.next_multiple_of(align);
+            end = offset + size;
+            HeaderField { name: format!("f{offset}"), offset, width: *width, varbit }
         })
         .collect();
     HeaderType { name: "h".into(), fields, size: end.next_multiple_of(8) }
@@ -51,9 +60,10 @@ fn program(header: HeaderType, shape: Shape) -> Program {
         errors: errors(),
         ..Program::default()
     };
+    let varbit = header.fields.iter().any(|field| field.varbit);
     let header = program.header_types.push(header);
-    let temps = vec![32, 32, 32, 1];
-    let [skipped, index, error, failed] = [0, 1, 2, 3].map(Temp::new);
+    let temps = vec![32, 32, 32, 1, 32];
+    let [skipped, index, error, failed, bits] = [0, 1, 2, 3, 4].map(Temp::new);
     let mut place = Place::at(PLACE);
     if shape.element.is_some() {
         place.index = Some(Index { index: Operand::Temp(index), stride: size, count: 3 });
@@ -61,8 +71,9 @@ fn program(header: HeaderType, shape: Shape) -> Program {
     let store = |offset, src| Inst::Store { place: Place::at(offset), width: 32, src };
     let mut start = vec![
         Inst::Advance { error: skipped, bits: Operand::Imm(u128::from(shape.skip) * 8) },
-        Inst::Load { dst: index, place: Place::at(8) },
-        Inst::Extract { error, header, place, varbit_bits: None, peek: shape.peek },
+        Inst::Load { dst: index, place: Place::at(INDEX) },
+        Inst::Load { dst: bits, place: Place::at(BITS) },
+        Inst::Extract { error, header, place, varbit_bits: varbit.then_some(Operand::Temp(bits)), peek: shape.peek },
     ];
     let mut blocks = Arena::default();
     if shape.branch {
@@ -87,7 +98,7 @@ fn program(header: HeaderType, shape: Shape) -> Program {
     program.functions.push(Function { name: "parser".into(), temps, blocks });
     let mut blocks = Arena::default();
     // The deparser has the index in a temp of the same number.
-    let load = Inst::Load { dst: index, place: Place::at(8) };
+    let load = Inst::Load { dst: index, place: Place::at(INDEX) };
     let emit = Inst::Emit { header, place };
     let insts = vec![load, emit.clone(), emit];
     blocks.push(Block { insts, end: Terminator::Return });
@@ -117,6 +128,30 @@ fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
+/// A backend's frame, cursor and output when a header with a varbit of `bits` bits is taken off and put back twice, the
+/// second time with another length.
+fn run_varbit(
+    backend: &dyn Backend,
+    device: &Device,
+    packet: &[u8],
+    element: u32,
+    [bits, other]: [u32; 2],
+) -> (Vec<u8>, usize, Vec<u8>) {
+    let header = &device.program().header_types[HeaderTypeId::new(0)];
+    let mut context = Context::new(device, 0);
+    context.packet.refill(0, packet);
+    context.frame.write(INDEX, 32, element.into());
+    context.frame.write(BITS, 32, bits.into());
+    backend.run(FunctionId::new(PARSER), &mut context);
+    backend.run(FunctionId::new(DEPARSER), &mut context);
+    for field in header.fields.iter().filter(|field| field.varbit) {
+        context.frame.write(PLACE + field.offset, 32, other.into());
+    }
+    backend.run(FunctionId::new(DEPARSER), &mut context);
+    assert!(!context.effects.fault);
+    (context.frame.persistent().to_vec(), context.cursor, context.out)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -127,7 +162,7 @@ proptest! {
         mut packet in prop::collection::vec(any::<u8>(), 0..160),
         long in any::<bool>(),
     ) {
-        let header = layout(&widths);
+        let header = layout(&widths, None);
         let bytes = widths.iter().sum::<u32>() as usize / 8;
         let start = shape.skip as usize;
         if long {
@@ -139,7 +174,7 @@ proptest! {
         let mut context = Context::new(&device, 0);
         context.packet.refill(0, &packet);
         let element = shape.element.unwrap_or(0);
-        context.frame.write(8, 32, element.into());
+        context.frame.write(INDEX, 32, element.into());
         jit.run(FunctionId::new(PARSER), &mut context);
 
         let there = element < 3;
@@ -176,5 +211,24 @@ proptest! {
             expected.extend_from_slice(&packet[skipped..skipped + bytes]);
         }
         prop_assert_eq!(&context.out, &expected);
+    }
+
+    #[test]
+    fn varbits_do_the_same(
+        widths in widths(),
+        at in any::<prop::sample::Index>(),
+        most in 1..100u32,
+        bits in prop::array::uniform2(prop_oneof![0..120u32, (0..12u32).prop_map(|bytes| bytes * 8)]),
+        shape in shape(),
+        packet in prop::collection::vec(any::<u8>(), 0..160),
+    ) {
+        let (mut widths, at) = (widths.clone(), at.index(widths.len() + 1));
+        widths.insert(at, most);
+        let program = Arc::new(program(layout(&widths, Some(at)), shape));
+        let jit = Jit::compile(program.clone()).unwrap();
+        let interpreter = Interpreter::new(program.clone());
+        let device = Device::new(program);
+        let run = |backend: &dyn Backend| run_varbit(backend, &device, &packet, shape.element.unwrap_or(0), bits);
+        prop_assert_eq!(run(&jit), run(&interpreter));
     }
 }
