@@ -127,6 +127,16 @@ impl HashIndex {
         }
     }
 
+    /// The hashes of all records. Only for the writer.
+    pub fn hashes(&self, records: &Words, mut each: impl FnMut(u32)) {
+        for bucket in 0..self.buckets.load(Acquire) {
+            self.link_before(records, bucket, |link| {
+                each(hash_of(link));
+                false
+            });
+        }
+    }
+
     /// Bytes of the buckets.
     pub fn memory(&self) -> usize {
         self.buckets.load(Acquire) as usize * 8

@@ -19,7 +19,7 @@ const LISTS: usize = 3;
 /// gains or loses one of them is replaced by a new block.
 ///
 /// ```text
-///   0   skipped bits << 8 | skipped steps     both compared before anything else
+///   0   skipped bits << 10 | number of values << 4 | skipped steps
 ///   1   prefixes that end here, by length and bits: of length l (0..=5) and bits b, bit 2^l - 1 + b
 ///   2   children, by the next six bits
 ///   3   values of the prefixes (slot << 32 | body), then blocks of the children, each in the order of its bit
@@ -28,6 +28,24 @@ const LISTS: usize = 3;
 pub(crate) struct Trie {
     blocks: Words,
     root: AtomicU64,
+}
+
+/// Skipped steps of a node, of its first word.
+#[inline]
+fn steps_of(head: u64) -> u32 {
+    head as u32 & 15
+}
+
+/// Number of a node's values, of its first word.
+#[inline]
+fn values_of(head: u64) -> usize {
+    (head >> 4) as usize & 63
+}
+
+/// Skipped bits of a node, of its first word.
+#[inline]
+fn skipped_of(head: u64) -> u64 {
+    head >> 10
 }
 
 /// For six bits: the prefixes of them that can end in a node.
@@ -63,33 +81,33 @@ impl Trie {
     /// The value of the longest prefix of the key.
     #[inline]
     pub fn find(&self, key: &[u64]) -> Option<u64> {
+        // The last node with a prefix of the key; which of its values that is, is worked out once, at the end.
         let mut best = None;
         let mut depth = 0;
         let mut block = self.root.load(Acquire) as u32;
         while block != 0 {
             let node = self.blocks.tail(block);
-            let skip = node[0].load(Relaxed);
-            let steps = skip as u32 & 0xff;
+            let head = node[0].load(Relaxed);
+            let steps = steps_of(head);
             if steps != 0 {
-                if bits(key, depth, steps * STEP) != skip >> 8 {
+                if bits(key, depth, steps * STEP) != skipped_of(head) {
                     break;
                 }
                 depth += steps * STEP;
             }
             let six = bits(key, depth, STEP) as u32;
-            let prefixes = node[1].load(Relaxed);
-            let children = node[2].load(Relaxed);
-            let endings = prefixes & ENDINGS[six as usize];
+            let endings = node[1].load(Relaxed) & ENDINGS[six as usize];
             if endings != 0 {
-                best = Some(&node[LISTS + rank(prefixes, endings.ilog2())]);
+                best = Some((node, endings));
             }
+            let children = node[2].load(Relaxed);
             if children >> six & 1 == 0 {
                 break;
             }
-            block = node[LISTS + prefixes.count_ones() as usize + rank(children, six)].load(Acquire) as u32;
+            block = node[LISTS + values_of(head) + rank(children, six)].load(Acquire) as u32;
             depth += STEP;
         }
-        best.map(|value| value.load(Acquire))
+        best.map(|(node, endings)| node[LISTS + rank(node[1].load(Relaxed), endings.ilog2())].load(Acquire))
     }
 
     /// The word that holds the value of exactly this prefix.
@@ -98,9 +116,9 @@ impl Trie {
         let mut block = self.root.load(Acquire) as u32;
         while block != 0 {
             let node = self.blocks.tail(block);
-            let skip = node[0].load(Relaxed);
-            let steps = skip as u32 & 0xff;
-            if depth + steps * STEP > length || (steps != 0 && bits(key, depth, steps * STEP) != skip >> 8) {
+            let head = node[0].load(Relaxed);
+            let steps = steps_of(head);
+            if depth + steps * STEP > length || (steps != 0 && bits(key, depth, steps * STEP) != skipped_of(head)) {
                 return None;
             }
             depth += steps * STEP;
@@ -113,7 +131,7 @@ impl Trie {
             if children >> six & 1 == 0 {
                 return None;
             }
-            block = node[LISTS + prefixes.count_ones() as usize + rank(children, six)].load(Acquire) as u32;
+            block = node[LISTS + values_of(head) + rank(children, six)].load(Acquire) as u32;
             depth += STEP;
         }
         None
@@ -152,11 +170,11 @@ struct Node {
 impl Node {
     fn read(block: &[AtomicU64]) -> Self {
         let word = |i: usize| block[i].load(Relaxed);
-        let (skip, prefixes, children) = (word(0), word(1), word(2));
-        let blocks = LISTS + prefixes.count_ones() as usize;
+        let (head, prefixes, children) = (word(0), word(1), word(2));
+        let blocks = LISTS + values_of(head);
         Self {
-            steps: skip as u32 & 0xff,
-            skipped: skip >> 8,
+            steps: steps_of(head),
+            skipped: skipped_of(head),
             prefixes,
             children,
             values: (LISTS..blocks).map(word).collect(),
@@ -166,7 +184,8 @@ impl Node {
 
     fn words(&self) -> Vec<u64> {
         let mut words = Vec::with_capacity(self.len());
-        words.extend([self.skipped << 8 | u64::from(self.steps), self.prefixes, self.children]);
+        let head = self.skipped << 10 | (self.values.len() as u64) << 4 | u64::from(self.steps);
+        words.extend([head, self.prefixes, self.children]);
         words.extend(&self.values);
         words.extend(&self.blocks);
         words
@@ -246,15 +265,16 @@ impl TrieWriter {
                 return;
             }
             let words = trie.blocks.tail(block);
-            let steps = words[0].load(Relaxed) as u32 & 0xff;
-            let same = steps == 0
-                || (depth + steps * STEP <= length && bits(key, depth, steps * STEP) == words[0].load(Relaxed) >> 8);
+            let head = words[0].load(Relaxed);
+            let steps = steps_of(head);
+            let same =
+                steps == 0 || (depth + steps * STEP <= length && bits(key, depth, steps * STEP) == skipped_of(head));
             if same && length - depth - steps * STEP >= STEP {
-                let (prefixes, children) = (words[1].load(Relaxed), words[2].load(Relaxed));
+                let children = words[2].load(Relaxed);
                 let six = bits(key, depth + steps * STEP, STEP) as u32;
                 if children >> six & 1 == 1 {
                     depth += (steps + 1) * STEP;
-                    place = &words[LISTS + prefixes.count_ones() as usize + rank(children, six)];
+                    place = &words[LISTS + values_of(head) + rank(children, six)];
                     continue;
                 }
             }
@@ -294,12 +314,13 @@ impl TrieWriter {
         loop {
             let (place, depth) = path[path.len() - 1];
             let node = trie.blocks.tail(place.load(Acquire) as u32);
-            let end = depth + (node[0].load(Relaxed) as u32 & 0xff) * STEP;
+            let head = node[0].load(Relaxed);
+            let end = depth + steps_of(head) * STEP;
             if length - end < STEP {
                 break;
             }
             let six = bits(key, end, STEP) as u32;
-            let children = LISTS + node[1].load(Relaxed).count_ones() as usize;
+            let children = LISTS + values_of(head);
             path.push((&node[children + rank(node[2].load(Relaxed), six)], end + STEP));
         }
         // The way up: what has nothing left goes, and its parent loses a child. Nothing is retired before the store that

@@ -60,18 +60,22 @@ impl Layout {
     }
 }
 
-/// One combination of masks. An empty one is given another mask when no reader can still be there.
-#[derive(Debug)]
-struct Tuple {
-    mask: Box<[AtomicU64]>,
-    index: HashIndex,
+/// Words of a filter per so many entries: two bits of a word are set for each, so few that are not there pass.
+const ENTRIES_PER_WORD: u64 = 4;
+
+/// The bits of an entry in its word of a filter.
+#[inline]
+fn filter_bits(hash: u32) -> u64 {
+    1 << (hash >> 20 & 63) | 1 << (hash >> 26)
 }
 
 #[derive(Debug)]
 pub(crate) struct TupleSpace {
     layout: Layout,
-    tuples: Segments<Tuple>,
-    /// The block of the search order: number of tuples, then `highest priority << 32 | tuple`, highest first.
+    /// One index per combination of masks. An empty one serves another combination when no reader can still be there.
+    tuples: Segments<HashIndex>,
+    /// The block of the search order: number of tuples, then for each, highest priority first,
+    /// `highest priority << 32 | tuple`, `block of the filter << 8 | logarithm of its words`, and the mask.
     order: AtomicU64,
     blocks: Words,
 }
@@ -102,17 +106,24 @@ impl TupleSpace {
             return None;
         }
         let order = self.blocks.tail(order);
+        let stride = 2 + self.layout.words;
+        let tuples = order[1..].chunks_exact(stride).take(order[0].load(Relaxed) as usize);
         let mut best: Option<(u64, u32)> = None;
-        for tuple in &order[1..=order[0].load(Relaxed) as usize] {
-            let tuple = tuple.load(Relaxed);
-            if best.is_some_and(|(state, _)| state >> 32 >= tuple >> 32) {
+        for tuple in tuples {
+            let (head, filter) = (tuple[0].load(Relaxed), tuple[1].load(Relaxed));
+            if best.is_some_and(|(state, _)| state >> 32 >= head >> 32) {
                 break;
             }
-            let tuple = &self.tuples.record(tuple as u32)[0];
-            for ((masked, key), mask) in masked.iter_mut().zip(key).zip(&tuple.mask) {
+            for ((masked, key), mask) in masked.iter_mut().zip(key).zip(&tuple[2..]) {
                 *masked = key & mask.load(Relaxed);
             }
-            let found = tuple.index.find(records, hash(masked), |record| {
+            let hash = hash(masked);
+            let word = hash & ((1 << (filter & 0xff)) - 1) as u32;
+            let wanted = filter_bits(hash);
+            if self.blocks.tail((filter >> 8) as u32)[word as usize].load(Relaxed) & wanted != wanted {
+                continue;
+            }
+            let found = self.tuples.record(head as u32)[0].find(records, hash, |record| {
                 masked.iter().zip(&record[KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
                     && self.layout.in_ranges(key, record)
             });
@@ -141,6 +152,16 @@ struct TupleBook {
     /// How many entries there are of each priority.
     ranks: BTreeMap<u32, u32>,
     len: u64,
+    /// The filter's block, the logarithm of its words, and the entries put into it, deleted ones too.
+    filter: u32,
+    filter_log: u32,
+    filtered: u64,
+}
+
+impl TupleBook {
+    fn filter_words(&self) -> usize {
+        1 << self.filter_log
+    }
 }
 
 /// The writer's side of a tuple space.
@@ -213,7 +234,7 @@ impl TupleWriter {
         let tuple = *self.by_mask.get(&parts.mask)?;
         let words = space.layout.words;
         parts.words[words] = u64::from(tuple);
-        let index = &space.tuples.record(tuple)[0].index;
+        let index = &space.tuples.record(tuple)[0];
         let found = index.find(records, hash(&parts.words[..words]), |record| {
             record[1].load(Relaxed) >> 32 == u64::from(parts.rank)
                 && parts.words.iter().zip(&record[KEY..]).all(|(word, stored)| *word == stored.load(Relaxed))
@@ -243,15 +264,47 @@ impl TupleWriter {
         for (word, value) in record[KEY..].iter().zip(&parts.words) {
             word.store(*value, Relaxed);
         }
+        let hash = hash(&parts.words[..words]);
         let book = &mut self.books[tuple as usize];
         *book.ranks.entry(parts.rank).or_insert(0) += 1;
         book.len += 1;
         let len = book.len;
-        // The order first: no reader may stop before a tuple for an entry it already has.
-        self.publish_order(space, epochs, tuple);
+        // The filter and the order first: no reader may pass the tuple by for want of them.
+        let replaced = self.filter(space, records, epochs, tuple, hash);
+        self.publish_order(space, epochs, tuple, replaced.is_some());
+        if let Some((block, len)) = replaced.filter(|(block, _)| *block != 0) {
+            self.blocks.retire(epochs, block, len);
+        }
         let below = |other: &[AtomicU64]| other[1].load(Relaxed) >> 32 < u64::from(parts.rank);
-        let index = &space.tuples.record(tuple)[0].index;
-        index.insert(records, hash(&parts.words[..words]), slot, len, below);
+        space.tuples.record(tuple)[0].insert(records, hash, slot, len, below);
+    }
+
+    /// Puts a hash into a tuple's filter. When the filter has become full, also of entries that are gone, there is a
+    /// new one to publish; the answer is then the old one's block (0 for none) and length, to be retired after that.
+    fn filter(
+        &mut self,
+        space: &TupleSpace,
+        records: &Words,
+        epochs: &Epochs,
+        tuple: u32,
+        hash: u32,
+    ) -> Option<(u32, usize)> {
+        let book = &mut self.books[tuple as usize];
+        if book.filter != 0 && book.filtered < book.filter_words() as u64 * ENTRIES_PER_WORD {
+            book.filtered += 1;
+            let word = &space.blocks.tail(book.filter)[hash as usize & (book.filter_words() - 1)];
+            word.fetch_or(filter_bits(hash), Release);
+            return None;
+        }
+        let old = (book.filter, book.filter_words());
+        book.filter_log = (2 * book.len).div_ceil(ENTRIES_PER_WORD).next_power_of_two().ilog2();
+        book.filtered = book.len;
+        let mut filter = vec![0; book.filter_words()];
+        let mut add = |hash: u32| filter[hash as usize & (book.filter_words() - 1)] |= filter_bits(hash);
+        add(hash);
+        space.tuples.record(tuple)[0].hashes(records, add);
+        book.filter = self.blocks.put(&space.blocks, epochs, &filter);
+        Some(old)
     }
 
     /// Takes an entry out.
@@ -260,7 +313,7 @@ impl TupleWriter {
         let words = space.layout.words;
         let key: Vec<u64> = record[KEY..][..words].iter().map(|word| word.load(Relaxed)).collect();
         let tuple = record[space.layout.tuple()].load(Relaxed) as u32;
-        space.tuples.record(tuple)[0].index.remove(records, hash(&key), slot);
+        space.tuples.record(tuple)[0].remove(records, hash(&key), slot);
         let book = &mut self.books[tuple as usize];
         let rank = (record[1].load(Relaxed) >> 32) as u32;
         book.len -= 1;
@@ -270,23 +323,18 @@ impl TupleWriter {
             book.ranks.remove(&rank);
         }
         let empty = book.ranks.is_empty();
-        self.publish_order(space, epochs, tuple);
+        self.publish_order(space, epochs, tuple, false);
         if empty {
-            self.by_mask.remove(&self.books[tuple as usize].mask);
+            let book = std::mem::take(&mut self.books[tuple as usize]);
+            self.blocks.retire(epochs, book.filter, book.filter_words());
+            self.by_mask.remove(&book.mask);
             self.numbers.retire(tuple, epochs);
         }
     }
 
     fn new_tuple(&mut self, space: &TupleSpace, epochs: &Epochs, mask: &[u64]) -> u32 {
         let tuple = self.numbers.take(epochs);
-        let words = space.layout.words;
-        space.tuples.ensure_with(tuple, |items| {
-            let zeros = || (0..words).map(|_| AtomicU64::new(0)).collect();
-            (0..items).map(|_| Tuple { mask: zeros(), index: HashIndex::new() }).collect()
-        });
-        for (word, value) in space.tuples.record(tuple)[0].mask.iter().zip(mask) {
-            word.store(*value, Relaxed);
-        }
+        space.tuples.ensure_with(tuple, |items| (0..items).map(|_| HashIndex::new()).collect());
         if self.books.len() <= tuple as usize {
             self.books.resize_with(tuple as usize + 1, TupleBook::default);
         }
@@ -295,11 +343,11 @@ impl TupleWriter {
         tuple
     }
 
-    /// Publishes the search order if the tuple's highest priority changed.
-    fn publish_order(&mut self, space: &TupleSpace, epochs: &Epochs, tuple: u32) {
+    /// Publishes the search order if the tuple's highest priority or its filter changed.
+    fn publish_order(&mut self, space: &TupleSpace, epochs: &Epochs, tuple: u32, new_filter: bool) {
         let highest = self.books[tuple as usize].ranks.last_key_value().map(|(&rank, _)| rank);
         let old = self.order.iter().position(|&(_, number)| number == tuple);
-        if old.map(|i| self.order[i].0) == highest {
+        if old.map(|i| self.order[i].0) == highest && !new_filter {
             return;
         }
         if let Some(i) = old {
@@ -309,13 +357,20 @@ impl TupleWriter {
             let i = self.order.partition_point(|&(rank, _)| rank >= highest);
             self.order.insert(i, (highest, tuple));
         }
-        let mut contents = vec![self.order.len() as u64];
-        contents.extend(self.order.iter().map(|&(rank, tuple)| u64::from(rank) << 32 | u64::from(tuple)));
+        let stride = 2 + space.layout.words;
+        let mut contents = Vec::with_capacity(1 + self.order.len() * stride);
+        contents.push(self.order.len() as u64);
+        for &(rank, tuple) in &self.order {
+            let book = &self.books[tuple as usize];
+            contents.push(u64::from(rank) << 32 | u64::from(tuple));
+            contents.push(u64::from(book.filter) << 8 | u64::from(book.filter_log));
+            contents.extend(&book.mask);
+        }
         let new = self.blocks.put(&space.blocks, epochs, &contents);
         let old = space.order.swap(u64::from(new), Release) as u32;
         if old != 0 {
-            let len = space.blocks.tail(old)[0].load(Relaxed) as usize + 1;
-            self.blocks.retire(epochs, old, len);
+            let tuples = space.blocks.tail(old)[0].load(Relaxed) as usize;
+            self.blocks.retire(epochs, old, 1 + tuples * stride);
         }
     }
 
@@ -350,12 +405,8 @@ impl TupleWriter {
 
     /// Bytes of buckets, lists and books.
     pub fn memory(&self, space: &TupleSpace) -> usize {
-        let tuples: usize = (0..self.numbers.end())
-            .map(|tuple| {
-                let tuple = &space.tuples.record(tuple)[0];
-                size_of::<Tuple>() + tuple.mask.len() * 8 + tuple.index.memory()
-            })
-            .sum();
+        let tuples: usize =
+            (0..self.numbers.end()).map(|tuple| size_of::<HashIndex>() + space.tuples.record(tuple)[0].memory()).sum();
         let books: usize = self.books.iter().map(|book| size_of::<TupleBook>() + book.ranks.len() * 12).sum();
         tuples + books + self.blocks.memory()
     }

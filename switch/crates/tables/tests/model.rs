@@ -223,7 +223,7 @@ macro_rules! stores {
         fn $name() {
             let schema = schema(&$fields);
             let ops = proptest::collection::vec(op(&schema), 1..150);
-            let mut config = ProptestConfig::with_cases(150);
+            let mut config = ProptestConfig::with_cases(80);
             config.rng_seed = proptest::test_runner::RngSeed::Fixed(7);
             config.failure_persistence = None;
             proptest!(config, |(ops in ops)| run(&schema, &ops));

@@ -18,13 +18,21 @@ pub fn key(name: &str, width: u32, kind: MatchKind) -> Key {
 
 /// Actions 0 `forward(port: 9, mac: 48)`, 1 `drop()`.
 pub fn program() -> Program {
-    let mut program = Program::default();
-    program.frame = Frame { size: 256, persistent: 128, ..Frame::default() };
-    program.errors = ["NoError", "PacketTooShort", "NoMatch", "StackOutOfBounds", "HeaderTooShort", "ParserTimeout"]
-        .map(str::to_owned)
-        .to_vec();
-    program.errors.push("ParserInvalidArgument".to_owned());
-    program.max_growth = 64;
+    let errors = [
+        "NoError",
+        "PacketTooShort",
+        "NoMatch",
+        "StackOutOfBounds",
+        "HeaderTooShort",
+        "ParserTimeout",
+        "ParserInvalidArgument",
+    ];
+    let mut program = Program {
+        frame: Frame { size: 256, persistent: 128, ..Frame::default() },
+        errors: errors.map(str::to_owned).to_vec(),
+        max_growth: 64,
+        ..Program::default()
+    };
     program.actions.push(Action::new("forward".into(), [("port".to_owned(), 9), ("mac".to_owned(), 48)]));
     program.actions.push(Action::new("drop".into(), []));
     program
