@@ -17,7 +17,7 @@ fn recipes() -> impl Strategy<Value = Vec<Recipe>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn programs_do_the_same(recipes in recipes(), seeds in any::<[u64; 3]>(), locals in any::<bool>()) {
