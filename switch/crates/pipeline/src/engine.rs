@@ -414,7 +414,7 @@ impl<'a> Engine<'a> {
         true
     }
 
-    /// Passes digests and logs on; false when an assertion failed and the packet is gone.
+    /// Passes digests and logs on; false when the packet is gone: an assertion failed, or a backend did.
     fn tell(&mut self, now: u64, sink: &mut impl Sink) -> bool {
         let effects = &mut self.context.effects;
         for (digest, values) in effects.digests.drain(..) {
@@ -422,6 +422,10 @@ impl<'a> Engine<'a> {
         }
         for text in effects.log.drain(..) {
             sink.message(Message::Log { text });
+        }
+        if mem::take(&mut effects.fault) {
+            self.drop_packet(DropReason::Fault);
+            return false;
         }
         let Some(text) = effects.assertion_failed.take() else { return true };
         sink.message(Message::AssertionFailed { text: self.loaded.program.strings[text].clone() });

@@ -15,11 +15,13 @@ pub enum DropReason {
     /// A multicast group without members, or one that is not there.
     NoReplica,
     Assertion,
+    /// The switch itself failed on it, which is a defect; the log says where.
+    Fault,
 }
 
 impl DropReason {
-    pub const ALL: [Self; 6] =
-        [Self::Ingress, Self::Egress, Self::QueueFull, Self::Budget, Self::NoReplica, Self::Assertion];
+    pub const ALL: [Self; 7] =
+        [Self::Ingress, Self::Egress, Self::QueueFull, Self::Budget, Self::NoReplica, Self::Assertion, Self::Fault];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -29,6 +31,7 @@ impl DropReason {
             Self::Budget => "budget",
             Self::NoReplica => "no_replica",
             Self::Assertion => "assertion",
+            Self::Fault => "fault",
         }
     }
 }

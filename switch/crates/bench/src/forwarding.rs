@@ -1,0 +1,147 @@
+//! Packets per second in memory, on one core: the JIT, the interpreter, and a loop written by hand.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow, ensure};
+use compiler::Options;
+use ir::Match;
+use num_bigint::BigUint;
+use pipeline::{BackendKind, Engine, Message, Sink, Traffic};
+use runtime::{ActionCall, EntryAction, NewEntry};
+
+use crate::handwritten::Router;
+use crate::measure::{Contestant, Effort, rates, short};
+use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
+
+/// Packets between two looks at the clock, as the switch's own loop does it.
+const BURST: usize = 64;
+
+/// Remembers the last packet.
+#[derive(Default)]
+struct Last {
+    port: u32,
+    bytes: Vec<u8>,
+}
+
+impl Sink for Last {
+    fn transmit(&mut self, port: u32, bytes: &[u8], _at: u64) {
+        self.port = port;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn message(&mut self, _message: Message) {}
+}
+
+pub fn run(programs: &Path, effort: Effort) -> Result<()> {
+    let routes = routes(ROUTES);
+    let packets = packets(&routes, PACKETS);
+    println!("forwarding in memory: {} routes, packets of {} bytes, one core", routes.len(), packets[0].len());
+    measure(programs, effort, &routes, &packets, "routing", Router::route)?;
+    measure(programs, effort, &routes, &packets, "segments", Router::route_with_segments)
+}
+
+type ByHand = for<'a> fn(&'a mut Router, &[u8]) -> Option<(u16, &'a [u8])>;
+
+fn measure(
+    programs: &Path,
+    effort: Effort,
+    routes: &[Route],
+    packets: &[Vec<u8>],
+    name: &str,
+    by_hand: ByHand,
+) -> Result<()> {
+    let load = |kind| load(&programs.join(format!("{name}.p4")), kind, routes, name == "segments");
+    let (jit, interpreter) = (load(BackendKind::Jit)?, load(BackendKind::Interpreter)?);
+    let (mut jit_traffic, mut interpreter_traffic) = (Traffic::default(), Traffic::default());
+    let mut jit = Engine::new(&jit.loaded, &mut jit_traffic, 1);
+    let mut interpreter = Engine::new(&interpreter.loaded, &mut interpreter_traffic, 1);
+    let mut router = Router::new(routes);
+    agree(&mut [&mut jit, &mut interpreter], &mut router, by_hand, packets)?;
+
+    let contestants = &mut [
+        Contestant::new("JIT", engine_work(&mut jit, packets)),
+        Contestant::new("interpreter", engine_work(&mut interpreter, packets)),
+        Contestant::new("by hand", move || {
+            let mut last = Last::default();
+            for burst in packets.chunks(BURST) {
+                router.pin();
+                for packet in burst {
+                    if let Some((port, bytes)) = by_hand(&mut router, packet) {
+                        last.transmit(port.into(), bytes, 0);
+                    }
+                }
+            }
+            packets.len() as u64
+        }),
+    ];
+    let rates = rates(effort, contestants);
+    for (contestant, rate) in contestants.iter().zip(&rates) {
+        println!("  {name:10} {:12} {:>10}packets/s  {:6.0} ns each", contestant.name, short(*rate), 1e9 / rate);
+    }
+    println!("  {name:10} JIT / interpreter {:.1}, by hand / JIT {:.2}", rates[0] / rates[1], rates[2] / rates[0]);
+    Ok(())
+}
+
+fn engine_work<'a>(engine: &'a mut Engine<'_>, packets: &'a [Vec<u8>]) -> impl FnMut() -> u64 + 'a {
+    let mut now = 0;
+    move || {
+        let mut last = Last::default();
+        for burst in packets.chunks(BURST) {
+            now += 1000;
+            for packet in burst {
+                engine.receive(0, packet, now, &mut last);
+            }
+        }
+        packets.len() as u64
+    }
+}
+
+/// All do the same to every packet, or the figures mean nothing.
+fn agree(engines: &mut [&mut Engine<'_>], router: &mut Router, by_hand: ByHand, packets: &[Vec<u8>]) -> Result<()> {
+    router.pin();
+    for packet in packets {
+        let expected = by_hand(router, packet).map(|(port, bytes)| (u32::from(port), bytes.to_vec()));
+        for engine in engines.iter_mut() {
+            let mut last = Last::default();
+            engine.receive(0, packet, 0, &mut last);
+            let got = (!last.bytes.is_empty()).then_some((last.port, last.bytes));
+            ensure!(got == expected, "the switch and the loop by hand differ on {packet:02x?}");
+        }
+    }
+    Ok(())
+}
+
+fn load(path: &Path, kind: BackendKind, routes: &[Route], segments: bool) -> Result<loader::Program> {
+    let options = Options { read_files: true, ..Options::default() };
+    let compiled = compiler::compile_file(path, &options).map_err(|failure| anyhow!("{failure}"))?;
+    let program = loader::program(compiled, kind).map_err(|error| anyhow!("{error}"))?;
+    let flat = &program.loaded.program;
+    let (table, _) = flat.tables.iter().next().ok_or_else(|| anyhow!("{} has no table", path.display()))?;
+    let (action, _) = flat
+        .actions
+        .iter()
+        .find(|(_, action)| action.name.ends_with("forward"))
+        .ok_or_else(|| anyhow!("{} has no action forward", path.display()))?;
+    for route in routes {
+        let mut args = vec![
+            BigUint::from(route.port),
+            BigUint::from_bytes_be(&route.source),
+            BigUint::from_bytes_be(&route.destination),
+        ];
+        if segments {
+            args.extend(route.segments.map(BigUint::from));
+        }
+        let entry = NewEntry {
+            keys: vec![Match::Lpm { value: route.prefix.into(), prefix: route.length }],
+            priority: 0,
+            action: EntryAction::Action(ActionCall { action, args }),
+            idle_timeout: 0,
+            metadata: vec![],
+            counter: None,
+            meter: None,
+        };
+        program.loaded.device.insert_entry(table, &entry, 0).map_err(|error| anyhow!("{error}"))?;
+    }
+    Ok(program)
+}

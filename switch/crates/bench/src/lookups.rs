@@ -1,0 +1,108 @@
+//! Lookups in big tables: a million exact entries, half a million prefixes, a hundred thousand ternary entries.
+
+use std::collections::HashMap;
+
+use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, table};
+
+use crate::measure::{Contestant, Effort, rates, short};
+use crate::numbers::Numbers;
+use crate::packets::routes;
+
+const EXACT: usize = 1_000_000;
+const PREFIXES: usize = 500_000;
+const TERNARY: usize = 100_000;
+const MASKS: usize = 50;
+/// Keys looked up in turn: more than the caches hold.
+const KEYS: usize = 1_000_000;
+const BURST: usize = 64;
+
+pub fn run(effort: Effort) {
+    println!("lookups of 128-bit keys, one core; the hash map is std's, for scale");
+    let mut numbers = Numbers(3);
+    let exact: Vec<Pattern> = (0..EXACT)
+        .map(|_| {
+            let first = numbers.next_u128().to_be_bytes().to_vec();
+            Pattern { second: first.clone(), first, priority: 0 }
+        })
+        .collect();
+    measure(effort, "exact", FieldKind::Exact, &exact);
+
+    let prefixes: Vec<Pattern> = routes(PREFIXES)
+        .iter()
+        .map(|route| {
+            let mask = u128::MAX << (128 - route.length);
+            Pattern { first: route.prefix.to_be_bytes().to_vec(), second: mask.to_be_bytes().to_vec(), priority: 0 }
+        })
+        .collect();
+    measure(effort, "lpm", FieldKind::Lpm, &prefixes);
+
+    let masks: Vec<u128> = (0..MASKS).map(|_| numbers.next_u128() | numbers.next_u128()).collect();
+    let ternary: Vec<Pattern> = (0..TERNARY)
+        .map(|i| {
+            let mask = masks[i % MASKS];
+            let value = numbers.next_u128() & mask;
+            let priority = 1 + numbers.below(10_000) as u32;
+            Pattern { first: value.to_be_bytes().to_vec(), second: mask.to_be_bytes().to_vec(), priority }
+        })
+        .collect();
+    measure(effort, "ternary", FieldKind::Ternary, &ternary);
+}
+
+fn measure(effort: Effort, name: &str, kind: FieldKind, patterns: &[Pattern]) {
+    let epochs = Epochs::new();
+    let schema = Schema { fields: vec![FieldSpec { kind, width: 128 }] };
+    let (table, mut writer) = table(schema, patterns.len() as u64, &epochs);
+    for (index, pattern) in patterns.iter().enumerate() {
+        assert!(writer.insert(pattern, |_| index as u32).is_ok(), "the patterns differ and fit");
+    }
+    let map: HashMap<&[u8], usize> =
+        patterns.iter().enumerate().map(|(index, pattern)| (pattern.first.as_slice(), index)).collect();
+    let mut numbers = Numbers(4);
+    let keys: Vec<Vec<u8>> = (0..KEYS)
+        .map(|_| {
+            let pattern = &patterns[numbers.below(patterns.len())];
+            match kind {
+                FieldKind::Lpm => {
+                    let host = numbers.next_u128().to_be_bytes();
+                    (0..16).map(|i| pattern.first[i] | host[i] & !pattern.second[i]).collect()
+                }
+                _ => pattern.first.clone(),
+            }
+        })
+        .collect();
+    let mut reader = Reader::new(&epochs);
+    let found = keys.iter().filter(|key| table.lookup(&reader, key).is_some()).count();
+    assert_eq!(found, keys.len(), "every key was made from an entry");
+    let (mut at, mut map_at) = (0, 0);
+    let next = |at: &mut usize| {
+        *at = (*at + BURST * 64) % (KEYS - BURST * 64);
+        *at
+    };
+    let contestants = &mut [
+        Contestant::new("table", || {
+            let start = next(&mut at);
+            let mut hits = 0;
+            for burst in keys[start..][..BURST * 64].chunks(BURST) {
+                reader.pin();
+                hits += burst.iter().filter(|key| table.lookup(&reader, key).is_some()).count();
+            }
+            hits as u64
+        }),
+        Contestant::new("hash map", || {
+            map_at = (map_at + BURST * 64) % (KEYS - BURST * 64);
+            let keys = &keys[map_at..][..BURST * 64];
+            let hits = keys.iter().filter(|key| map.contains_key(key.as_slice())).count();
+            std::hint::black_box(hits);
+            keys.len() as u64
+        }),
+    ];
+    let rates = rates(effort, contestants);
+    println!(
+        "  {name:8} {:8} entries  {:>10}lookups/s ({:.0} ns), hash map {:.0} ns, {} bytes/entry",
+        patterns.len(),
+        short(rates[0]),
+        1e9 / rates[0],
+        1e9 / rates[1],
+        writer.memory() / patterns.len()
+    );
+}

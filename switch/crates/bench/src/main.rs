@@ -1,0 +1,57 @@
+//! What the embedded switch costs, each figure beside something else that was run in the same minute.
+
+mod forwarding;
+mod handwritten;
+mod lookups;
+mod measure;
+mod numbers;
+mod packets;
+mod writes;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, ValueEnum};
+
+#[derive(Parser)]
+#[command(about = "Measure the embedded switch: medians of several runs, and ratios within one run")]
+struct Args {
+    /// What to measure; all if left out
+    #[arg(value_enum)]
+    parts: Vec<Part>,
+    /// Rounds; in each round every contestant runs once
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Milliseconds that a contestant runs in a round
+    #[arg(long, default_value_t = 300)]
+    millis: u64,
+    /// Folder with the programs
+    #[arg(long, default_value = "../bench/p4")]
+    programs: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Part {
+    /// Packets per second in memory: JIT, interpreter, hand-written loop
+    Forwarding,
+    /// Lookups in big tables, and bytes per entry
+    Lookups,
+    /// P4Runtime inserts per second, over gRPC
+    Writes,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
+    let effort = measure::Effort { rounds: args.rounds, millis: args.millis };
+    if wanted(Part::Forwarding) {
+        forwarding::run(&args.programs, effort)?;
+    }
+    if wanted(Part::Lookups) {
+        lookups::run(effort);
+    }
+    if wanted(Part::Writes) {
+        writes::run(&args.programs, effort)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Routes and the packets that take them.
+
+use crate::numbers::Numbers;
+
+/// A route and what its packets get.
+#[derive(Clone)]
+pub struct Route {
+    pub prefix: u128,
+    pub length: u32,
+    pub port: u16,
+    pub source: [u8; 6],
+    pub destination: [u8; 6],
+    /// First, second and third segment.
+    pub segments: [u128; 3],
+}
+
+pub const ROUTES: usize = 10_000;
+pub const PACKETS: usize = 1024;
+
+/// Routes as in the wild: most are /48, some shorter, some longer.
+pub fn routes(count: usize) -> Vec<Route> {
+    let mut numbers = Numbers(1);
+    let mut routes: Vec<Route> = (0..count)
+        .map(|i| {
+            let length = [48, 48, 48, 48, 32, 40, 44, 36, 64, 56][i % 10];
+            let block = (0x2000 + numbers.next() as u128 % 0x0c00) << 112;
+            let prefix = (block | numbers.next_u128() >> 16) & (u128::MAX << (128 - length));
+            let mut address = || {
+                let bytes = numbers.next().to_be_bytes();
+                [bytes[0] & 0xfe, bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]]
+            };
+            let (source, destination) = (address(), address());
+            let segments = [numbers.next_u128(), numbers.next_u128(), numbers.next_u128()];
+            Route { prefix, length, port: 1 + (i % 4) as u16, source, destination, segments }
+        })
+        .collect();
+    routes.sort_by_key(|route| (route.prefix, route.length));
+    routes.dedup_by_key(|route| (route.prefix, route.length));
+    routes
+}
+
+/// Packets of 64 bytes of payload, each to a host under one of the routes.
+pub fn packets(routes: &[Route], count: usize) -> Vec<Vec<u8>> {
+    let mut numbers = Numbers(2);
+    (0..count)
+        .map(|_| {
+            let route = &routes[numbers.below(routes.len())];
+            let host = numbers.next_u128() & !(u128::MAX << (128 - route.length));
+            let mut packet = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd];
+            packet.extend_from_slice(&[0x60, 0, 0, 0, 0, 64, 17, 64]);
+            packet.extend_from_slice(&numbers.next_u128().to_be_bytes());
+            packet.extend_from_slice(&(route.prefix | host).to_be_bytes());
+            packet.extend((0..64).map(|_| numbers.next() as u8));
+            packet
+        })
+        .collect()
+}

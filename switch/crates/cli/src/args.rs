@@ -1,0 +1,184 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args as Group, Parser, Subcommand, ValueEnum};
+use compiler::Options;
+use pipeline::BackendKind;
+use ports::PortSpec;
+
+#[derive(Parser)]
+#[command(
+    name = "wayname-switch",
+    version,
+    about = "A P4Runtime switch that compiles P4 itself",
+    long_about = "A P4Runtime switch for v1model programs. It compiles P4_16 source itself: the device config of \
+                  SetForwardingPipelineConfig is the text of the program. Needs no root unless a port does.",
+    args_conflicts_with_subcommands = true
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Check a program; errors name file, line and column
+    Check(Check),
+    /// Write what the control plane needs: P4Info, the device config, table entries
+    Compile(Compile),
+    /// Follow packets through a program, step by step
+    Trace(Trace),
+}
+
+#[derive(Group)]
+pub struct Run {
+    /// Program to start with (P4 source); without one the switch waits for a controller
+    pub program: Option<PathBuf>,
+    /// A port: NUMBER@INTERFACE, NUMBER@wire:PATH, NUMBER@tap:NAME, NUMBER@xdp:INTERFACE or NUMBER@pcap:IN,OUT, each
+    /// with ?delay=10ms&loss=1%&rate=10mbit&queue=100 if wanted
+    #[arg(short, long = "interface", value_name = "PORT")]
+    pub interface: Vec<PortSpec>,
+    #[arg(long, default_value_t = 0)]
+    pub device_id: u64,
+    /// Start without a program
+    #[arg(long, conflicts_with = "program")]
+    pub no_p4: bool,
+    #[arg(long, default_value = "127.0.0.1:9559", value_name = "ADDR:PORT")]
+    pub grpc_server_addr: SocketAddr,
+    /// Port by which the program talks to the controllers; none if left out
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=510))]
+    pub cpu_port: Option<u32>,
+    /// Serve with TLS; needs --grpc-server-cert and --grpc-server-key
+    #[arg(long, requires = "grpc_server_cert", requires = "grpc_server_key")]
+    pub grpc_server_ssl: bool,
+    #[arg(long, value_name = "PEM")]
+    pub grpc_server_cert: Option<PathBuf>,
+    #[arg(long, value_name = "PEM")]
+    pub grpc_server_key: Option<PathBuf>,
+    /// Certificates of the authorities that controllers' certificates are signed by
+    #[arg(long, value_name = "PEM")]
+    pub grpc_server_cacert: Option<PathBuf>,
+    /// Let in only controllers with a certificate of that authority (mTLS)
+    #[arg(long, requires = "grpc_server_cacert", requires = "grpc_server_ssl")]
+    pub grpc_server_with_client_auth: bool,
+    /// Serve Prometheus counters at http://ADDR:PORT/metrics
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub metrics_addr: Option<SocketAddr>,
+    /// Write what passes each port to FOLDER/portN_in.pcap and portN_out.pcap
+    #[arg(long, value_name = "FOLDER")]
+    pub pcap: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+    /// Start of the program's random numbers and of lossy links
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Log to standard output instead of standard error
+    #[arg(long)]
+    pub log_console: bool,
+    /// error, warn, info, debug or trace, also per part: info,service=debug
+    #[arg(long, short = 'L', default_value = "info", value_name = "LEVEL")]
+    pub log_level: String,
+    /// One JSON object a line instead of text
+    #[arg(long)]
+    pub log_json: bool,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+/// How the source is read.
+#[derive(Group)]
+pub struct Source {
+    /// Folder in which #include looks
+    #[arg(short = 'I', value_name = "FOLDER")]
+    pub include: Vec<PathBuf>,
+    /// Define a macro: NAME or NAME=VALUE
+    #[arg(short = 'D', value_name = "MACRO")]
+    pub define: Vec<String>,
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME")]
+    pub undefine: Vec<String>,
+}
+
+impl Source {
+    pub fn options(&self) -> Options {
+        let define = |text: &String| {
+            let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+            (name.to_string(), value.to_string())
+        };
+        Options {
+            include_dirs: self.include.clone(),
+            defines: self.define.iter().map(define).collect(),
+            undefines: self.undefine.clone(),
+            read_files: true,
+        }
+    }
+}
+
+#[derive(Group)]
+pub struct Check {
+    pub program: PathBuf,
+    /// Findings as JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Group)]
+pub struct Compile {
+    pub program: PathBuf,
+    /// P4Info, in protobuf's text form if the name ends with .txt, .txtpb or .textproto, else binary; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub p4info: Option<PathBuf>,
+    /// The program as one text, which is the device config
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The flat form that the switch runs
+    #[arg(long, value_name = "FILE")]
+    pub flat: Option<PathBuf>,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Group)]
+pub struct Trace {
+    pub program: PathBuf,
+    /// An STF file: table entries and packets
+    pub script: Option<PathBuf>,
+    /// A packet in hexadecimal, sent after those of the script
+    #[arg(long, value_name = "HEX")]
+    pub packet: Vec<String>,
+    /// Packets of a capture file, sent last
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Port at which --packet and --pcap enter
+    #[arg(long, default_value_t = 1)]
+    pub port: u32,
+    /// Steps as JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum Backend {
+    /// Native code
+    #[default]
+    Jit,
+    /// The reference, about ten times slower
+    Interpreter,
+}
+
+impl From<Backend> for BackendKind {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Jit => Self::Jit,
+            Backend::Interpreter => Self::Interpreter,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `check` and `compile`: the compiler on the command line.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use compiler::Compiled;
+use syntax::diag::Diagnostics;
+use syntax::preprocess::{preprocess, program_text as text_of};
+use syntax::source::SourceMap;
+
+use crate::args::{Check, Compile, Source};
+
+pub fn check(args: &Check) -> Result<ExitCode> {
+    let options = args.source.options();
+    let result = loader::with_deep_stack(|| compiler::compile_file(&args.program, &options));
+    let (diagnostics, sources, good) = match &result {
+        Ok(compiled) => (&compiled.warnings, &compiled.sources, true),
+        Err(failure) => (&failure.diagnostics, &failure.sources, false),
+    };
+    if args.json {
+        for report in diagnostics.reports(sources) {
+            println!("{}", serde_json::to_string(&report)?);
+        }
+    } else {
+        eprint!("{}", diagnostics.render(sources, false));
+        if good {
+            println!("{}: no errors", args.program.display());
+        }
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+pub fn compile(args: &Compile) -> Result<ExitCode> {
+    let options = args.source.options();
+    let result = loader::with_deep_stack(|| compiler::compile_file(&args.program, &options));
+    let compiled = match result {
+        Ok(compiled) => compiled,
+        Err(failure) => {
+            eprintln!("{failure}");
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    eprint!("{}", compiled.warnings.render(&compiled.sources, false));
+    if let Some(path) = &args.p4info {
+        write(path, &p4info(&compiled, path))?;
+    }
+    if let Some(path) = &args.config {
+        write(path, program_text(&args.program, &args.source)?.as_bytes())?;
+    }
+    if let Some(path) = &args.flat {
+        write(path, compiled.program.to_string().as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn p4info(compiled: &Compiled, path: &Path) -> Vec<u8> {
+    let info = p4info::p4info(compiled);
+    let text = ["txt", "txtpb", "textproto"].iter().any(|kind| path.extension().is_some_and(|found| found == *kind));
+    if text || path == Path::new("-") { p4info::to_text(&info).into_bytes() } else { p4info::to_binary(&info) }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if path == Path::new("-") {
+        return Ok(std::io::stdout().write_all(bytes)?);
+    }
+    std::fs::write(path, bytes).with_context(|| path.display().to_string())
+}
+
+/// The program with everything it includes as one text: the device config.
+pub fn program_text(program: &Path, source: &Source) -> Result<String> {
+    let text = std::fs::read(program).with_context(|| program.display().to_string())?;
+    let mut map = SourceMap::new();
+    let main = map.add(program.display().to_string(), String::from_utf8_lossy(&text));
+    let mut diagnostics = Diagnostics::new();
+    let tokens = preprocess(&mut map, main, &source.options(), &mut diagnostics);
+    if diagnostics.has_errors() {
+        bail!("{}", diagnostics.render(&map, false).trim_end());
+    }
+    Ok(text_of(&map, &tokens))
+}

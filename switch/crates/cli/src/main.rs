@@ -1,0 +1,35 @@
+//! `wayname-switch`: a P4Runtime switch that compiles P4 itself, and the tools around it.
+
+mod args;
+mod check;
+mod clock;
+mod forward;
+mod metrics;
+mod outputs;
+mod run;
+mod target;
+mod trace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    // simple_switch_grpc wants `--` before its gRPC flags; here they are flags like the others.
+    let args = Args::parse_from(std::env::args_os().filter(|arg| arg != "--"));
+    let result = match args.command {
+        Some(Command::Check(args)) => check::check(&args),
+        Some(Command::Compile(args)) => check::compile(&args),
+        Some(Command::Trace(args)) => trace::trace(&args),
+        None => run::run(args.run),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("wayname-switch: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The ports of a running switch, and where what leaves the program goes.
+
+use std::path::Path;
+use std::sync::mpsc::{SyncSender, TrySendError};
+
+use anyhow::{Context, Result};
+use ir::DigestId;
+use num_bigint::BigUint;
+use pipeline::{Message, Sink};
+use ports::pcap::Writer;
+use ports::{Port, PortSpec};
+use tracing::{error, info, warn};
+
+/// What the forwarding thread tells the service.
+pub enum Uplink {
+    PacketIn(Vec<u8>),
+    Digest { digest: DigestId, values: Vec<BigUint> },
+}
+
+pub struct OpenPort {
+    pub number: u32,
+    pub port: Box<dyn Port>,
+    pub up: bool,
+    name: String,
+    captures: Option<Captures>,
+}
+
+/// Capture files of a port: what came in and what went out.
+struct Captures {
+    received: Writer<std::io::BufWriter<std::fs::File>>,
+    sent: Writer<std::io::BufWriter<std::fs::File>>,
+}
+
+impl OpenPort {
+    pub fn open(spec: &PortSpec, captures: Option<&Path>, seed: u64) -> Result<Self> {
+        let port = ports::open(spec, seed).map_err(|error| match error.kind() {
+            std::io::ErrorKind::PermissionDenied => anyhow::anyhow!(
+                "port {}: {} needs root; without it use a wire, such as {0}@wire:/tmp/link",
+                spec.port,
+                spec.device
+            ),
+            _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
+        })?;
+        let captures = captures.map(|folder| Captures::create(folder, spec.port)).transpose()?;
+        Ok(Self { number: spec.port, port, up: true, name: spec.device.to_string(), captures })
+    }
+
+    /// Notes whether the link is up; true when that changed.
+    pub fn link_changed(&mut self) -> bool {
+        let up = self.port.is_up();
+        if up == self.up {
+            return false;
+        }
+        self.up = up;
+        info!(port = self.number, "link of {} is {}", self.name, if up { "up" } else { "down" });
+        true
+    }
+
+    pub fn capture_received(&mut self, frame: &[u8], at: u64) {
+        if let Some(captures) = &mut self.captures
+            && let Err(error) = captures.received.write(frame, at)
+        {
+            self.stop_capture(&error);
+        }
+    }
+
+    fn capture_sent(&mut self, frame: &[u8], at: u64) {
+        if let Some(captures) = &mut self.captures
+            && let Err(error) = captures.sent.write(frame, at)
+        {
+            self.stop_capture(&error);
+        }
+    }
+
+    fn stop_capture(&mut self, error: &std::io::Error) {
+        error!(port = self.number, "capture stopped: {error}");
+        self.captures = None;
+    }
+
+    fn flush_captures(&mut self) {
+        if let Some(captures) = &mut self.captures
+            && let Err(error) = captures.received.flush().and_then(|()| captures.sent.flush())
+        {
+            self.stop_capture(&error);
+        }
+    }
+}
+
+impl Captures {
+    fn create(folder: &Path, port: u32) -> Result<Self> {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        let create = |direction: &str| {
+            let path = folder.join(format!("port{port}_{direction}.pcap"));
+            Writer::create(&path).with_context(|| path.display().to_string())
+        };
+        Ok(Self { received: create("in")?, sent: create("out")? })
+    }
+}
+
+/// All ports, and the way to the service.
+pub struct Outputs {
+    pub ports: Vec<OpenPort>,
+    /// Index into `ports` by number.
+    by_number: Vec<Option<usize>>,
+    cpu_port: Option<u32>,
+    uplink: SyncSender<Uplink>,
+    pub lost: Lost,
+}
+
+/// What could not be handed on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lost {
+    /// For a port that is not there.
+    pub no_port: u64,
+    /// Refused by a full or broken port.
+    pub refused: u64,
+    /// The service did not keep up.
+    pub uplink: u64,
+}
+
+impl Outputs {
+    pub fn new(ports: Vec<OpenPort>, cpu_port: Option<u32>, uplink: SyncSender<Uplink>) -> Self {
+        let highest = ports.iter().map(|port| port.number as usize + 1).max().unwrap_or(0);
+        let mut by_number = vec![None; highest];
+        for (index, port) in ports.iter().enumerate() {
+            by_number[port.number as usize] = Some(index);
+        }
+        Self { ports, by_number, cpu_port, uplink, lost: Lost::default() }
+    }
+
+    fn index(&self, port: u32) -> Option<usize> {
+        self.by_number.get(port as usize).copied().flatten()
+    }
+
+    /// Puts everything that was sent onto the links.
+    pub fn flush(&mut self, now: u64) {
+        for open in &mut self.ports {
+            if let Err(error) = open.port.flush(now) {
+                warn!(port = open.number, "sending failed: {error}");
+                self.lost.refused += 1;
+            }
+        }
+    }
+
+    /// Writes out what captures hold back.
+    pub fn flush_captures(&mut self) {
+        self.ports.iter_mut().for_each(OpenPort::flush_captures);
+    }
+
+    fn send_up(&mut self, message: Uplink) {
+        match self.uplink.try_send(message) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.lost.uplink += 1,
+        }
+    }
+}
+
+impl Sink for Outputs {
+    fn ready(&self, port: u32) -> bool {
+        self.index(port).is_none_or(|index| self.ports[index].port.ready())
+    }
+
+    fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
+        if self.cpu_port == Some(port) {
+            return self.send_up(Uplink::PacketIn(bytes.to_vec()));
+        }
+        let Some(index) = self.index(port) else {
+            self.lost.no_port += 1;
+            return;
+        };
+        let open = &mut self.ports[index];
+        match open.port.send(bytes, at) {
+            Ok(true) => open.capture_sent(bytes, at),
+            Ok(false) => self.lost.refused += 1,
+            Err(error) => {
+                warn!(port, "sending failed: {error}");
+                self.lost.refused += 1;
+            }
+        }
+    }
+
+    fn message(&mut self, message: Message) {
+        match message {
+            Message::Digest { digest, values, .. } => self.send_up(Uplink::Digest { digest, values }),
+            Message::Log { text } => info!(target: "program", "{text}"),
+            Message::AssertionFailed { text } => warn!(target: "program", "assertion failed: {text}"),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Runs the switch until a signal ends it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use anyhow::{Context, Result, bail};
+use pipeline::{Shape, Switch, Traffic};
+use proto::p4::v1::ForwardingPipelineConfig;
+use service::{Hub, Tls};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::info;
+use tracing_subscriber::EnvFilter;
+
+use crate::args::Run;
+use crate::check::program_text;
+use crate::clock::Clock;
+use crate::forward::{Forwarder, Handle};
+use crate::metrics;
+use crate::outputs::{OpenPort, Outputs, Uplink};
+use crate::target::Target;
+
+/// Messages of the program that may wait for the service.
+const UPLINK: usize = 4096;
+
+pub fn run(args: Run) -> Result<ExitCode> {
+    start_logging(&args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(serve(args))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(args: Run) -> Result<()> {
+    let listener = listen(args.grpc_server_addr, "--grpc-server-addr").await?;
+    let metrics_listener = match args.metrics_addr {
+        Some(address) => Some(listen(address, "--metrics-addr").await?),
+        None => None,
+    };
+    let tls = read_tls(&args)?;
+    let config = args.program.as_deref().map(|program| device_config(program, &args)).transpose()?;
+
+    let mut traffic = Traffic::default();
+    let ports = open_ports(&args, &mut traffic)?;
+    let clock = Clock::start();
+    let switch = Arc::new(Switch::default());
+    let (uplink, messages) = sync_channel(UPLINK);
+    let outputs = Outputs::new(ports, args.cpu_port, uplink);
+    let (forwarder, handle) = Forwarder::new(switch.clone(), clock, outputs, traffic, args.cpu_port, args.seed)?;
+    let target = Target {
+        switch: switch.clone(),
+        handle: handle.clone(),
+        clock,
+        backend: args.backend.into(),
+        has_cpu_port: args.cpu_port.is_some(),
+    };
+    let hub = Hub::new(args.device_id, Arc::new(target));
+    if let Some(config) = config {
+        hub.start_with(config).map_err(|status| anyhow::anyhow!("{}", status.message))?;
+    }
+    let forwarding = std::thread::Builder::new().name("forward".into()).spawn(move || forwarder.run())?;
+    let telling = spawn_uplink(hub.clone(), messages)?;
+    let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone())));
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = async move {
+        let name = tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+        };
+        info!("{name}: the switch stops");
+    };
+    let served = service::serve(hub, listener, tls, stop).await;
+    if let Some(metrics) = metrics {
+        metrics.abort();
+    }
+    stop_forwarding(&handle, forwarding, telling)?;
+    served.context("P4Runtime")
+}
+
+/// Ends the forwarding thread, and with it the one that reads its messages.
+fn stop_forwarding(
+    handle: &Handle,
+    forwarding: std::thread::JoinHandle<()>,
+    telling: std::thread::JoinHandle<()>,
+) -> Result<()> {
+    handle.stop();
+    for thread in [forwarding, telling] {
+        if thread.join().is_err() {
+            bail!("a thread of the switch failed; the log says where");
+        }
+    }
+    Ok(())
+}
+
+/// Digests and packets go to the service on a thread of their own, so that forwarding never waits for it.
+fn spawn_uplink(hub: Arc<Hub>, messages: Receiver<Uplink>) -> Result<std::thread::JoinHandle<()>> {
+    let tell = move || {
+        for message in messages {
+            match message {
+                Uplink::PacketIn(packet) => hub.packet_in(&packet),
+                Uplink::Digest { digest, values } => hub.digest(digest, &values),
+            }
+        }
+    };
+    Ok(std::thread::Builder::new().name("uplink".into()).spawn(tell)?)
+}
+
+async fn listen(address: std::net::SocketAddr, flag: &str) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            anyhow::anyhow!("{address} is in use by another process; end it or choose another address with {flag}")
+        }
+        _ => anyhow::anyhow!("{address}: {error}; choose an address of this machine with {flag}"),
+    })
+}
+
+fn open_ports(args: &Run, traffic: &mut Traffic) -> Result<Vec<OpenPort>> {
+    let mut numbers = BTreeSet::new();
+    let mut ports = vec![];
+    for spec in &args.interface {
+        if !numbers.insert(spec.port) {
+            bail!("port {} is given twice; each number stands for one device", spec.port);
+        }
+        if args.cpu_port == Some(spec.port) {
+            bail!("port {} is the CPU port (--cpu-port) and a device too; give one another number", spec.port);
+        }
+        let mut shape = Shape { bits_per_second: spec.rate, ..Shape::default() };
+        shape.packets = spec.queue.unwrap_or(shape.packets);
+        traffic.set_shape(spec.port, shape);
+        ports.push(OpenPort::open(spec, args.pcap.as_deref(), args.seed ^ u64::from(spec.port))?);
+        info!(port = spec.port, "is {}", spec.device);
+    }
+    Ok(ports)
+}
+
+fn device_config(program: &Path, args: &Run) -> Result<ForwardingPipelineConfig> {
+    if program.extension().is_some_and(|extension| extension == "json") {
+        bail!("{}: this switch compiles P4 source itself; give it the .p4 file", program.display());
+    }
+    let text = program_text(program, &args.source)?;
+    Ok(ForwardingPipelineConfig { p4_device_config: text.into_bytes(), ..ForwardingPipelineConfig::default() })
+}
+
+fn read_tls(args: &Run) -> Result<Option<Tls>> {
+    if !args.grpc_server_ssl {
+        return Ok(None);
+    }
+    let read = |path: &Option<std::path::PathBuf>, flag: &str| {
+        let path = path.as_ref().with_context(|| format!("--grpc-server-ssl needs {flag}"))?;
+        std::fs::read(path).with_context(|| path.display().to_string())
+    };
+    Ok(Some(Tls {
+        certificate: read(&args.grpc_server_cert, "--grpc-server-cert")?,
+        key: read(&args.grpc_server_key, "--grpc-server-key")?,
+        client_ca: if args.grpc_server_with_client_auth {
+            Some(read(&args.grpc_server_cacert, "--grpc-server-cacert")?)
+        } else {
+            None
+        },
+    }))
+}
+
+fn start_logging(args: &Run) -> Result<()> {
+    let filter = EnvFilter::try_new(&args.log_level).with_context(|| format!("--log-level {}", args.log_level))?;
+    let console = args.log_console;
+    let writer = move || -> Box<dyn std::io::Write> {
+        if console { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) }
+    };
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
+    if args.log_json {
+        builder.json().init()
+    } else {
+        builder.init()
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! The switch as the P4Runtime service sees it.
+
+use std::sync::Arc;
+
+use control::{Loaded, Replication};
+use pipeline::{BackendKind, Switch};
+use proto::p4::config::v1::P4Info;
+use runtime::Device;
+use tracing::info;
+
+use crate::clock::Clock;
+use crate::forward::Handle;
+
+pub struct Target {
+    pub switch: Arc<Switch>,
+    pub handle: Arc<Handle>,
+    pub clock: Clock,
+    pub backend: BackendKind,
+    pub has_cpu_port: bool,
+}
+
+impl service::Target for Target {
+    fn load(&self, text: &str) -> Result<Arc<dyn service::Program>, String> {
+        let program = loader::load(text, self.backend)?;
+        Ok(Arc::new(Program { program, switch: self.switch.clone(), handle: self.handle.clone() }))
+    }
+
+    fn packet_out(&self, packet: Vec<u8>) -> Result<(), String> {
+        if !self.has_cpu_port {
+            return Err("the switch has no CPU port; start it with --cpu-port".into());
+        }
+        self.handle.packet_out(packet)
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    fn since_epoch(&self) -> u64 {
+        self.clock.since_epoch()
+    }
+}
+
+/// A program that this switch compiled.
+struct Program {
+    program: loader::Program,
+    switch: Arc<Switch>,
+    handle: Arc<Handle>,
+}
+
+impl Loaded for Program {
+    fn device(&self) -> &Device {
+        self.program.device()
+    }
+
+    fn replication(&self) -> &dyn Replication {
+        self.program.replication()
+    }
+}
+
+impl service::Program for Program {
+    fn p4info(&self) -> &P4Info {
+        &self.program.p4info
+    }
+
+    fn commit(self: Arc<Self>) {
+        self.switch.load(Some(self.program.loaded.clone()));
+        self.handle.wake();
+        info!("packets run through the new program");
+    }
+}
