@@ -284,3 +284,21 @@ fn arguments_of_any_width_reach_the_packet() {
     assert_eq!(context.action_data()[32], 1);
     assert_eq!(device.entries(t, 0)[0].action, EntryAction::Action(call));
 }
+
+#[test]
+fn memory_follows_the_entries_and_places_are_used_again() {
+    let (device, t) = one(routes());
+    let fill = |from: u128| {
+        for value in from..from + 1000 {
+            device.insert_entry(t, &forward_entry(vec![lpm(value << 8, 24)], 0, 1), 0).unwrap();
+        }
+        for value in from..from + 1000 {
+            device.delete_entry(t, &[lpm(value << 8, 24)], 0).unwrap();
+        }
+        device.table_memory(t)
+    };
+    let first = fill(0);
+    assert!((50_000..400_000).contains(&first), "{first} bytes");
+    let later: Vec<_> = (1..=8).map(|turn| fill(turn * 1000)).collect();
+    assert!(later.iter().all(|&bytes| bytes < 2 * first), "{first} bytes, then {later:?}");
+}
