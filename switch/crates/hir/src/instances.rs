@@ -227,7 +227,7 @@ pub fn full_name(prefix: &str, name: &str, annotations: &[Annotation]) -> String
 }
 
 /// More than any sensible program holds: types that hold two of the next, level by level, double each time.
-const MAX_INSTANCES: usize = 1 << 16;
+const MAX_INSTANCES: usize = 1 << 14;
 
 struct Walk<'p> {
     program: &'p Program,
@@ -268,7 +268,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// An argument of the package: a block is named after its type, even if an instance of it is declared.
+    /// An argument of the package: a block is named after its type, even if an instance of it is declared. `@name` on
+    /// the type does not count.
     fn block(&mut self, arg: &Expr) -> Result<Option<InstanceId>, InstanceError> {
         let (decl, ty) = match &arg.kind {
             ExprKind::New(decl) => (decl, arg.ty),
@@ -278,13 +279,12 @@ impl Walk<'_> {
             },
             _ => return Ok(None),
         };
-        let (name, annotations) = match self.program.types.get(ty) {
-            Type::Parser(id) => (&self.program.parsers[*id].name, &self.program.parsers[*id].annotations),
-            Type::Control(id) => (&self.program.controls[*id].name, &self.program.controls[*id].annotations),
+        let name = match self.program.types.get(ty) {
+            Type::Parser(id) => &self.program.parsers[*id].name,
+            Type::Control(id) => &self.program.controls[*id].name,
             _ => return Ok(None),
         };
-        let name = full_name("", name, annotations);
-        self.instance(None, name, ty, None, Vec::new(), decl, arg.span).map(Some)
+        self.instance(None, name.clone(), ty, None, Vec::new(), decl, arg.span).map(Some)
     }
 
     fn declared(&mut self, parent: Option<InstanceId>, prefix: &str, var: VarId) -> Result<InstanceId, InstanceError> {

@@ -8,7 +8,7 @@ pub fn mask(width: u32) -> u128 {
 }
 
 /// Instructions that one function may have: bodies that use each other twice on every level grow without bound.
-const MAX_INSTS: usize = 1 << 20;
+const MAX_INSTS: usize = 1 << 18;
 /// Bytes that its locals may take.
 const MAX_LOCALS: u32 = 1 << 24;
 

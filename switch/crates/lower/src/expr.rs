@@ -383,7 +383,7 @@ impl Lower<'_> {
                 for leaf in leaves {
                     let place = offset(spot.place, leaf.offset);
                     match leaf.kind {
-                        LeafKind::Scalar(0, _) | LeafKind::Valid | LeafKind::Next => {}
+                        LeafKind::Valid | LeafKind::Next => {}
                         LeafKind::Scalar(width, _) => {
                             let value = self.load(place, width);
                             out.push(arg(&value, width));

@@ -151,6 +151,8 @@ impl Layouts {
         let layout = self.get(types, ty);
         let mut leaf = |name: String, kind| out.push(Leaf { name, offset, kind });
         match &layout.shape {
+            // `bit<0>` has its value in its type alone.
+            Shape::Scalar { width: 0, .. } => {}
             Shape::Scalar { width, kind, .. } => leaf(name.to_string(), LeafKind::Scalar(*width, *kind)),
             Shape::Varbit(max) => leaf(name.to_string(), LeafKind::Varbit(*max)),
             Shape::Header(_, members) => {

@@ -290,6 +290,12 @@ impl Lower<'_> {
 
     fn for_each(&mut self, var: VarId, items: &Expr, body: &[Stmt]) -> R<()> {
         let ty = self.hir.vars[var].ty;
+        if let ExprKind::Cast(inner) = &items.kind {
+            return self.for_each(var, inner, body);
+        }
+        if let ExprKind::Aggregate(list) = &items.kind {
+            return self.for_list(var, list, body);
+        }
         let spot = self.spot(items)?;
         let place = self.alloc(ty);
         self.env.insert(var, Binding::Place(place));
@@ -330,6 +336,31 @@ impl Lower<'_> {
             }
             _ => return fail(items.span, "a loop goes over a range, a list or a stack"),
         }
+        self.b.enter(done);
+        Ok(())
+    }
+
+    /// A loop over a list that stands in the source: its values are all taken before the first turn.
+    fn for_list(&mut self, var: VarId, list: &[Expr], body: &[Stmt]) -> R<()> {
+        let ty = self.hir.vars[var].ty;
+        let mut values = Vec::with_capacity(list.len());
+        for item in list {
+            let value = self.alloc(ty);
+            self.fill(item, value, ty)?;
+            values.push(value);
+        }
+        let place = self.alloc(ty);
+        self.env.insert(var, Binding::Place(place));
+        let size = self.layout(ty).size;
+        let done = self.b.block();
+        for value in values {
+            let next = self.b.block();
+            self.copy(place, value, size);
+            self.loop_body(body, done, next);
+            self.b.jump(next);
+            self.b.enter(next);
+        }
+        self.b.jump(done);
         self.b.enter(done);
         Ok(())
     }

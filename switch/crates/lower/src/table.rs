@@ -123,7 +123,7 @@ impl Lower<'_> {
     pub fn data_leaves(&mut self, ty: hir::TypeId, name: &str) -> Vec<Leaf> {
         let mut leaves = Vec::new();
         self.layouts.leaves(&self.hir.types, ty, name, 0, &mut leaves);
-        leaves.retain(|leaf| matches!(leaf.kind, LeafKind::Scalar(1.., _)));
+        leaves.retain(|leaf| matches!(leaf.kind, LeafKind::Scalar(..)));
         leaves
     }
 }
