@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hir::instances::{InstanceId, InstanceKind, Instances};
-use hir::{ActionId, Annotation, AnnotationBody, AnnotationValue, Program, StructId};
+use hir::{Annotation, AnnotationBody, AnnotationValue, Program, StructId};
 use num_traits::ToPrimitive;
 use proto::p4::config::v1 as info;
 use proto::p4::config::v1::P4Info;
@@ -11,7 +11,7 @@ use proto::p4::config::v1::P4Info;
 use crate::annotation;
 use crate::ids::{Collected, Kind, Symbols, field_ids};
 use crate::types::{control_plane_name, header_fields, new_type_name, spec, width};
-use crate::visible::{Digest, Visible, digest_names, visible};
+use crate::visible::{Action, Digest, Visible, digest_names, visible};
 
 pub struct Builder<'p> {
     pub program: &'p Program,
@@ -35,8 +35,8 @@ pub fn collect(program: &Program, instances: &Instances, visible: &Visible, dige
         }
     }
     for block in &visible.blocks {
-        for (action, name) in &block.actions {
-            collected.add(Kind::Action, name, annotation::id(&program.actions[*action].annotations));
+        for action in &block.actions {
+            collected.add(Kind::Action, &action.name, annotation::id(&program.actions[action.action].annotations));
         }
         for table in &block.tables {
             let decl = &program.tables[table.table.table];
@@ -108,8 +108,8 @@ impl<'p> Builder<'p> {
             self.object(id);
         }
         for block in &visible.blocks {
-            for (action, name) in &block.actions {
-                self.action(*action, name);
+            for action in &block.actions {
+                self.action(action);
             }
             for (set, name) in &block.value_sets {
                 self.value_set(*set, name);
@@ -159,16 +159,16 @@ impl<'p> Builder<'p> {
         }
     }
 
-    fn action(&mut self, id: ActionId, name: &str) {
-        let decl = &self.program.actions[id];
-        let known = self.symbols.id(Kind::Action, name);
+    fn action(&mut self, action: &Action) {
+        let decl = &self.program.actions[action.action];
+        let known = self.symbols.id(Kind::Action, &action.name);
         let is_known = |action: &info::Action| action.preamble.as_ref().is_some_and(|preamble| preamble.id == known);
         if annotation::has(&decl.annotations, "hidden") || self.info.actions.iter().any(is_known) {
             return;
         }
-        let preamble = Some(self.preamble(Kind::Action, name, &decl.annotations, &[]));
+        let preamble = Some(self.preamble(Kind::Action, &action.name, &decl.annotations, &[]));
         let params = decl.params.iter().map(|param| &self.program.vars[*param]);
-        let params: Vec<_> = params.filter(|param| param.kind == hir::VarKind::Param(None)).collect();
+        let params: Vec<_> = params.filter(|param| action.listed && param.kind == hir::VarKind::Param(None)).collect();
         let ids = field_ids(&params.iter().map(|param| annotation::id(&param.annotations)).collect::<Vec<_>>());
         let param = |(param, id): (&&hir::Var, u32)| {
             self.describe(param.ty);

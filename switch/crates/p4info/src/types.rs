@@ -41,7 +41,8 @@ pub fn width(program: &Program, ty: TypeId) -> u32 {
             let new = &program.types.new_types[*id];
             match translation(&new.annotations) {
                 Some(translation) => translation.width.unwrap_or(0),
-                None => width(program, new.underlying),
+                // A translation of the type below does not count.
+                None => width(program, program.types.stored(new.underlying)),
             }
         }
         Type::Enum(id) => program.types.enums[*id].underlying.map_or(0, |underlying| width(program, underlying)),

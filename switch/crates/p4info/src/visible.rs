@@ -27,8 +27,7 @@ pub struct Visible<'p> {
 pub struct Block<'p> {
     pub externs: Vec<InstanceId>,
     pub tables: Vec<Table<'p>>,
-    /// Actions that tables list, with their full names.
-    pub actions: Vec<(ActionId, String)>,
+    pub actions: Vec<Action>,
     pub value_sets: Vec<(ValueSetId, &'p str)>,
     pub digests: Vec<Digest>,
     /// A control calls an extern function.
@@ -39,6 +38,16 @@ pub struct Block<'p> {
 pub struct Table<'p> {
     pub control: InstanceId,
     pub table: &'p TableInstance,
+}
+
+/// An action that a table lists or a control calls.
+#[derive(Debug, Clone)]
+pub struct Action {
+    pub control: InstanceId,
+    pub action: ActionId,
+    pub name: String,
+    /// A table lists it, so the control plane gives its parameters.
+    pub listed: bool,
 }
 
 /// A call of `digest`.
@@ -67,10 +76,11 @@ pub fn visible<'p>(program: &'p Program, instances: &'p Instances) -> Visible<'p
     let tops = instances.iter().filter(|(_, instance)| instance.parent.is_none()).map(|(id, _)| id);
     let mut out = Visible { globals: tops.filter(is_extern).collect(), blocks: Vec::new() };
     for &block in instances.blocks.iter().flatten() {
-        let mut walk = Walk { program, instances, reached: Reached::default() };
+        let mut walk = Walk { program, instances, reached: Reached::default(), in_action: false, exit_ends: false };
         walk.instance(block);
         let mut found = Block::default();
         walk.gather(block, &mut found);
+        found.actions.splice(0..0, walk.global_actions(&found));
         if matches!(instances.get(block).kind, InstanceKind::Control(_)) {
             let in_body = std::mem::take(&mut walk.reached.digests);
             walk.action_bodies(&found);
@@ -90,6 +100,8 @@ struct Reached {
     tables: HashSet<(InstanceId, TableId)>,
     value_sets: HashSet<(InstanceId, ValueSetId)>,
     actions: HashSet<(InstanceId, ActionId)>,
+    /// Calls of actions outside actions.
+    action_calls: Vec<(InstanceId, ActionId)>,
     functions: HashSet<(InstanceId, FunctionId)>,
     digests: Vec<Digest>,
     calls_extern: bool,
@@ -99,6 +111,9 @@ struct Walk<'p> {
     program: &'p Program,
     instances: &'p Instances,
     reached: Reached,
+    in_action: bool,
+    /// p4c drops what stands behind `exit` only where it has to write out a `return` in the same code.
+    exit_ends: bool,
 }
 
 /// An object of a control or parser, by where it stands.
@@ -130,17 +145,9 @@ impl<'p> Walk<'p> {
             items.push((self.program.value_sets[*set].span, Item::ValueSet(index)));
         }
         items.sort_by_key(|(span, _)| span.start);
-        // Actions of the top level become actions of the control, in front of its own.
         let tables = instance.tables.iter().filter(|table| self.reached.tables.contains(&(id, table.table)));
-        let listed: Vec<ActionId> =
+        let listed: HashSet<ActionId> =
             tables.flat_map(|table| &self.program.tables[table.table].actions).map(|listed| listed.action).collect();
-        let own: HashSet<ActionId> = instance.actions.iter().map(|(action, _)| *action).collect();
-        for action in listed.iter().filter(|action| !own.contains(action)) {
-            let name = action_name(self.program, self.instances, id, *action);
-            if !out.actions.iter().any(|(_, other)| *other == name) {
-                out.actions.push((*action, name));
-            }
-        }
         for (_, item) in items {
             match item {
                 Item::Instance(child) => match self.instances.get(child).kind {
@@ -156,8 +163,9 @@ impl<'p> Walk<'p> {
                 }
                 Item::Action(index) => {
                     let (action, name) = &instance.actions[index];
-                    if listed.contains(action) {
-                        out.actions.push((*action, name.clone()));
+                    let listed = listed.contains(action);
+                    if listed || self.reached.actions.contains(&(id, *action)) {
+                        out.actions.push(Action { control: id, action: *action, name: name.clone(), listed });
                     }
                 }
                 Item::ValueSet(index) => {
@@ -170,16 +178,32 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Looks for digests in the actions of tables.
-    fn action_bodies(&mut self, block: &Block<'p>) {
-        let mut done = HashSet::new();
-        for table in &block.tables {
-            for listed in &self.program.tables[table.table.table].actions {
-                if done.insert((table.control, listed.action)) {
-                    self.body(table.control, &self.program.actions[listed.action].body);
-                }
+    /// Actions of the top level become actions of the control, in front of its own, in the order of their use.
+    fn global_actions(&self, block: &Block<'p>) -> Vec<Action> {
+        let mut out: Vec<Action> = Vec::new();
+        let tables = block.tables.iter();
+        let listed = tables.flat_map(|table| {
+            let actions = &self.program.tables[table.table.table].actions;
+            actions.iter().map(|listed| (table.control, listed.action, true))
+        });
+        let called = self.reached.action_calls.iter().map(|(control, action)| (*control, *action, false));
+        for (control, action, listed) in listed.chain(called) {
+            let is_own = self.instances.get(control).actions.iter().any(|(own, _)| *own == action);
+            if !is_own && !out.iter().any(|other| other.action == action) {
+                let name = action_name(self.program, self.instances, control, action);
+                out.push(Action { control, action, name, listed });
             }
         }
+        out
+    }
+
+    /// Looks for digests in the actions, which p4c keeps apart from the code that calls them.
+    fn action_bodies(&mut self, block: &Block<'p>) {
+        self.in_action = true;
+        for action in &block.actions {
+            self.code(action.control, &self.program.actions[action.action].body);
+        }
+        self.in_action = false;
     }
 
     fn instance(&mut self, id: InstanceId) {
@@ -198,7 +222,7 @@ impl<'p> Walk<'p> {
         for local in &decl.locals {
             local.init.iter().for_each(|init| self.expr(id, init));
         }
-        self.body(id, &decl.apply);
+        self.code(id, &decl.apply);
     }
 
     fn parser(&mut self, id: InstanceId, parser: ParserId) {
@@ -213,7 +237,7 @@ impl<'p> Walk<'p> {
                 continue;
             }
             let state = &decl.states[index];
-            self.body(id, &state.body);
+            self.code(id, &state.body);
             match &state.transition {
                 Transition::Direct(StateRef::State(to)) => next.push(*to),
                 Transition::Direct(_) => {}
@@ -236,6 +260,13 @@ impl<'p> Walk<'p> {
 
     fn constant(&self, scope: InstanceId, expr: &Expr) -> Option<Value> {
         self.instances.evaluate(self.program, Some(scope), expr)
+    }
+
+    /// Walks the whole code of a control, action, function or state.
+    fn code(&mut self, scope: InstanceId, body: &[Stmt]) {
+        let outer = std::mem::replace(&mut self.exit_ends, returns(body));
+        self.body(scope, body);
+        self.exit_ends = outer;
     }
 
     /// Walks statements; says whether control never comes out behind them.
@@ -299,7 +330,7 @@ impl<'p> Walk<'p> {
                 value.iter().for_each(|value| self.expr(scope, value));
                 return true;
             }
-            StmtKind::Exit => return true,
+            StmtKind::Exit => return self.exit_ends,
             StmtKind::Break | StmtKind::Continue => {}
         }
         false
@@ -337,12 +368,16 @@ impl<'p> Walk<'p> {
         match &call.callee {
             Callee::Function(function) => {
                 if self.reached.functions.insert((scope, *function)) {
-                    self.body(scope, &self.program.functions[*function].body);
+                    self.code(scope, &self.program.functions[*function].body);
                 }
             }
             Callee::Action(action) => {
-                if self.reached.actions.insert((scope, *action)) {
-                    self.body(scope, &self.program.actions[*action].body);
+                let first = self.reached.actions.insert((scope, *action));
+                // An action that another calls is written out there.
+                if self.in_action && first {
+                    self.code(scope, &self.program.actions[*action].body);
+                } else if first {
+                    self.reached.action_calls.push((scope, *action));
                 }
             }
             Callee::ExternFn { function, type_args } => {
@@ -372,6 +407,21 @@ impl<'p> Walk<'p> {
             self.program.tables[table].keys.iter().for_each(|key| self.expr(scope, &key.expr));
         }
     }
+}
+
+/// Whether a `return` stands in the code.
+fn returns(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::If { then, otherwise, .. } => returns(then) || returns(otherwise),
+        StmtKind::Block(body)
+        | StmtKind::For { body, .. }
+        | StmtKind::ForRange { body, .. }
+        | StmtKind::ForEach { body, .. } => returns(body),
+        StmtKind::SwitchAction { cases, .. } => cases.iter().any(|case| returns(&case.body)),
+        StmtKind::SwitchValue { cases, .. } => cases.iter().any(|case| returns(&case.body)),
+        _ => false,
+    })
 }
 
 /// The names of the digests of a program, one for each call. Data without a named type has its digest numbered.

@@ -100,9 +100,7 @@ fn programs(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(".p4") && name.contains(only) && expected(folder, &path, "p4info").is_file() {
-            let is_v1model = name.ends_with("-bmv2.p4")
-                || std::fs::read_to_string(&path).is_ok_and(|text| text.contains("v1model.p4"));
-            if is_v1model {
+            if std::fs::read_to_string(&path).is_ok_and(|text| text.contains("v1model.p4")) {
                 programs.push(path);
             }
         }
