@@ -59,6 +59,19 @@ pub fn compile_file(path: &Path, options: &Options) -> Result<Compiled, Box<Fail
     }
 }
 
+/// Preprocesses a text to the one that a P4Runtime client sends as the device config: it includes nothing any more, and
+/// its errors still name the places they come from.
+pub fn device_config(name: &str, text: &str, options: &Options) -> Result<String, String> {
+    let mut sources = SourceMap::new();
+    let main = sources.add(name, text);
+    let mut diagnostics = Diagnostics::new();
+    let tokens = syntax::preprocess::preprocess(&mut sources, main, options, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics.render(&sources, false).trim_end().to_string());
+    }
+    Ok(syntax::preprocess::program_text(&sources, &tokens))
+}
+
 /// Stack for the deepest nesting that the parser lets through, in a build without optimisation too.
 const STACK_BYTES: usize = 256 << 20;
 
