@@ -13,7 +13,7 @@ use proto::p4::v1::{MasterArbitrationUpdate, StreamMessageResponse};
 use tracing::{debug, info, warn};
 
 use crate::arbiter::{Arbiter, ClientId, Notice};
-use crate::outbox::{self, Outbox, OutboxStream, Sent};
+use crate::outbox::{self, Gone, Outbox, OutboxStream, Sent};
 use crate::pipeline::Pipeline;
 use crate::reply;
 use crate::role::Access;
@@ -135,7 +135,7 @@ impl Hub {
         }
     }
 
-    pub(crate) fn open_stream(&self) -> Result<(ClientId, OutboxStream), tonic::Status> {
+    pub(crate) fn open_stream(&self) -> Result<(ClientId, OutboxStream, Gone), tonic::Status> {
         let mut streams = self.streams();
         if streams.closing {
             return Err(tonic::Status::unavailable("the switch stops"));
@@ -143,8 +143,9 @@ impl Hub {
         let client = ClientId(streams.next);
         streams.next += 1;
         let (outbox, stream) = outbox::channel();
+        let gone = outbox.gone();
         streams.outboxes.insert(client, outbox);
-        Ok((client, stream))
+        Ok((client, stream, gone))
     }
 
     /// Ends a stream, with an error if there is one, and tells the others if it was the primary's.

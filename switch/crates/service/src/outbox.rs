@@ -28,6 +28,16 @@ pub struct OutboxStream {
     close: Option<oneshot::Receiver<tonic::Status>>,
 }
 
+/// Tells when the controller's side is closed. It keeps the stream open, as the outbox does.
+#[derive(Debug)]
+pub struct Gone(mpsc::Sender<StreamMessageResponse>);
+
+impl Gone {
+    pub async fn wait(&self) {
+        self.0.closed().await;
+    }
+}
+
 /// What became of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Sent {
@@ -48,6 +58,10 @@ pub fn channel() -> (Outbox, OutboxStream) {
 }
 
 impl Outbox {
+    pub fn gone(&self) -> Gone {
+        Gone(self.messages.clone())
+    }
+
     /// Queues what may be lost: packets, digests, timeouts, errors.
     pub fn offer(&mut self, message: StreamMessageResponse, now: u64) -> Sent {
         match self.messages.try_send(message) {

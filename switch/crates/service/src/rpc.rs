@@ -116,9 +116,9 @@ impl P4Runtime for Rpc {
         &self,
         request: Request<Streaming<StreamMessageRequest>>,
     ) -> Result<Response<OutboxStream>, tonic::Status> {
-        let (client, answers) = self.0.open_stream()?;
+        let (client, answers, gone) = self.0.open_stream()?;
         info!(client = client.0, from = ?request.remote_addr(), "controller connected");
-        tokio::spawn(stream::read(self.0.clone(), client, request.into_inner()));
+        tokio::spawn(stream::read(self.0.clone(), client, gone, request.into_inner()));
         Ok(Response::new(answers))
     }
 

@@ -13,21 +13,28 @@ use tracing::info;
 
 use crate::arbiter::ClientId;
 use crate::hub::Hub;
+use crate::outbox::Gone;
 
-/// Reads a controller's stream to its end.
+/// Reads a controller's stream until either side ends it.
 pub async fn read(
     hub: Arc<Hub>,
     client: ClientId,
+    gone: Gone,
     mut messages: impl Stream<Item = Result<StreamMessageRequest, tonic::Status>> + Unpin,
 ) {
     let mut error = None;
-    while let Some(message) = messages.next().await {
+    loop {
+        let message = tokio::select! {
+            message = messages.next() => message,
+            () = gone.wait() => break,
+        };
         let update = match message {
-            Ok(message) => message.update,
-            Err(status) => {
+            Some(Ok(message)) => message.update,
+            Some(Err(status)) => {
                 info!(client = client.0, "stream broke: {}", status.message());
                 break;
             }
+            None => break,
         };
         match update {
             Some(Update::Arbitration(update)) => {
@@ -53,6 +60,7 @@ pub async fn read(
         }
     }
     info!(client = client.0, "controller left");
+    drop(gone);
     hub.close_stream(client, error);
 }
 
