@@ -10,10 +10,14 @@ BIN := $(VENV)/bin
 CARGO := cargo
 SWITCH := switch/target/release/wayname-switch
 
-.PHONY: help venv switch test test-switch conformance bench-switch fmt lint clean
+# `make run SECONDS=20` ends by itself.
+SECONDS :=
+RUN_DIR := $(shell echo $${TMPDIR:-/tmp})/wayname-run-$(shell id -u)
+
+.PHONY: help venv venv-switch switch run test test-switch test-binding test-p4src conformance bench-switch fmt lint clean
 
 help: ## What can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
 
 venv: $(VENV)/.ready ## The Python environment
 
@@ -24,24 +28,47 @@ $(VENV)/.ready: requirements.txt
 	touch $@
 
 switch: venv ## The embedded switch
-	@echo "== the embedded switch"
+	@echo "== the embedded switch (the first build takes some minutes)"
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch
 
-test: test-switch ## All tests
+venv-switch: venv ## The Python module of the embedded switch
+	@echo "== the Python module wayname_switch"
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --locked -m switch/crates/python/Cargo.toml
+
+run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n ends it by itself)
+	mkdir -p $(RUN_DIR)
+	$(if $(SECONDS),timeout --preserve-status --signal=INT $(SECONDS)) $(SWITCH) -I p4src --cpu-port 510 --device-id 1 \
+	    -i 1@wire:$(RUN_DIR)/1 -i 2@wire:$(RUN_DIR)/2 p4src/v1model/main.p4
+
+test: test-switch test-binding test-p4src ## All tests
 
 test-switch: venv ## The embedded switch's tests
-	cd switch && $(CARGO) test --locked --workspace
+	@echo "== tests of the embedded switch (the first build takes some minutes)"
+	cd switch && $(CARGO) test --release --locked --workspace
 
-conformance: venv ## p4c's own cases on the embedded switch: make conformance P4C_TESTDATA=<p4c's testdata folder>
+test-binding: venv-switch ## The Python module's tests
+	$(BIN)/python -m pytest -q switch/crates/python/tests
+
+test-p4src: switch ## The pipeline's cases, and whether its P4Info is up to date
+	cd switch && $(CARGO) run --quiet --release --locked --bin conformance -- --goal 100 ../p4src/tests
+	$(SWITCH) compile -I p4src p4src/v1model/main.p4 --p4info - | diff - p4src/wayname.p4info.txtpb \
+	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
+
+conformance: venv ## p4c's own cases on the embedded switch: make conformance P4C_TESTDATA=<p4c>/testdata
 	@test -d "$(P4C_TESTDATA)/p4_16_samples" || { echo "say where p4c's cases are: make conformance P4C_TESTDATA=<p4c>/testdata"; exit 2; }
-	cd switch && $(CARGO) run --release --locked --bin conformance -- "$(P4C_TESTDATA)"
+	cd switch && $(CARGO) run --release --locked --bin conformance -- "$(abspath $(P4C_TESTDATA))"
+	cd switch && $(CARGO) run --release --locked --bin p4info-corpus -- "$(abspath $(P4C_TESTDATA))"
+
+bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
+	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
+	cd switch && target/release/bench-switch
 
 fmt: ## Format all sources
 	cd switch && $(CARGO) fmt --all
 
 lint: venv ## Check formats and style
 	cd switch && $(CARGO) fmt --all --check
-	cd switch && $(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	cd switch && $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
 
 clean: ## Remove what was built
 	rm -rf $(VENV) switch/target
