@@ -4,17 +4,14 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use compiler::Compiled;
-use syntax::diag::Diagnostics;
-use syntax::preprocess::{preprocess, program_text as text_of};
-use syntax::source::SourceMap;
 
 use crate::args::{Check, Compile, Source};
 
 pub fn check(args: &Check) -> Result<ExitCode> {
     let options = args.source.options();
-    let result = loader::with_deep_stack(|| compiler::compile_file(&args.program, &options));
+    let result = compiler::compile_file(&args.program, &options);
     let (diagnostics, sources, good) = match &result {
         Ok(compiled) => (&compiled.warnings, &compiled.sources, true),
         Err(failure) => (&failure.diagnostics, &failure.sources, false),
@@ -34,7 +31,7 @@ pub fn check(args: &Check) -> Result<ExitCode> {
 
 pub fn compile(args: &Compile) -> Result<ExitCode> {
     let options = args.source.options();
-    let result = loader::with_deep_stack(|| compiler::compile_file(&args.program, &options));
+    let result = compiler::compile_file(&args.program, &options);
     let compiled = match result {
         Ok(compiled) => compiled,
         Err(failure) => {
@@ -70,13 +67,8 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// The program with everything it includes as one text: the device config.
 pub fn program_text(program: &Path, source: &Source) -> Result<String> {
-    let text = std::fs::read(program).with_context(|| program.display().to_string())?;
-    let mut map = SourceMap::new();
-    let main = map.add(program.display().to_string(), String::from_utf8_lossy(&text));
-    let mut diagnostics = Diagnostics::new();
-    let tokens = preprocess(&mut map, main, &source.options(), &mut diagnostics);
-    if diagnostics.has_errors() {
-        bail!("{}", diagnostics.render(&map, false).trim_end());
-    }
-    Ok(text_of(&map, &tokens))
+    let name = program.display().to_string();
+    let text = std::fs::read(program).with_context(|| name.clone())?;
+    compiler::device_config(&name, &String::from_utf8_lossy(&text), &source.options())
+        .map_err(|errors| anyhow!("{errors}"))
 }

@@ -17,7 +17,7 @@ const STEP: u64 = 1_000_000;
 
 pub fn trace(args: &Trace) -> Result<ExitCode> {
     let options = args.source.options();
-    let compiled = match loader::with_deep_stack(|| compiler::compile_file(&args.program, &options)) {
+    let compiled = match compiler::compile_file(&args.program, &options) {
         Ok(compiled) => compiled,
         Err(failure) => {
             eprintln!("{failure}");

@@ -8,9 +8,6 @@ use pipeline::{BackendKind, Choices, Loaded};
 use proto::p4::config::v1::P4Info;
 use runtime::Device;
 
-/// Deeply nested programs need a deep stack, deeper than that of most threads.
-const COMPILER_STACK: usize = 64 << 20;
-
 /// A loaded program as crate `control` takes it.
 pub struct Program {
     pub loaded: Arc<Loaded>,
@@ -20,28 +17,15 @@ pub struct Program {
 /// Compiles a device config: the text of a program, preprocessed or including nothing but the standard files. The
 /// error is the compiler's own text.
 pub fn load(text: &str, kind: BackendKind) -> Result<Program, String> {
-    let options = Options::default();
-    with_deep_stack(|| {
-        let compiled = compiler::compile_text("program", text, &options).map_err(|failure| failure.to_string())?;
-        program(compiled, kind)
-    })
+    let compiled =
+        compiler::compile_text("program", text, &Options::default()).map_err(|failure| failure.to_string())?;
+    program(compiled, kind)
 }
 
 /// Makes a compiled program ready to run.
 pub fn program(compiled: Compiled, kind: BackendKind) -> Result<Program, String> {
     let p4info = p4info::p4info(&compiled);
     Ok(Program { loaded: Arc::new(Loaded::new(Arc::new(compiled.program), kind)?), p4info })
-}
-
-/// Runs `work` where nesting does not overflow the stack.
-pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, work);
-        match thread.expect("a thread can be started").join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
 }
 
 impl control::Loaded for Program {
