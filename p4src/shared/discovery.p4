@@ -1,0 +1,76 @@
+// Neighbour and router discovery (RFC 4861): who gets a message, the router, the bridge or both.
+//
+//   message                      to a group              to the router's MAC     to another MAC
+//   neighbour solicitation       router if for an address of its own, else bridge (any destination)
+//   neighbour advertisement      both                    router                  bridge
+//   router solicitation          both                    router                  bridge
+//   router advertisement         both                    router                  bridge
+//   redirect                     bridge                  dropped as not routed   bridge
+//
+// "Router" is the controller. Where a VLAN has no router interface, all go to the bridge.
+
+#ifndef WAYNAME_DISCOVERY_P4
+#define WAYNAME_DISCOVERY_P4
+
+control Discovery(in headers_t hdr, inout metadata_t meta) {
+    @id(OWN_ADDRESSES_COUNTER_ID) TABLE_COUNTER(own_addresses_counter);
+
+    @id(OWN_ADDRESS_ACTION_ID)
+    @name("own_address")
+    action own_address() {
+        trap(meta, PUNT_NEIGHBOUR_SOLICITATION);
+    }
+
+    @id(NOT_OWN_ADDRESS_ACTION_ID)
+    @name("not_own_address")
+    action not_own_address() {
+    }
+
+    @id(OWN_ADDRESSES_TABLE_ID)
+    @name("own_addresses")
+    @brief("The router's addresses, by the VLAN on which it answers for them.")
+    table own_addresses {
+        key = {
+            meta.vlan          : exact @id(1) @name("vlan");
+            meta.icmpv6.target : exact @id(2) @name("target");
+        }
+        actions = {
+            own_address;
+            @defaultonly not_own_address;
+        }
+        const default_action = not_own_address;
+        counters = own_addresses_counter;
+        size = OWN_ADDRESSES;
+    }
+
+    // To the router alone, or to all who listen.
+    action router_too(in punt_reason_t reason) {
+        if (hdr.ethernet.destination == meta.interface.mac) {
+            trap(meta, reason);
+        } else if (hdr.ethernet.destination[40:40] == 1) {
+            mirror(meta, reason);
+        }
+    }
+
+    apply {
+        // Discovery in fragments is ignored (RFC 6980): it is a packet like any other then.
+        if (!meta.settled && !meta.fragmented
+            && meta.icmpv6.type >= ICMPV6_ROUTER_SOLICITATION && meta.icmpv6.type <= ICMPV6_REDIRECT) {
+            if (hdr.ipv6.hop_limit != HOP_LIMIT_DISCOVERY || meta.icmpv6.code != 0) {
+                drop(meta, DROP_DISCOVERY_INVALID);
+            } else if (meta.interface.address != 0) {
+                if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_SOLICITATION) {
+                    own_addresses.apply();
+                } else if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_ADVERTISEMENT) {
+                    router_too(PUNT_NEIGHBOUR_ADVERTISEMENT);
+                } else if (meta.icmpv6.type == ICMPV6_ROUTER_SOLICITATION) {
+                    router_too(PUNT_ROUTER_SOLICITATION);
+                } else if (meta.icmpv6.type == ICMPV6_ROUTER_ADVERTISEMENT) {
+                    router_too(PUNT_ROUTER_ADVERTISEMENT);
+                }
+            }
+        }
+    }
+}
+
+#endif

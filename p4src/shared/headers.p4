@@ -1,0 +1,120 @@
+// What stands on the wire.
+
+#ifndef WAYNAME_HEADERS_P4
+#define WAYNAME_HEADERS_P4
+
+header ethernet_h {
+    mac_address_t destination;
+    mac_address_t source;
+    bit<16> type;
+}
+
+header vlan_h {
+    bit<3> priority;
+    bit<1> drop_eligible;
+    vlan_id_t id;
+    bit<16> type;
+}
+
+header ipv6_h {
+    bit<4> version;
+    bit<8> traffic_class;
+    bit<20> flow_label;
+    bit<16> payload_length;
+    bit<8> next_header;
+    bit<8> hop_limit;
+    ipv6_address_t source;
+    ipv6_address_t destination;
+}
+
+// Any extension header, as it stands between its neighbours in the chain. What `length` counts differs by kind, so the
+// parser works out the size.
+header extension_h {
+    bit<8> next_header;
+    bit<8> length;
+    varbit<EXTENSION_BITS> data;
+}
+
+// What an ICMPv6 error says before its quote. The parameter is the MTU of "packet too big", and 0 elsewhere.
+header icmpv6_error_h {
+    bit<8> type;
+    bit<8> code;
+    bit<16> checksum;
+    bit<32> parameter;
+}
+
+// The beginning of the packet that an ICMPv6 error is about.
+header quote_h {
+    varbit<QUOTE_BITS> data;
+}
+
+// Before every packet to the controller. Whole octets, so that no client has to fill in padding.
+@controller_header("packet_in")
+@id(PACKET_IN_HEADER_ID)
+header packet_in_h {
+    @id(1) punt_reason_t reason;
+    @id(2) bit<16> ingress_port;
+    @id(3) bit<16> vlan;                // that the packet was taken to be in, tagged or not
+}
+
+// Before every packet of the controller.
+@controller_header("packet_out")
+@id(PACKET_OUT_HEADER_ID)
+header packet_out_h {
+    @id(1) bit<8> kind;                 // PACKET_OUT_*
+    @id(2) bit<16> port;                // to leave by, or (as if) arrived by
+    @id(3) bit<16> vlan;                // to flood in
+}
+
+const bit<8> PACKET_OUT_SEND   = 0;     // leaves by the port as it is
+const bit<8> PACKET_OUT_FLOOD  = 1;     // goes to every port of the VLAN, tagged where the port wants it
+const bit<8> PACKET_OUT_SUBMIT = 2;     // goes through the pipeline as if it had arrived by the port
+
+const bit<16> PACKET_OUT_BYTES = 5;
+
+struct headers_t {
+    packet_in_h packet_in;
+    packet_out_h packet_out;
+    ethernet_h ethernet;
+    vlan_h vlan;
+    ipv6_h ipv6;
+    extension_h[EXTENSION_HEADERS] extensions;
+    icmpv6_error_h icmpv6_error;
+    quote_h quote;
+}
+
+// Looked ahead at, never taken off the packet: the switch reads these and changes nothing in them.
+
+struct extension_start_t {
+    bit<8> next_header;
+    bit<8> length;
+}
+
+struct fragment_t {
+    bit<8> next_header;
+    bit<8> reserved;
+    bit<13> offset;
+    bit<2> unused;
+    bit<1> more;
+    bit<32> identification;
+}
+
+struct ports_t {
+    bit<16> source;
+    bit<16> destination;
+}
+
+struct icmpv6_start_t {
+    bit<8> type;
+    bit<8> code;
+    bit<16> checksum;
+}
+
+// Neighbour solicitation and advertisement.
+struct neighbour_message_t {
+    icmpv6_start_t start;
+    bit<32> flags;
+    ipv6_address_t target;
+}
+
+#endif

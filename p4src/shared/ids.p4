@@ -1,0 +1,107 @@
+// Every id of the contract with the controller. An id names one object for ever: one that is gone leaves a gap, and new
+// objects take the group's next free number. Keys, parameters and fields of controller headers are numbered 1, 2, 3 ...
+// inside their object, where they stand, by the same rule.
+
+#ifndef WAYNAME_IDS_P4
+#define WAYNAME_IDS_P4
+
+// Tables (0x02......), with the action of their misses and their counters, by the file they stand in.
+// Ports and VLANs: next free table 0x02000105, action 0x01000107, direct counter 0x13000105.
+#define PORTS_TABLE_ID                  0x02000101
+#define VLAN_MEMBERS_TABLE_ID           0x02000102
+#define INTERFACES_TABLE_ID             0x02000103
+#define VLAN_TAGS_TABLE_ID              0x02000104
+
+#define SET_PORT_VLAN_ACTION_ID         0x01000101
+#define ADMIT_TO_VLAN_ACTION_ID         0x01000102
+#define REFUSE_VLAN_ACTION_ID           0x01000103
+#define SET_INTERFACE_ACTION_ID         0x01000104
+#define NO_INTERFACE_ACTION_ID          0x01000105
+#define REFUSE_PORT_ACTION_ID           0x01000106
+#define SEND_TAGGED_ACTION_ID           0x01000111
+#define SEND_UNTAGGED_ACTION_ID         0x01000112
+#define NOT_IN_VLAN_ACTION_ID           0x01000113
+
+#define PORTS_COUNTER_ID                0x13000101
+#define VLAN_MEMBERS_COUNTER_ID         0x13000102
+#define INTERFACES_COUNTER_ID           0x13000103
+#define VLAN_TAGS_COUNTER_ID            0x13000104
+
+// Bridging: next free table 0x02000204, action 0x01000207, direct counter 0x13000204, meter 0x14000202, digest
+// 0x17000202.
+#define SOURCES_TABLE_ID                0x02000201
+#define STATIONS_TABLE_ID               0x02000202
+#define FLOODS_TABLE_ID                 0x02000203
+
+#define KNOWN_SOURCE_ACTION_ID          0x01000201
+#define NEW_SOURCE_ACTION_ID            0x01000202
+#define SEND_TO_PORT_ACTION_ID          0x01000203
+#define FLOOD_ACTION_ID                 0x01000204
+#define SEND_TO_GROUP_ACTION_ID         0x01000205
+#define NO_FLOOD_GROUP_ACTION_ID        0x01000206
+
+#define SOURCES_COUNTER_ID              0x13000201
+#define STATIONS_COUNTER_ID             0x13000202
+#define FLOODS_COUNTER_ID               0x13000203
+
+#define LEARN_METER_ID                  0x14000201
+#define LEARN_DIGEST_ID                 0x17000201
+
+// Discovery: next free table 0x02000302, action 0x01000303, direct counter 0x13000302.
+#define OWN_ADDRESSES_TABLE_ID          0x02000301
+
+#define OWN_ADDRESS_ACTION_ID           0x01000301
+#define NOT_OWN_ADDRESS_ACTION_ID       0x01000302
+
+#define OWN_ADDRESSES_COUNTER_ID        0x13000301
+
+// Routing: next free table 0x02000407, action 0x01000410, direct counter 0x13000407, action profile 0x11000402.
+#define ROUTES_TABLE_ID                 0x02000401
+#define SPREADS_TABLE_ID                0x02000402
+#define NEXTHOPS_TABLE_ID               0x02000403
+#define NEIGHBOURS_TABLE_ID             0x02000404
+#define PORT_MTUS_TABLE_ID              0x02000405
+#define SOURCE_MACS_TABLE_ID            0x02000406
+
+#define ROUTE_LOCAL_ACTION_ID           0x01000401
+#define ROUTE_CONNECTED_ACTION_ID       0x01000402
+#define ROUTE_NEXTHOP_ACTION_ID         0x01000403
+#define ROUTE_SPREAD_ACTION_ID          0x01000404
+#define ROUTE_PROHIBITED_ACTION_ID      0x01000405
+#define ROUTE_DISCARD_ACTION_ID         0x01000406
+#define NO_ROUTE_ACTION_ID              0x01000407
+#define SPREAD_TO_NEXTHOP_ACTION_ID     0x01000408
+#define SET_NEXTHOP_ACTION_ID           0x01000409
+#define NO_NEXTHOP_ACTION_ID            0x0100040A
+#define SET_NEIGHBOUR_ACTION_ID         0x0100040B
+#define NEIGHBOUR_UNKNOWN_ACTION_ID     0x0100040C
+#define SET_PORT_MTU_ACTION_ID          0x0100040D
+#define SET_SOURCE_MAC_ACTION_ID        0x0100040E
+#define NO_SOURCE_MAC_ACTION_ID         0x0100040F
+
+#define ROUTES_COUNTER_ID               0x13000401
+#define SPREADS_COUNTER_ID              0x13000402
+#define NEXTHOPS_COUNTER_ID             0x13000403
+#define NEIGHBOURS_COUNTER_ID           0x13000404
+#define PORT_MTUS_COUNTER_ID            0x13000405
+#define SOURCE_MACS_COUNTER_ID          0x13000406
+
+#define SPREAD_MEMBERS_PROFILE_ID       0x11000401
+
+// ICMPv6 errors, punts and drops: next free counter 0x12000508, meter 0x14000503.
+#define ERROR_METER_ID                  0x14000501
+#define PUNT_METER_ID                   0x14000502
+
+#define PORT_RECEIVED_COUNTER_ID        0x12000501
+#define PORT_SENT_COUNTER_ID            0x12000502
+#define INGRESS_DROPS_COUNTER_ID        0x12000503
+#define EGRESS_DROPS_COUNTER_ID         0x12000504
+#define PUNTS_COUNTER_ID                0x12000505
+#define ERRORS_SENT_COUNTER_ID          0x12000506
+#define ERRORS_HELD_BACK_COUNTER_ID     0x12000507
+
+// Headers of the controller.
+#define PACKET_IN_HEADER_ID             0x04000001
+#define PACKET_OUT_HEADER_ID            0x04000002
+
+#endif

@@ -1,0 +1,45 @@
+// Router interfaces: at most one on each VLAN. What comes to its MAC is the router's.
+
+#ifndef WAYNAME_INTERFACES_P4
+#define WAYNAME_INTERFACES_P4
+
+control Interfaces(inout metadata_t meta) {
+    @id(INTERFACES_COUNTER_ID) TABLE_COUNTER(interfaces_counter);
+
+    @id(SET_INTERFACE_ACTION_ID)
+    @name("set_interface")
+    @brief("The router's MAC on this VLAN, and the address that its ICMPv6 errors come from.")
+    action set_interface(@id(1) mac_address_t mac, @id(2) ipv6_address_t address) {
+        meta.interface.mac = mac;
+        meta.interface.address = address;
+    }
+
+    @id(NO_INTERFACE_ACTION_ID)
+    @name("no_interface")
+    action no_interface() {
+    }
+
+    @id(INTERFACES_TABLE_ID)
+    @name("interfaces")
+    @brief("Router interfaces, by the VLAN they are on.")
+    table interfaces {
+        key = {
+            meta.vlan : exact @id(1) @name("vlan");
+        }
+        actions = {
+            set_interface;
+            @defaultonly no_interface;
+        }
+        const default_action = no_interface;
+        counters = interfaces_counter;
+        size = VLANS;
+    }
+
+    apply {
+        if (!meta.settled) {
+            interfaces.apply();
+        }
+    }
+}
+
+#endif

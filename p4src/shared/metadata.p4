@@ -1,0 +1,125 @@
+// What is known about a packet beside its headers. Ingress decides and writes it down here; egress carries it out.
+
+#ifndef WAYNAME_METADATA_P4
+#define WAYNAME_METADATA_P4
+
+// Lists of fields that live on when the architecture starts a packet again: for the second pass of a packet that an
+// ICMPv6 error answers, and for a copy to the controller.
+#define FIELDS_OF_ERROR 1
+#define FIELDS_OF_PUNT  2
+
+// The parser's way along the extension headers.
+struct chain_t {
+    bit<8> next_header;     // of what comes next; in the end, of the upper layer
+    bit<8> count;           // extension headers so far
+    bit<16> left;           // bytes of payload not yet walked
+    bit<16> size;           // of the header at hand
+    bool crossed;           // the comparison at hand
+    bool unknown;           // an unknown header was skipped: what follows is a guess
+}
+
+// What tells flows apart; 0 where the packet does not say.
+struct flow_t {
+    bit<8> next_header;
+    bit<16> source_port;
+    bit<16> destination_port;
+}
+
+// The ICMPv6 message in the packet, if the whole packet is here.
+struct icmpv6_t {
+    bit<8> type;
+    bit<8> code;
+    ipv6_address_t target;
+}
+
+// The router interface on the packet's VLAN; an address of 0 says that there is none.
+struct interface_t {
+    mac_address_t mac;
+    ipv6_address_t address;
+}
+
+// Where a routed packet goes next.
+struct next_t {
+    nexthop_id_t nexthop;
+    spread_id_t spread;
+    vlan_id_t vlan;
+    ipv6_address_t address;
+}
+
+// The ICMPv6 error that answers the packet; a type of 0 is none.
+struct refusal_t {
+    @field_list(FIELDS_OF_ERROR) bit<8> type;
+    @field_list(FIELDS_OF_ERROR) bit<8> code;
+    @field_list(FIELDS_OF_ERROR) bit<16> mtu;
+    ipv6_address_t receiver;
+    bit<16> quote_bytes;
+}
+
+// For egress.
+struct egress_t {
+    port_t port;                // in egress, of this copy
+    group_t group;              // 0: to the port
+    bool flood;                 // to the VLAN's group
+    bool as_it_is;              // leave tag and addresses alone
+    bool routed;                // new addresses below IPv6, one hop less
+    mac_address_t destination;
+    bit<16> cut;                // to this many bytes; 0: not
+}
+
+struct metadata_t {
+    @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT) port_t ingress_port;
+    @field_list(FIELDS_OF_PUNT) vlan_id_t vlan;
+    @field_list(FIELDS_OF_PUNT) punt_reason_t punt;
+    bool punt_copy;             // the controller gets a copy, the packet goes on
+    drop_reason_t fault;        // found by the parser
+    drop_reason_t drop;
+    @field_list(FIELDS_OF_ERROR) bool from_controller;  // a packet_out header stands before the packet
+    bool settled;               // dropped, or the controller's: no later stage need look at it
+    bool learn;                 // its station is new here
+    bit<32> length;             // bytes received, a packet_out header among them
+    bool fragmented;            // a part of a packet
+    bool first_fragment;
+    chain_t chain;
+    flow_t flow;
+    icmpv6_t icmpv6;
+    interface_t interface;
+    next_t next;
+    refusal_t refusal;
+    egress_t egress;
+}
+
+// What a station was seen as, for the controller.
+@id(LEARN_DIGEST_ID)
+@name("learn")
+struct learn_t {
+    port_t port;
+    vlan_id_t vlan;
+    mac_address_t source;
+}
+
+// The packet ends here.
+void drop(inout metadata_t meta, in drop_reason_t reason) {
+    meta.settled = true;
+    meta.drop = reason;
+}
+
+// The packet ends here, and its sender is told.
+void refuse(inout metadata_t meta, in drop_reason_t reason, in bit<8> type, in bit<8> code) {
+    drop(meta, reason);
+    meta.refusal.type = type;
+    meta.refusal.code = code;
+}
+
+// The controller gets the packet.
+void trap(inout metadata_t meta, in punt_reason_t reason) {
+    meta.settled = true;
+    meta.punt = reason;
+}
+
+// The controller gets a copy.
+void mirror(inout metadata_t meta, in punt_reason_t reason) {
+    meta.punt_copy = true;
+    meta.punt = reason;
+}
+
+#endif

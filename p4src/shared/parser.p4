@@ -1,0 +1,314 @@
+// Takes a packet apart as far as the upper layer.
+//
+//   Ethernet -> [VLAN] -> IPv6 -> extension headers, in any order -> a look at ports or ICMPv6
+//                    \
+//                     `-> anything else stays as it is
+//
+// All extension headers go onto one stack, as (next header, length, data); so their order is kept without knowing it.
+// What is wrong with a packet is written into `fault`; the packet still goes on, to be counted and dropped by ingress.
+//
+// A packet on its second pass, for the ICMPv6 error that answers it, is cut another way: all from the IPv6 header on
+// becomes the quote.
+
+#ifndef WAYNAME_PARSER_P4
+#define WAYNAME_PARSER_P4
+
+parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
+    state start {
+        transition select(meta.from_controller) {
+            true: controller;
+            false: ethernet;
+        }
+    }
+
+    state controller {
+        packet.extract(hdr.packet_out);
+        transition ethernet;
+    }
+
+    state ethernet {
+        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.type) {
+            ETHERTYPE_VLAN: vlan;
+            ETHERTYPE_IPV6: network;
+            default: accept;
+        }
+    }
+
+    state vlan {
+        packet.extract(hdr.vlan);
+        transition select(hdr.vlan.type) {
+            ETHERTYPE_IPV6: network;
+            default: accept;
+        }
+    }
+
+    state network {
+        transition select(meta.refusal.type) {
+            0: version;
+            default: quote;
+        }
+    }
+
+    // The quote of an ICMPv6 error: the packet as it arrived, without what Ethernet may have padded it with.
+
+    state quote {
+        ipv6_h quoted = packet.lookahead<ipv6_h>();
+        meta.refusal.receiver = quoted.source;
+        meta.refusal.quote_bytes = quoted.payload_length |+| IPV6_BYTES;
+        meta.chain.crossed = meta.refusal.quote_bytes > QUOTE_BYTES;
+        transition select(meta.chain.crossed) {
+            true: quote_beginning;
+            false: quote_all;
+        }
+    }
+
+    state quote_beginning {
+        meta.refusal.quote_bytes = QUOTE_BYTES;
+        packet.extract(hdr.quote, QUOTE_BITS);
+        transition accept;
+    }
+
+    state quote_all {
+        packet.extract(hdr.quote, (bit<32>)meta.refusal.quote_bytes << 3);
+        transition accept;
+    }
+
+    // The packet itself. The version is looked at first: a header of another version has another form.
+
+    state version {
+        transition select(packet.lookahead<bit<4>>()) {
+            6: ipv6;
+            default: other_version;
+        }
+    }
+
+    state other_version {
+        meta.fault = DROP_VERSION;
+        transition accept;
+    }
+
+    state ipv6 {
+        packet.extract(hdr.ipv6);
+        meta.chain.next_header = hdr.ipv6.next_header;
+        meta.chain.left = hdr.ipv6.payload_length;
+        transition select(hdr.ipv6.next_header) {
+            NEXT_HOP_BY_HOP: extension;
+            default: chain;
+        }
+    }
+
+    // One turn of this loop for each extension header. RFC 8200 recommends an order; any must be accepted, but that
+    // hop-by-hop options stand first.
+    state chain {
+        transition select(meta.chain.next_header) {
+            NEXT_HOP_BY_HOP: hop_by_hop_not_first;
+            NEXT_ROUTING: extension;
+            NEXT_DESTINATION: extension;
+            NEXT_MOBILITY: extension;
+            NEXT_HIP: extension;
+            NEXT_SHIM6: extension;
+            NEXT_UNKNOWN: unknown;
+            NEXT_FRAGMENT: fragment;
+            NEXT_AUTHENTICATION: authentication;
+            NEXT_ICMPV6: icmpv6;
+            NEXT_TCP: ports;
+            NEXT_UDP: ports;
+            NEXT_DCCP: ports;
+            NEXT_SCTP: ports;
+            NEXT_UDP_LITE: ports;
+            default: upper_layer;   // with ESP and "no next header", of which no more can be read
+        }
+    }
+
+    // The form of RFC 6564: the length counts eights of octets beyond the first eight.
+    state extension {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed) {
+            true: past_end;
+            false: extension_size;
+        }
+    }
+
+    state extension_size {
+        extension_start_t begin = packet.lookahead<extension_start_t>();
+        meta.chain.size = ((bit<16>)begin.length + 1) << 3;
+        transition take;
+    }
+
+    // Nobody knows whether this is an extension header. It is taken for one while what it says of its length, and what
+    // follows it, makes sense; where it ceases to, the packet is not to blame.
+    state unknown {
+        meta.chain.unknown = true;
+        transition extension;
+    }
+
+    // Its length counts fours of octets beyond the first eight; twelve octets are fixed (RFC 4302).
+    state authentication {
+        meta.chain.crossed = meta.chain.left < 12;
+        transition select(meta.chain.crossed) {
+            true: past_end;
+            false: authentication_size;
+        }
+    }
+
+    state authentication_size {
+        extension_start_t begin = packet.lookahead<extension_start_t>();
+        meta.chain.size = ((bit<16>)begin.length + 2) << 2;
+        transition select(begin.length) {
+            0: authentication_short;
+            default: take;
+        }
+    }
+
+    state authentication_short {
+        meta.fault = DROP_AUTHENTICATION_LENGTH;
+        transition malformed;
+    }
+
+    state fragment {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed) {
+            true: past_end;
+            false: fragment_kind;
+        }
+    }
+
+    state fragment_kind {
+        fragment_t begin = packet.lookahead<fragment_t>();
+        meta.chain.size = 8;
+        meta.chain.next_header = begin.next_header;
+        transition select(begin.offset, begin.more) {
+            (0, 0): take;           // a packet in one fragment (RFC 6946) is a whole packet
+            (0, 1): first_fragment;
+            default: later_fragment;
+        }
+    }
+
+    state first_fragment {
+        meta.fragmented = true;
+        meta.first_fragment = true;
+        transition take;
+    }
+
+    state later_fragment {
+        meta.fragmented = true;
+        transition accept;          // what follows is the middle of something
+    }
+
+    state take {
+        meta.chain.crossed = meta.chain.size > meta.chain.left;
+        transition select(meta.chain.crossed, meta.chain.count) {
+            (true, _): past_end;
+            (false, EXTENSION_HEADERS): too_many;
+            default: take_it;
+        }
+    }
+
+    state take_it {
+        packet.extract(hdr.extensions.next, (bit<32>)(meta.chain.size - 2) << 3);
+        meta.chain.next_header = hdr.extensions.last.next_header;
+        meta.chain.left = meta.chain.left - meta.chain.size;
+        meta.chain.count = meta.chain.count + 1;
+        transition chain;
+    }
+
+    // The upper layer. All that is looked at must be in the first fragment (RFC 7112).
+
+    state ports {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (true, _): upper_layer_short;
+            (false, true): upper_layer; // the other fragments have no ports, and shall go the same way
+            default: ports_here;
+        }
+    }
+
+    state ports_here {
+        ports_t numbers = packet.lookahead<ports_t>();
+        meta.flow.source_port = numbers.source;
+        meta.flow.destination_port = numbers.destination;
+        transition upper_layer;
+    }
+
+    state icmpv6 {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed) {
+            true: upper_layer_short;
+            false: icmpv6_here;
+        }
+    }
+
+    state icmpv6_here {
+        icmpv6_start_t message = packet.lookahead<icmpv6_start_t>();
+        meta.icmpv6.type = message.type;
+        meta.icmpv6.code = message.code;
+        meta.chain.crossed = meta.chain.left < 24;
+        transition select(message.type, meta.chain.crossed) {
+            (ICMPV6_NEIGHBOUR_SOLICITATION, false): neighbour_message;
+            (ICMPV6_NEIGHBOUR_ADVERTISEMENT, false): neighbour_message;
+            default: upper_layer;
+        }
+    }
+
+    state neighbour_message {
+        neighbour_message_t message = packet.lookahead<neighbour_message_t>();
+        meta.icmpv6.target = message.target;
+        transition upper_layer;
+    }
+
+    state upper_layer_short {
+        transition select(meta.first_fragment) {
+            true: first_fragment_short;
+            false: upper_layer;
+        }
+    }
+
+    state upper_layer {
+        meta.flow.next_header = meta.chain.next_header;
+        transition accept;
+    }
+
+    // What is wrong.
+
+    state hop_by_hop_not_first {
+        meta.fault = DROP_HOP_BY_HOP_NOT_FIRST;
+        transition malformed;
+    }
+
+    state past_end {
+        transition select(meta.first_fragment) {
+            true: first_fragment_short;
+            false: extension_past_end;
+        }
+    }
+
+    state extension_past_end {
+        meta.fault = DROP_EXTENSION_PAST_END;
+        transition malformed;
+    }
+
+    state first_fragment_short {
+        meta.fault = DROP_FIRST_FRAGMENT_SHORT;
+        transition malformed;
+    }
+
+    state too_many {
+        meta.fault = DROP_TOO_MANY_EXTENSIONS;
+        transition malformed;
+    }
+
+    state malformed {
+        transition select(meta.chain.unknown) {
+            true: not_an_extension;
+            false: accept;
+        }
+    }
+
+    state not_an_extension {
+        meta.fault = DROP_NONE;
+        transition accept;
+    }
+}
+
+#endif

@@ -1,0 +1,58 @@
+// Why a packet was dropped or sent to the controller. The numbers are indices of counters and part of the contract with
+// the controller: a number is never given to another reason. docs/pipeline.md lists them for people.
+
+#ifndef WAYNAME_REASONS_P4
+#define WAYNAME_REASONS_P4
+
+const drop_reason_t DROP_NONE = 0;
+
+// Malformed. Next free: 10.
+const drop_reason_t DROP_TRUNCATED             = 1;     // ends inside a header
+const drop_reason_t DROP_VERSION               = 2;     // says IPv6 outside, another version inside
+const drop_reason_t DROP_PAYLOAD_LENGTH        = 3;     // the IPv6 payload is longer than the packet
+const drop_reason_t DROP_HOP_BY_HOP_NOT_FIRST  = 4;     // hop-by-hop options behind another header
+const drop_reason_t DROP_EXTENSION_PAST_END    = 5;     // an extension header is longer than the payload
+const drop_reason_t DROP_TOO_MANY_EXTENSIONS   = 6;
+const drop_reason_t DROP_FIRST_FRAGMENT_SHORT  = 7;     // headers go on in the second fragment (RFC 7112)
+const drop_reason_t DROP_DISCOVERY_INVALID     = 8;     // fails the checks of RFC 4861
+const drop_reason_t DROP_AUTHENTICATION_LENGTH = 9;     // an authentication header shorter than its fixed part
+
+// Bridging. Next free: 30.
+const drop_reason_t DROP_PORT_UNKNOWN   = 20;           // the port has no VLAN
+const drop_reason_t DROP_VLAN_INGRESS   = 21;           // the port is not in the packet's VLAN
+const drop_reason_t DROP_VLAN_EGRESS    = 22;           // nor is the port it would leave by
+const drop_reason_t DROP_SOURCE_MAC     = 23;           // the source is a group address, or our own
+const drop_reason_t DROP_RESERVED_GROUP = 24;           // for the bridge next door only (IEEE 802.1Q, 8.6.3)
+const drop_reason_t DROP_NO_FLOOD_GROUP = 25;           // the VLAN has nowhere to flood to
+const drop_reason_t DROP_SAME_PORT      = 26;           // its station is where it came from
+const drop_reason_t DROP_NOT_ROUTED     = 27;           // to the router's MAC, but nothing that it routes
+const drop_reason_t DROP_PACKET_OUT     = 28;           // the controller asked for what does not exist
+const drop_reason_t DROP_FLOOD_COPY     = 29;           // of a flood, for the port it came from: no loss
+
+// Routing. Next free: 50.
+const drop_reason_t DROP_SOURCE_ADDRESS      = 40;      // multicast, loopback or unspecified
+const drop_reason_t DROP_DESTINATION_ADDRESS = 41;      // loopback, unspecified, or multicast to the router's MAC
+const drop_reason_t DROP_LINK_LOCAL          = 42;      // a link-local address would leave its link
+const drop_reason_t DROP_NO_ROUTE            = 43;
+const drop_reason_t DROP_PROHIBITED          = 44;      // the route says no
+const drop_reason_t DROP_DISCARD             = 45;      // the route says nothing
+const drop_reason_t DROP_HOP_LIMIT           = 46;
+const drop_reason_t DROP_NO_NEXTHOP          = 47;      // the route names a next hop or a spread that does not exist
+const drop_reason_t DROP_PACKET_TOO_BIG      = 48;
+const drop_reason_t DROP_INTERFACE_UNKNOWN   = 49;      // the VLAN it would leave by has no router interface
+
+// Limits. Next free: 62.
+const drop_reason_t DROP_PUNT_RATE       = 60;          // for the controller, above the reason's rate
+const drop_reason_t DROP_ERROR_NO_SOURCE = 61;          // an ICMPv6 error from an interface that is gone
+
+const punt_reason_t PUNT_NONE = 0;
+
+// Next free: 7.
+const punt_reason_t PUNT_LOCAL                   = 1;   // to an address of the router
+const punt_reason_t PUNT_NEIGHBOUR_UNKNOWN       = 2;   // the next hop's MAC is not known
+const punt_reason_t PUNT_ROUTER_SOLICITATION     = 3;
+const punt_reason_t PUNT_ROUTER_ADVERTISEMENT    = 4;
+const punt_reason_t PUNT_NEIGHBOUR_SOLICITATION  = 5;   // for an address of the router
+const punt_reason_t PUNT_NEIGHBOUR_ADVERTISEMENT = 6;
+
+#endif

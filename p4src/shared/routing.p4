@@ -1,0 +1,298 @@
+// The router: from the destination's longest prefix to a port and a MAC.
+//
+//   routes -+- local ---------------------------------------------> the controller
+//           +- connected: the destination is the neighbour ------.
+//           +- nexthop ----------------.                          |
+//           +- spread -> spreads ------+-> nexthops --------------+-> neighbours -> port, MAC -> port_mtus
+//           +- prohibited, discard, none: the packet ends here             `- unknown: the controller
+//
+// A spread keeps a flow on one of its next hops. Ingress finds all of this; `Rewriting` carries it out in egress.
+
+#ifndef WAYNAME_ROUTING_P4
+#define WAYNAME_ROUTING_P4
+
+control Routing(in headers_t hdr, inout metadata_t meta) {
+    @id(ROUTES_COUNTER_ID) TABLE_COUNTER(routes_counter);
+    @id(SPREADS_COUNTER_ID) TABLE_COUNTER(spreads_counter);
+    @id(NEXTHOPS_COUNTER_ID) TABLE_COUNTER(nexthops_counter);
+    @id(NEIGHBOURS_COUNTER_ID) TABLE_COUNTER(neighbours_counter);
+    @id(PORT_MTUS_COUNTER_ID) TABLE_COUNTER(port_mtus_counter);
+
+    bit<16> mtu = 0;
+
+    @id(ROUTE_LOCAL_ACTION_ID)
+    @name("route_local")
+    @brief("An address of the router.")
+    action route_local() {
+        trap(meta, PUNT_LOCAL);
+    }
+
+    @id(ROUTE_CONNECTED_ACTION_ID)
+    @name("route_connected")
+    @brief("A prefix on a link of the router: its addresses are neighbours.")
+    action route_connected(@id(1) vlan_id_t vlan) {
+        meta.next.vlan = vlan;
+        meta.next.address = hdr.ipv6.destination;
+    }
+
+    @id(ROUTE_NEXTHOP_ACTION_ID)
+    @name("route_nexthop")
+    action route_nexthop(@id(1) nexthop_id_t nexthop) {
+        meta.next.nexthop = nexthop;
+    }
+
+    @id(ROUTE_SPREAD_ACTION_ID)
+    @name("route_spread")
+    @brief("Several next hops, one for each flow.")
+    action route_spread(@id(1) spread_id_t spread) {
+        meta.next.spread = spread;
+    }
+
+    @id(ROUTE_PROHIBITED_ACTION_ID)
+    @name("route_prohibited")
+    @brief("Not to be reached from here; the sender is told.")
+    action route_prohibited() {
+        refuse(meta, DROP_PROHIBITED, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
+    }
+
+    @id(ROUTE_DISCARD_ACTION_ID)
+    @name("route_discard")
+    @brief("Not to be reached from here; the sender is not told.")
+    action route_discard() {
+        drop(meta, DROP_DISCARD);
+    }
+
+    @id(NO_ROUTE_ACTION_ID)
+    @name("no_route")
+    action no_route() {
+        refuse(meta, DROP_NO_ROUTE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
+    }
+
+    @id(ROUTES_TABLE_ID)
+    @name("routes")
+    @brief("Routes by longest prefix.")
+    table routes {
+        key = {
+            hdr.ipv6.destination : lpm @id(1) @name("destination");
+        }
+        actions = {
+            route_local;
+            route_connected;
+            route_nexthop;
+            route_spread;
+            route_prohibited;
+            route_discard;
+            @defaultonly no_route;
+        }
+        const default_action = no_route;
+        counters = routes_counter;
+        size = ROUTES;
+    }
+
+    @id(SPREAD_MEMBERS_PROFILE_ID)
+    @name("spread_members")
+    @max_group_size(SPREAD_MEMBERS_MOST)
+    SELECTOR(SPREAD_MEMBERS, spread_members);
+
+    @id(SPREAD_TO_NEXTHOP_ACTION_ID)
+    @name("spread_to_nexthop")
+    action spread_to_nexthop(@id(1) nexthop_id_t nexthop) {
+        meta.next.nexthop = nexthop;
+    }
+
+    @id(SPREADS_TABLE_ID)
+    @name("spreads")
+    @brief("Next hops that share a route's flows.")
+    @description("A flow is what has the same addresses, upper layer, ports and flow label. All fragments of a packet count as one flow, whatever their ports.")
+    table spreads {
+        key = {
+            meta.next.spread           : exact @id(1) @name("spread");
+            hdr.ipv6.source            : selector;
+            hdr.ipv6.destination       : selector;
+            hdr.ipv6.flow_label        : selector;
+            meta.flow.next_header      : selector;
+            meta.flow.source_port      : selector;
+            meta.flow.destination_port : selector;
+        }
+        actions = {
+            spread_to_nexthop;
+            @defaultonly NoAction;  // a spread that is not there leaves no next hop
+        }
+        implementation = spread_members;
+        counters = spreads_counter;
+        size = SPREADS;
+    }
+
+    @id(SET_NEXTHOP_ACTION_ID)
+    @name("set_nexthop")
+    @brief("The VLAN towards the next router, and its address there.")
+    action set_nexthop(@id(1) vlan_id_t vlan, @id(2) ipv6_address_t address) {
+        meta.next.vlan = vlan;
+        meta.next.address = address;
+    }
+
+    @id(NO_NEXTHOP_ACTION_ID)
+    @name("no_nexthop")
+    action no_nexthop() {
+        drop(meta, DROP_NO_NEXTHOP);
+    }
+
+    @id(NEXTHOPS_TABLE_ID)
+    @name("nexthops")
+    @brief("Next routers; number 0 is never one.")
+    table nexthops {
+        key = {
+            meta.next.nexthop : exact @id(1) @name("nexthop");
+        }
+        actions = {
+            set_nexthop;
+            @defaultonly no_nexthop;
+        }
+        const default_action = no_nexthop;
+        counters = nexthops_counter;
+        size = NEXTHOPS;
+    }
+
+    @id(SET_NEIGHBOUR_ACTION_ID)
+    @name("set_neighbour")
+    action set_neighbour(@id(1) port_t port, @id(2) mac_address_t mac) {
+        meta.egress.port = port;
+        meta.egress.destination = mac;
+        meta.egress.routed = true;
+    }
+
+    @id(NEIGHBOUR_UNKNOWN_ACTION_ID)
+    @name("neighbour_unknown")
+    @brief("The controller resolves the address, and may submit the packet again.")
+    action neighbour_unknown() {
+        trap(meta, PUNT_NEIGHBOUR_UNKNOWN);
+    }
+
+    @id(NEIGHBOURS_TABLE_ID)
+    @name("neighbours")
+    @brief("The port and the MAC of an address on a link of the router.")
+    table neighbours {
+        key = {
+            meta.next.vlan    : exact @id(1) @name("vlan");
+            meta.next.address : exact @id(2) @name("address");
+        }
+        actions = {
+            set_neighbour;
+            @defaultonly neighbour_unknown;
+        }
+        const default_action = neighbour_unknown;
+        counters = neighbours_counter;
+        size = NEIGHBOURS;
+    }
+
+    @id(SET_PORT_MTU_ACTION_ID)
+    @name("set_port_mtu")
+    @brief("The longest IPv6 packet that a port takes, in bytes.")
+    action set_port_mtu(@id(1) bit<16> bytes) {
+        mtu = bytes;
+    }
+
+    @id(PORT_MTUS_TABLE_ID)
+    @name("port_mtus")
+    @brief("MTUs of ports; the default action holds that of all others.")
+    table port_mtus {
+        key = {
+            meta.egress.port : exact @id(1) @name("port");
+        }
+        actions = {
+            set_port_mtu;
+        }
+        default_action = set_port_mtu(1500);
+        counters = port_mtus_counter;
+        size = PORTS;
+    }
+
+    apply {
+        if (!meta.settled && hdr.ipv6.isValid() && meta.interface.address != 0
+            && hdr.ethernet.destination == meta.interface.mac) {
+            if (meta.fragmented) {
+                meta.flow.next_header = NEXT_FRAGMENT;
+            }
+
+            if (hdr.ipv6.source[127:120] == 0xFF || hdr.ipv6.source[127:1] == 0) {
+                drop(meta, DROP_SOURCE_ADDRESS);
+            } else if (hdr.ipv6.destination[127:120] == 0xFF || hdr.ipv6.destination[127:1] == 0) {
+                drop(meta, DROP_DESTINATION_ADDRESS);
+            } else {
+                routes.apply();
+                if (meta.settled) {
+                    // The router's own, or nowhere to go.
+                } else if (hdr.ipv6.destination[127:118] == LINK_LOCAL_PREFIX) {
+                    drop(meta, DROP_LINK_LOCAL);
+                } else if (hdr.ipv6.source[127:118] == LINK_LOCAL_PREFIX) {
+                    refuse(meta, DROP_LINK_LOCAL, ICMPV6_UNREACHABLE, UNREACHABLE_BEYOND_SCOPE);
+                } else if (hdr.ipv6.hop_limit <= 1) {
+                    refuse(meta, DROP_HOP_LIMIT, ICMPV6_TIME_EXCEEDED, 0);
+                }
+            }
+
+            if (!meta.settled && meta.next.spread != 0) {
+                spreads.apply();
+            }
+            if (!meta.settled && meta.next.vlan == 0) {
+                nexthops.apply();
+            }
+            if (!meta.settled) {
+                neighbours.apply();
+            }
+            if (!meta.settled) {
+                port_mtus.apply();
+                if ((bit<32>)hdr.ipv6.payload_length + (bit<32>)IPV6_BYTES > (bit<32>)mtu) {
+                    refuse(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
+                    meta.refusal.mtu = mtu;
+                } else {
+                    meta.vlan = meta.next.vlan;
+                    meta.settled = true;
+                }
+            }
+        }
+    }
+}
+
+// Egress: what routing found.
+control Rewriting(inout headers_t hdr, inout metadata_t meta) {
+    @id(SOURCE_MACS_COUNTER_ID) TABLE_COUNTER(source_macs_counter);
+
+    @id(SET_SOURCE_MAC_ACTION_ID)
+    @name("set_source_mac")
+    action set_source_mac(@id(1) mac_address_t mac) {
+        hdr.ethernet.source = mac;
+    }
+
+    @id(NO_SOURCE_MAC_ACTION_ID)
+    @name("no_source_mac")
+    action no_source_mac() {
+        drop(meta, DROP_INTERFACE_UNKNOWN);
+    }
+
+    @id(SOURCE_MACS_TABLE_ID)
+    @name("source_macs")
+    @brief("The router's MAC on the VLAN by which a packet leaves.")
+    table source_macs {
+        key = {
+            meta.vlan : exact @id(1) @name("vlan");
+        }
+        actions = {
+            set_source_mac;
+            @defaultonly no_source_mac;
+        }
+        const default_action = no_source_mac;
+        counters = source_macs_counter;
+        size = VLANS;
+    }
+
+    apply {
+        if (meta.egress.routed) {
+            hdr.ethernet.destination = meta.egress.destination;
+            hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
+            source_macs.apply();
+        }
+    }
+}
+
+#endif

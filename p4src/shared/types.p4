@@ -1,0 +1,65 @@
+// Types and numbers of the wire that every file may use.
+
+#ifndef WAYNAME_TYPES_P4
+#define WAYNAME_TYPES_P4
+
+typedef bit<9>   port_t;
+typedef bit<16>  group_t;           // a multicast group
+typedef bit<12>  vlan_id_t;         // a VLAN, and the router interface on it
+typedef bit<48>  mac_address_t;
+typedef bit<128> ipv6_address_t;
+typedef bit<16>  nexthop_id_t;
+typedef bit<16>  spread_id_t;       // several next hops that share a route's flows
+typedef bit<8>   drop_reason_t;
+typedef bit<8>   punt_reason_t;
+typedef bit<2>   colour_t;
+
+const colour_t COLOUR_RED = 2;
+
+const bit<16> ETHERTYPE_VLAN = 0x8100;
+const bit<16> ETHERTYPE_IPV6 = 0x86DD;
+
+// Next header values: the registered extension headers, and the upper layers that begin with two ports.
+const bit<8> NEXT_HOP_BY_HOP     = 0;
+const bit<8> NEXT_TCP            = 6;
+const bit<8> NEXT_UDP            = 17;
+const bit<8> NEXT_DCCP           = 33;
+const bit<8> NEXT_ROUTING        = 43;
+const bit<8> NEXT_FRAGMENT       = 44;
+const bit<8> NEXT_AUTHENTICATION = 51;
+const bit<8> NEXT_ICMPV6         = 58;
+const bit<8> NEXT_DESTINATION    = 60;
+const bit<8> NEXT_SCTP           = 132;
+const bit<8> NEXT_MOBILITY       = 135;
+const bit<8> NEXT_UDP_LITE       = 136;
+const bit<8> NEXT_HIP            = 139;
+const bit<8> NEXT_SHIM6          = 140;
+// Not assigned as this is written, and the two for experiments: an extension header if it has the form of one.
+#define NEXT_UNKNOWN 148 .. 254
+
+const bit<8> ICMPV6_UNREACHABLE            = 1;
+const bit<8> ICMPV6_PACKET_TOO_BIG         = 2;
+const bit<8> ICMPV6_TIME_EXCEEDED          = 3;
+const bit<8> ICMPV6_ROUTER_SOLICITATION    = 133;
+const bit<8> ICMPV6_ROUTER_ADVERTISEMENT   = 134;
+const bit<8> ICMPV6_NEIGHBOUR_SOLICITATION = 135;
+const bit<8> ICMPV6_NEIGHBOUR_ADVERTISEMENT = 136;
+const bit<8> ICMPV6_REDIRECT               = 137;
+
+const bit<10> LINK_LOCAL_PREFIX = 0x3FA;    // fe80::/10
+
+// Codes of "destination unreachable".
+const bit<8> UNREACHABLE_NO_ROUTE     = 0;
+const bit<8> UNREACHABLE_PROHIBITED   = 1;
+const bit<8> UNREACHABLE_BEYOND_SCOPE = 2;
+
+const bit<16> ETHERNET_BYTES = 14;
+const bit<16> VLAN_BYTES     = 4;
+const bit<16> IPV6_BYTES     = 40;
+const bit<16> ICMPV6_BYTES   = 8;
+
+// Hop limit of packets that the switch makes, and of discovery, which no router may have passed on (RFC 4861).
+const bit<8> HOP_LIMIT_OWN       = 64;
+const bit<8> HOP_LIMIT_DISCOVERY = 255;
+
+#endif

@@ -1,0 +1,27 @@
+// What shared/ needs of an architecture, by v1model's names. Another architecture has the same file with its own.
+
+#ifndef WAYNAME_V1MODEL_ARCH_P4
+#define WAYNAME_V1MODEL_ARCH_P4
+
+#include <core.p4>
+#define V1MODEL_VERSION 20200408
+#include <v1model.p4>
+
+// Packets and bytes of each entry of one table, and of each index.
+#define TABLE_COUNTER(name)            direct_counter(CounterType.packets_and_bytes) name
+#define COUNTERS(index_t, size, name)  counter<index_t>(size, CounterType.packets_and_bytes) name
+
+// Packets a second, one rate for each index. An index whose rate was never set lets everything pass.
+#define METERS(index_t, size, name)    meter<index_t>(size, MeterType.packets) name
+#define METER(name, index, colour)     name.execute_meter(index, colour)
+
+// Picks a member of a group by a hash of the table's selector keys.
+#define SELECTOR(size, name)           action_selector(HashAlgorithm.crc32, size, 32) name
+
+// A table whose entries say when they were last hit long ago.
+#define AGES                           support_timeout = true;
+
+// The port of the controller.
+#define CPU_PORT 510
+
+#endif

@@ -1,0 +1,136 @@
+// Between v1model's standard metadata and ours: what it tells at the beginning of each block, and how it does at the
+// end what shared/ decided.
+
+#ifndef WAYNAME_V1MODEL_STANDARD_P4
+#define WAYNAME_V1MODEL_STANDARD_P4
+
+// The clone session that leads to the controller; the controller sets it up.
+const bit<32> CPU_SESSION = 1;
+
+// `standard.instance_type` of a packet that ingress had start again.
+const bit<32> RESUBMITTED = 6;
+
+parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
+    EdgeParser() edge;
+
+    // A packet that starts again has no port of its own; it brings the metadata it needs.
+    state start {
+        transition select(standard.instance_type, standard.ingress_port) {
+            (RESUBMITTED, _): parse;
+            (_, CPU_PORT): from_controller;
+            default: from_port;
+        }
+    }
+
+    state from_controller {
+        meta.from_controller = true;
+        transition from_port;
+    }
+
+    state from_port {
+        meta.ingress_port = standard.ingress_port;
+        transition parse;
+    }
+
+    state parse {
+        edge.apply(packet, hdr, meta);
+        transition accept;
+    }
+}
+
+control IngressBegin(inout metadata_t meta, in standard_metadata_t standard) {
+    @id(PORT_RECEIVED_COUNTER_ID)
+    @name("port_received")
+    @brief("Packets received, by port.")
+    COUNTERS(port_t, PORTS, port_received);
+
+    apply {
+        meta.length = standard.packet_length;
+        if (standard.parser_error != error.NoError && meta.fault == DROP_NONE) {
+            meta.fault = DROP_TRUNCATED;
+        }
+        if (standard.instance_type != RESUBMITTED) {
+            port_received.count(meta.ingress_port);
+        }
+    }
+}
+
+control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
+    @id(INGRESS_DROPS_COUNTER_ID)
+    @name("ingress_drops")
+    @brief("Packets dropped in ingress, by reason.")
+    COUNTERS(drop_reason_t, REASONS, ingress_drops);
+
+    apply {
+        if (meta.learn) {
+            digest<learn_t>(1, { meta.ingress_port, meta.vlan, hdr.ethernet.source });
+        }
+        if (meta.punt_copy) {
+            clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);
+        }
+        if (meta.drop != DROP_NONE) {
+            ingress_drops.count(meta.drop);
+            if (meta.refusal.type != 0 && !hdr.quote.isValid()) {
+                resubmit_preserving_field_list(FIELDS_OF_ERROR);
+            }
+            mark_to_drop(standard);
+        } else if (meta.punt != PUNT_NONE && !meta.punt_copy) {
+            standard.egress_spec = CPU_PORT;
+        } else {
+            standard.egress_spec = meta.egress.port;
+            standard.mcast_grp = meta.egress.group;
+        }
+    }
+}
+
+control EgressBegin(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard) {
+    apply {
+        meta.egress.port = standard.egress_port;
+        hdr.packet_out.setInvalid();
+    }
+}
+
+control EgressEnd(in metadata_t meta, inout standard_metadata_t standard) {
+    @id(PORT_SENT_COUNTER_ID)
+    @name("port_sent")
+    @brief("Packets sent, by port.")
+    COUNTERS(port_t, PORTS, port_sent);
+
+    @id(EGRESS_DROPS_COUNTER_ID)
+    @name("egress_drops")
+    @brief("Packets dropped in egress, by reason.")
+    COUNTERS(drop_reason_t, REASONS, egress_drops);
+
+    apply {
+        if (meta.drop != DROP_NONE) {
+            egress_drops.count(meta.drop);
+            mark_to_drop(standard);
+        } else {
+            port_sent.count(meta.egress.port);
+            if (meta.egress.cut != 0) {
+                truncate((bit<32>)meta.egress.cut);
+            }
+        }
+    }
+}
+
+// A corrupt checksum is the receiver's to find: transports have their own, and IPv6 has none.
+control NoChecksums(inout headers_t hdr, inout metadata_t meta) {
+    apply {
+    }
+}
+
+control ErrorChecksum(inout headers_t hdr, inout metadata_t meta) {
+    apply {
+        update_checksum(
+            hdr.icmpv6_error.isValid(),
+            {
+                hdr.ipv6.source, hdr.ipv6.destination, 16w0, hdr.ipv6.payload_length, 24w0, hdr.ipv6.next_header,
+                hdr.icmpv6_error.type, hdr.icmpv6_error.code, hdr.icmpv6_error.parameter, hdr.quote.data
+            },
+            hdr.icmpv6_error.checksum,
+            HashAlgorithm.csum16);
+    }
+}
+
+#endif
