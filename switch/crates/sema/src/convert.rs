@@ -83,6 +83,9 @@ impl Checker<'_> {
         let literal = matches!(e.kind, ExprKind::Aggregate(_)) && matches!(self.ty(e.ty), Type::Tuple(_));
         match (self.ty(e.ty), self.ty(to)) {
             (Type::Int, Type::Bit(_) | Type::Signed(_)) => Ok(self.int_to_fixed(e, to)),
+            (Type::Int, Type::New(_)) if fold::width(self.ty(self.prog.types.stored(to))).is_some() => {
+                Ok(self.cast_node(e, to))
+            }
             (Type::Enum(id), _) if self.prog.types.enums[*id].underlying == Some(to) => Ok(self.cast_node(e, to)),
             (Type::Parser(_) | Type::Control(_) | Type::ArchBlock(_), Type::ArchBlock(_)) => {
                 if self.block_mismatch(e.ty, to).is_none() { Ok(e) } else { Err(e) }

@@ -114,6 +114,7 @@ fn literals_take_the_type_asked_for() {
     assert_eq!(items(folded("pair_t", "{ x = 7, ... }")), pair);
     assert_eq!(items(folded("pair_t", "(pair_t) { 7, ... }")), pair);
     assert_eq!(items(folded("tuple<bit<8>, bool>", "{ 7, false }")), pair);
+    assert_eq!(folded("port_t", "7").1, ExprKind::Int(7.into()));
     assert_eq!(folded("h_t", "{#}").1, ExprKind::Invalid);
     assert_eq!(folded("u_t", "{#}").1, ExprKind::Invalid);
     assert_eq!(folded("error", "...").1, ExprKind::Error(0));
