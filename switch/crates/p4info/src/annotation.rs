@@ -48,10 +48,11 @@ fn values<'a>(annotations: &'a [Annotation], name: &str) -> &'a [AnnotationValue
 
 /// The tokens between the parentheses.
 pub fn tokens(annotation: &Annotation) -> Vec<Token> {
-    let text = annotation.text.as_deref().unwrap_or_default();
-    let mut tokens = syntax::lexer::lex(FileId::default(), text, &mut Diagnostics::new());
+    // Behind a parenthesis the lexer takes a string over several lines for one.
+    let text = format!("({}", annotation.text.as_deref().unwrap_or_default());
+    let mut tokens = syntax::lexer::lex(FileId::default(), &text, &mut Diagnostics::new());
     tokens.retain(|token| token.kind != TokenKind::Eof);
-    tokens
+    tokens.split_off(1)
 }
 
 /// Unstructured annotations in p4c's spelling, a blank between all tokens, but for those that P4Info says elsewhere
@@ -130,6 +131,7 @@ mod tests {
     fn tokens_have_blanks_between_them() {
         let list = [annotation("a", "x+1,\"b  c\""), annotation("id", "3"), annotation("b", ""), annotation("c", "2")];
         assert_eq!(texts(&list, &["c"]), ["@a(x + 1 , \"b  c\")", "@b"]);
+        assert_eq!(texts(&[annotation("lines", "\"\n a::b;\n\"")], &[]), ["@lines(\"\n a::b;\n\")"]);
     }
 
     #[test]

@@ -44,7 +44,8 @@ fn lists(path: &str, given: &[Value], expected: &[Value]) -> Option<String> {
         _ => path.ends_with("_ids"),
     };
     if given.iter().chain(expected).all(unordered) && distinct(given) && distinct(expected) {
-        let keyed = |values| -> BTreeMap<String, _> { Iterator::map(values, |value| (key_text(value), value)).collect() };
+        let keyed =
+            |values| -> BTreeMap<String, _> { Iterator::map(values, |value| (key_text(value), value)).collect() };
         return sets(path, &keyed(given.iter()), &keyed(expected.iter()));
     }
     let pairs = given.iter().zip(expected).enumerate();
@@ -83,12 +84,11 @@ fn values(path: &str, given: &Value, expected: &Value) -> Option<String> {
 /// What an element is called: its name, else its id, else its content.
 fn key_text(value: &Value) -> String {
     let Value::Message(message) = value else { return plain(value) };
-    let field = |message: &DynamicMessage, name: &str| {
-        let value = message.get_field_by_name(name)?;
-        (!value.is_default_for_missing()).then(|| plain(&value))
-    };
     let named = |message: &DynamicMessage| {
-        ["name", "id", "param_id"].into_iter().find_map(|name| field(message, name))
+        ["name", "id", "param_id"].into_iter().find_map(|name| {
+            let field = message.descriptor().get_field_by_name(name)?;
+            message.has_field(&field).then(|| plain(&message.get_field(&field)))
+        })
     };
     match message.get_field_by_name("preamble").as_deref() {
         Some(Value::Message(preamble)) => named(preamble),
@@ -97,23 +97,84 @@ fn key_text(value: &Value) -> String {
     .unwrap_or_else(|| message.to_string())
 }
 
-trait Missing {
-    fn is_default_for_missing(&self) -> bool;
-}
-
-impl Missing for Value {
-    fn is_default_for_missing(&self) -> bool {
-        match self {
-            Value::String(text) => text.is_empty(),
-            Value::U32(number) => *number == 0,
-            _ => true,
-        }
-    }
-}
-
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::p4::config::v1::{ActionRef, MatchField, P4NewTypeSpec, P4TypeInfo, Preamble, Table};
+
+    use super::*;
+
+    fn table(id: u32, name: &str) -> Table {
+        Table {
+            preamble: Some(Preamble { id, name: name.into(), ..Default::default() }),
+            match_fields: vec![
+                MatchField { id: 1, name: "a".into(), bitwidth: 8, ..Default::default() },
+                MatchField { id: 2, name: "b".into(), bitwidth: 8, ..Default::default() },
+            ],
+            action_refs: vec![
+                ActionRef { id: 5, ..Default::default() },
+                ActionRef { id: 6, annotations: vec!["@x".into()], ..Default::default() },
+            ],
+            direct_resource_ids: vec![8, 9],
+            ..Default::default()
+        }
+    }
+
+    fn info() -> P4Info {
+        P4Info { tables: vec![table(1, "t"), table(2, "u")], ..Default::default() }
+    }
+
+    fn changed(change: impl FnOnce(&mut P4Info)) -> Option<String> {
+        let mut given = info();
+        change(&mut given);
+        difference(&given, &info())
+    }
+
+    #[test]
+    fn objects_references_and_ids_stand_in_any_order() {
+        let reversed = |given: &mut P4Info| {
+            given.tables.reverse();
+            given.tables[0].action_refs.reverse();
+            given.tables[0].direct_resource_ids.reverse();
+        };
+        assert_eq!(changed(reversed), None);
+    }
+
+    #[test]
+    fn a_difference_names_its_place_and_both_sides() {
+        let says = |change: fn(&mut P4Info), text: &str| assert_eq!(changed(change).as_deref(), Some(text));
+        says(|given| given.tables[1].size = 3, "tables[u].size is 3, it should be 0");
+        says(
+            |given| given.tables[0].match_fields[1].bitwidth = 9,
+            "tables[t].match_fields[b].bitwidth is 9, it should be 8",
+        );
+        says(|given| given.tables[0].match_fields.reverse(), "tables[t].match_fields[a].id is 2, it should be 1");
+        says(
+            |given| drop(given.tables[0].match_fields.pop()),
+            "tables[t].match_fields has 1 elements, it should have 2",
+        );
+        says(|given| drop(given.tables.pop()), "tables lacks u");
+        says(|given| given.tables.push(table(3, "v")), "tables has v, which should not be there");
+        says(
+            |given| given.tables[0].action_refs[1].annotations[0].push('y'),
+            "tables[t].action_refs[6].annotations[0] is @xy, it should be @x",
+        );
+        says(|given| given.type_info = Some(P4TypeInfo::default()), "type_info is set, it should not be");
+    }
+
+    #[test]
+    fn described_types_are_compared_by_name() {
+        let types = |names: &[&str]| {
+            let new_types = names.iter().map(|name| ((*name).to_owned(), P4NewTypeSpec::default())).collect();
+            P4Info { type_info: Some(P4TypeInfo { new_types, ..Default::default() }), ..Default::default() }
+        };
+        let text = difference(&types(&["a_t", "b_t"]), &types(&["a_t", "c_t"]));
+        assert_eq!(text.as_deref(), Some("type_info.new_types has b_t, which should not be there"));
     }
 }

@@ -75,7 +75,8 @@ impl<'p> Entries<'p> {
             Some(Value::Int(delta)) => delta.to_i32().unwrap_or(1),
             _ => 1,
         };
-        let mut next = if largest_wins { (entries.len() as i32 - 1).saturating_mul(delta).saturating_add(1) } else { 1 };
+        let mut next =
+            if largest_wins { (entries.len() as i32 - 1).saturating_mul(delta).saturating_add(1) } else { 1 };
         let mut out = Vec::with_capacity(entries.len());
         for entry in entries {
             let given = entry.priority.as_ref().and_then(|priority| self.constant(control, priority)?.to_i32());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hir::instances::{InstanceId, InstanceKind, Instances};
-use hir::{Annotation, AnnotationBody, AnnotationValue, Program, StructId};
+use hir::{Annotation, AnnotationBody, AnnotationValue, Program, StructId, TypeId};
 use num_traits::ToPrimitive;
 use proto::p4::config::v1 as info;
 use proto::p4::config::v1::P4Info;
@@ -11,7 +11,7 @@ use proto::p4::config::v1::P4Info;
 use crate::annotation;
 use crate::ids::{Collected, Kind, Symbols, field_ids};
 use crate::types::{control_plane_name, header_fields, new_type_name, spec, width};
-use crate::visible::{Action, Digest, Visible, digest_names, visible};
+use crate::visible::{Action, Visible, digest_names, visible};
 
 pub struct Builder<'p> {
     pub program: &'p Program,
@@ -21,11 +21,11 @@ pub struct Builder<'p> {
     /// The names of the tables that each action profile implements.
     pub implemented: BTreeMap<InstanceId, BTreeSet<String>>,
     visible: Visible<'p>,
-    digests: Vec<(Digest, String)>,
+    digests: Vec<(TypeId, String)>,
 }
 
 /// Names and ids of all visible objects.
-pub fn collect(program: &Program, instances: &Instances, visible: &Visible, digests: &[(Digest, String)]) -> Symbols {
+pub fn collect(program: &Program, instances: &Instances, visible: &Visible, digests: &[(TypeId, String)]) -> Symbols {
     let mut collected = Collected::default();
     let in_blocks = visible.blocks.iter().flat_map(|block| &block.externs);
     for &id in visible.globals.iter().chain(in_blocks) {
@@ -85,15 +85,7 @@ impl<'p> Builder<'p> {
         let visible = visible(program, instances);
         let digests = digest_names(program, &visible);
         let symbols = collect(program, instances, &visible, &digests);
-        Self {
-            program,
-            instances,
-            symbols,
-            info: P4Info::default(),
-            implemented: BTreeMap::new(),
-            visible,
-            digests,
-        }
+        Self { program, instances, symbols, info: P4Info::default(), implemented: BTreeMap::new(), visible, digests }
     }
 
     pub fn build(mut self) -> P4Info {
@@ -119,8 +111,8 @@ impl<'p> Builder<'p> {
                 self.types();
             }
         }
-        for (digest, name) in std::mem::take(&mut self.digests) {
-            self.digest(digest, &name);
+        for (data, name) in std::mem::take(&mut self.digests) {
+            self.digest(data, &name);
         }
         for block in &visible.blocks {
             for &id in &block.externs {
@@ -142,7 +134,7 @@ impl<'p> Builder<'p> {
         self.info.type_info.get_or_insert_default()
     }
 
-    pub fn describe(&mut self, ty: hir::TypeId) -> info::P4DataTypeSpec {
+    pub fn describe(&mut self, ty: TypeId) -> info::P4DataTypeSpec {
         let program = self.program;
         spec(program, self.types(), ty)
     }
@@ -188,20 +180,20 @@ impl<'p> Builder<'p> {
     }
 
     /// The name of an enum without underlying type.
-    fn enum_name(&self, ty: hir::TypeId) -> Option<info::P4NamedType> {
+    fn enum_name(&self, ty: TypeId) -> Option<info::P4NamedType> {
         let hir::Type::Enum(id) = self.program.types.get(ty) else { return None };
         let decl = &self.program.types.enums[*id];
         let name = control_plane_name(&decl.name, &decl.annotations);
         decl.underlying.is_none().then_some(info::P4NamedType { name })
     }
 
-    fn digest(&mut self, digest: Digest, name: &str) {
+    fn digest(&mut self, data: TypeId, name: &str) {
         let id = self.symbols.id(Kind::Digest, name);
         let is_known = |digest: &info::Digest| digest.preamble.as_ref().is_some_and(|preamble| preamble.id == id);
         if self.info.digests.iter().any(is_known) {
             return;
         }
-        let type_spec = Some(self.describe(digest.ty));
+        let type_spec = Some(self.describe(data));
         let preamble = Some(self.preamble(Kind::Digest, name, &[], &[]));
         self.info.digests.push(info::Digest { preamble, type_spec });
     }

@@ -57,8 +57,7 @@ impl Builder<'_> {
     pub fn profile(&mut self, id: InstanceId) {
         let instance = self.instances.get(id);
         let with_selector = self.extern_name(instance) == "action_selector";
-        let preamble =
-            Some(self.preamble(Kind::ActionProfile, &instance.name, &instance.annotations, &PROFILE_FIELDS));
+        let preamble = Some(self.preamble(Kind::ActionProfile, &instance.name, &instance.annotations, &PROFILE_FIELDS));
         let number = |name: &str| {
             let number = annotation::number(&instance.annotations, name).filter(|_| with_selector);
             number.and_then(ToPrimitive::to_i32).unwrap_or_default()

@@ -62,14 +62,12 @@ pub fn dynamic_p4info(p4info: &P4Info) -> DynamicMessage {
 
 fn parse<M: Message + Default>(text: &str, (_, name): (&str, &str)) -> Result<M, TextError> {
     let descriptor = POOL.get_message_by_name(name).expect("a message of the descriptors");
-    let dynamic =
-        DynamicMessage::parse_text_format(descriptor, text).map_err(|error| TextError(format!("{error}")))?;
+    let dynamic = DynamicMessage::parse_text_format(descriptor, text).map_err(|error| TextError(format!("{error}")))?;
     dynamic.transcode_to().map_err(|error| TextError(format!("{error}")))
 }
 
 fn print(message: &impl Message, (file, name): (&str, &str)) -> String {
-    let mut printer =
-        Printer { out: format!("# proto-file: {file}\n# proto-message: {name}\n\n"), indent: 0 };
+    let mut printer = Printer { out: format!("# proto-file: {file}\n# proto-message: {name}\n\n"), indent: 0 };
     printer.fields(&dynamic(message, name));
     printer.out
 }
@@ -177,12 +175,10 @@ mod tests {
 
     fn sample() -> P4Info {
         let translated = info::P4NewTypeSpec {
-            representation: Some(info::p4_new_type_spec::Representation::TranslatedType(
-                info::P4NewTypeTranslation {
-                    uri: "u".into(),
-                    sdn_type: Some(info::p4_new_type_translation::SdnType::SdnBitwidth(32)),
-                },
-            )),
+            representation: Some(info::p4_new_type_spec::Representation::TranslatedType(info::P4NewTypeTranslation {
+                uri: "u".into(),
+                sdn_type: Some(info::p4_new_type_translation::SdnType::SdnBitwidth(32)),
+            })),
             ..Default::default()
         };
         let types = [("B_t".to_owned(), translated.clone()), ("A_t".to_owned(), translated)];
@@ -269,7 +265,10 @@ type_info {
         let known = "type.googleapis.com/p4.config.v1.Documentation";
         let given = P4Info { tables: vec![any(known), any("x/unknown")], ..Default::default() };
         let text = to_text(&given);
-        assert!(text.contains("[type.googleapis.com/p4.config.v1.Documentation] {\n      brief: \"b\"\n    }"), "{text}");
+        assert!(
+            text.contains("[type.googleapis.com/p4.config.v1.Documentation] {\n      brief: \"b\"\n    }"),
+            "{text}"
+        );
         assert!(text.contains("type_url: \"x/unknown\""), "{text}");
         assert_eq!(parse_text(&text).unwrap(), given);
     }

@@ -6,12 +6,14 @@
 
 use std::collections::HashSet;
 
-use hir::instances::{InstanceId, InstanceKind, Instances, TableInstance, Value, full_name, name_annotation};
+use hir::instances::{InstanceId, InstanceKind, Instances, TableInstance, Value, full_name};
 use hir::{
-    ActionId, Call, Callee, ControlId, Expr, ExprKind, FunctionId, KeySet, ParserId, Program, StateRef, Stmt, StmtKind,
-    TableId, Transition, Type, TypeId, ValueSetId,
+    ActionId, Call, Callee, ControlId, Expr, ExprKind, KeySet, ParserId, Program, StateRef, Stmt, StmtKind, TableId,
+    Transition, Type, TypeId, ValueSetId,
 };
 use syntax::source::Span;
+
+use crate::types::control_plane_name;
 
 /// The visible objects.
 #[derive(Debug, Default)]
@@ -29,7 +31,8 @@ pub struct Block<'p> {
     pub tables: Vec<Table<'p>>,
     pub actions: Vec<Action>,
     pub value_sets: Vec<(ValueSetId, &'p str)>,
-    pub digests: Vec<Digest>,
+    /// The types of the data of the calls of `digest`.
+    pub digests: Vec<TypeId>,
     /// A control calls an extern function.
     pub calls_extern: bool,
 }
@@ -50,14 +53,6 @@ pub struct Action {
     pub listed: bool,
 }
 
-/// A call of `digest`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Digest {
-    /// The type of its data.
-    pub ty: TypeId,
-    pub span: Span,
-}
-
 /// The full name of an action that a table of the control instance lists.
 pub fn action_name(program: &Program, instances: &Instances, control: InstanceId, action: ActionId) -> String {
     let own = instances.get(control).actions.iter().find(|(own, _)| *own == action);
@@ -68,6 +63,11 @@ pub fn action_name(program: &Program, instances: &Instances, control: InstanceId
         },
         |(_, name)| name.clone(),
     )
+}
+
+/// The control instance that declares an action; none for one of the top level.
+fn action_owner(instances: &Instances, control: InstanceId, action: ActionId) -> Option<InstanceId> {
+    instances.get(control).actions.iter().any(|(own, _)| *own == action).then_some(control)
 }
 
 /// Finds all that is visible.
@@ -99,11 +99,9 @@ struct Reached {
     instances: HashSet<InstanceId>,
     tables: HashSet<(InstanceId, TableId)>,
     value_sets: HashSet<(InstanceId, ValueSetId)>,
-    actions: HashSet<(InstanceId, ActionId)>,
     /// Calls of actions outside actions.
     action_calls: Vec<(InstanceId, ActionId)>,
-    functions: HashSet<(InstanceId, FunctionId)>,
-    digests: Vec<Digest>,
+    digests: Vec<TypeId>,
     calls_extern: bool,
 }
 
@@ -130,11 +128,11 @@ impl<'p> Walk<'p> {
         let instance = self.instances.get(id);
         let in_tables: HashSet<InstanceId> =
             instance.tables.iter().flat_map(|table| &table.objects).map(|(_, object)| *object).collect();
-        let children = self.instances.iter().filter(|(child, inner)| {
-            inner.parent == Some(id) && (inner.var.is_some() || !in_tables.contains(child))
-        });
-        let mut items: Vec<(Span, Item)> =
-            children.map(|(child, inner)| (inner.span, Item::Instance(child))).collect();
+        let children = self
+            .instances
+            .iter()
+            .filter(|(child, inner)| inner.parent == Some(id) && (inner.var.is_some() || !in_tables.contains(child)));
+        let mut items: Vec<(Span, Item)> = children.map(|(child, inner)| (inner.span, Item::Instance(child))).collect();
         for (index, table) in instance.tables.iter().enumerate() {
             items.push((self.program.tables[table.table].span, Item::Table(index)));
         }
@@ -164,7 +162,7 @@ impl<'p> Walk<'p> {
                 Item::Action(index) => {
                     let (action, name) = &instance.actions[index];
                     let listed = listed.contains(action);
-                    if listed || self.reached.actions.contains(&(id, *action)) {
+                    if listed || self.reached.action_calls.contains(&(id, *action)) {
                         out.actions.push(Action { control: id, action: *action, name: name.clone(), listed });
                     }
                 }
@@ -201,15 +199,26 @@ impl<'p> Walk<'p> {
     fn action_bodies(&mut self, block: &Block<'p>) {
         self.in_action = true;
         for action in &block.actions {
-            self.code(action.control, &self.program.actions[action.action].body);
+            // Each table that lists the action and each call has a copy of its own.
+            let owner = action_owner(self.instances, action.control, action.action);
+            let is_same = |control: InstanceId, other: ActionId| {
+                other == action.action && owner == action_owner(self.instances, control, other)
+            };
+            let lists = |table: &&Table| {
+                let actions = &self.program.tables[table.table.table].actions;
+                actions.iter().any(|listed| is_same(table.control, listed.action))
+            };
+            let calls = self.reached.action_calls.iter().filter(|(control, other)| is_same(*control, *other));
+            for _ in 0..block.tables.iter().filter(lists).count() + calls.count() {
+                self.code(action.control, &self.program.actions[action.action].body);
+            }
         }
         self.in_action = false;
     }
 
+    /// Walks a block once for each time it is applied, as its code is written out each time. The compiler bounds that.
     fn instance(&mut self, id: InstanceId) {
-        if !self.reached.instances.insert(id) {
-            return;
-        }
+        self.reached.instances.insert(id);
         match self.instances.get(id).kind {
             InstanceKind::Parser(parser) => self.parser(id, parser),
             InstanceKind::Control(control) => self.control(id, control),
@@ -358,34 +367,24 @@ impl<'p> Walk<'p> {
             },
             ExprKind::Aggregate(parts) => parts.iter().for_each(|part| self.expr(scope, part)),
             ExprKind::TableHit(table) | ExprKind::TableMiss(table) => self.table(scope, *table),
-            ExprKind::Call(call) => self.call(scope, call, expr.span),
+            ExprKind::Call(call) => self.call(scope, call),
             _ => {}
         }
     }
 
-    fn call(&mut self, scope: InstanceId, call: &Call, span: Span) {
+    fn call(&mut self, scope: InstanceId, call: &Call) {
         call.args.iter().flatten().for_each(|arg| self.expr(scope, arg));
         match &call.callee {
-            Callee::Function(function) => {
-                if self.reached.functions.insert((scope, *function)) {
-                    self.code(scope, &self.program.functions[*function].body);
-                }
-            }
-            Callee::Action(action) => {
-                let first = self.reached.actions.insert((scope, *action));
-                // An action that another calls is written out there.
-                if self.in_action && first {
-                    self.code(scope, &self.program.actions[*action].body);
-                } else if first {
-                    self.reached.action_calls.push((scope, *action));
-                }
-            }
+            Callee::Function(function) => self.code(scope, &self.program.functions[*function].body),
+            // An action that another calls is written out there.
+            Callee::Action(action) if self.in_action => self.code(scope, &self.program.actions[*action].body),
+            Callee::Action(action) => self.reached.action_calls.push((scope, *action)),
             Callee::ExternFn { function, type_args } => {
                 self.reached.calls_extern = true;
                 if self.program.extern_fns[*function].name == "digest"
                     && let [ty] = type_args[..]
                 {
-                    self.reached.digests.push(Digest { ty, span });
+                    self.reached.digests.push(ty);
                 }
             }
             Callee::ParserApply(object) | Callee::ControlApply(object) => {
@@ -425,30 +424,30 @@ fn returns(body: &[Stmt]) -> bool {
 }
 
 /// The names of the digests of a program, one for each call. Data without a named type has its digest numbered.
-pub fn digest_names(program: &Program, visible: &Visible) -> Vec<(Digest, String)> {
-    let mut unnamed: Vec<Span> = Vec::new();
-    let calls = visible.blocks.iter().flat_map(|block| &block.digests);
-    calls
-        .map(|digest| {
-            let name = match program.types.get(digest.ty) {
+pub fn digest_names(program: &Program, visible: &Visible) -> Vec<(TypeId, String)> {
+    let mut unnamed = 0;
+    let types = visible.blocks.iter().flat_map(|block| &block.digests);
+    types
+        .map(|&ty| {
+            let name = match program.types.get(ty) {
                 Type::Struct(id) | Type::Header(id) | Type::HeaderUnion(id) => {
                     let decl = &program.types.structs[*id];
-                    full_name("", &decl.name, &decl.annotations)
+                    control_plane_name(&decl.name, &decl.annotations)
                 }
-                Type::Enum(id) => program.types.enums[*id].name.clone(),
+                Type::Enum(id) => {
+                    let decl = &program.types.enums[*id];
+                    control_plane_name(&decl.name, &decl.annotations)
+                }
                 Type::New(id) => {
                     let decl = &program.types.new_types[*id];
-                    name_annotation(&decl.annotations).unwrap_or(&decl.name).to_owned()
+                    control_plane_name(&decl.name, &decl.annotations)
                 }
                 _ => {
-                    let number = unnamed.iter().position(|span| *span == digest.span).unwrap_or_else(|| {
-                        unnamed.push(digest.span);
-                        unnamed.len() - 1
-                    });
-                    format!("digest_{number}")
+                    unnamed += 1;
+                    format!("digest_{}", unnamed - 1)
                 }
             };
-            (*digest, name)
+            (ty, name)
         })
         .collect()
 }

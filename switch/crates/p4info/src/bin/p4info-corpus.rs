@@ -29,7 +29,9 @@ struct Args {
 /// What came of one program.
 enum Outcome {
     /// Equal as a message and, if so, as text.
-    Equal { text: bool },
+    Equal {
+        text: bool,
+    },
     Different(String),
 }
 
@@ -99,10 +101,12 @@ fn programs(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
     for entry in std::fs::read_dir(folder.join("p4_16_samples"))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.ends_with(".p4") && name.contains(only) && expected(folder, &path, "p4info").is_file() {
-            if std::fs::read_to_string(&path).is_ok_and(|text| text.contains("v1model.p4")) {
-                programs.push(path);
-            }
+        if name.ends_with(".p4")
+            && name.contains(only)
+            && expected(folder, &path, "p4info").is_file()
+            && std::fs::read_to_string(&path).is_ok_and(|text| text.contains("v1model.p4"))
+        {
+            programs.push(path);
         }
     }
     programs.sort();
