@@ -10,9 +10,11 @@
 //! is not seen. A VLAN tag that the kernel took off is put back.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::device::{Device, bind, kick, promiscuous, raw_socket, set_option};
+use crate::memory::Mapping;
 use crate::{MAX_FRAME, Port};
 
 /// Slots in each direction.
@@ -21,9 +23,12 @@ const BLOCK: usize = 1 << 18;
 /// From the start of a slot to a frame to send.
 const SEND_OFFSET: usize = libc::TPACKET2_HDRLEN - size_of::<libc::sockaddr_ll>();
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+/// What the kernel may hold of frames that it has not sent yet: a ring full of them.
+const SEND_BUFFER: libc::c_int = 64 << 20;
 
 pub struct Interface {
     socket: OwnedFd,
+    device: Device,
     ring: Ring,
     next_receive: usize,
     next_send: usize,
@@ -34,64 +39,75 @@ pub struct Interface {
 
 /// The memory shared with the kernel: `SLOTS` slots to receive, then as many to send.
 struct Ring {
-    start: *mut u8,
+    memory: Mapping,
     slot: usize,
 }
-
-// SAFETY: the memory belongs to this value alone on our side; the kernel's side is synchronised by the status words.
-#[allow(unsafe_code)]
-unsafe impl Send for Ring {}
 
 impl Interface {
     /// Takes part in the interface's traffic, in promiscuous mode (which needs CAP_NET_RAW).
     pub fn open(name: &str) -> io::Result<Self> {
-        let index = interface_index(name)?;
-        let slot = (mtu(name)? + 18 + 128).next_power_of_two().clamp(2048, MAX_FRAME * 2);
-        let socket = packet_socket()?;
-        set_option(&socket, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V2)?;
-        set_option(&socket, PACKET_IGNORE_OUTGOING, &1u32)?;
+        let device = Device::open(name)?;
+        // A frame in a slot stands behind the headers, some 100 bytes.
+        let slot = (device.mtu()? + 18 + 128).next_power_of_two().clamp(2048, MAX_FRAME * 2);
+        let socket = raw_socket(libc::AF_PACKET)?;
+        let set = |option, value: u32| set_option(&socket, libc::SOL_PACKET, option, &value);
+        set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as u32)?;
+        set(PACKET_IGNORE_OUTGOING, 1)?;
         // Frames go to the driver at once, past queues that would drop them without a word.
-        set_option(&socket, libc::PACKET_QDISC_BYPASS, &1u32)?;
+        set(libc::PACKET_QDISC_BYPASS, 1)?;
         // A frame that the kernel refuses is lost, and the ring goes on.
-        set_option(&socket, libc::PACKET_LOSS, &1u32)?;
+        set(libc::PACKET_LOSS, 1)?;
         let request = libc::tpacket_req {
             tp_block_size: BLOCK as u32,
             tp_block_nr: (SLOTS * slot / BLOCK) as u32,
             tp_frame_size: slot as u32,
             tp_frame_nr: SLOTS as u32,
         };
-        set_option(&socket, libc::PACKET_RX_RING, &request)?;
-        set_option(&socket, libc::PACKET_TX_RING, &request)?;
-        let ring = Ring::map(&socket, slot)?;
-        bind(&socket, index)?;
-        let mut membership =
-            packet_mreq { mr_ifindex: index, mr_type: libc::PACKET_MR_PROMISC as u16, ..packet_mreq::default() };
-        membership.mr_alen = 0;
-        set_option(&socket, libc::PACKET_ADD_MEMBERSHIP, &membership)?;
-        Ok(Self { socket, ring, next_receive: 0, next_send: SLOTS, unsent: 0, tagged: vec![] })
+        set_option(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        set_option(&socket, libc::SOL_PACKET, libc::PACKET_TX_RING, &request)?;
+        let ring = Ring { memory: Mapping::of_socket(socket.as_fd(), 2 * SLOTS * slot, 0)?, slot };
+        // Without the right to exceed the system's limit, sending goes in smaller batches.
+        let _ = set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER);
+        let address = libc::sockaddr_ll {
+            sll_family: libc::AF_PACKET as u16,
+            sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+            sll_ifindex: device.index as libc::c_int,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
+        bind(&socket, &address)?;
+        promiscuous(&socket, device.index)?;
+        Ok(Self { socket, device, ring, next_receive: 0, next_send: SLOTS, unsent: 0, tagged: vec![] })
     }
-}
 
-#[repr(C)]
-#[derive(Default)]
-#[allow(non_camel_case_types)]
-struct packet_mreq {
-    mr_ifindex: libc::c_int,
-    mr_type: u16,
-    mr_alen: u16,
-    mr_address: [u8; 8],
+    /// Takes back the frames that the kernel did not get to.
+    fn withdraw(&mut self) {
+        for _ in 0..self.unsent {
+            let last = if self.next_send == SLOTS { 2 * SLOTS - 1 } else { self.next_send - 1 };
+            // The kernel takes slots in order and only while we are in its call: from here on backwards none is left.
+            if self.ring.status(last).load(Ordering::Acquire) != libc::TP_STATUS_SEND_REQUEST {
+                break;
+            }
+            self.ring.status(last).store(libc::TP_STATUS_AVAILABLE, Ordering::Release);
+            self.next_send = last;
+        }
+        self.unsent = 0;
+    }
 }
 
 impl Port for Interface {
     fn receive(&mut self, max: usize, take: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
         for count in 0..max {
-            if self.ring.status(self.next_receive).load(Ordering::Acquire) & libc::TP_STATUS_USER as u32 == 0 {
+            if self.ring.status(self.next_receive).load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
                 return Ok(count);
             }
-            let (frame, tag) = self.ring.received(self.next_receive);
-            match tag {
-                None => take(frame),
-                Some(tag) => {
+            match self.ring.received(self.next_receive) {
+                // A frame longer than the interface's MTU (what a host offloads to its card) does not fit: it is lost.
+                None => {}
+                Some((frame, None)) => take(frame),
+                Some((frame, Some(tag))) => {
                     self.tagged.clear();
                     self.tagged.extend_from_slice(&frame[..12.min(frame.len())]);
                     self.tagged.extend_from_slice(&tag);
@@ -99,7 +115,7 @@ impl Port for Interface {
                     take(&self.tagged);
                 }
             }
-            self.ring.status(self.next_receive).store(libc::TP_STATUS_KERNEL as u32, Ordering::Release);
+            self.ring.status(self.next_receive).store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.next_receive = (self.next_receive + 1) % SLOTS;
         }
         Ok(max)
@@ -116,7 +132,7 @@ impl Port for Interface {
             // Longer than the interface's MTU allows: it is lost, as on any link.
             return Ok(true);
         }
-        self.ring.status(self.next_send).store(libc::TP_STATUS_SEND_REQUEST as u32, Ordering::Release);
+        self.ring.status(self.next_send).store(libc::TP_STATUS_SEND_REQUEST, Ordering::Release);
         self.next_send = SLOTS + (self.next_send + 1) % SLOTS;
         self.unsent += 1;
         Ok(true)
@@ -126,52 +142,45 @@ impl Port for Interface {
         if self.unsent == 0 {
             return Ok(());
         }
-        self.unsent = 0;
         match kick(&self.socket) {
-            Ok(()) => Ok(()),
-            // The kernel goes on by itself (EAGAIN), is short of buffers (ENOBUFS), or the link is down and the frames lost.
-            Err(error)
-                if matches!(
-                    error.raw_os_error(),
-                    Some(libc::EAGAIN | libc::ENOBUFS | libc::ENETDOWN | libc::ENXIO | libc::EMSGSIZE | libc::EINTR)
-                ) =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(error),
+            Ok(()) => self.unsent = 0,
+            Err(error) => match error.raw_os_error() {
+                // The kernel has no buffers for now: it is told again.
+                Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => {}
+                // The link is down, or the interface is gone: the frames are lost.
+                Some(libc::ENETDOWN | libc::ENXIO) => self.withdraw(),
+                _ => {
+                    self.withdraw();
+                    return Err(error);
+                }
+            },
         }
+        Ok(())
+    }
+
+    fn next_wakeup(&self) -> Option<u64> {
+        (self.unsent > 0).then_some(0)
     }
 
     fn ready(&self) -> bool {
-        self.ring.status(self.next_send).load(Ordering::Acquire) == libc::TP_STATUS_AVAILABLE as u32
+        self.ring.status(self.next_send).load(Ordering::Acquire) == libc::TP_STATUS_AVAILABLE
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         Some(self.socket.as_fd())
     }
+
+    fn is_up(&self) -> bool {
+        // A link that went down leaves an error, for which the descriptor stays readable until it is taken.
+        let _ = rustix::net::sockopt::socket_error(&self.socket);
+        self.device.is_up()
+    }
 }
 
 #[allow(unsafe_code)]
 impl Ring {
-    fn map(socket: &OwnedFd, slot: usize) -> io::Result<Self> {
-        // SAFETY: a new mapping of the socket's rings, whose size is what both ring requests asked for.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                2 * SLOTS * slot,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                socket.as_raw_fd(),
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(Self { start: start.cast(), slot }) }
-    }
-
     fn slot(&self, index: usize) -> *mut u8 {
-        debug_assert!(index < 2 * SLOTS);
-        // SAFETY: `index` is below the number of slots that are mapped.
-        unsafe { self.start.add(index * self.slot) }
+        self.memory.at(index * self.slot, self.slot)
     }
 
     fn status(&self, index: usize) -> &AtomicU32 {
@@ -179,25 +188,25 @@ impl Ring {
         unsafe { AtomicU32::from_ptr(self.slot(index).cast()) }
     }
 
-    /// The frame in a slot that the kernel gave us, and the VLAN tag that it took off.
-    fn received(&self, index: usize) -> (&[u8], Option<[u8; 4]>) {
+    /// The frame in a slot that the kernel gave us, if it is whole, and the VLAN tag that was taken off.
+    fn received(&self, index: usize) -> Option<(&[u8], Option<[u8; 4]>)> {
         let slot = self.slot(index);
         // SAFETY: the status says that the slot is ours until we give it back, and the kernel wrote its header.
         let header = unsafe { &*slot.cast::<libc::tpacket2_hdr>() };
         let start = usize::from(header.tp_mac).min(self.slot);
         let len = (header.tp_snaplen as usize).min(self.slot - start);
+        if header.tp_len as usize != len {
+            return None;
+        }
         // SAFETY: inside the slot, which is ours.
         let frame = unsafe { std::slice::from_raw_parts(slot.add(start), len) };
-        let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID as u32 != 0).then(|| {
-            let tpid = if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID as u32 != 0 {
-                header.tp_vlan_tpid
-            } else {
-                0x8100
-            };
+        let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
+            let tpid =
+                if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0 { header.tp_vlan_tpid } else { 0x8100 };
             let ([a, b], [c, d]) = (tpid.to_be_bytes(), header.tp_vlan_tci.to_be_bytes());
             [a, b, c, d]
         });
-        (frame, tag)
+        Some((frame, tag))
     }
 
     /// Writes a frame into a free slot to send; false if it does not fit.
@@ -212,102 +221,5 @@ impl Ring {
             std::ptr::copy_nonoverlapping(frame.as_ptr(), slot.add(SEND_OFFSET), frame.len());
         }
         true
-    }
-}
-
-#[allow(unsafe_code)]
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping made in `map`, not used after this.
-        unsafe { libc::munmap(self.start.cast(), 2 * SLOTS * self.slot) };
-    }
-}
-
-/// A name as the kernel's requests carry it.
-pub(crate) fn name_bytes(name: &str) -> io::Result<[u8; 16]> {
-    let mut bytes = [0; 16];
-    if name.is_empty() || name.len() >= bytes.len() || name.contains('\0') {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("'{name}' is no name of an interface")));
-    }
-    bytes[..name.len()].copy_from_slice(name.as_bytes());
-    Ok(bytes)
-}
-
-pub(crate) fn interface_index(name: &str) -> io::Result<libc::c_int> {
-    let text = std::fs::read_to_string(format!("/sys/class/net/{}/ifindex", file_name(name)?))
-        .map_err(|_| io::Error::new(io::ErrorKind::NotFound, format!("there is no interface '{name}'")))?;
-    text.trim().parse().map_err(io::Error::other)
-}
-
-fn mtu(name: &str) -> io::Result<usize> {
-    let text = std::fs::read_to_string(format!("/sys/class/net/{}/mtu", file_name(name)?))?;
-    text.trim().parse().map_err(io::Error::other)
-}
-
-/// The name, once it is sure that it stays within its folder.
-fn file_name(name: &str) -> io::Result<&str> {
-    name_bytes(name)?;
-    if name.contains('/') || name.starts_with('.') {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("'{name}' is no name of an interface")));
-    }
-    Ok(name)
-}
-
-#[allow(unsafe_code)]
-fn packet_socket() -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed; a descriptor that is returned is ours alone. Protocol 0 receives nothing until bind.
-    let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just made, owned by nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-#[allow(unsafe_code)]
-fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
-    let len = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the kernel reads `len` bytes of `value`, which lives through the call.
-    let result = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, std::ptr::from_ref(value).cast(), len)
-    };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-#[allow(unsafe_code)]
-fn bind(socket: &OwnedFd, index: libc::c_int) -> io::Result<()> {
-    let address = libc::sockaddr_ll {
-        sll_family: libc::AF_PACKET as u16,
-        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
-        sll_ifindex: index,
-        sll_hatype: 0,
-        sll_pkttype: 0,
-        sll_halen: 0,
-        sll_addr: [0; 8],
-    };
-    let len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the kernel reads `len` bytes of `address`, which lives through the call.
-    let result = unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// Tells the kernel to send what stands in the slots.
-#[allow(unsafe_code)]
-fn kick(socket: &OwnedFd) -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    let result = unsafe { libc::send(socket.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_missing_interface_is_named() {
-        assert_eq!(interface_index("no-such-port").unwrap_err().to_string(), "there is no interface 'no-such-port'");
-        assert!(interface_index("../lo").is_err() && interface_index("").is_err());
-        assert!(name_bytes("a-name-that-is-too-long").is_err());
     }
 }

@@ -1,16 +1,20 @@
 //! Where packets enter and leave a switch.
 //!
 //! A [`Port`] is one end of a link: a wire to another process ([`wire`]), a capture file ([`pcap`]), a TAP device
-//! ([`tap`]) or a network interface through AF_PACKET ([`interface`]). None of them blocks; each says
-//! by its file descriptor when packets wait. [`impair`] puts delay and loss on any of them. [`spec`] reads what an
+//! ([`tap`]) or a network interface, through AF_PACKET ([`interface`]) or AF_XDP ([`xdp`]). None of them blocks; each
+//! says by its file descriptor when packets wait. [`impair`] puts delay and loss on any of them. [`spec`] reads what an
 //! operator writes: `1@veth0`, `2@wire:/tmp/a?delay=10ms&loss=1%`.
 
+mod device;
 pub mod impair;
 pub mod interface;
+mod memory;
+pub mod namespace;
 pub mod pcap;
 pub mod spec;
 pub mod tap;
 pub mod wire;
+pub mod xdp;
 
 use std::io;
 use std::os::fd::BorrowedFd;

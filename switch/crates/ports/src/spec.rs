@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   1@veth0                    network interface (AF_PACKET, needs root)
+//!   1@xdp:veth0                network interface (AF_XDP, needs root)
 //!   1@tap:tap0                 TAP device (needs root to make it)
 //!   1@wire:/tmp/link           wire to another process
 //!   1@pcap:in.pcap,out.pcap    capture files; either may be left out
@@ -33,6 +34,7 @@ pub struct PortSpec {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {
     Interface(String),
+    Xdp(String),
     Tap(String),
     Wire(PathBuf),
     Pcap { input: Option<PathBuf>, output: Option<PathBuf> },
@@ -86,6 +88,7 @@ fn parse_device(text: &str) -> Result<Device, String> {
     }
     match kind {
         "" => Ok(Device::Interface(rest.into())),
+        "xdp" => Ok(Device::Xdp(rest.into())),
         "tap" => Ok(Device::Tap(rest.into())),
         "wire" => Ok(Device::Wire(rest.into())),
         "pcap" => {
@@ -93,7 +96,7 @@ fn parse_device(text: &str) -> Result<Device, String> {
             let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
             Ok(Device::Pcap { input: path(input), output: path(output) })
         }
-        _ => Err(format!("'{kind}' is none of tap, wire, pcap")),
+        _ => Err(format!("'{kind}' is none of xdp, tap, wire, pcap")),
     }
 }
 
@@ -122,6 +125,7 @@ impl fmt::Display for Device {
         let path = |path: &Option<PathBuf>| path.as_deref().unwrap_or(Path::new("")).display().to_string();
         match self {
             Self::Interface(name) => f.write_str(name),
+            Self::Xdp(name) => write!(f, "xdp:{name}"),
             Self::Tap(name) => write!(f, "tap:{name}"),
             Self::Wire(at) => write!(f, "wire:{}", at.display()),
             Self::Pcap { input, output } => write!(f, "pcap:{},{}", path(input), path(output)),
@@ -133,6 +137,7 @@ impl fmt::Display for Device {
 pub fn open(spec: &PortSpec, seed: u64) -> io::Result<Box<dyn Port>> {
     let port: Box<dyn Port> = match &spec.device {
         Device::Interface(name) => Box::new(crate::interface::Interface::open(name)?),
+        Device::Xdp(name) => Box::new(crate::xdp::Xdp::open(name)?),
         Device::Tap(name) => Box::new(crate::tap::Tap::open(name)?),
         Device::Wire(path) => Box::new(Wire::new(path)?),
         Device::Pcap { input, output } => Box::new(PcapPort::new(input.as_deref(), output.as_deref())?),
@@ -153,7 +158,9 @@ mod tests {
 
     #[test]
     fn every_kind_of_device() {
-        for text in ["1@veth0", "3@tap:tap0", "4@wire:/tmp/a b", "5@pcap:a.pcap,b.pcap", "6@pcap:,b.pcap"] {
+        for text in
+            ["1@veth0", "2@xdp:veth0", "3@tap:tap0", "4@wire:/tmp/a b", "5@pcap:a.pcap,b.pcap", "6@pcap:,b.pcap"]
+        {
             let spec: PortSpec = text.parse().unwrap();
             assert_eq!(format!("{}@{}", spec.port, spec.device), text);
         }
@@ -171,7 +178,7 @@ mod tests {
         assert_eq!(error("veth0"), "port 'veth0': is written NUMBER@DEVICE, such as 1@veth0 or 1@wire:/tmp/a");
         assert_eq!(error("511@a"), "port '511@a': '511' is not a port number from 0 to 510");
         assert_eq!(error("1@"), "port '1@': names no device");
-        assert_eq!(error("1@dpdk:0"), "port '1@dpdk:0': 'dpdk' is none of tap, wire, pcap");
+        assert_eq!(error("1@dpdk:0"), "port '1@dpdk:0': 'dpdk' is none of xdp, tap, wire, pcap");
         assert_eq!(error("1@a?delay=10"), "port '1@a?delay=10': '10' has none of the units ns, us, ms, s");
         assert_eq!(error("1@a?loss=2"), "port '1@a?loss=2': loss=2 is not a percentage such as 0.5%");
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use crate::interface::name_bytes;
+use crate::device::name_bytes;
 use crate::{MAX_FRAME, Port};
 
 /// The switch's end of a TAP device.

@@ -1,0 +1,265 @@
+//! Ports on interfaces of the kernel, in network namespaces of their own. They need root and `ip`; without them each
+//! test says so and passes.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use ports::namespace::Namespace;
+use ports::{Port, PortSpec};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// A network namespace with a veth pair `west` - `east`, both up; none where the machine does not let us.
+fn pair() -> Option<Namespace> {
+    let namespace = empty()?;
+    namespace.ip("link add west type veth peer name east").unwrap();
+    for end in ["west", "east"] {
+        namespace.ip(&format!("link set {end} up")).unwrap();
+    }
+    Some(namespace)
+}
+
+fn empty() -> Option<Namespace> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: needs root");
+        return None;
+    }
+    let namespace = match Namespace::new() {
+        Ok(namespace) => namespace,
+        Err(error) => {
+            eprintln!("skipped: no network namespace: {error}");
+            return None;
+        }
+    };
+    // The kernel's own IPv6 would say hello on every interface.
+    namespace.enter(|| std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")).unwrap().unwrap();
+    match namespace.ip("link set lo up") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            eprintln!("skipped: there is no ip command");
+            None
+        }
+        result => result.map(|()| Some(namespace)).unwrap(),
+    }
+}
+
+fn open(namespace: &Namespace, device: &str) -> io::Result<Box<dyn Port>> {
+    let spec: PortSpec = format!("1@{device}").parse().unwrap();
+    namespace.enter(|| ports::open(&spec, 0)).unwrap()
+}
+
+/// The next `count` frames, or as many as come before nothing has come for a while.
+fn receive(port: &mut dyn Port, count: usize) -> Vec<Vec<u8>> {
+    let mut frames = vec![];
+    while frames.len() < count {
+        let left = count - frames.len();
+        if port.receive(left, &mut |frame| frames.push(frame.to_vec())).unwrap() == 0 && !wait(port) {
+            break;
+        }
+    }
+    frames
+}
+
+fn wait(port: &dyn Port) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(port.fd().unwrap(), PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 2, tv_nsec: 0 })).unwrap() > 0
+}
+
+/// Until the link is as wished; false if that takes too long.
+fn link_becomes(port: &dyn Port, up: bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(2);
+    while port.is_up() != up {
+        if Instant::now() > end {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+    true
+}
+
+/// A frame of this length, all of whose bytes depend on its number.
+fn frame(number: usize, len: usize) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xb5];
+    frame.extend((frame.len()..len).map(|at| (number.wrapping_mul(31) + at) as u8));
+    frame
+}
+
+fn send_all(port: &mut dyn Port, frames: &[Vec<u8>]) {
+    for frame in frames {
+        assert!(port.send(frame, 0).unwrap(), "no room");
+    }
+    port.flush(0).unwrap();
+}
+
+/// Frames of many lengths, up to the MTU, from one port to the other.
+fn carry(from: &mut dyn Port, to: &mut dyn Port) {
+    let mut frames: Vec<_> = [14, 60, 64, 118, 1000, 1514].iter().map(|len| frame(*len, *len)).collect();
+    // With a VLAN tag the longest frame has four bytes more. The kernel takes the tag off before AF_PACKET sees it.
+    let mut tagged = frame(7, 1514);
+    tagged.splice(12..12, [0x81, 0x00, 0x60, 0x2a]);
+    frames.push(tagged);
+    send_all(from, &frames);
+    let got = receive(to, frames.len());
+    assert_eq!(got.len(), frames.len());
+    assert!(got == frames, "frames changed on their way");
+}
+
+fn frames_both_ways(a: &str, b: &str) {
+    let Some(namespace) = pair() else { return };
+    let (mut a, mut b) = (open(&namespace, a).unwrap(), open(&namespace, b).unwrap());
+    assert!(a.is_up() && b.is_up());
+    carry(&mut *a, &mut *b);
+    carry(&mut *b, &mut *a);
+}
+
+#[test]
+fn interface_carries_frames_both_ways() {
+    frames_both_ways("west", "east");
+}
+
+#[test]
+fn xdp_carries_frames_both_ways() {
+    frames_both_ways("xdp:west", "east");
+    frames_both_ways("xdp:west", "xdp:east");
+}
+
+fn burst(from: &str, to: &str) {
+    let Some(namespace) = pair() else { return };
+    let (mut a, mut b) = (open(&namespace, from).unwrap(), open(&namespace, to).unwrap());
+    let frames: Vec<_> = (0..4000).map(|number| frame(number, 118)).collect();
+    for round in 0..3 {
+        send_all(&mut *a, &frames);
+        let got = receive(&mut *b, frames.len());
+        assert_eq!(got.len(), frames.len(), "round {round}");
+        assert!(got == frames, "frames changed or overtook each other");
+    }
+}
+
+#[test]
+fn interface_takes_a_burst_without_loss() {
+    burst("west", "east");
+}
+
+#[test]
+fn xdp_sends_a_burst_without_loss() {
+    burst("xdp:west", "east");
+}
+
+#[test]
+fn xdp_receives_a_burst_without_loss() {
+    burst("west", "xdp:east");
+}
+
+fn link_goes_down_and_comes_back(device: &str) {
+    let Some(namespace) = pair() else { return };
+    let (mut a, mut b) = (open(&namespace, device).unwrap(), open(&namespace, "east").unwrap());
+    namespace.ip("link set west down").unwrap();
+    assert!(link_becomes(&*a, false));
+    // More than the rings hold: a link that is down loses frames and refuses none.
+    for _ in 0..3 {
+        let lost: Vec<_> = (0..4000).map(|number| frame(number, 64)).collect();
+        send_all(&mut *a, &lost);
+    }
+    assert!(a.next_wakeup().is_none(), "a frame waits for the link");
+    namespace.ip("link set west up").unwrap();
+    assert!(link_becomes(&*a, true));
+    carry(&mut *a, &mut *b);
+    carry(&mut *b, &mut *a);
+}
+
+#[test]
+fn interface_outlives_its_link() {
+    link_goes_down_and_comes_back("west");
+}
+
+#[test]
+fn xdp_outlives_its_link() {
+    link_goes_down_and_comes_back("xdp:west");
+}
+
+#[test]
+fn an_interface_that_goes_away_is_down_and_loses_frames() {
+    for device in ["west", "xdp:west"] {
+        let Some(namespace) = pair() else { return };
+        let mut port = open(&namespace, device).unwrap();
+        namespace.ip("link delete west").unwrap();
+        assert!(link_becomes(&*port, false));
+        send_all(&mut *port, &[frame(0, 64)]);
+        assert_eq!(port.receive(1, &mut |_| {}).unwrap(), 0);
+    }
+}
+
+#[test]
+fn xdp_leaves_nothing_on_the_interface() {
+    let Some(namespace) = pair() else { return };
+    let first = open(&namespace, "xdp:west").unwrap();
+    let busy = open(&namespace, "xdp:west").err().unwrap();
+    assert_eq!(busy.to_string(), "queue 0 is in use by another AF_XDP socket");
+    drop(first);
+    let (mut a, mut b) = (open(&namespace, "xdp:west").unwrap(), open(&namespace, "east").unwrap());
+    carry(&mut *a, &mut *b);
+    drop(a);
+    // The kernel, and with it AF_PACKET, has the interface again.
+    let mut a = open(&namespace, "west").unwrap();
+    carry(&mut *b, &mut *a);
+}
+
+/// The kernel sends on the queue of the processor that it runs on, and veth receives on the queue of the same number.
+#[test]
+fn xdp_takes_all_queues() {
+    let Some(namespace) = empty() else { return };
+    let queues = "numrxqueues 3 numtxqueues 3";
+    namespace.ip(&format!("link add west {queues} type veth peer name east {queues}")).unwrap();
+    for end in ["west", "east"] {
+        namespace.ip(&format!("link set {end} up")).unwrap();
+    }
+    let (mut a, mut b) = (open(&namespace, "xdp:west").unwrap(), open(&namespace, "east").unwrap());
+    let allowed = sched_getaffinity(None).unwrap();
+    for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).take(3) {
+        let mut one = CpuSet::new();
+        one.set(cpu);
+        sched_setaffinity(None, &one).unwrap();
+        carry(&mut *a, &mut *b);
+        carry(&mut *b, &mut *a);
+    }
+}
+
+#[test]
+fn xdp_says_what_it_cannot_do() {
+    let Some(namespace) = pair() else { return };
+    namespace.ip("link set west mtu 9000").unwrap();
+    let error = |device| open(&namespace, device).err().unwrap().to_string();
+    assert_eq!(
+        error("xdp:west"),
+        "an MTU of 9000 is too long for AF_XDP; set it to at most 3822, or take the interface without xdp:"
+    );
+    assert_eq!(error("xdp:none"), "there is no interface 'none'");
+}
+
+#[test]
+fn interface_carries_jumbo_frames() {
+    let Some(namespace) = pair() else { return };
+    for end in ["west", "east"] {
+        namespace.ip(&format!("link set {end} mtu 9000")).unwrap();
+    }
+    let (mut a, mut b) = (open(&namespace, "west").unwrap(), open(&namespace, "east").unwrap());
+    let jumbo = frame(3, 9014);
+    send_all(&mut *a, std::slice::from_ref(&jumbo));
+    assert!(receive(&mut *b, 1) == [jumbo]);
+}
+
+#[test]
+fn tap_carries_frames_to_and_from_the_kernel() {
+    let Some(namespace) = empty() else { return };
+    let mut tap = match open(&namespace, "tap:tap7") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            eprintln!("skipped: there is no /dev/net/tun");
+            return;
+        }
+        tap => tap.unwrap(),
+    };
+    assert!(tap.send(&frame(0, 64), 0).unwrap(), "a frame for an interface that is down is lost, not refused");
+    namespace.ip("link set tap7 up").unwrap();
+    let mut kernel = open(&namespace, "tap7").unwrap();
+    carry(&mut *tap, &mut *kernel);
+    carry(&mut *kernel, &mut *tap);
+}
