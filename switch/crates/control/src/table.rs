@@ -49,7 +49,8 @@ impl Control {
         let table = self.table(given.table_id)?;
         self.write_entry_of(table, kind, given, now).map_err(|error| {
             // The device's own texts name the table already.
-            if error.message.starts_with(&table.name) { error } else { error.within(&table.name) }
+            let named = error.message.split([' ', ':']).any(|word| word == table.name);
+            if named { error } else { error.within(&table.name) }
         })
     }
 

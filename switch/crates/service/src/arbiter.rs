@@ -57,7 +57,7 @@ impl Arbiter {
     pub fn bid(&mut self, id: ClientId, update: &MasterArbitrationUpdate) -> Result<Vec<Notice>, Status> {
         let role = update.role.as_ref();
         let name = role.map_or(String::new(), role_of);
-        let election = update.election_id.map(election);
+        let election = update.election_id.map(number);
         match self.clients.get(&id) {
             Some(_) if update.device_id != self.device_id => {
                 return Err(Status::new(
@@ -138,7 +138,7 @@ impl Arbiter {
     /// What a role may do, if this election id is its primary's (spec "Write RPC").
     pub fn authorize(&self, device_id: u64, role: &str, election_id: Option<Uint128>) -> Result<&Access, Status> {
         let state = self.role(device_id, role)?;
-        let election = election_id.map(election);
+        let election = election_id.map(number);
         match (state.primary, state.highest) {
             (Some(_), Some(highest)) if election == Some(highest) => Ok(&state.access),
             (Some(_), Some(highest)) => {
@@ -225,7 +225,8 @@ pub fn role_name(name: &str, id: u64) -> String {
     if name.is_empty() && id != 0 { id.to_string() } else { name.to_owned() }
 }
 
-fn election(id: Uint128) -> u128 {
+/// An election id as one number.
+pub fn number(id: Uint128) -> u128 {
     u128::from(id.high) << 64 | u128::from(id.low)
 }
 

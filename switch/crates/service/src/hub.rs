@@ -12,7 +12,7 @@ use proto::p4::v1::stream_message_response::Update;
 use proto::p4::v1::{MasterArbitrationUpdate, StreamMessageResponse};
 use tracing::{debug, info, warn};
 
-use crate::arbiter::{Arbiter, ClientId, Notice};
+use crate::arbiter::{self, Arbiter, ClientId, Notice};
 use crate::outbox::{self, Gone, Outbox, OutboxStream, Sent};
 use crate::pipeline::Pipeline;
 use crate::reply;
@@ -166,7 +166,9 @@ impl Hub {
         let notices = streams.arbiter.bid(client, update)?;
         let primary = streams.arbiter.access_of(client).is_some();
         let role = update.role.as_ref().map_or("", |role| &role.name);
-        info!(client = client.0, role, primary, "controller bids with {:?}", update.election_id);
+        let election =
+            update.election_id.map_or("no election id".to_owned(), |id| format!("election id {}", arbiter::number(id)));
+        info!(client = client.0, role, primary, "controller bids with {election}");
         streams.notify(notices);
         Ok(())
     }

@@ -16,6 +16,5 @@ mod stream;
 mod target;
 
 pub use hub::Hub;
-pub use rpc::Rpc;
 pub use server::{Tls, serve};
 pub use target::{Program, Target};
