@@ -78,8 +78,16 @@ pub fn apply(loaded: &Loaded, nodes: &mut Nodes, command: &Command) -> Result<()
                 .try_for_each(|index| loaded.device.set_meter(id, index, Some(config)))
                 .map_err(|error| error.to_string())
         }
-        Command::Packet { .. } | Command::Expect { .. } | Command::Nothing => Ok(()),
+        Command::Packet { .. } | Command::Expect { .. } | Command::CheckCounter { .. } | Command::Nothing => Ok(()),
     }
+}
+
+/// What a counter has counted: packets or bytes.
+pub fn counted(loaded: &Loaded, counter: &str, index: u64, bytes: bool) -> Result<u64, String> {
+    let counters = &loaded.program.counters;
+    let id = find(counters.iter().map(|(id, counter)| (id, counter.name.as_str())), counter)?;
+    let data = loaded.device.counter(id, index).map_err(|error| error.to_string())?;
+    Ok(if bytes { data.bytes } else { data.packets })
 }
 
 fn meter_config(rates: &[Rate]) -> Result<MeterConfig, String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pipeline::{Engine, Loaded, Message, Sink, Traffic};
 
-use crate::apply::{Nodes, apply};
+use crate::apply::{Nodes, apply, counted};
 use crate::script::{Command, Line, Pattern};
 
 /// What became of a case that ran to its end.
@@ -37,6 +37,7 @@ pub fn run(loaded: &Loaded, script: &[Line]) -> Result<Outcome, String> {
     let mut outputs = Outputs::default();
     let mut expected: BTreeMap<u32, Vec<(usize, Option<&Pattern>)>> = BTreeMap::new();
     let mut nodes = Nodes::default();
+    let mut failures = vec![];
     let mut now = STEP;
     for line in script {
         match &line.command {
@@ -47,11 +48,20 @@ pub fn run(loaded: &Loaded, script: &[Line]) -> Result<Outcome, String> {
             Command::Expect { port, pattern } => {
                 expected.entry(*port).or_default().push((line.number, pattern.as_ref()));
             }
+            Command::CheckCounter { counter, index, bytes, count } => {
+                engine.flush(&mut outputs);
+                let have = counted(loaded, counter, *index, *bytes)
+                    .map_err(|error| format!("line {}: {error}", line.number))?;
+                if have != *count {
+                    failures.push(format!("line {}: {counter}({index}) is {have}, not {count}", line.number));
+                }
+            }
             command => apply(loaded, &mut nodes, command).map_err(|error| format!("line {}: {error}", line.number))?,
         }
     }
     engine.flush(&mut outputs);
-    Ok(Outcome { failures: compare(&expected, &outputs.ports) })
+    failures.extend(compare(&expected, &outputs.ports));
+    Ok(Outcome { failures })
 }
 
 fn compare(

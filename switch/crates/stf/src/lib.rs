@@ -5,4 +5,5 @@ mod case;
 pub mod hostile;
 pub mod script;
 
+pub use apply::{Nodes, apply};
 pub use case::{Outcome, run};

@@ -12,6 +12,7 @@
 //!   mirroring_add 5 4                   clone session 5 to port 4
 //!   mirroring_add_mc 5 1                clone session 5 to multicast group 1
 //!   register_write r 5 100
+//!   check_counter c(3) packets == 2     what a counter has counted so far
 //! ```
 
 use std::fmt;
@@ -74,6 +75,12 @@ pub enum Command {
         meter: String,
         index: Option<u64>,
         rates: Vec<Rate>,
+    },
+    CheckCounter {
+        counter: String,
+        index: u64,
+        bytes: bool,
+        count: u64,
     },
     /// Commands that only print, or wait for what is immediate here.
     Nothing,
@@ -172,9 +179,21 @@ fn command(line: &str) -> Result<Command, String> {
         "meter_array_set_rates" => {
             Command::MeterRates { meter: arg(0)?.into(), index: None, rates: rates(&words[1..])? }
         }
+        "check_counter" => check_counter(rest)?,
         "wait" | "register_read" | "counter_read" | "meter_get_rates" | "mirroring_get" => Command::Nothing,
         _ => return Err(format!("unknown command '{word}'")),
     })
+}
+
+fn check_counter(rest: &str) -> Result<Command, String> {
+    let bad = || "check_counter is written name(index) packets == count, or bytes".to_string();
+    let (counter, rest) = rest.trim().split_once('(').ok_or_else(bad)?;
+    let (index, rest) = rest.split_once(')').ok_or_else(bad)?;
+    let [unit @ ("packets" | "bytes"), "==", count] = rest.split_whitespace().collect::<Vec<_>>()[..] else {
+        return Err(bad());
+    };
+    let (counter, index) = (counter.trim().into(), number(index.trim())?);
+    Ok(Command::CheckCounter { counter, index, bytes: unit == "bytes", count: number(count)? })
 }
 
 fn add(rest: &str) -> Result<Command, String> {

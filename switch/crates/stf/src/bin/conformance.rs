@@ -17,6 +17,9 @@ use stf::{hostile, script};
 struct Args {
     /// p4c's `testdata` folder, or any folder with `.p4` and `.stf` files of the same names
     folder: PathBuf,
+    /// The program of all cases, where each has not one of its own
+    #[arg(long)]
+    program: Option<PathBuf>,
     /// Only cases whose name contains this
     #[arg(long, default_value = "")]
     only: String,
@@ -37,7 +40,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let samples = args.folder.join("p4_16_samples");
     let folder = if samples.is_dir() { samples } else { args.folder.clone() };
-    let cases = match cases(&folder, &args.only) {
+    let cases = match cases(&folder, &args.only, args.program.is_some()) {
         Ok(cases) => cases,
         Err(error) => {
             eprintln!("{}: {error}", folder.display());
@@ -48,11 +51,12 @@ fn main() -> ExitCode {
     let options = Options { include_dirs: vec![include], read_files: true, ..Options::default() };
     let mut passed = [0; BACKENDS.len()];
     for case in &cases {
+        let program = args.program.clone().unwrap_or_else(|| with_extension(case, "p4"));
         let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for (index, (kind, backend)) in BACKENDS.into_iter().enumerate() {
             let result = catch_unwind(AssertUnwindSafe(|| match args.hostile {
-                Some(packets) => hostile::run(&load(case, &options, kind)?, packets),
-                None => run(case, &options, kind),
+                Some(packets) => hostile::run(&load(&program, &options, kind)?, packets),
+                None => run(case, &program, &options, kind),
             }))
             .unwrap_or_else(|_| Err("panicked".into()));
             match result {
@@ -76,15 +80,16 @@ fn main() -> ExitCode {
 }
 
 /// The programs, without extension, that are v1model and have an `.stf`.
-fn cases(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
+fn cases(folder: &Path, only: &str, one_program: bool) -> std::io::Result<Vec<PathBuf>> {
     let mut cases = vec![];
     for entry in std::fs::read_dir(folder)? {
         let script = entry?.path();
         let program = script.with_extension("p4");
         let wanted = script.extension().is_some_and(|extension| extension == "stf")
             && script.to_string_lossy().contains(only)
-            && program.is_file();
-        if wanted && std::fs::read_to_string(&program).is_ok_and(|text| text.contains("v1model.p4")) {
+            && (one_program || program.is_file());
+        let v1model = || std::fs::read_to_string(&program).is_ok_and(|text| text.contains("v1model.p4"));
+        if wanted && (one_program || v1model()) {
             cases.push(script.with_extension(""));
         }
     }
@@ -92,9 +97,8 @@ fn cases(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
     Ok(cases)
 }
 
-fn load(case: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, String> {
-    let program = with_extension(case, "p4");
-    let compiled = compiler::compile_file(&program, options).map_err(|failure| first_error(&failure.to_string()))?;
+fn load(program: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, String> {
+    let compiled = compiler::compile_file(program, options).map_err(|failure| first_error(&failure.to_string()))?;
     let problems = ir::verify::verify(&compiled.program);
     if let Some(problem) = problems.first() {
         return Err(format!("the flat form is wrong: {problem}"));
@@ -102,8 +106,8 @@ fn load(case: &Path, options: &Options, kind: BackendKind) -> Result<Loaded, Str
     Loaded::new(Arc::new(compiled.program), kind)
 }
 
-fn run(case: &Path, options: &Options, kind: BackendKind) -> Result<(), String> {
-    let loaded = load(case, options, kind)?;
+fn run(case: &Path, program: &Path, options: &Options, kind: BackendKind) -> Result<(), String> {
+    let loaded = load(program, options, kind)?;
     let text = std::fs::read_to_string(with_extension(case, "stf")).map_err(|error| error.to_string())?;
     let outcome = stf::run(&loaded, &script::parse(&text)?)?;
     match outcome.failures.first() {
