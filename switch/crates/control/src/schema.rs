@@ -1,6 +1,6 @@
 //! The objects of a program by their P4Info ids.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{ActionId, Handle, MatchKind, Program};
 use proto::p4::config::v1 as info;
@@ -120,9 +120,16 @@ impl Schema {
     /// Matches every object of the P4Info with the program's object of the same name.
     pub fn new(p4info: &P4Info, program: &Program) -> Result<Self> {
         let types = p4info.type_info.as_ref();
+        // P4Info also has actions that only the program calls; nobody can write those.
+        let listed: BTreeSet<u32> =
+            p4info.tables.iter().flat_map(|table| &table.action_refs).map(|reference| reference.id).collect();
+        let is_listed = |action: &&info::Action| {
+            action.preamble.as_ref().is_none_or(|preamble| preamble.id == 0 || listed.contains(&preamble.id))
+        };
+        let actions = p4info.actions.iter().filter(is_listed);
         let mut schema = Self {
             tables: BTreeMap::new(),
-            actions: p4info.actions.iter().map(|action| named_action(action, types, program)).collect::<Result<_>>()?,
+            actions: actions.map(|action| named_action(action, types, program)).collect::<Result<_>>()?,
             profiles: BTreeMap::new(),
             counters: BTreeMap::new(),
             meters: BTreeMap::new(),

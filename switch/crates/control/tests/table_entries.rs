@@ -3,7 +3,8 @@
 mod common;
 
 use common::*;
-use control::Code;
+use control::{Code, Control};
+use proto::p4::config::v1 as info;
 use proto::p4::v1;
 use proto::p4::v1::entity::Entity;
 use proto::p4::v1::field_match as fm;
@@ -11,6 +12,18 @@ use proto::p4::v1::update::Type;
 
 fn entity(entry: v1::TableEntry) -> Entity {
     Entity::TableEntry(entry)
+}
+
+#[test]
+fn an_action_that_only_the_program_calls_needs_no_counterpart() {
+    let mut p4info = p4info();
+    let preamble = Some(info::Preamble { id: 0x0100_00ff, name: "I.called".into(), ..Default::default() });
+    p4info.actions.push(info::Action { preamble, params: Vec::new() });
+    let plant = Fixture::new().plant;
+    assert!(Control::new(p4info.clone(), plant.clone()).is_ok());
+    p4info.tables[0].action_refs.push(info::ActionRef { id: 0x0100_00ff, ..Default::default() });
+    let error = Control::new(p4info, plant).err().expect("a table lists it");
+    assert!(error.message.contains("I.called"), "{}", error.message);
 }
 
 #[test]
