@@ -12,6 +12,15 @@
 #ifndef WAYNAME_DISCOVERY_P4
 #define WAYNAME_DISCOVERY_P4
 
+// To the router alone, or to it and all who listen.
+void router_too(in mac_address_t destination, inout metadata_t meta, in punt_reason_t reason) {
+    if (destination == meta.interface.mac) {
+        trap(meta, reason);
+    } else if (destination[40:40] == 1) {
+        mirror(meta, reason);
+    }
+}
+
 control Discovery(in headers_t hdr, inout metadata_t meta) {
     @id(OWN_ADDRESSES_COUNTER_ID) TABLE_COUNTER(own_addresses_counter);
 
@@ -43,15 +52,6 @@ control Discovery(in headers_t hdr, inout metadata_t meta) {
         size = OWN_ADDRESSES;
     }
 
-    // To the router alone, or to all who listen.
-    action router_too(in punt_reason_t reason) {
-        if (hdr.ethernet.destination == meta.interface.mac) {
-            trap(meta, reason);
-        } else if (hdr.ethernet.destination[40:40] == 1) {
-            mirror(meta, reason);
-        }
-    }
-
     apply {
         // Discovery in fragments is ignored (RFC 6980): it is a packet like any other then.
         if (!meta.settled && !meta.fragmented
@@ -62,11 +62,11 @@ control Discovery(in headers_t hdr, inout metadata_t meta) {
                 if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_SOLICITATION) {
                     own_addresses.apply();
                 } else if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_ADVERTISEMENT) {
-                    router_too(PUNT_NEIGHBOUR_ADVERTISEMENT);
+                    router_too(hdr.ethernet.destination, meta, PUNT_NEIGHBOUR_ADVERTISEMENT);
                 } else if (meta.icmpv6.type == ICMPV6_ROUTER_SOLICITATION) {
-                    router_too(PUNT_ROUTER_SOLICITATION);
+                    router_too(hdr.ethernet.destination, meta, PUNT_ROUTER_SOLICITATION);
                 } else if (meta.icmpv6.type == ICMPV6_ROUTER_ADVERTISEMENT) {
-                    router_too(PUNT_ROUTER_ADVERTISEMENT);
+                    router_too(hdr.ethernet.destination, meta, PUNT_ROUTER_ADVERTISEMENT);
                 }
             }
         }

@@ -27,8 +27,7 @@
 #define INTERFACES_COUNTER_ID           0x13000103
 #define VLAN_TAGS_COUNTER_ID            0x13000104
 
-// Bridging: next free table 0x02000204, action 0x01000207, direct counter 0x13000204, meter 0x14000202, digest
-// 0x17000202.
+// Bridging: next free table 0x02000204, action 0x01000207, direct counter 0x13000204, meter 0x14000202.
 #define SOURCES_TABLE_ID                0x02000201
 #define STATIONS_TABLE_ID               0x02000202
 #define FLOODS_TABLE_ID                 0x02000203
@@ -45,7 +44,6 @@
 #define FLOODS_COUNTER_ID               0x13000203
 
 #define LEARN_METER_ID                  0x14000201
-#define LEARN_DIGEST_ID                 0x17000201
 
 // Discovery: next free table 0x02000302, action 0x01000303, direct counter 0x13000302.
 #define OWN_ADDRESSES_TABLE_ID          0x02000301

@@ -88,8 +88,7 @@ struct metadata_t {
     egress_t egress;
 }
 
-// What a station was seen as, for the controller.
-@id(LEARN_DIGEST_ID)
+// Where a station was seen, for the controller. A digest takes no @id: its id comes of its name.
 @name("learn")
 struct learn_t {
     port_t port;
