@@ -29,4 +29,4 @@ macro_rules! cases {
     )* };
 }
 
-cases! { loops copies numbers headers parsing tables again }
+cases! { loops copies numbers headers parsing rejected tables defaults again }

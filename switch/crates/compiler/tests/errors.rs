@@ -69,6 +69,45 @@ fn two_prefixes_in_a_table_are_one_too_many() {
 }
 
 #[test]
+fn a_table_that_failed_is_reported_once() {
+    let table = "table t { key = { meta.a : lpm; meta.b : lpm; } actions = { NoAction; } }";
+    let shown = error_of(&program("", table, "t.apply();"));
+    assert_eq!(shown.matches("error: ").count(), 1, "{shown}");
+}
+
+#[test]
+fn names_for_the_control_plane_are_unique() {
+    let two = |kind: &str| {
+        let text = match kind {
+            "action" => {
+                "@name(\"x\") action a() { } @name(\"x\") action b() { }
+    table t { actions = { a; b; } }"
+            }
+            _ => "@name(\"x\") table t { actions = { } } @name(\"x\") table u { actions = { } }",
+        };
+        error_of(&program("", text, if kind == "action" { "t.apply();" } else { "t.apply(); u.apply();" }))
+    };
+    for kind in ["action", "table"] {
+        let shown = two(kind);
+        assert!(shown.contains(&format!("two {kind}s have the name `I.x`")), "{shown}");
+        assert!(shown.contains("the other one is declared here"), "{shown}");
+    }
+    let registers = "@name(\"x\") register<bit<8>>(1) r; @name(\"x\") register<bit<8>>(1) s;";
+    assert_error(&program("", registers, ""), "@name(\"x\") register<bit<8>>(1) s", "two registers have the name `I.x`");
+    // Things of different kinds may share one.
+    let text = program("", "@name(\"x\") register<bit<8>>(1) r; @name(\"x\") table t { actions = { } }", "t.apply();");
+    assert!(compile_text("test.p4", &text, &Options::default()).is_ok());
+}
+
+#[test]
+fn a_name_of_the_architecture_is_taken() {
+    let text = program("", "", "").replace("control I(", "control Ingress(").replace("I()", "Ingress()");
+    let shown = error_of(&text);
+    assert!(shown.contains("`Ingress` is declared twice"), "{shown}");
+    assert!(shown.contains("v1model.p4:"), "{shown}");
+}
+
+#[test]
 fn a_prefix_entry_needs_a_prefix() {
     let table = "action none() { }
     table t { key = { meta.a : lpm; } actions = { none; } default_action = none();

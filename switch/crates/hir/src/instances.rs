@@ -463,9 +463,12 @@ impl Walk<'_> {
             let mut objects = Vec::new();
             for (index, property) in table_decl.properties.iter().enumerate() {
                 let object = match &property.value.kind {
-                    // An object made in a property bears the property's name, outside any block's.
+                    // An object made in a property bears the name given there, outside any block's.
                     ExprKind::New(object) => {
-                        let name = full_name("", &property.name, &property.annotations);
+                        let name = match name_annotation(&property.annotations) {
+                            Some(_) => full_name("", &property.name, &property.annotations),
+                            None => format!("{full}.{}", property.name),
+                        };
                         let annotations = property.annotations.clone();
                         Some(self.instance(
                             Some(id),

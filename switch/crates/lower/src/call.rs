@@ -118,18 +118,19 @@ impl Lower<'_> {
     ) -> R<()> {
         let (ret, landing) = (self.b.block(), self.b.block());
         let caller = std::mem::replace(&mut self.body, Body { ret, slot, loops: Vec::new() });
-        let exit = self.exit;
+        let (exit, reject) = (self.exit, self.reject);
         if !copies.is_empty() {
             self.exit = landing;
+            self.reject = reject.map(|_| landing);
         }
         let result = body(self);
         self.b.jump(ret);
         self.body = caller;
-        self.exit = exit;
+        (self.exit, self.reject) = (exit, reject);
         if !copies.is_empty() {
             self.b.enter(landing);
             self.copy_out(&copies);
-            self.b.jump(exit);
+            self.b.jump(reject.unwrap_or(exit));
         }
         self.b.enter(ret);
         self.copy_out(&copies);

@@ -81,6 +81,8 @@ pub struct Lower<'p> {
     /// Where a rejected packet goes, inside a parser.
     pub reject: Option<BlockId>,
     pub active: Vec<Active>,
+    /// The table whose action is being written out.
+    pub running: Option<ir::TableId>,
 }
 
 impl Lower<'_> {

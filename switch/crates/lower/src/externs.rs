@@ -1,9 +1,12 @@
 //! v1model's extern functions.
 
+use hir::instances::{full_name, name_annotation};
 use hir::{Expr, ExternFnId, TypeId};
 use ir::{CloneKind, CompareOp, HashAlgorithm, Inst, Operand};
+use syntax::source::Span;
 
-use crate::context::{Lower, R, fail};
+use crate::context::{Active, Lower, R, fail};
+use crate::objects::UnnamedDigest;
 use crate::value::{TRUE, Value, arg};
 
 /// `egress_spec` of a packet that is to be dropped.
@@ -38,7 +41,7 @@ impl Lower<'_> {
                 self.b.push(Inst::Random { dst, lo, hi });
                 self.assign(&target, result.ty, &value);
             }
-            ("digest", [_, data]) => self.digest(data, type_args)?,
+            ("digest", [_, data]) => self.digest(data, type_args, call.span)?,
             ("verify_checksum" | "verify_checksum_with_payload", [cond, data, checksum, algorithm]) => {
                 let payload = name.ends_with("payload");
                 self.checksum(cond, data, checksum, algorithm, payload, false)?;
@@ -179,30 +182,53 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn digest(&mut self, data: &Expr, type_args: &[TypeId]) -> R<()> {
+    fn digest(&mut self, data: &Expr, type_args: &[TypeId], call: Span) -> R<()> {
         let ty = type_args.first().copied().unwrap_or(data.ty);
-        let widths: Vec<u32> =
-            self.data_leaves(ty, "").iter().map(|leaf| crate::objects::leaf_width(leaf.kind)).collect();
-        let name = match self.hir.types.get(ty) {
-            hir::Type::Struct(id) | hir::Type::Header(id) => {
-                let decl = &self.hir.types.structs[*id];
-                hir::instances::full_name("", &decl.name, &decl.annotations)
-            }
-            // A list has no name of its own; calls of one shape share a digest.
-            _ => format!("digest_{}", widths.iter().map(u32::to_string).collect::<Vec<_>>().join("_")),
-        };
         let mut args = Vec::new();
         self.args(data, &mut args)?;
-        let digest = match self.objects.digests.get(&name) {
-            Some(id) => *id,
-            None => {
-                let id = self.out.digests.push(ir::Digest { name: name.clone(), widths });
-                self.objects.digests.insert(name, id);
-                id
-            }
+        let known = match self.digest_name(ty) {
+            Some(name) => self.objects.digests.get(&name).copied().ok_or(name),
+            None => self.objects.unnamed_digests.iter().find(|d| d.call == call).map(|d| d.id).ok_or(String::new()),
         };
+        let digest = known.unwrap_or_else(|name| {
+            let leaves = self.data_leaves(ty, "");
+            let widths = leaves.iter().map(|leaf| crate::objects::leaf_width(leaf.kind)).collect();
+            let id = self.out.digests.push(ir::Digest { name: name.clone(), widths });
+            if name.is_empty() {
+                let in_action = self.active.iter().any(|active| matches!(active, Active::Action(_)));
+                self.objects.unnamed_digests.push(UnnamedDigest { id, call, in_action });
+            } else {
+                self.objects.digests.insert(name, id);
+            }
+            id
+        });
         self.b.push(Inst::Digest { digest, data: args });
         Ok(())
+    }
+
+    /// The name of a digest of this type; a list has none of its own.
+    fn digest_name(&self, ty: TypeId) -> Option<String> {
+        let types = &self.hir.types;
+        Some(match types.get(ty) {
+            hir::Type::Struct(id) | hir::Type::Header(id) | hir::Type::HeaderUnion(id) => {
+                full_name("", &types.structs[*id].name, &types.structs[*id].annotations)
+            }
+            hir::Type::Enum(id) => types.enums[*id].name.clone(),
+            hir::Type::New(id) => {
+                let decl = &types.new_types[*id];
+                name_annotation(&decl.annotations).unwrap_or(&decl.name).to_owned()
+            }
+            _ => return None,
+        })
+    }
+
+    /// Numbers the digests that have no name, as P4Info does: those of a block's actions come before those of its body.
+    pub fn number_digests(&mut self, first: usize) {
+        let found = &mut self.objects.unnamed_digests[first..];
+        found.sort_by_key(|digest| if digest.in_action { (0, digest.call.start) } else { (1, 0) });
+        for (number, digest) in (first..).zip(found.iter()) {
+            self.out.digests[digest.id].name = format!("digest_{number}");
+        }
     }
 
     fn clone_packet(&mut self, kind: &Expr, session: &Expr, fields: Option<ir::FieldListId>) -> R<()> {
@@ -260,6 +286,10 @@ impl Lower<'_> {
                 let Some(&table) = self.objects.direct_meters.get(&instance) else {
                     return fail(object.span, "no table has this direct meter");
                 };
+                // The meter belongs to its own table's entries: an action that another table runs too has none there.
+                if self.running.is_some_and(|running| running != table) {
+                    return Ok(None);
+                }
                 let dst = self.b.temp(width);
                 self.b.push(Inst::DirectMeter { dst, table });
                 self.assign(&target, result.ty, &Value::Scalar(Operand::Temp(dst)));

@@ -7,6 +7,7 @@ use hir::{Annotation, Expr, Type};
 use ir::{CounterUnit, HashAlgorithm, MatchKind, MeterUnit};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
+use syntax::diag::Diagnostic;
 use syntax::source::Span;
 
 use crate::context::{Lower, R, fail};
@@ -27,8 +28,18 @@ pub struct Objects {
     pub profiles: HashMap<InstanceId, ir::ProfileId>,
     pub value_sets: HashMap<(InstanceId, hir::ValueSetId), ir::ValueSetId>,
     pub digests: HashMap<String, ir::DigestId>,
+    pub unnamed_digests: Vec<UnnamedDigest>,
+    /// Which object has each name of the control plane, by kind, and where it is declared.
+    pub names: HashMap<(&'static str, String), (usize, Span)>,
     /// The table of each direct meter.
     pub direct_meters: HashMap<InstanceId, ir::TableId>,
+}
+
+/// A digest of data whose type has no name: each call in the source has its own.
+pub struct UnnamedDigest {
+    pub id: ir::DigestId,
+    pub call: Span,
+    pub in_action: bool,
 }
 
 impl Lower<'_> {
@@ -62,6 +73,18 @@ impl Lower<'_> {
         }
     }
 
+    /// Notes that the program uses an object; another of its kind must not have the same name for the control plane.
+    pub fn claim_name(&mut self, kind: &'static str, name: &str, object: usize, span: Span) {
+        let (first, before) = *self.objects.names.entry((kind, name.to_string())).or_insert((object, span));
+        if first != object {
+            let error = Diagnostic::error(span, format!("two {kind}s have the name `{name}` for the control plane"))
+                .label(before, "the other one is declared here")
+                .help("give one of them another name with `@name(\"...\")`".to_string());
+            self.diagnostics.push(error);
+            self.objects.names.insert((kind, name.to_string()), (object, span));
+        }
+    }
+
     pub fn extern_name(&self, instance: &Instance) -> &str {
         match instance.kind {
             InstanceKind::Extern(id) => &self.hir.types.externs[id].name,
@@ -71,6 +94,18 @@ impl Lower<'_> {
 
     fn make_extern(&mut self, id: InstanceId, instance: &Instance) -> R<()> {
         let name = instance.name.clone();
+        let kind = match self.extern_name(instance) {
+            "counter" => Some("counter"),
+            "meter" => Some("meter"),
+            "register" => Some("register"),
+            "action_profile" | "action_selector" => Some("action profile"),
+            "direct_counter" => Some("direct counter"),
+            "direct_meter" => Some("direct meter"),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            self.claim_name(kind, &name, id.0, instance.span);
+        }
         match self.extern_name(instance) {
             "counter" => {
                 let size = number_arg(instance, 0, "the size of a counter")?;
@@ -90,7 +125,7 @@ impl Lower<'_> {
                 let Some(&element) = args.first() else {
                     return fail(instance.span, "a register needs the type of its elements");
                 };
-                let width = self.data_leaves(element, "").iter().map(|leaf| leaf_width(leaf.kind)).sum();
+                let width = self.packed_width(element);
                 if width == 0 {
                     return fail(instance.span, "a register cannot hold values of this type");
                 }
@@ -157,24 +192,34 @@ impl Lower<'_> {
 
     fn make_value_set(&mut self, id: InstanceId, set: hir::ValueSetId, name: &str) -> R<()> {
         let decl = &self.hir.value_sets[set];
-        let leaves = self.data_leaves(decl.ty, "");
-        if leaves.is_empty() {
-            return fail(decl.span, "a value set cannot hold values of this type");
-        }
-        let fields = self.hir.types.fields(decl.ty).unwrap_or_default();
         let mut keys = Vec::new();
-        for leaf in leaves {
-            let field = fields.iter().find(|field| field.name == leaf.name);
-            let kind = field.and_then(|field| match_annotation(&field.annotations));
-            let kind = match kind {
-                Some(kind) => match_kind(&kind, decl.span)?,
-                None => MatchKind::Exact,
-            };
-            keys.push(ir::Key { name: leaf.name, width: leaf_width(leaf.kind), kind });
+        // The control plane names the fields of a struct; what a field or a tuple holds is one key, packed.
+        match self.hir.types.get(decl.ty) {
+            Type::Struct(id) => {
+                for field in &self.hir.types.structs[*id].fields {
+                    let kind = match match_annotation(&field.annotations) {
+                        Some(kind) => match_kind(&kind, decl.span)?,
+                        None => MatchKind::Exact,
+                    };
+                    keys.push(ir::Key { name: field.name.clone(), width: self.packed_width(field.ty), kind });
+                }
+            }
+            _ => {
+                let width = self.packed_width(decl.ty);
+                keys.push(ir::Key { name: String::new(), width, kind: MatchKind::Exact });
+            }
+        }
+        if keys.is_empty() || keys.iter().any(|key| key.width == 0) {
+            return fail(decl.span, "a value set cannot hold values of this type");
         }
         let set_id = self.out.value_sets.push(ir::ValueSet { name: name.to_string(), size: decl.size, keys });
         self.objects.value_sets.insert((id, set), set_id);
         Ok(())
+    }
+
+    /// The bits of all scalars of a type together.
+    fn packed_width(&mut self, ty: hir::TypeId) -> u32 {
+        self.data_leaves(ty, "").iter().map(|leaf| leaf_width(leaf.kind)).sum()
     }
 
     fn make_action(&mut self, owner: Option<InstanceId>, action: hir::ActionId, name: String) -> R<ir::ActionId> {

@@ -190,7 +190,12 @@ impl Lower<'_> {
         if bits.is_multiple_of(8) {
             return Ok(());
         }
-        fail(at.span, format!("header `{}` has {bits} bits, which is no number of whole bytes", header.name))
+        let missing = bits.next_multiple_of(8) - bits;
+        let message = format!(
+            "header `{}` has {bits} bits, which is no number of whole bytes; a field of {missing} more would fill it up",
+            header.name
+        );
+        fail(at.span, message)
     }
 
     /// The most bytes that a header has on the wire.

@@ -138,16 +138,10 @@ impl Lower<'_> {
             [KeySet::Any] => return Ok(TRUE),
             // A value set takes all the selected expressions at once.
             [KeySet::ValueSet(set)] => {
-                let mut args = Vec::new();
-                for (expr, value) in exprs.iter().zip(values) {
-                    match self.scalar_type(expr.ty) {
-                        Some((width, _)) => args.push(crate::value::arg(value, width)),
-                        None => self.args(expr, &mut args)?,
-                    }
-                }
                 let Some(&set) = self.objects.value_sets.get(&(self.instance, *set)) else {
                     return fail(case.span, "this value set does not belong to this parser");
                 };
+                let args = self.value_set_keys(set, exprs, values)?;
                 let dst = self.b.temp(1);
                 self.b.push(Inst::InValueSet { dst, set, args });
                 return Ok(Operand::Temp(dst));
@@ -163,6 +157,25 @@ impl Lower<'_> {
             all = self.b.and(all, matches);
         }
         Ok(all)
+    }
+
+    /// The selected values as the keys of a value set, of which one may take several values.
+    fn value_set_keys(&mut self, set: ir::ValueSetId, exprs: &[&Expr], values: &[Value]) -> R<Vec<ir::Arg>> {
+        let mut selected = exprs.iter().zip(values);
+        let widths: Vec<u32> = self.out.value_sets[set].keys.iter().map(|key| key.width).collect();
+        let mut args = Vec::with_capacity(widths.len());
+        for width in widths {
+            let (mut packed, mut have) = (Value::Scalar(Operand::Imm(0)), 0);
+            while have < width
+                && let Some((expr, value)) = selected.next()
+            {
+                let more = self.width(expr.ty, expr.span)?;
+                packed = self.concat(&packed, have, value, more);
+                have += more;
+            }
+            args.push(crate::value::arg(&packed, width));
+        }
+        Ok(args)
     }
 
     fn key_matches(&mut self, expr: &Expr, value: &Value, key: &KeySet, span: Span) -> R<Operand> {

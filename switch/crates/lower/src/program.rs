@@ -116,6 +116,7 @@ fn start<'p>(
         exit: ir::BlockId::default(),
         reject: None,
         active: Vec::new(),
+        running: None,
     };
     lower.out.standard_metadata = match lower.standard_offsets() {
         Some(offsets) => offsets,
@@ -130,10 +131,12 @@ impl Lower<'_> {
         self.annotated_field_lists();
         let mut functions = [FunctionId::default(); 6];
         for (index, id) in blocks.into_iter().enumerate() {
+            let digests = self.objects.unnamed_digests.len();
             match self.function(index, id) {
                 Ok(function) => functions[index] = function,
                 Err(error) => self.diagnostics.push(*error),
             }
+            self.number_digests(digests);
         }
         let [parser, verify_checksum, ingress, egress, compute_checksum, deparser] = functions;
         self.out.blocks = ir::Blocks { parser, verify_checksum, ingress, egress, compute_checksum, deparser };

@@ -62,11 +62,11 @@ impl Lower<'_> {
             }
             StmtKind::Call(expr) => self.call_statement(expr, stmt),
             StmtKind::If { cond, then, otherwise } => {
-                self.note_source(NoteKind::Condition, cond.span);
                 let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
                 self.condition(cond, yes, no)?;
-                for (block, body) in [(yes, then), (no, otherwise)] {
+                for (block, kind, body) in [(yes, NoteKind::Holds, then), (no, NoteKind::Fails, otherwise)] {
                     self.b.enter(block);
+                    self.note_source(kind, cond.span);
                     self.statements(body);
                     self.b.jump(join);
                 }

@@ -7,7 +7,7 @@ use syntax::source::Span;
 use crate::call::direction;
 use crate::context::{Active, Binding, Lower, R, fail, offset};
 use crate::layout::{Leaf, LeafKind};
-use crate::value::{NARROW, arg};
+use crate::value::{FALSE, NARROW, arg};
 
 /// What a table's application yields.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +29,13 @@ impl Lower<'_> {
             return fail(span, "a table cannot be applied in an action or a function");
         }
         let Some(&id) = self.objects.tables.get(&(self.instance, table)) else {
+            if self.diagnostics.has_errors() {
+                // Reported where the table is.
+                return Ok(Applied { hit: FALSE, action: FALSE });
+            }
             return fail(span, format!("table `{}` does not belong to this control", decl.name));
         };
+        self.claim_names(id, decl);
         self.note(NoteKind::Table, &decl.name, decl.span);
         let exprs: Vec<&Expr> = decl.keys.iter().map(|key| &key.expr).collect();
         let values = self.operands(&exprs)?;
@@ -56,16 +61,28 @@ impl Lower<'_> {
             self.b.enter(block);
             let mark = self.b.mark();
             let ir_action = self.out.tables[id].actions.get(index).map(|action| action.action);
+            self.running = Some(id);
             if let Some(ir_action) = ir_action
                 && let Err(error) = self.run_action(ir_action, action)
             {
                 self.diagnostics.push(*error);
             }
+            self.running = None;
             self.b.release(mark);
             self.b.jump(join);
         }
         self.b.enter(join);
         Ok(applied)
+    }
+
+    fn claim_names(&mut self, id: ir::TableId, decl: &hir::Table) {
+        let name = self.out.tables[id].name.clone();
+        self.claim_name("table", &name, ir::Handle::index(id), decl.span);
+        for (listed, chosen) in self.out.tables[id].actions.clone().iter().zip(&decl.actions) {
+            let name = self.out.actions[listed.action].name.clone();
+            let span = self.hir.actions[chosen.action].span;
+            self.claim_name("action", &name, ir::Handle::index(listed.action), span);
+        }
     }
 
     /// The action of an entry: arguments bound in the table, and the entry's data.

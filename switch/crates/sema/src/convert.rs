@@ -84,7 +84,7 @@ impl Checker<'_> {
         match (self.ty(e.ty), self.ty(to)) {
             (Type::Int, Type::Bit(_) | Type::Signed(_)) => Ok(self.int_to_fixed(e, to)),
             (Type::Int, Type::New(_)) if fold::width(self.ty(self.prog.types.stored(to))).is_some() => {
-                Ok(self.cast_node(e, to))
+                Ok(self.int_to_fixed(e, to))
             }
             (Type::Enum(id), _) if self.prog.types.enums[*id].underlying == Some(to) => Ok(self.cast_node(e, to)),
             (Type::Parser(_) | Type::Control(_) | Type::ArchBlock(_), Type::ArchBlock(_)) => {
@@ -96,11 +96,12 @@ impl Checker<'_> {
     }
 
     fn int_to_fixed(&mut self, e: Expr, to: TypeId) -> Expr {
+        let stored = self.ty(self.prog.types.stored(to));
         if let ExprKind::Int(n) = &e.kind
-            && !fold::fits(n, self.ty(to))
+            && !fold::fits(n, stored)
         {
             let name = self.name(to);
-            let kept = fold::wrap(n, self.ty(to));
+            let kept = fold::wrap(n, stored);
             self.warn(e.span, format!("{n} does not fit in `{name}`; its low bits give {kept}"));
         }
         self.cast_node(e, to)

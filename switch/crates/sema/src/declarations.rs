@@ -311,6 +311,13 @@ impl<'a> Checker<'a> {
             for (i, sig) in constructors.iter().enumerate() {
                 checker.check_distinct_sig(sig, &constructors[..i]);
             }
+            for method in methods.iter().filter(|method| method.name == decl.name.name) {
+                checker.error_help(
+                    method.span,
+                    format!("`{}` is the constructor, which returns nothing", method.name),
+                    format!("write `{}(...);` without a type", method.name),
+                );
+            }
             for (i, sig) in methods.iter().enumerate() {
                 let same: Vec<Rc<Sig>> = methods[..i].iter().filter(|m| m.name == sig.name).cloned().collect();
                 checker.check_distinct_sig(sig, &same);

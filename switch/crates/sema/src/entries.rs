@@ -24,6 +24,16 @@ impl<'a> Checker<'a> {
         }
     }
 
+    pub fn check_after_actions(&mut self, default: &ast::TableProperty, table: &ast::Table) {
+        let actions = table.properties.iter().find(|p| matches!(p.value, ast::PropertyValue::Actions(_)));
+        if let Some(actions) = actions
+            && actions.span.start > default.span.start
+        {
+            let labels = [(actions.name.span, "move the default action behind this".to_owned())];
+            self.error_at(default.name.span, "the default action of a table stands after its actions", &labels);
+        }
+    }
+
     fn entry(&mut self, entry: &'a ast::Entry, all_const: bool, table: &Table) -> Option<Entry> {
         if table.keys.is_empty() {
             self.error(entry.span, format!("the table `{}` has no key, so it has no entries", table.name));

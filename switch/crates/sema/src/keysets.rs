@@ -174,7 +174,7 @@ impl<'a> Checker<'a> {
         let mut leaves = Vec::new();
         self.leaf_types(ty, &mut leaves);
         // A set of structs matches the list of their fields.
-        if types == [ty] || types == leaves || ty == self.basic.any {
+        if types == [ty] || types == leaves || ty == self.basic.any || types.contains(&self.basic.any) {
             return Some(KeySet::ValueSet(set));
         }
         let (have, want) = (self.name(ty), self.names(types));

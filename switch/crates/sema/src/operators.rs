@@ -246,6 +246,11 @@ impl Checker<'_> {
                 self.error(r.span, "division by zero");
                 return None;
             }
+            (Op::Div | Op::Mod, _) if !self.divides_at_compile_time(&l, &r) => {
+                let help = "a power of two can be shifted by, or masked with, instead";
+                self.undefined(op, &l, &r, Some(format!("both must be known when the program is compiled; {help}")));
+                return None;
+            }
             (Op::AddSat | Op::SubSat, Type::Int) => {
                 self.undefined(op, &l, &r, Some("give the numbers a width, as in `8w1`".into()));
                 return None;
@@ -253,6 +258,14 @@ impl Checker<'_> {
             _ => {}
         }
         Some((l, r, ty))
+    }
+
+    /// Division is for constants (P4_16, "Operations on arbitrary-precision integers"). By a power of two it is no more
+    /// than a shift or a mask, and 0 stays 0.
+    fn divides_at_compile_time(&self, l: &Expr, r: &Expr) -> bool {
+        let power_of_two = matches!(&r.kind, ExprKind::Int(n) if n.magnitude().count_ones() == 1);
+        let zero = matches!(&l.kind, ExprKind::Int(n) if n.sign() == num_bigint::Sign::NoSign);
+        power_of_two || zero || (self.known_at_compile_time(l) && self.known_at_compile_time(r))
     }
 
     fn shift(&mut self, op: ast::BinaryOp, l: Expr, r: Expr) -> Option<(Expr, Expr, TypeId)> {

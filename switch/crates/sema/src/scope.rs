@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use hir::{ActionId, ControlId, Expr, ExternFnId, ExternId, PackageId, ParserId, TableId, TypeId, ValueSetId, VarId};
+use hir::{ActionId, ControlId, Expr, ExternFnId, ExternId, PackageId, ParserId, TableId, TypeId, ValueSetId, VarId, VarKind};
 use syntax::ast;
 use syntax::source::Span;
 
@@ -148,6 +148,18 @@ impl Checker<'_> {
             return;
         }
         self.scopes.insert(name.name.clone(), Declared { symbol, span: name.span });
+    }
+
+    /// Reports a local of a block with the name of a parameter; other names may be hidden.
+    pub fn check_hides_no_parameter(&mut self, name: &ast::Ident) {
+        if self.scopes.local(&name.name).is_some() {
+            return;
+        }
+        let Some(Declared { symbol: Symbol::Var(var), span }) = self.scopes.get(&name.name).cloned() else { return };
+        if matches!(self.prog.vars[var].kind, VarKind::Param(_) | VarKind::CtorParam) {
+            let message = format!("`{}` hides the parameter of the same name", name.name);
+            self.error_at(name.span, message, &[(span, "the parameter is declared here".into())]);
+        }
     }
 
     /// Replaces what a name of the innermost scope stands for.

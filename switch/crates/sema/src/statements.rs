@@ -17,6 +17,11 @@ impl<'a> Checker<'a> {
     pub fn statements(&mut self, stmts: &'a [ast::Stmt]) -> Vec<Stmt> {
         let mut out = Vec::new();
         for stmt in stmts {
+            match &stmt.kind {
+                ast::StmtKind::Decl(ast::Decl::Var(decl)) => self.check_hides_no_parameter(&decl.name),
+                ast::StmtKind::Decl(ast::Decl::Const(decl)) => self.check_hides_no_parameter(&decl.name),
+                _ => {}
+            }
             self.statement(stmt, &mut out);
         }
         out
@@ -72,14 +77,15 @@ impl<'a> Checker<'a> {
             ast::StmtKind::Block(block) => Some(StmtKind::Block(self.block(block))),
             ast::StmtKind::Switch { subject, cases } => self.switch(subject, cases, stmt.span),
             ast::StmtKind::For { init, cond, update, body, .. } => Some(self.scoped(|checker| {
-                let init = checker.statements(init);
+                let mut first = Vec::new();
+                init.iter().for_each(|stmt| checker.statement(stmt, &mut first));
                 let cond = checker.expr(cond, None);
                 let cond = checker.condition(cond);
                 let update = checker.statements(update);
                 checker.body.loops += 1;
                 let body = checker.body(body);
                 checker.body.loops -= 1;
-                StmtKind::For { init, cond, update, body }
+                StmtKind::For { init: first, cond, update, body }
             })),
             ast::StmtKind::ForIn { var_annotations, ty, name, collection, body, .. } => {
                 self.for_in(var_annotations, ty, name, collection, body)

@@ -56,6 +56,7 @@ impl<'a> Checker<'a> {
                     priorities = Some(property.name.span);
                 }
                 (ast::PropertyValue::Expr(value), "default_action") => {
+                    self.check_after_actions(property, decl);
                     table.default_action = self.default_action(value, property.is_const, &table);
                 }
                 (ast::PropertyValue::Expr(value), name) => self.property(property, name, value, &mut table),
@@ -315,6 +316,12 @@ fn same_expr(a: &Expr, b: &Expr) -> bool {
             ExprKind::Cast(e) => ExprKind::Cast(Box::new(strip(e))),
             ExprKind::Unary(op, e) => ExprKind::Unary(*op, Box::new(strip(e))),
             ExprKind::Binary(op, l, r) => ExprKind::Binary(*op, Box::new(strip(l)), Box::new(strip(r))),
+            ExprKind::Aggregate(items) => ExprKind::Aggregate(items.iter().map(strip).collect()),
+            ExprKind::IsValid(base) => ExprKind::IsValid(Box::new(strip(base))),
+            ExprKind::Call(call) => {
+                let args = call.args.iter().map(|arg| arg.as_ref().map(strip)).collect();
+                ExprKind::Call(Box::new(hir::Call { callee: call.callee.clone(), args }))
+            }
             other => other.clone(),
         };
         Expr { ty: e.ty, kind, span: Span::default() }
