@@ -93,7 +93,11 @@ fn names_for_the_control_plane_are_unique() {
         assert!(shown.contains("the other one is declared here"), "{shown}");
     }
     let registers = "@name(\"x\") register<bit<8>>(1) r; @name(\"x\") register<bit<8>>(1) s;";
-    assert_error(&program("", registers, ""), "@name(\"x\") register<bit<8>>(1) s", "two registers have the name `I.x`");
+    assert_error(
+        &program("", registers, ""),
+        "@name(\"x\") register<bit<8>>(1) s",
+        "two registers have the name `I.x`",
+    );
     // Things of different kinds may share one.
     let text = program("", "@name(\"x\") register<bit<8>>(1) r; @name(\"x\") table t { actions = { } }", "t.apply();");
     assert!(compile_text("test.p4", &text, &Options::default()).is_ok());

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use hir::{ActionId, ControlId, Expr, ExternFnId, ExternId, PackageId, ParserId, TableId, TypeId, ValueSetId, VarId, VarKind};
+use hir::{
+    ActionId, ControlId, Expr, ExternFnId, ExternId, PackageId, ParserId, TableId, TypeId, ValueSetId, VarId, VarKind,
+};
 use syntax::ast;
 use syntax::source::Span;
 
