@@ -30,9 +30,9 @@ control Discovery(in headers_t hdr, inout metadata_t meta) {
         trap(meta, PUNT_NEIGHBOUR_SOLICITATION);
     }
 
-    @id(NOT_OWN_ADDRESS_ACTION_ID)
-    @name("not_own_address")
-    action not_own_address() {
+    @id(FOREIGN_ADDRESS_ACTION_ID)
+    @name("foreign_address")
+    action foreign_address() {
     }
 
     @id(OWN_ADDRESSES_TABLE_ID)
@@ -45,9 +45,9 @@ control Discovery(in headers_t hdr, inout metadata_t meta) {
         }
         actions = {
             own_address;
-            @defaultonly not_own_address;
+            @defaultonly foreign_address;
         }
-        const default_action = not_own_address;
+        const default_action = foreign_address;
         counters = own_addresses_counter;
         size = OWN_ADDRESSES;
     }
