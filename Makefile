@@ -14,7 +14,7 @@ SWITCH := switch/target/release/wayname-switch
 SECONDS :=
 RUN_DIR := $(shell echo $${TMPDIR:-/tmp})/wayname-run-$(shell id -u)
 
-.PHONY: help venv venv-switch switch run test test-switch test-binding test-p4src conformance bench-switch fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src conformance bench-switch fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -31,9 +31,16 @@ switch: venv ## The embedded switch
 	@echo "== the embedded switch (the first build takes some minutes)"
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch
 
-venv-switch: venv ## The Python module of the embedded switch
-	@echo "== the Python module wayname_switch"
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --locked -m switch/crates/python/Cargo.toml
+everything: venv ## All of the embedded switch: programs, Python module, tests, benchmarks
+	@echo "== the embedded switch with its tests (the first build takes some minutes)"
+	cd switch && $(CARGO) build --release --locked --workspace --all-targets
+
+# The module as it comes out of the common build: maturin would build its dependencies once more, with other features.
+venv-switch: everything ## The Python module of the embedded switch, into the Python environment
+	install -m 644 switch/target/release/libwayname_switch.so "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/wayname_switch.abi3.so"
+
+wheel: venv ## A wheel of the Python module, in switch/target/wheels
+	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
 
 run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n ends it by itself)
 	mkdir -p $(RUN_DIR)
@@ -42,15 +49,14 @@ run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n e
 
 test: test-switch test-binding test-p4src ## All tests
 
-test-switch: venv ## The embedded switch's tests
-	@echo "== tests of the embedded switch (the first build takes some minutes)"
+test-switch: everything ## The embedded switch's tests
 	cd switch && $(CARGO) test --release --locked --workspace
 
 test-binding: venv-switch ## The Python module's tests
 	$(BIN)/python -m pytest -q switch/crates/python/tests
 
-test-p4src: switch ## The pipeline's cases, and whether its P4Info is up to date
-	cd switch && $(CARGO) run --quiet --release --locked --bin conformance -- --goal 100 ../p4src/tests
+test-p4src: everything ## The pipeline's cases, and whether its P4Info is up to date
+	switch/target/release/conformance --goal 100 p4src/tests
 	$(SWITCH) compile -I p4src p4src/v1model/main.p4 --p4info - | diff - p4src/wayname.p4info.txtpb \
 	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
 
