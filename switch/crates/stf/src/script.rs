@@ -291,6 +291,14 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_is_checked_by_packets_or_bytes() {
+        let check = |bytes, count| Command::CheckCounter { counter: "c.drops".into(), index: 3, bytes, count };
+        assert_eq!(one("check_counter c.drops(3) packets == 2"), check(false, 2));
+        assert_eq!(one("check_counter c.drops(0x3) bytes == 128"), check(true, 128));
+        assert!(parse("check_counter c.drops(3) packets > 2").unwrap_err().contains("packets == count"));
+    }
+
+    #[test]
     fn an_error_names_the_line() {
         assert_eq!(parse("wait\npacket 0 0").unwrap_err(), "line 2: a packet is whole bytes in hexadecimal");
         assert_eq!(parse("fly 1").unwrap_err(), "line 1: unknown command 'fly'");

@@ -20,6 +20,12 @@ struct Args {
     /// The program of all cases, where each has not one of its own
     #[arg(long)]
     program: Option<PathBuf>,
+    /// Run every `.stf` of the folder on this program, instead of each on the `.p4` of its name
+    #[arg(long, value_name = "P4")]
+    program: Option<PathBuf>,
+    /// Folder in which #include looks
+    #[arg(short = 'I', value_name = "FOLDER")]
+    include: Vec<PathBuf>,
     /// Only cases whose name contains this
     #[arg(long, default_value = "")]
     only: String,
@@ -47,8 +53,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let include = args.folder.join("../p4include");
-    let options = Options { include_dirs: vec![include], read_files: true, ..Options::default() };
+    let mut include_dirs = args.include.clone();
+    include_dirs.push(args.folder.join("../p4include"));
+    let options = Options { include_dirs, read_files: true, ..Options::default() };
     let mut passed = [0; BACKENDS.len()];
     for case in &cases {
         let program = args.program.clone().unwrap_or_else(|| with_extension(case, "p4"));
