@@ -170,7 +170,7 @@ impl Preprocessor<'_> {
             } else if paste && left && !tokens.is_empty() {
                 let right = tokens.remove(0);
                 if let Some(before) = out.pop() {
-                    out.extend(self.paste(before, right, place));
+                    out.extend(Self::paste(before, right));
                 }
             }
             left = !tokens.is_empty() || (paste && left);
@@ -188,12 +188,12 @@ impl Preprocessor<'_> {
     }
 
     /// `left ## right`.
-    fn paste(&mut self, left: Input, right: Input, place: Span) -> Vec<Input> {
+    fn paste(left: Input, right: Input) -> Vec<Input> {
         let text = format!("{}{}", left.token.text, right.token.text);
         let mut made = lex(left.token.span.file, &text, &mut Diagnostics::new());
         if made.len() != 1 {
-            let message = format!("`##` makes `{text}`, which is no single token");
-            self.diagnostics.error(place, message);
+            // C forbids it, but P4 is preprocessed as assembler is: what makes no token just stands side by side.
+            let right = Input { token: Token { space: true, ..right.token }, ..right };
             return vec![left, right];
         }
         let Token { kind, text, .. } = made.remove(0);
