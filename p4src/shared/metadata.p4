@@ -59,6 +59,7 @@ struct refusal_t {
 struct egress_t {
     port_t port;                // in egress, of this copy
     group_t group;              // 0: to the port
+    vlan_id_t vlan;             // that it leaves in
     bool flood;                 // to the VLAN's group
     bool as_it_is;              // leave tag and addresses alone
     bool routed;                // new addresses below IPv6, one hop less

@@ -15,6 +15,7 @@ control PacketOut(in headers_t hdr, inout metadata_t meta) {
                 meta.settled = true;
             } else if (hdr.packet_out.kind == PACKET_OUT_FLOOD) {
                 meta.vlan = (vlan_id_t)hdr.packet_out.vlan;
+                meta.egress.vlan = meta.vlan;
                 meta.egress.flood = true;
                 meta.settled = true;
             } else if (hdr.packet_out.kind == PACKET_OUT_SUBMIT) {

@@ -246,7 +246,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                     refuse(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
                     meta.refusal.mtu = mtu;
                 } else {
-                    meta.vlan = meta.next.vlan;
+                    meta.egress.vlan = meta.next.vlan;
                     meta.settled = true;
                 }
             }
@@ -275,7 +275,7 @@ control Rewriting(inout headers_t hdr, inout metadata_t meta) {
     @brief("The router's MAC on the VLAN by which a packet leaves.")
     table source_macs {
         key = {
-            meta.vlan : exact @id(1) @name("vlan");
+            meta.egress.vlan : exact @id(1) @name("vlan");
         }
         actions = {
             set_source_mac;

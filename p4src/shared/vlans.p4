@@ -74,6 +74,7 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
             if (hdr.vlan.isValid() && hdr.vlan.id != 0) {
                 meta.vlan = hdr.vlan.id;
             }
+            meta.egress.vlan = meta.vlan;   // unless it is routed
             vlan_members.apply();
         }
     }
@@ -94,7 +95,7 @@ control VlanTags(inout headers_t hdr, inout metadata_t meta) {
             hdr.vlan.type = hdr.ethernet.type;
             hdr.ethernet.type = ETHERTYPE_VLAN;
         }
-        hdr.vlan.id = meta.vlan;
+        hdr.vlan.id = meta.egress.vlan;
     }
 
     @id(SEND_UNTAGGED_ACTION_ID)
@@ -119,7 +120,7 @@ control VlanTags(inout headers_t hdr, inout metadata_t meta) {
     table vlan_tags {
         key = {
             meta.egress.port : exact @id(1) @name("port");
-            meta.vlan     : exact @id(2) @name("vlan");
+            meta.egress.vlan : exact @id(2) @name("vlan");
         }
         actions = {
             send_tagged;
