@@ -18,9 +18,6 @@ struct Args {
     /// p4c's `testdata` folder, or any folder with `.p4` and `.stf` files of the same names
     folder: PathBuf,
     /// The program of all cases, where each has not one of its own
-    #[arg(long)]
-    program: Option<PathBuf>,
-    /// Run every `.stf` of the folder on this program, instead of each on the `.p4` of its name
     #[arg(long, value_name = "P4")]
     program: Option<PathBuf>,
     /// Folder in which #include looks
