@@ -9,6 +9,7 @@ const group_t ALL = 0x3ff;
 
 header data_t { bit<8> kind; bit<8> hits; bit<8> colour; bit<8> half; bit<8> rest; }
 struct headers_t { data_t data; }
+struct two_t { bit<8> first; bit<8> second; }
 struct meta_t { group_t group; bit<2> colour; }
 parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
     state start { packet.extract(hdr.data); meta.group = NO_GROUP; transition accept; }
@@ -26,6 +27,12 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t stan
         key = { hdr.data.kind : exact; }
         actions = { join; NoAction; }
         const entries = { 2 : join(); }
+    }
+    action add(in two_t two, in bool valid) { hdr.data.hits = hdr.data.hits + two.first * two.second; }
+    table bound {
+        key = { hdr.data.kind : exact; }
+        actions = { add({ 32, 1 + hdr.data.kind }, hdr.data.isValid()); }
+        const default_action = add({ 32, 1 + hdr.data.kind }, hdr.data.isValid());
     }
     table nothing { actions = { } }
     table one {
@@ -48,6 +55,7 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t stan
         }
         if (nothing.apply().miss && !one.apply().hit && two.apply().miss) { hdr.data.hits = hdr.data.hits + 8; }
         if (meta.group == ALL) { hdr.data.hits = hdr.data.hits + 16; }
+        bound.apply();
         hdr.data.colour = (bit<8>)meta.colour;
         hdr.data.half = hdr.data.rest / 2;
         hdr.data.rest = hdr.data.rest % 4;
