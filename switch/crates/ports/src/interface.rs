@@ -3,11 +3,12 @@
 //!
 //! ```text
 //!   ring:  | slot | slot | ...   frames from the kernel  ... | slot | slot | ...  frames to the kernel ... |
-//!   slot:  | tpacket2_hdr: status, lengths, offsets, VLAN tag | sockaddr_ll | frame ...                     |
+//!   slot:  | tpacket2_hdr: status, lengths, offsets, VLAN tag | sockaddr_ll | virtio_net_hdr | frame ...    |
 //! ```
 //!
 //! The kernel and this end hand slots to each other by the status word. What the interface's own host sends out of it
-//! is not seen. A VLAN tag that the kernel took off is put back.
+//! is not seen. A VLAN tag that the kernel took off is put back, and a checksum that a host left to its card (as it does
+//! on veth pairs) is made.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -20,15 +21,32 @@ use crate::{MAX_FRAME, Port};
 /// Slots in each direction.
 const SLOTS: usize = 4096;
 const BLOCK: usize = 1 << 18;
-/// From the start of a slot to a frame to send.
+/// From the start of a slot to what is to be sent: the header of offloads, then the frame.
 const SEND_OFFSET: usize = libc::TPACKET2_HDRLEN - size_of::<libc::sockaddr_ll>();
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 /// What the kernel may hold of frames that it has not sent yet: a ring full of them.
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
+/// The kernel's `struct virtio_net_hdr`: what is still to be done to a frame.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Offloads {
+    flags: u8,
+    segmentation: u8,
+    header_len: u16,
+    segment_size: u16,
+    checksum_start: u16,
+    checksum_offset: u16,
+}
+
+const OFFLOADS: usize = size_of::<Offloads>();
+const NEEDS_CHECKSUM: u8 = 1;
+
 pub struct Interface {
     socket: OwnedFd,
     device: Device,
+    /// The longest frame that may be sent.
+    longest: usize,
     ring: Ring,
     next_receive: usize,
     next_send: usize,
@@ -47,8 +65,9 @@ impl Interface {
     /// Takes part in the interface's traffic, in promiscuous mode (which needs CAP_NET_RAW).
     pub fn open(name: &str) -> io::Result<Self> {
         let device = Device::open(name)?;
+        let longest = device.mtu()? + 18;
         // A frame in a slot stands behind the headers, some 100 bytes.
-        let slot = (device.mtu()? + 18 + 128).next_power_of_two().clamp(2048, MAX_FRAME * 2);
+        let slot = (longest + 128).next_power_of_two().clamp(2048, MAX_FRAME * 2);
         let socket = raw_socket(libc::AF_PACKET)?;
         let set = |option, value: u32| set_option(&socket, libc::SOL_PACKET, option, &value);
         set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as u32)?;
@@ -57,6 +76,7 @@ impl Interface {
         set(libc::PACKET_QDISC_BYPASS, 1)?;
         // A frame that the kernel refuses is lost, and the ring goes on.
         set(libc::PACKET_LOSS, 1)?;
+        set(libc::PACKET_VNET_HDR, 1)?;
         let request = libc::tpacket_req {
             tp_block_size: BLOCK as u32,
             tp_block_nr: (SLOTS * slot / BLOCK) as u32,
@@ -79,7 +99,7 @@ impl Interface {
         };
         bind(&socket, &address)?;
         promiscuous(&socket, device.index)?;
-        Ok(Self { socket, device, ring, next_receive: 0, next_send: SLOTS, unsent: 0, tagged: vec![] })
+        Ok(Self { socket, device, longest, ring, next_receive: 0, next_send: SLOTS, unsent: 0, tagged: vec![] })
     }
 
     /// Takes back the frames that the kernel did not get to.
@@ -128,10 +148,11 @@ impl Port for Interface {
                 return Ok(false);
             }
         }
-        if !self.ring.put(self.next_send, frame) {
-            // Longer than the interface's MTU allows: it is lost, as on any link.
+        if frame.len() > self.longest {
+            // The interface's MTU does not allow it: it is lost, as on any link.
             return Ok(true);
         }
+        self.ring.put(self.next_send, frame);
         self.ring.status(self.next_send).store(libc::TP_STATUS_SEND_REQUEST, Ordering::Release);
         self.next_send = SLOTS + (self.next_send + 1) % SLOTS;
         self.unsent += 1;
@@ -189,17 +210,25 @@ impl Ring {
     }
 
     /// The frame in a slot that the kernel gave us, if it is whole, and the VLAN tag that was taken off.
-    fn received(&self, index: usize) -> Option<(&[u8], Option<[u8; 4]>)> {
+    fn received(&mut self, index: usize) -> Option<(&[u8], Option<[u8; 4]>)> {
         let slot = self.slot(index);
         // SAFETY: the status says that the slot is ours until we give it back, and the kernel wrote its header.
         let header = unsafe { &*slot.cast::<libc::tpacket2_hdr>() };
-        let start = usize::from(header.tp_mac).min(self.slot);
-        let len = (header.tp_snaplen as usize).min(self.slot - start);
-        if header.tp_len as usize != len {
+        let start = usize::from(header.tp_mac);
+        let len = header.tp_snaplen as usize;
+        if header.tp_len as usize != len || start < OFFLOADS || start + len > self.slot {
             return None;
         }
-        // SAFETY: inside the slot, which is ours.
-        let frame = unsafe { std::slice::from_raw_parts(slot.add(start), len) };
+        // SAFETY: inside the slot, which is ours; the header of offloads stands before the frame.
+        let (offloads, frame) = unsafe {
+            (
+                slot.add(start - OFFLOADS).cast::<Offloads>().read_unaligned(),
+                std::slice::from_raw_parts_mut(slot.add(start), len),
+            )
+        };
+        if offloads.flags & NEEDS_CHECKSUM != 0 {
+            make_checksum(frame, offloads.checksum_start.into(), offloads.checksum_offset.into());
+        }
         let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
             let tpid =
                 if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0 { header.tp_vlan_tpid } else { 0x8100 };
@@ -209,17 +238,63 @@ impl Ring {
         Some((frame, tag))
     }
 
-    /// Writes a frame into a free slot to send; false if it does not fit.
-    fn put(&self, index: usize, frame: &[u8]) -> bool {
-        if SEND_OFFSET + frame.len() > self.slot {
-            return false;
-        }
+    /// Writes a frame into a free slot to send, which it must fit.
+    fn put(&mut self, index: usize, frame: &[u8]) {
+        assert!(SEND_OFFSET + OFFLOADS + frame.len() <= self.slot, "a frame of {} bytes in a slot", frame.len());
+        // All of it counts as header: what is not, the kernel would not copy but lend from the slot, and then copy after
+        // all, at a page for each frame, when it goes to another interface of this machine.
+        let offloads = Offloads { header_len: frame.len() as u16, ..Offloads::default() };
         let slot = self.slot(index);
         // SAFETY: the status says that the slot is free, so the kernel does not look at it, and the frame fits.
         unsafe {
-            (*slot.cast::<libc::tpacket2_hdr>()).tp_len = frame.len() as u32;
-            std::ptr::copy_nonoverlapping(frame.as_ptr(), slot.add(SEND_OFFSET), frame.len());
+            (*slot.cast::<libc::tpacket2_hdr>()).tp_len = (OFFLOADS + frame.len()) as u32;
+            slot.add(SEND_OFFSET).cast::<Offloads>().write_unaligned(offloads);
+            std::ptr::copy_nonoverlapping(frame.as_ptr(), slot.add(SEND_OFFSET + OFFLOADS), frame.len());
         }
-        true
+    }
+}
+
+/// Replaces the sum of the pseudo header, which stands where the checksum goes, by the checksum (RFC 1071).
+fn make_checksum(frame: &mut [u8], start: usize, offset: usize) {
+    let Some(covered) = frame.get_mut(start..) else { return };
+    let words = covered.chunks(2).map(|word| u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0)));
+    let mut sum: u64 = words.sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    // Zero means that there is none in UDP, and is the same number as this one.
+    let checksum = if sum == 0xffff { 0xffff } else { !(sum as u16) };
+    if let Some(field) = covered.get_mut(offset..offset + 2) {
+        field.copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A UDP datagram of three bytes from 10.0.0.1 to 10.0.0.2, with the sum of its pseudo header.
+    #[test]
+    fn a_checksum_completes_the_sum_to_all_ones() {
+        let pseudo = [10, 0, 0, 1, 10, 0, 0, 2, 0, 17, 0, 11];
+        let sum = |bytes: &[u8]| {
+            let sum: u32 =
+                bytes.chunks(2).map(|word| u32::from(word[0]) * 256 + word.get(1).map_or(0, |b| (*b).into())).sum();
+            (sum & 0xffff) + (sum >> 16)
+        };
+        let [.., high, low] = sum(&pseudo).to_be_bytes();
+        let mut frame = vec![0xee; 34];
+        frame.extend([0x30, 0x39, 0x00, 0x50, 0, 11, high, low, 0x61, 0xb2, 0xc3]);
+        make_checksum(&mut frame, 34, 6);
+        assert_eq!(sum(&[&pseudo[..], &frame[34..]].concat()), 0xffff);
+        assert_eq!(frame[..34], [0xee; 34]);
+    }
+
+    #[test]
+    fn a_checksum_outside_the_frame_is_left() {
+        let mut frame = [1, 2, 3];
+        make_checksum(&mut frame, 2, 6);
+        make_checksum(&mut frame, 9, 0);
+        assert_eq!(frame, [1, 2, 3]);
     }
 }
