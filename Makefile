@@ -55,8 +55,10 @@ test-switch: everything ## The embedded switch's tests
 test-binding: venv-switch ## The Python module's tests
 	$(BIN)/python -m pytest -q switch/crates/python/tests
 
-test-p4src: everything ## The pipeline's cases, and whether its P4Info is up to date
+test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to date
+	$(BIN)/python p4src/tests/write_cases.py --check
 	switch/target/release/conformance --goal 100 -I p4src --program p4src/v1model/main.p4 p4src/tests
+	$(BIN)/python -m pytest -q p4src/tests
 	$(SWITCH) compile -I p4src p4src/v1model/main.p4 --p4info - | diff - p4src/wayname.p4info.txtpb \
 	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
 
