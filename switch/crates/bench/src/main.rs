@@ -6,6 +6,7 @@ mod lookups;
 mod measure;
 mod numbers;
 mod packets;
+mod veth;
 mod writes;
 
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ enum Part {
     Lookups,
     /// P4Runtime inserts per second, over gRPC
     Writes,
+    /// Packets per second between veth pairs, and processor time, beside the kernel and BMv2; needs root
+    Veth,
 }
 
 fn main() -> Result<()> {
@@ -52,6 +55,9 @@ fn main() -> Result<()> {
     }
     if wanted(Part::Writes) {
         writes::run(&args.programs, effort)?;
+    }
+    if wanted(Part::Veth) {
+        veth::run(&args.programs, effort)?;
     }
     Ok(())
 }

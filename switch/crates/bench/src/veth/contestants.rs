@@ -1,0 +1,231 @@
+//! Who forwards: started in a network of their own, stopped when the value is dropped.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::network::{COUNTER, EAST, Network, ROUTES, prefix, text};
+use super::traffic::task_time;
+
+#[derive(Clone)]
+pub enum Kind {
+    /// The embedded switch, with what stands before the interfaces' names.
+    Ours {
+        binary: PathBuf,
+        device: &'static str,
+    },
+    Kernel,
+    Bmv2,
+}
+
+/// What a signal that ends the benchmark must clear away: processes and folders.
+static STARTED: Mutex<(Vec<u32>, Vec<PathBuf>)> = Mutex::new((vec![], vec![]));
+
+/// Stops all that runs and removes what was written.
+pub fn clear_away() {
+    let started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    for process in started.0.iter().filter_map(|id| rustix::process::Pid::from_raw(*id as i32)) {
+        // It may have ended by itself.
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+    }
+    for folder in &started.1 {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}
+
+fn change_started(change: impl FnOnce(&mut Vec<u32>, &mut Vec<PathBuf>)) {
+    let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (processes, folders) = &mut *started;
+    change(processes, folders);
+}
+
+/// A contestant at work.
+pub struct Running {
+    pub network: Network,
+    process: Option<Child>,
+    _folder: Folder,
+}
+
+/// Those that this machine has; says which it has not.
+pub fn available() -> Vec<Kind> {
+    let mut kinds = vec![];
+    let binary = std::env::current_exe().unwrap_or_default().with_file_name("wayname-switch");
+    if binary.exists() {
+        kinds.extend(["", "xdp:"].map(|device| Kind::Ours { binary: binary.clone(), device }));
+    } else {
+        println!("  the switch is left out: {} is not there; build it with the benchmark", binary.display());
+    }
+    kinds.push(Kind::Kernel);
+    if on_path("simple_switch_grpc") && on_path("p4c-bm2-ss") {
+        kinds.push(Kind::Bmv2);
+    } else {
+        println!("  BMv2 is left out: simple_switch_grpc and p4c-bm2-ss are not both on PATH");
+    }
+    kinds
+}
+
+fn on_path(name: &str) -> bool {
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).exists()))
+}
+
+impl Kind {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ours { device: "", .. } => "the switch, AF_PACKET",
+            Self::Ours { .. } => "the switch, AF_XDP",
+            Self::Kernel => "the Linux kernel",
+            Self::Bmv2 => "simple_switch_grpc",
+        }
+    }
+
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Self::Ours { .. })
+    }
+
+    /// Starts it and waits until packets pass.
+    pub fn start(&self, programs: &Path) -> Result<Running> {
+        let folder = Folder::new()?;
+        let network = Network::forwarded()?;
+        let command = match self {
+            Self::Kernel => {
+                route(&network)?;
+                None
+            }
+            Self::Ours { binary, device } => {
+                let mut command = Command::new(binary);
+                command.arg(folder.program(programs)?);
+                command.args(["-i", &format!("1@{device}west1"), "-i", &format!("2@{device}east1")]);
+                Some(command)
+            }
+            Self::Bmv2 => {
+                let (program, json) = (folder.program(programs)?, folder.0.join("routing.json"));
+                let mut compile = Command::new("p4c-bm2-ss");
+                let status = compile.arg("--std").arg("p4-16").arg("-o").arg(&json).arg(program).status()?;
+                ensure!(status.success(), "p4c-bm2-ss: {status}");
+                mend_entries(&json)?;
+                // It looks into /sys for its interfaces, and must find those of its namespace there.
+                let mut command = Command::new("unshare");
+                command.args([
+                    "--mount",
+                    "sh",
+                    "-c",
+                    "mount -t sysfs sysfs /sys && exec simple_switch_grpc \"$@\"",
+                    "sh",
+                ]);
+                command.arg(json).args(["-i", "1@west1", "-i", "2@east1", "--"]);
+                Some(command)
+            }
+        };
+        let process = command.map(|mut command| {
+            let log = File::create(folder.log())?;
+            command.args(["--grpc-server-addr", "127.0.0.1:9559"]);
+            command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+            let process = network.inner.enter(|| command.spawn())?.with_context(|| self.name())?;
+            change_started(|processes, _| processes.push(process.id()));
+            anyhow::Ok(process)
+        });
+        let mut running = Running { network, process: process.transpose()?, _folder: folder };
+        if !running.network.ends.wait_for_first(Duration::from_secs(10))? {
+            let log = std::fs::read_to_string(running._folder.log()).unwrap_or_default();
+            let log: Vec<&str> = log.lines().take(20).collect();
+            bail!("{} forwards nothing; it says:\n{}", self.name(), log.join("\n"));
+        }
+        Ok(running)
+    }
+}
+
+/// p4c 1.2.5 writes a constant entry's prefix length of a 128-bit key as 0, by which all entries are the same.
+fn mend_entries(json: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(json)?;
+    let mended = text.replace("\"prefix_length\" : 0", "\"prefix_length\" : 48");
+    let entries = mended.matches("\"prefix_length\" : 48").count();
+    ensure!(entries == usize::from(ROUTES), "{}: {entries} entries in place of {ROUTES}", json.display());
+    Ok(std::fs::write(json, mended)?)
+}
+
+/// Has the kernel forward between the two pairs.
+fn route(network: &Network) -> Result<()> {
+    network.set_inner("conf/all/forwarding", "1")?;
+    for name in ["west1", "east1"] {
+        network.set_inner(&format!("conf/{name}/accept_dad"), "0")?;
+        network.set_inner(&format!("conf/{name}/disable_ipv6"), "0")?;
+    }
+    network.inner.ip("-6 address add fd00:1::1/64 dev west1 nodad")?;
+    network.inner.ip("-6 address add fd00:2::1/64 dev east1 nodad")?;
+    network.inner.ip(&format!("-6 neighbour add fd00:2::2 lladdr {} dev east1 nud permanent", text(COUNTER)))?;
+    (0..ROUTES).try_for_each(|route| {
+        Ok(network.inner.ip(&format!("-6 route add {}/48 via fd00:2::2 dev east1", prefix(route)))?)
+    })
+}
+
+impl Running {
+    /// Of all threads of the process so far; the kernel has none.
+    pub fn processor_time(&self) -> Result<Option<Duration>> {
+        let Some(process) = &self.process else { return Ok(None) };
+        let mut sum = Duration::ZERO;
+        for task in std::fs::read_dir(format!("/proc/{}/task", process.id()))? {
+            sum += task_time(&task?.path())?;
+        }
+        Ok(Some(sum))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            change_started(|processes, _| processes.retain(|id| *id != process.id()));
+            // It may have ended by itself, and then there is nothing left to stop.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// A folder for the program with its entries, removed on drop.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("wayname-bench-{}-{number}", std::process::id()));
+        change_started(|_, folders| folders.push(path.clone()));
+        std::fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        Ok(Self(path))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.join("log")
+    }
+
+    /// `routing.p4` with the routes as constant entries.
+    fn program(&self, programs: &Path) -> Result<PathBuf> {
+        let source = std::fs::read_to_string(programs.join("routing.p4")).context("routing.p4")?;
+        let number = |address: [u8; 6]| format!("0x{}", text(address).replace(':', ""));
+        let entries: String = (0..ROUTES)
+            .map(|route| {
+                let prefix = u128::from(prefix(route));
+                let mask = u128::MAX << 80;
+                format!("0x{prefix:x} &&& 0x{mask:x}: forward(2, {}, {});\n", number(EAST), number(COUNTER))
+            })
+            .collect();
+        let size = "size = 600000;";
+        ensure!(source.contains(size), "routing.p4 has no line '{size}' to put entries in place of");
+        let path = self.0.join("routing.p4");
+        std::fs::write(&path, source.replace(size, &format!("const entries = {{\n{entries}}}")))?;
+        Ok(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Whatever is left of it is in the system's folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+        change_started(|_, folders| folders.retain(|folder| *folder != self.0));
+    }
+}

@@ -1,0 +1,88 @@
+//! Namespaces and veth pairs, gone when the value is.
+
+use std::net::Ipv6Addr;
+
+use anyhow::{Context, Result};
+use ports::interface::Interface;
+use ports::namespace::Namespace;
+
+use super::traffic::Ends;
+
+/// Prefixes of 48 bits below 2001:db8::/32.
+pub const ROUTES: u16 = 64;
+/// The contestant's end of the first pair, to which packets are addressed.
+pub const WEST: [u8; 6] = [2, 0, 0, 0, 1, 1];
+/// The contestant's end of the second pair.
+pub const EAST: [u8; 6] = [2, 0, 0, 0, 2, 1];
+/// The counter's end of the second pair.
+pub const COUNTER: [u8; 6] = [2, 0, 0, 0, 2, 0];
+
+pub struct Network {
+    pub ends: Ends,
+    /// Where the contestant runs.
+    pub inner: Namespace,
+    /// The interfaces of generator and counter live here.
+    _outer: Namespace,
+}
+
+pub fn prefix(route: u16) -> Ipv6Addr {
+    Ipv6Addr::new(0x2001, 0xdb8, route, 0, 0, 0, 0, 0)
+}
+
+/// As `ip` writes an address.
+pub fn text(address: [u8; 6]) -> String {
+    address.map(|byte| format!("{byte:02x}")).join(":")
+}
+
+impl Network {
+    /// One pair, with the generator at one end and the counter at the other.
+    pub fn plain() -> Result<Self> {
+        let (outer, inner) = namespaces()?;
+        outer.ip("link add name west0 type veth peer name east0")?;
+        up(&outer, &["west0", "east0"])?;
+        Self::open(outer, inner)
+    }
+
+    /// Two pairs with room for a contestant between them, at `west1` and `east1`.
+    pub fn forwarded() -> Result<Self> {
+        let (outer, inner) = namespaces()?;
+        let path = inner.path();
+        let (west, east, counter) = (text(WEST), text(EAST), text(COUNTER));
+        outer.ip(&format!("link add name west0 type veth peer name west1 address {west} netns {path}"))?;
+        outer.ip(&format!(
+            "link add name east0 address {counter} type veth peer name east1 address {east} netns {path}"
+        ))?;
+        up(&inner, &["lo", "west1", "east1"])?;
+        up(&outer, &["west0", "east0"])?;
+        Self::open(outer, inner)
+    }
+
+    fn open(outer: Namespace, inner: Namespace) -> Result<Self> {
+        let open = |name| outer.enter(|| Interface::open(name))?.context(name);
+        let ends = Ends::new(open("west0")?, open("east0")?);
+        Ok(Self { ends, inner, _outer: outer })
+    }
+
+    /// Sets a value below /proc/sys/net/ipv6 for the contestant's namespace.
+    pub fn set_inner(&self, name: &str, value: &str) -> Result<()> {
+        set(&self.inner, name, value)
+    }
+}
+
+fn namespaces() -> Result<(Namespace, Namespace)> {
+    let (outer, inner) = (Namespace::new()?, Namespace::new()?);
+    // The kernel's own IPv6 would spend time on packets that others forward.
+    for namespace in [&outer, &inner] {
+        set(namespace, "conf/default/disable_ipv6", "1")?;
+    }
+    Ok((outer, inner))
+}
+
+fn set(namespace: &Namespace, name: &str, value: &str) -> Result<()> {
+    let path = format!("/proc/sys/net/ipv6/{name}");
+    namespace.enter(|| std::fs::write(&path, value))?.with_context(|| path.clone())
+}
+
+fn up(namespace: &Namespace, names: &[&str]) -> Result<()> {
+    names.iter().try_for_each(|name| Ok(namespace.ip(&format!("link set dev {name} up"))?))
+}

@@ -1,0 +1,163 @@
+//! The generator and the counter, each on a thread of its own.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ports::Port;
+use ports::interface::Interface;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::network::{ROUTES, WEST, prefix};
+
+/// By these bytes at the start of its payload a packet is known as ours.
+const MARK: &[u8] = b"wayname!";
+const PAYLOAD: usize = 64;
+const MARK_AT: usize = 14 + 40;
+/// Packets leave in batches, so that the generator may sleep in between.
+const TICK: Duration = Duration::from_micros(250);
+/// A generator that was held up does not make up for it in one go.
+const LONGEST_BATCH: u64 = 512;
+/// Packets that are still under way when the last one was sent have so long.
+const QUIET: Duration = Duration::from_millis(100);
+/// What one run may send, whatever the rate.
+const MOST: u64 = 20_000_000;
+
+/// Both ends of the way that packets take.
+pub struct Ends {
+    generator: Interface,
+    counter: Interface,
+    packets: Vec<Vec<u8>>,
+}
+
+pub struct Outcome {
+    pub sent: u64,
+    pub received: u64,
+    /// Packets per second that the generator reached.
+    pub rate: f64,
+    /// Of generator, counter, and the kernel's threads for packets.
+    pub processor_time: Duration,
+}
+
+impl Ends {
+    pub fn new(generator: Interface, counter: Interface) -> Self {
+        let packets = (0..1024).map(packet).collect();
+        Self { generator, counter, packets }
+    }
+
+    /// Sends at a paced rate for so long, and counts what arrives.
+    pub fn drive(&mut self, rate: f64, duration: Duration) -> Result<Outcome> {
+        let Self { generator, counter, packets } = self;
+        let (finished, received) = (AtomicBool::new(false), AtomicU64::new(0));
+        let before = kernel_threads()?;
+        let (sent, counted) = thread::scope(|scope| {
+            let counting = scope.spawn(|| count(counter, &finished, &received));
+            let sending = scope.spawn(|| generate(generator, packets, rate, duration));
+            let sent = sending.join();
+            finished.store(true, Ordering::Release);
+            (sent, counting.join())
+        });
+        let sent = sent.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let counted = counted.unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(Outcome {
+            sent: sent.packets,
+            received: received.into_inner(),
+            rate: sent.packets as f64 / sent.took.as_secs_f64(),
+            processor_time: sent.processor_time + counted + (kernel_threads()? - before),
+        })
+    }
+
+    /// Sends single packets until one arrives; false if none does in time.
+    pub fn wait_for_first(&mut self, within: Duration) -> Result<bool> {
+        let end = Instant::now() + within;
+        while Instant::now() < end {
+            if self.drive(1000.0, Duration::from_millis(5))?.received > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn packet(number: usize) -> Vec<u8> {
+    let mut packet = WEST.to_vec();
+    packet.extend([2, 0, 0, 0, 1, 0, 0x86, 0xdd]);
+    packet.extend([0x60, 0, 0, 0, 0, PAYLOAD as u8, 17, 64]);
+    packet.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    let mut destination = prefix(number as u16 % ROUTES).octets();
+    destination[14..].copy_from_slice(&(number as u16).to_be_bytes());
+    packet.extend(destination);
+    packet.extend(MARK);
+    packet.resize(MARK_AT + PAYLOAD, 0);
+    packet
+}
+
+struct Sent {
+    packets: u64,
+    took: Duration,
+    processor_time: Duration,
+}
+
+fn generate(port: &mut Interface, packets: &[Vec<u8>], rate: f64, duration: Duration) -> Result<Sent> {
+    let (start, mut sent) = (Instant::now(), 0);
+    let mut pause = start;
+    while start.elapsed() < duration && sent < MOST {
+        let due = (start.elapsed().as_secs_f64() * rate).min(MOST as f64) as u64;
+        let batch = (due.saturating_sub(sent)).min(LONGEST_BATCH);
+        for _ in 0..batch {
+            if !port.send(&packets[sent as usize % packets.len()], 0)? {
+                break;
+            }
+            sent += 1;
+        }
+        port.flush(0)?;
+        pause = (pause + TICK).max(Instant::now() - TICK);
+        thread::sleep(pause.saturating_duration_since(Instant::now()));
+    }
+    Ok(Sent { packets: sent, took: start.elapsed(), processor_time: thread_time() })
+}
+
+/// Counts until told to finish, and nothing has come for a while; answers its processor time.
+fn count(port: &mut Interface, finished: &AtomicBool, received: &AtomicU64) -> Result<Duration> {
+    let mut last = Instant::now();
+    loop {
+        let mut ours = 0;
+        let taken = port.receive(usize::MAX, &mut |frame| {
+            ours += u64::from(frame.get(MARK_AT..).is_some_and(|payload| payload.starts_with(MARK)));
+        })?;
+        received.fetch_add(ours, Ordering::Relaxed);
+        if taken > 0 || !finished.load(Ordering::Acquire) {
+            last = Instant::now();
+        } else if last.elapsed() > QUIET {
+            return Ok(thread_time());
+        }
+        // Its ring is long enough for what comes meanwhile; to be woken for each packet would be part of the cost.
+        thread::sleep(Duration::from_micros(500));
+    }
+}
+
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Processor time of the kernel's threads that see to packets when a processor has too many.
+fn kernel_threads() -> Result<Duration> {
+    let mut sum = Duration::ZERO;
+    for process in std::fs::read_dir("/proc")? {
+        let path = process?.path();
+        let name = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
+        if name.starts_with("ksoftirqd/") {
+            sum += task_time(&path)?;
+        }
+    }
+    Ok(sum)
+}
+
+/// Processor time of the thread of this folder below /proc.
+pub fn task_time(path: &std::path::Path) -> Result<Duration> {
+    let text = std::fs::read_to_string(path.join("schedstat"))?;
+    Ok(Duration::from_nanos(text.split_whitespace().next().unwrap_or("0").parse()?))
+}
