@@ -1,6 +1,7 @@
 //! Runs the switch until a signal ends it.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -165,12 +166,15 @@ fn read_tls(args: &Run) -> Result<Option<Tls>> {
 }
 
 fn start_logging(args: &Run) -> Result<()> {
-    let filter = EnvFilter::try_new(&args.log_level).with_context(|| format!("--log-level {}", args.log_level))?;
+    // Cranelift tells every function it makes; who wants to read that names it in --log-level.
+    let levels = format!("cranelift_jit=warn,cranelift_codegen=warn,{}", args.log_level);
+    let filter = EnvFilter::try_new(levels).with_context(|| format!("--log-level {}", args.log_level))?;
     let console = args.log_console;
     let writer = move || -> Box<dyn std::io::Write> {
         if console { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) }
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
+    let is_terminal = if console { std::io::stdout().is_terminal() } else { std::io::stderr().is_terminal() };
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(is_terminal);
     if args.log_json {
         builder.json().init()
     } else {
