@@ -18,8 +18,10 @@ const PAYLOAD: usize = 64;
 const MARK_AT: usize = 14 + 40;
 /// Packets leave in batches, so that the generator may sleep in between.
 const TICK: Duration = Duration::from_micros(250);
-/// A generator that was held up does not make up for it in one go.
+/// A generator that was held up does not make up for it: the burst would fill the queues of those that have short ones.
 const LONGEST_BATCH: u64 = 512;
+/// More than any generator reaches.
+const FLOOD: f64 = 1e8;
 /// Packets that are still under way when the last one was sent have so long.
 const QUIET: Duration = Duration::from_millis(100);
 /// What one run may send, whatever the rate.
@@ -101,11 +103,16 @@ struct Sent {
 }
 
 fn generate(port: &mut Interface, packets: &[Vec<u8>], rate: f64, duration: Duration) -> Result<Sent> {
-    let (start, mut sent) = (Instant::now(), 0);
+    let rate = rate.min(FLOOD);
+    let (start, mut sent, mut forgiven) = (Instant::now(), 0, 0);
+    // Twice what a tick brings, at least enough to be worth a call.
+    let longest = ((2.0 * rate * TICK.as_secs_f64()) as u64).clamp(16, LONGEST_BATCH);
     let mut pause = start;
     while start.elapsed() < duration && sent < MOST {
-        let due = (start.elapsed().as_secs_f64() * rate).min(MOST as f64) as u64;
-        let batch = (due.saturating_sub(sent)).min(LONGEST_BATCH);
+        let due = (start.elapsed().as_secs_f64() * rate) as u64;
+        let behind = due.saturating_sub(sent + forgiven);
+        let batch = behind.min(longest);
+        forgiven += behind - batch;
         for _ in 0..batch {
             if !port.send(&packets[sent as usize % packets.len()], 0)? {
                 break;
