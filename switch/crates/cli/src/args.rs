@@ -68,6 +68,9 @@ pub struct Run {
     /// Serve Prometheus counters at http://ADDR:PORT/metrics
     #[arg(long, value_name = "ADDR:PORT")]
     pub metrics_addr: Option<SocketAddr>,
+    /// Serve the counters, and PUT and DELETE of /ports/NUMBER/cut, on a Unix socket: a cut link loses every frame
+    #[arg(long, value_name = "PATH")]
+    pub admin: Option<PathBuf>,
     /// Write what passes each port to FOLDER/portN_in.pcap and portN_out.pcap
     #[arg(long, value_name = "FOLDER")]
     pub pcap: Option<PathBuf>,

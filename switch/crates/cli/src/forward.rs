@@ -37,6 +37,8 @@ pub struct Handle {
     wake: OwnedFd,
     stop: AtomicBool,
     counters: Mutex<Counters>,
+    /// Whether each port's link is cut.
+    cuts: Vec<(u32, Arc<AtomicBool>)>,
 }
 
 impl Handle {
@@ -61,6 +63,12 @@ impl Handle {
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// Cuts a port's link or mends it; false if there is no such port.
+    pub fn cut(&self, port: u32, cut: bool) -> bool {
+        let link = self.cuts.iter().find(|(number, _)| *number == port);
+        link.inspect(|(_, link)| link.store(cut, Ordering::Relaxed)).is_some()
     }
 
     pub fn counters(&self) -> Counters {
@@ -117,8 +125,9 @@ impl Forwarder {
     ) -> Result<(Self, Arc<Handle>)> {
         let (sender, packets) = sync_channel(PACKETS_OUT);
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).context("eventfd")?;
-        let handle =
-            Arc::new(Handle { packets: sender, wake, stop: AtomicBool::new(false), counters: Mutex::default() });
+        let cuts = outputs.ports.iter().map(|open| (open.number, open.cut.clone())).collect();
+        let (stop, counters) = (AtomicBool::new(false), Mutex::default());
+        let handle = Arc::new(Handle { packets: sender, wake, stop, counters, cuts });
         let forwarder = Self {
             switch,
             clock,
@@ -206,7 +215,7 @@ impl Forwarder {
         let Self { outputs, burst, .. } = self;
         burst.clear();
         let open = &mut outputs.ports[index];
-        if let Err(error) = open.port.receive(BURST, &mut |frame| burst.push(frame)) {
+        if let Err(error) = open.receive(BURST, &mut |frame| burst.push(frame)) {
             warn!(port = open.number, "receiving failed: {error}");
         }
         for frame in burst.frames() {

@@ -1,5 +1,6 @@
 //! `wayname-switch`: a P4Runtime switch that compiles P4 itself, and the tools around it.
 
+mod admin;
 mod args;
 mod check;
 mod clock;

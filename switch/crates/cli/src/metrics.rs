@@ -17,13 +17,18 @@ pub async fn serve(listener: TcpListener, handle: Arc<Handle>) {
     if let Ok(address) = listener.local_addr() {
         info!("counters on http://{address}/metrics");
     }
+    if let Err(error) = axum::serve(listener, router(handle)).await {
+        warn!("counters are no longer served: {error}");
+    }
+}
+
+/// What `/metrics` answers.
+pub fn router(handle: Arc<Handle>) -> Router {
     let answer = move || {
         let text = render(&handle.counters());
         async move { ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
     };
-    if let Err(error) = axum::serve(listener, Router::new().route("/metrics", get(answer))).await {
-        warn!("counters are no longer served: {error}");
-    }
+    Router::new().route("/metrics", get(answer))
 }
 
 fn render(counters: &Counters) -> String {

@@ -1,6 +1,8 @@
 //! The ports of a running switch, and where what leaves the program goes.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
 
 use anyhow::{Context, Result};
@@ -21,6 +23,8 @@ pub struct OpenPort {
     pub number: u32,
     pub port: Box<dyn Port>,
     pub up: bool,
+    /// Whether an operator cut the link: it stays up and loses every frame, as a fault further along it would.
+    pub cut: Arc<AtomicBool>,
     name: String,
     captures: Option<Captures>,
 }
@@ -42,7 +46,15 @@ impl OpenPort {
             _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
         })?;
         let captures = captures.map(|folder| Captures::create(folder, spec.port)).transpose()?;
-        Ok(Self { number: spec.port, port, up: true, name: spec.device.to_string(), captures })
+        Ok(Self { number: spec.port, port, up: true, cut: Arc::default(), name: spec.device.to_string(), captures })
+    }
+
+    /// Takes waiting frames; those of a cut link are gone.
+    pub fn receive(&mut self, max: usize, take: &mut dyn FnMut(&[u8])) -> std::io::Result<usize> {
+        if self.cut.load(Ordering::Relaxed) {
+            return self.port.receive(max, &mut |_| {});
+        }
+        self.port.receive(max, take)
     }
 
     /// Notes whether the link is up; true when that changed.
@@ -169,6 +181,9 @@ impl Sink for Outputs {
             return;
         };
         let open = &mut self.ports[index];
+        if open.cut.load(Ordering::Relaxed) {
+            return;
+        }
         match open.port.send(bytes, at) {
             Ok(true) => open.capture_sent(bytes, at),
             Ok(false) => self.lost.refused += 1,

@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
 use tracing_subscriber::EnvFilter;
 
+use crate::admin;
 use crate::args::Run;
 use crate::check::program_text;
 use crate::clock::Clock;
@@ -40,6 +41,7 @@ async fn serve(args: Run) -> Result<()> {
         Some(address) => Some(listen(address, "--metrics-addr").await?),
         None => None,
     };
+    let admin_listener = args.admin.as_deref().map(admin::listen).transpose()?;
     let tls = read_tls(&args)?;
     let config = args.program.as_deref().map(|program| device_config(program, &args)).transpose()?;
 
@@ -64,6 +66,7 @@ async fn serve(args: Run) -> Result<()> {
     let forwarding = std::thread::Builder::new().name("forward".into()).spawn(move || forwarder.run())?;
     let telling = spawn_uplink(hub.clone(), messages)?;
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone())));
+    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone())));
 
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -75,8 +78,12 @@ async fn serve(args: Run) -> Result<()> {
         info!("{name}: the switch stops");
     };
     let served = service::serve(hub, listener, tls, stop).await;
-    if let Some(metrics) = metrics {
-        metrics.abort();
+    for server in [metrics, admin].into_iter().flatten() {
+        server.abort();
+    }
+    if let Some(path) = &args.admin {
+        // It may be gone already, and nobody is left to be told.
+        let _ = std::fs::remove_file(path);
     }
     stop_forwarding(&handle, forwarding, telling)?;
     served.context("P4Runtime")
