@@ -31,13 +31,14 @@ switch: venv ## The embedded switch
 	@echo "== the embedded switch (the first build takes some minutes)"
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch
 
-everything: venv ## All of the embedded switch: programs, Python module, tests, benchmarks
+everything: venv ## All that is Rust: the embedded switch, the hosts of labs, Python modules, tests, benchmarks
 	@echo "== the embedded switch with its tests (the first build takes some minutes)"
 	cd switch && $(CARGO) build --release --locked --workspace --all-targets
 
 # The module as it comes out of the common build: maturin would build its dependencies once more, with other features.
-venv-switch: everything ## The Python module of the embedded switch, into the Python environment
-	install -m 644 switch/target/release/libwayname_switch.so "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/wayname_switch.abi3.so"
+venv-switch: everything ## The Python modules of the embedded switch and of the hosts, into the Python environment
+	for module in wayname_switch wayname_host; do install -m 644 switch/target/release/lib$$module.so \
+	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
 
 wheel: venv ## A wheel of the Python module, in switch/target/wheels
 	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
@@ -49,11 +50,11 @@ run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n e
 
 test: test-switch test-binding test-p4src ## All tests
 
-test-switch: everything ## The embedded switch's tests
+test-switch: everything ## The tests of the embedded switch and of the hosts
 	cd switch && $(CARGO) test --release --locked --workspace
 
-test-binding: venv-switch ## The Python module's tests
-	$(BIN)/python -m pytest -q switch/crates/python/tests
+test-binding: venv-switch ## The Python modules' tests
+	$(BIN)/python -m pytest -q switch/crates/python/tests topo/host/python/tests
 
 test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to date
 	$(BIN)/python p4src/tests/write_cases.py --check

@@ -188,7 +188,9 @@ impl Switch {
     #[pyo3(signature = (port, packet, now = 0))]
     fn trace(&mut self, python: Python<'_>, port: u32, packet: &[u8], now: u64) -> PyResult<Vec<String>> {
         if !self.interpreted {
-            return Err(PyValueError::new_err("traces need the interpreter; make the switch with backend=\"interpreter\""));
+            return Err(PyValueError::new_err(
+                "traces need the interpreter; make the switch with backend=\"interpreter\"",
+            ));
         }
         let (sender, events) = channel::<Event>();
         self.run(python, now, |engine, outputs| {

@@ -1,0 +1,103 @@
+"""The module on two hosts that are joined back to back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import wayname_host
+
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+
+
+class Network:
+    """Two hosts and a link without loss, on a virtual clock."""
+
+    def __init__(self, first: wayname_host.Host, second: wayname_host.Host, delay: int = 5 * MILLISECOND) -> None:
+        self.hosts = (first, second)
+        self.delay = delay
+        self.now = 0
+        self.under_way: list[tuple[int, int, bytes]] = []
+        self.sent: list[bytes] = []
+
+    def run(self, end: int) -> None:
+        """Go on until `end`, or until nothing is left to do."""
+        while self.now <= end:
+            for index, host in enumerate(self.hosts):
+                for frame in host.poll(self.now):
+                    self.sent.append(frame)
+                    self.under_way.append((self.now + self.delay, 1 - index, frame))
+            wakes = [wake for host in self.hosts if (wake := host.next_wake(self.now)) is not None]
+            wakes += [at for at, _, _ in self.under_way]
+            if not wakes:
+                break
+            self.now = min(wakes)
+            for at, to, frame in self.under_way:
+                if at <= self.now:
+                    self.hosts[to].receive(frame, at)
+            self.under_way = [entry for entry in self.under_way if entry[0] > self.now]
+
+
+def make_host(number: int, seed: int = 1) -> wayname_host.Host:
+    return wayname_host.Host(mac=f"02:00:00:00:00:{number:02x}", addresses=[f"2001:db8::{number:x}/64"], seed=seed)
+
+
+def events(host: wayname_host.Host) -> list[dict[str, Any]]:
+    return [json.loads(event) for event in host.events()]
+
+
+def test_a_host_pings_another() -> None:
+    network = Network(make_host(1), make_host(2))
+    flow = network.hosts[0].ping("2001:db8::2", count=2, interval=0.5, size=100)
+    network.run(5 * SECOND)
+    told = [event for event in events(network.hosts[0]) if event.get("flow") == flow]
+    assert [event["event"] for event in told] == ["started", "ping_reply", "ping_reply", "ping_done"]
+    assert (told[2]["bytes"], told[2]["rtt_ns"], told[3]["lost"]) == (100, 10 * MILLISECOND, 0)
+
+
+def test_the_state_is_told() -> None:
+    host = make_host(1)
+    host.status()
+    [status] = [event for event in events(host) if event["event"] == "status"]
+    assert status["addresses"] == ["fe80::ff:fe00:1/64", "2001:db8::1/64"]
+    assert (status["mac"], status["flows"]) == ("02:00:00:00:00:01", [])
+
+
+def test_a_flow_is_stopped() -> None:
+    network = Network(make_host(1), make_host(2))
+    flow = network.hosts[0].ping("2001:db8::2", count=0)
+    network.run(SECOND)
+    network.hosts[0].stop(flow)
+    assert events(network.hosts[0])[-1]["event"] == "stopped"
+    with pytest.raises(ValueError, match=f"no flow {flow}"):
+        network.hosts[0].stop(flow)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"mac": "nonsense"}, "no MAC address"),
+        ({"mac": "03:00:00:00:00:01"}, "none of a single host"),
+        ({"mac": "02:00:00:00:00:01", "addresses": ["2001:db8::1"]}, "prefix length"),
+        ({"mac": "02:00:00:00:00:01", "addresses": ["ff02::1/64"]}, "no address of a single host"),
+        ({"mac": "02:00:00:00:00:01", "addresses": ["2001:db8::1/64"], "gateway": "2001:db9::1"}, "not on the link"),
+        ({"mac": "02:00:00:00:00:01", "mtu": 1000}, "1280"),
+    ],
+)
+def test_a_host_that_cannot_be_is_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        wayname_host.Host(**options)
+
+
+def test_commands_that_cannot_be_are_refused() -> None:
+    host = make_host(1)
+    with pytest.raises(ValueError, match="unknown field `speed`"):
+        host.command('{"command": "ping", "to": "2001:db8::2", "speed": 3}')
+    with pytest.raises(ValueError, match="at most 1452"):
+        host.ping("2001:db8::2", size=1453)
+    with pytest.raises(ValueError, match="invalid IPv6"):
+        host.ping("everyone")
+    with pytest.raises(ValueError, match="unknown variant"):
+        host.command('{"command": "dance"}')

@@ -1,0 +1,42 @@
+//! What a host can be told to do. In JSON the kind stands under `command`, beside its fields.
+
+use serde::Deserialize;
+
+use crate::apps;
+use crate::flow::App;
+
+/// A command; its fields are described where the program is.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    Ping(apps::Ping),
+    /// Ends a flow.
+    Stop(Stop),
+    /// Tells the host's state as an event.
+    Status(Status),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    pub flow: u32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Status {}
+
+impl Command {
+    /// From a line of JSON.
+    pub fn parse(line: &str) -> Result<Self, String> {
+        serde_json::from_str(line).map_err(|error| format!("not a command: {error}"))
+    }
+
+    /// The program that carries it out on a link with this MTU.
+    pub(crate) fn into_app(self, mtu: usize) -> Result<Box<dyn App>, String> {
+        match self {
+            Self::Ping(ping) => ping.into_app(mtu),
+            Self::Stop(_) | Self::Status(_) => Err("this command starts no program".into()),
+        }
+    }
+}

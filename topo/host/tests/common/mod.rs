@@ -1,0 +1,152 @@
+//! Two hosts joined back to back on a virtual clock, by a link that may delay, lose and reorder.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::collections::BTreeMap;
+
+use host::{Command, Config, Event, Host, What};
+
+pub const MILLISECOND: u64 = 1_000_000;
+pub const SECOND: u64 = 1_000_000_000;
+
+/// What the link does to frames.
+#[derive(Clone)]
+pub struct Link {
+    pub delay: u64,
+    /// Of a hundred frames, so many are lost.
+    pub loss: u32,
+    /// Of a hundred frames, so many take another three milliseconds.
+    pub late: u32,
+    /// From when to when nothing passes.
+    pub cut: std::ops::Range<u64>,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self {
+            delay: 5 * MILLISECOND,
+            loss: 0,
+            late: 0,
+            cut: 0..0,
+        }
+    }
+}
+
+pub struct Network {
+    pub hosts: [Host; 2],
+    pub events: [Vec<Event>; 2],
+    /// What was sent: when, by whom, the frame.
+    pub sent: Vec<(u64, usize, Vec<u8>)>,
+    pub now: u64,
+    pub link: Link,
+    random: fastrand::Rng,
+    under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
+    number: u64,
+}
+
+pub fn config(number: u8, addresses: &[&str]) -> Config {
+    let addresses: Vec<String> = addresses
+        .iter()
+        .map(|address| (*address).to_string())
+        .collect();
+    let mut config =
+        Config::parse(&format!("02:00:00:00:00:{number:02x}"), &addresses, None).unwrap();
+    config.seed = number.into();
+    config
+}
+
+impl Network {
+    /// Hosts 2001:db8::1 and 2001:db8::2.
+    pub fn new(link: Link) -> Self {
+        Self::of(
+            [
+                config(1, &["2001:db8::1/64"]),
+                config(2, &["2001:db8::2/64"]),
+            ],
+            link,
+        )
+    }
+
+    pub fn of(configs: [Config; 2], link: Link) -> Self {
+        Self {
+            hosts: configs.map(|config| Host::new(&config).unwrap()),
+            events: [vec![], vec![]],
+            sent: vec![],
+            now: 0,
+            link,
+            random: fastrand::Rng::with_seed(7),
+            under_way: BTreeMap::new(),
+            number: 0,
+        }
+    }
+
+    pub fn command(&mut self, host: usize, line: &str) -> u32 {
+        let command = Command::parse(line).unwrap();
+        self.hosts[host]
+            .command(command, self.now)
+            .unwrap()
+            .unwrap_or_default()
+    }
+
+    /// Goes on until `end`, or until nothing is left to do.
+    pub fn run(&mut self, end: u64) {
+        loop {
+            for index in 0..2 {
+                let mut frames = vec![];
+                self.hosts[index].poll(self.now, &mut frames);
+                self.events[index].extend(self.hosts[index].take_events());
+                for frame in frames {
+                    self.carry(index, frame);
+                }
+            }
+            let now = self.now;
+            let wakes = self.hosts.iter_mut().filter_map(|host| host.next_wake(now));
+            let arrivals = self.under_way.keys().next().map(|(at, _)| *at);
+            let Some(next) = wakes.chain(arrivals).min() else {
+                break;
+            };
+            assert!(
+                next > now || arrivals == Some(now),
+                "a host that was polled wants to be polled at once"
+            );
+            if next > end {
+                break;
+            }
+            self.now = next;
+            while let Some(entry) = self
+                .under_way
+                .first_entry()
+                .filter(|entry| entry.key().0 <= next)
+            {
+                let (to, frame) = entry.remove();
+                self.hosts[to].receive(&frame, next);
+            }
+        }
+        self.now = self.now.max(end);
+    }
+
+    fn carry(&mut self, from: usize, frame: Vec<u8>) {
+        let lost = self.random.u32(..100) < self.link.loss || self.link.cut.contains(&self.now);
+        let late = if self.random.u32(..100) < self.link.late {
+            3 * MILLISECOND
+        } else {
+            0
+        };
+        self.sent.push((self.now, from, frame.clone()));
+        if !lost {
+            self.number += 1;
+            self.under_way.insert(
+                (self.now + self.link.delay + late, self.number),
+                (1 - from, frame),
+            );
+        }
+    }
+
+    /// What host `host` told of `flow`.
+    pub fn told(&self, host: usize, flow: u32) -> Vec<&What> {
+        self.events[host]
+            .iter()
+            .filter(|event| event.flow == Some(flow))
+            .map(|event| &event.what)
+            .collect()
+    }
+}
