@@ -4,7 +4,7 @@ Frames go in and come out as bytes. Time is in nanoseconds and is the caller's. 
 what they find out comes as events, each a JSON object. docs/host.md lists both.
 """
 
-from typing import final
+from typing import Literal, final
 
 @final
 class Host:
@@ -44,6 +44,63 @@ class Host:
         source: str | None = ...,
     ) -> int:
         """Send echo requests; return the flow."""
+
+    def tcp_serve(
+        self,
+        *,
+        port: int = ...,
+        service: Literal["sink", "echo"] = ...,
+        congestion: Literal["none", "reno", "cubic"] = ...,
+        buffer: int = ...,
+        interval: float = ...,
+        timeout: float = ...,
+    ) -> int:
+        """Listen at a TCP port; each connection becomes a flow of its own."""
+
+    def tcp_send(
+        self,
+        to: str,
+        *,
+        port: int = ...,
+        bytes: int | None = ...,
+        seconds: float | None = ...,
+        pace: int | None = ...,
+        congestion: Literal["none", "reno", "cubic"] = ...,
+        buffer: int = ...,
+        interval: float = ...,
+        timeout: float = ...,
+        source: str | None = ...,
+    ) -> int:
+        """Send bytes to a sink; return the flow."""
+
+    def tcp_request(
+        self,
+        to: str,
+        *,
+        port: int = ...,
+        count: int = ...,
+        interval: float = ...,
+        size: int = ...,
+        report: float = ...,
+        timeout: float = ...,
+        source: str | None = ...,
+    ) -> int:
+        """Send requests to an echo server and find the longest gap between answers; return the flow."""
+
+    def udp_receive(self, *, port: int = ..., interval: float = ..., silence: float = ...) -> int:
+        """Receive UDP streams; each becomes a flow of its own."""
+
+    def udp_send(
+        self,
+        to: str,
+        *,
+        port: int = ...,
+        rate: float = ...,
+        size: int = ...,
+        count: int = ...,
+        source: str | None = ...,
+    ) -> int:
+        """Send a UDP stream at a constant rate; return the flow."""
 
     def stop(self, flow: int) -> None:
         """End a flow."""

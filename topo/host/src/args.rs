@@ -39,8 +39,8 @@ pub struct Args {
 
 impl Args {
     pub fn config(&self, clock: u64) -> Result<Config> {
-        let mut config = Config::parse(&self.mac, &self.address, self.gateway.as_deref())
-            .map_err(anyhow::Error::msg)?;
+        let mut config =
+            Config::parse(&self.mac, &self.address, self.gateway.as_deref()).map_err(anyhow::Error::msg)?;
         config.mtu = self.mtu;
         config.seed = self.seed.unwrap_or(clock);
         config.check().map_err(anyhow::Error::msg)?;
@@ -51,9 +51,7 @@ impl Args {
         match self.control.as_deref() {
             None => Ok(false),
             Some("-") => Ok(true),
-            Some(other) => bail!(
-                "--control {other}: commands come from standard input alone; write --control -"
-            ),
+            Some(other) => bail!("--control {other}: commands come from standard input alone; write --control -"),
         }
     }
 }

@@ -10,6 +10,11 @@ use crate::flow::App;
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
     Ping(apps::Ping),
+    TcpServe(apps::TcpServe),
+    TcpSend(apps::TcpSend),
+    TcpRequest(apps::TcpRequest),
+    UdpReceive(apps::UdpReceive),
+    UdpSend(apps::UdpSend),
     /// Ends a flow.
     Stop(Stop),
     /// Tells the host's state as an event.
@@ -35,7 +40,12 @@ impl Command {
     /// The program that carries it out on a link with this MTU.
     pub(crate) fn into_app(self, mtu: usize) -> Result<Box<dyn App>, String> {
         match self {
-            Self::Ping(ping) => ping.into_app(mtu),
+            Self::Ping(command) => command.into_app(mtu),
+            Self::TcpServe(command) => command.into_app(),
+            Self::TcpSend(command) => command.into_app(),
+            Self::TcpRequest(command) => command.into_app(),
+            Self::UdpReceive(command) => command.into_app(),
+            Self::UdpSend(command) => command.into_app(mtu),
             Self::Stop(_) | Self::Status(_) => Err("this command starts no program".into()),
         }
     }

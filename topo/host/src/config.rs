@@ -25,35 +25,21 @@ pub struct Config {
 impl Config {
     /// A host with this MAC that autoconfigures.
     pub fn new(mac: EthernetAddress) -> Self {
-        Self {
-            mac,
-            addresses: vec![],
-            gateway: None,
-            mtu: 1500,
-            seed: 1,
-        }
+        Self { mac, addresses: vec![], gateway: None, mtu: 1500, seed: 1 }
     }
 
     /// From what a person writes; the error says what is wrong with which part.
     pub fn parse(mac: &str, addresses: &[String], gateway: Option<&str>) -> Result<Self, String> {
-        let mac = mac
-            .parse()
-            .map_err(|()| format!("\"{mac}\" is no MAC address; write it as 02:00:00:00:00:01"))?;
+        let mac = mac.parse().map_err(|()| format!("\"{mac}\" is no MAC address; write it as 02:00:00:00:00:01"))?;
         let addresses = addresses.iter().map(|text| {
-            text.parse().map_err(|()| {
-                format!("\"{text}\" is no address with a prefix length; write it as 2001:db8::1/64")
-            })
+            text.parse()
+                .map_err(|()| format!("\"{text}\" is no address with a prefix length; write it as 2001:db8::1/64"))
         });
         let gateway = gateway.map(|text| {
-            text.parse().map_err(|_| {
-                format!("the gateway \"{text}\" is no IPv6 address; write it as 2001:db8::1")
-            })
+            text.parse().map_err(|_| format!("the gateway \"{text}\" is no IPv6 address; write it as 2001:db8::1"))
         });
-        let config = Self {
-            addresses: addresses.collect::<Result<_, _>>()?,
-            gateway: gateway.transpose()?,
-            ..Self::new(mac)
-        };
+        let config =
+            Self { addresses: addresses.collect::<Result<_, _>>()?, gateway: gateway.transpose()?, ..Self::new(mac) };
         config.check()?;
         Ok(config)
     }
@@ -67,23 +53,16 @@ impl Config {
             ));
         }
         if self.addresses.len() > MAX_ADDRESSES {
-            return Err(format!(
-                "{} addresses are too many; a host has at most {MAX_ADDRESSES}",
-                self.addresses.len()
-            ));
+            return Err(format!("{} addresses are too many; a host has at most {MAX_ADDRESSES}", self.addresses.len()));
         }
-        let unicast = |address: &Ipv6Address| {
-            !address.is_multicast() && !address.is_unspecified() && !address.is_loopback()
-        };
+        let unicast =
+            |address: &Ipv6Address| !address.is_multicast() && !address.is_unspecified() && !address.is_loopback();
         if let Some(cidr) = self.addresses.iter().find(|cidr| !unicast(&cidr.address())) {
             return Err(format!("{cidr} is no address of a single host"));
         }
         if let Some(gateway) = self.gateway {
-            let on_link = gateway.is_unicast_link_local()
-                || self
-                    .addresses
-                    .iter()
-                    .any(|cidr| cidr.contains_addr(&gateway));
+            let on_link =
+                gateway.is_unicast_link_local() || self.addresses.iter().any(|cidr| cidr.contains_addr(&gateway));
             if !unicast(&gateway) || !on_link {
                 return Err(format!(
                     "the gateway {gateway} is not on the link; give an address in its prefix, or a link-local gateway"
@@ -91,10 +70,7 @@ impl Config {
             }
         }
         if !(MIN_MTU..=MAX_MTU).contains(&self.mtu) {
-            return Err(format!(
-                "an MTU of {} is impossible; it is from {MIN_MTU} to {MAX_MTU}",
-                self.mtu
-            ));
+            return Err(format!("an MTU of {} is impossible; it is from {MIN_MTU} to {MAX_MTU}", self.mtu));
         }
         Ok(())
     }

@@ -16,10 +16,7 @@ pub struct Lines {
 
 impl Lines {
     pub fn new() -> Self {
-        Self {
-            input: io::stdin(),
-            unfinished: vec![],
-        }
+        Self { input: io::stdin(), unfinished: vec![] }
     }
 
     /// Reads what is there and carries it out; false at the end of the input.
@@ -39,10 +36,7 @@ impl Lines {
             }
         }
         if self.unfinished.len() > MAX_LINE {
-            host.refuse(
-                format!("a line of more than {MAX_LINE} bytes is no command"),
-                now,
-            );
+            host.refuse(format!("a line of more than {MAX_LINE} bytes is no command"), now);
             self.unfinished.clear();
         }
         Ok(true)

@@ -16,11 +16,7 @@ pub struct Queues {
 
 impl Queues {
     pub fn new(mtu: usize) -> Self {
-        Self {
-            mtu,
-            arrived: VecDeque::new(),
-            leaving: VecDeque::new(),
-        }
+        Self { mtu, arrived: VecDeque::new(), leaving: VecDeque::new() }
     }
 }
 

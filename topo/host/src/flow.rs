@@ -71,18 +71,10 @@ impl Context<'_> {
     }
 
     pub fn tell_of(&mut self, flow: u32, what: What) {
-        self.shared.events.push(Event {
-            at_ns: self.now,
-            flow: Some(flow),
-            what,
-        });
+        self.shared.events.push(Event { at_ns: self.now, flow: Some(flow), what });
     }
 
-    pub fn source_for(
-        &self,
-        destination: Ipv6Address,
-        wanted: Option<Ipv6Address>,
-    ) -> Option<Ipv6Address> {
+    pub fn source_for(&self, destination: Ipv6Address, wanted: Option<Ipv6Address>) -> Option<Ipv6Address> {
         self.link.source_for(destination, wanted, self.now)
     }
 

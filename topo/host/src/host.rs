@@ -58,11 +58,7 @@ impl Host {
             Received::Nothing => {}
             Received::Packet(packet) => self.device.arrived.push_back(packet),
             Received::EchoReply(reply) => {
-                let flow = self
-                    .apps
-                    .keys()
-                    .copied()
-                    .find(|flow| *flow as u16 == reply.ident);
+                let flow = self.apps.keys().copied().find(|flow| *flow as u16 == reply.ident);
                 self.with_app(flow, now, |app, context| app.echo_reply(&reply, context));
             }
             Received::Error(error) => self.take_error(&error, now),
@@ -76,8 +72,7 @@ impl Host {
         self.link.poll(now);
         self.configure(now);
         loop {
-            self.interface
-                .poll(instant(now), &mut self.device, &mut self.sockets);
+            self.interface.poll(instant(now), &mut self.device, &mut self.sockets);
             let busy = self.poll_apps(now);
             for packet in self.device.leaving.drain(..) {
                 self.link.send(packet, now);
@@ -99,15 +94,9 @@ impl Host {
         if self.disturbed {
             return Some(now);
         }
-        let stack = self
-            .interface
-            .poll_at(instant(now), &self.sockets)
-            .map(since_instant);
+        let stack = self.interface.poll_at(instant(now), &self.sockets).map(since_instant);
         let apps = self.apps.values().filter_map(|app| app.next_wake());
-        apps.chain(stack)
-            .chain(self.link.next_wake())
-            .min()
-            .map(|at| at.max(now))
+        apps.chain(stack).chain(self.link.next_wake()).min().map(|at| at.max(now))
     }
 
     /// Takes a command; answers the flow that it began, if it began one.
@@ -116,10 +105,7 @@ impl Host {
         match command {
             Command::Stop(stop) => {
                 if !self.apps.contains_key(&stop.flow) {
-                    return Err(format!(
-                        "there is no flow {}; it may have ended already",
-                        stop.flow
-                    ));
+                    return Err(format!("there is no flow {}; it may have ended already", stop.flow));
                 }
                 self.with_app(Some(stop.flow), now, |app, context| {
                     app.stop(context);
@@ -174,18 +160,11 @@ impl Host {
     }
 
     fn tell(&mut self, now: u64, what: What) {
-        self.shared.events.push(Event {
-            at_ns: now,
-            flow: None,
-            what,
-        });
+        self.shared.events.push(Event { at_ns: now, flow: None, what });
     }
 
     fn status(&self) -> Status {
-        let flows = self.apps.iter().map(|(flow, app)| FlowStatus {
-            flow: *flow,
-            app: app.name(),
-        });
+        let flows = self.apps.iter().map(|(flow, app)| FlowStatus { flow: *flow, app: app.name() });
         Status {
             mac: mac_text(self.link.mac()),
             mtu: self.device.mtu,
@@ -235,14 +214,8 @@ impl Host {
         busy
     }
 
-    fn with_app(
-        &mut self,
-        flow: Option<u32>,
-        now: u64,
-        run: impl FnOnce(&mut dyn App, &mut Context<'_>),
-    ) {
-        let Some((flow, app)) = flow.and_then(|flow| Some((flow, self.apps.get_mut(&flow)?)))
-        else {
+    fn with_app(&mut self, flow: Option<u32>, now: u64, run: impl FnOnce(&mut dyn App, &mut Context<'_>)) {
+        let Some((flow, app)) = flow.and_then(|flow| Some((flow, self.apps.get_mut(&flow)?))) else {
             return;
         };
         let mut context = Context {
@@ -278,10 +251,7 @@ impl Host {
         if self.errors_told.len() > MAX_HELD_BACK {
             self.errors_told.clear();
         }
-        let (last, held_back) = self
-            .errors_told
-            .entry((error.error, error.quote.destination))
-            .or_insert((0, 0));
+        let (last, held_back) = self.errors_told.entry((error.error, error.quote.destination)).or_insert((0, 0));
         if *last > 0 && now < *last + SECOND {
             *held_back += 1;
             return;
@@ -295,16 +265,8 @@ impl Host {
             mtu: error.mtu,
             held_back: std::mem::take(held_back),
         };
-        let flow = self
-            .apps
-            .iter()
-            .find(|(_, app)| app.sent(&error.quote))
-            .map(|(flow, _)| *flow);
-        self.shared.events.push(Event {
-            at_ns: now,
-            flow,
-            what,
-        });
+        let flow = self.apps.iter().find(|(_, app)| app.sent(&error.quote)).map(|(flow, _)| *flow);
+        self.shared.events.push(Event { at_ns: now, flow, what });
     }
 }
 

@@ -22,5 +22,5 @@ mod units;
 
 pub use command::Command;
 pub use config::Config;
-pub use event::{Event, What};
+pub use event::{Event, FlowStatus, NeighbourStatus, Outcome, Spread, Status, UdpReport, What};
 pub use host::Host;

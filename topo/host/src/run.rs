@@ -41,22 +41,16 @@ pub fn run(args: &Args) -> Result<()> {
         signal_hook::low_level::pipe::register(signal, sender.try_clone()?).context("signals")?;
     }
     let wire = open_wire(&args.wire)?;
-    let runner = Runner {
-        host,
-        wire,
-        up: false,
-        leaving: VecDeque::new(),
-        lines,
-        signals,
-    };
-    runner
-        .run()
-        .with_context(|| format!("the wire {}", args.wire.display()))
+    let runner = Runner { host, wire, up: false, leaving: VecDeque::new(), lines, signals };
+    runner.run().with_context(|| format!("the wire {}", args.wire.display()))
 }
 
 fn open_wire(path: &Path) -> Result<Wire> {
     Wire::new(path).with_context(|| {
-        format!("the wire {}: its folder must be there, its path below 108 bytes, and no file in the way", path.display())
+        format!(
+            "the wire {}: its folder must be there, its path below 108 bytes, and no file in the way",
+            path.display()
+        )
     })
 }
 
@@ -85,9 +79,7 @@ impl Runner {
 
     fn receive(&mut self, time: u64) -> Result<usize> {
         let host = &mut self.host;
-        Ok(self
-            .wire
-            .receive(BURST, &mut |frame| host.receive(frame, time))?)
+        Ok(self.wire.receive(BURST, &mut |frame| host.receive(frame, time))?)
     }
 
     fn watch_link(&mut self, time: u64) {
@@ -111,28 +103,16 @@ impl Runner {
     fn wait(&mut self, more: bool) -> Result<bool> {
         let time = now();
         let full = !self.leaving.is_empty();
-        let wake = if full {
-            None
-        } else {
-            self.host.next_wake(time)
-        };
+        let wake = if full { None } else { self.host.next_wake(time) };
         let reconnect = (!self.up).then_some(time + RECONNECT);
-        let until = if more {
-            Some(time)
-        } else {
-            wake.into_iter().chain(reconnect).min()
-        };
+        let until = if more { Some(time) } else { wake.into_iter().chain(reconnect).min() };
         let timeout = until.map(|until| timespec(until.saturating_sub(time)));
 
         let signals = self.signals.as_fd();
         let mut fds = vec![PollFd::new(&signals, PollFlags::IN)];
         let input = self.lines.as_ref().map(Lines::fd);
         fds.extend(input.map(|input| PollFd::from_borrowed_fd(input, PollFlags::IN)));
-        let flags = if full {
-            PollFlags::IN | PollFlags::OUT
-        } else {
-            PollFlags::IN
-        };
+        let flags = if full { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         fds.extend(self.wire.fd().map(|fd| PollFd::from_borrowed_fd(fd, flags)));
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -156,8 +136,5 @@ fn now() -> u64 {
 }
 
 fn timespec(nanoseconds: u64) -> Timespec {
-    Timespec {
-        tv_sec: (nanoseconds / 1_000_000_000) as i64,
-        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
-    }
+    Timespec { tv_sec: (nanoseconds / 1_000_000_000) as i64, tv_nsec: (nanoseconds % 1_000_000_000) as i64 }
 }

@@ -17,20 +17,11 @@ struct PyHost {
 impl PyHost {
     #[new]
     #[pyo3(signature = (*, mac, addresses = vec![], gateway = None, mtu = 1500, seed = 1))]
-    fn new(
-        mac: &str,
-        addresses: Vec<String>,
-        gateway: Option<&str>,
-        mtu: usize,
-        seed: u64,
-    ) -> PyResult<Self> {
+    fn new(mac: &str, addresses: Vec<String>, gateway: Option<&str>, mtu: usize, seed: u64) -> PyResult<Self> {
         let mut config = Config::parse(mac, &addresses, gateway).map_err(PyValueError::new_err)?;
         config.mtu = mtu;
         config.seed = seed;
-        Ok(Self {
-            host: Host::new(&config).map_err(PyValueError::new_err)?,
-            now: 0,
-        })
+        Ok(Self { host: Host::new(&config).map_err(PyValueError::new_err)?, now: 0 })
     }
 
     fn receive(&mut self, frame: &[u8], now: u64) {
@@ -42,10 +33,7 @@ impl PyHost {
         self.now = self.now.max(now);
         let mut frames = vec![];
         self.host.poll(self.now, &mut frames);
-        frames
-            .iter()
-            .map(|frame| PyBytes::new(python, frame))
-            .collect()
+        frames.iter().map(|frame| PyBytes::new(python, frame)).collect()
     }
 
     fn next_wake(&mut self, now: u64) -> Option<u64> {
@@ -54,10 +42,7 @@ impl PyHost {
 
     fn events(&mut self) -> PyResult<Vec<String>> {
         let events = self.host.take_events();
-        let text = events
-            .iter()
-            .map(serde_json::to_string)
-            .collect::<Result<_, _>>();
+        let text = events.iter().map(serde_json::to_string).collect::<Result<_, _>>();
         text.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
@@ -68,21 +53,42 @@ impl PyHost {
 
     fn command(&mut self, line: &str) -> PyResult<Option<u32>> {
         let command = Command::parse(line).map_err(PyValueError::new_err)?;
-        self.host
-            .command(command, self.now)
-            .map_err(PyValueError::new_err)
+        self.host.command(command, self.now).map_err(PyValueError::new_err)
     }
 
     #[pyo3(signature = (to, **options))]
-    fn ping(
+    fn ping(&mut self, to: &str, options: Option<Bound<'_, PyDict>>, python: Python<'_>) -> PyResult<Option<u32>> {
+        self.start_to("ping", to, options, python)
+    }
+
+    #[pyo3(signature = (**options))]
+    fn tcp_serve(&mut self, options: Option<Bound<'_, PyDict>>, python: Python<'_>) -> PyResult<Option<u32>> {
+        self.start("tcp_serve", &options.unwrap_or_else(|| PyDict::new(python)))
+    }
+
+    #[pyo3(signature = (to, **options))]
+    fn tcp_send(&mut self, to: &str, options: Option<Bound<'_, PyDict>>, python: Python<'_>) -> PyResult<Option<u32>> {
+        self.start_to("tcp_send", to, options, python)
+    }
+
+    #[pyo3(signature = (to, **options))]
+    fn tcp_request(
         &mut self,
         to: &str,
         options: Option<Bound<'_, PyDict>>,
         python: Python<'_>,
     ) -> PyResult<Option<u32>> {
-        let options = options.unwrap_or_else(|| PyDict::new(python));
-        options.set_item("to", to)?;
-        self.start("ping", &options)
+        self.start_to("tcp_request", to, options, python)
+    }
+
+    #[pyo3(signature = (**options))]
+    fn udp_receive(&mut self, options: Option<Bound<'_, PyDict>>, python: Python<'_>) -> PyResult<Option<u32>> {
+        self.start("udp_receive", &options.unwrap_or_else(|| PyDict::new(python)))
+    }
+
+    #[pyo3(signature = (to, **options))]
+    fn udp_send(&mut self, to: &str, options: Option<Bound<'_, PyDict>>, python: Python<'_>) -> PyResult<Option<u32>> {
+        self.start_to("udp_send", to, options, python)
     }
 
     fn stop(&mut self, flow: u32, python: Python<'_>) -> PyResult<()> {
@@ -97,14 +103,22 @@ impl PyHost {
 }
 
 impl PyHost {
+    fn start_to(
+        &mut self,
+        name: &str,
+        to: &str,
+        options: Option<Bound<'_, PyDict>>,
+        python: Python<'_>,
+    ) -> PyResult<Option<u32>> {
+        let fields = options.unwrap_or_else(|| PyDict::new(python));
+        fields.set_item("to", to)?;
+        self.start(name, &fields)
+    }
+
     /// Arguments of a method are the fields of the command of that name.
     fn start(&mut self, name: &str, fields: &Bound<'_, PyDict>) -> PyResult<Option<u32>> {
         fields.set_item("command", name)?;
-        let line: String = fields
-            .py()
-            .import("json")?
-            .call_method1("dumps", (fields,))?
-            .extract()?;
+        let line: String = fields.py().import("json")?.call_method1("dumps", (fields,))?.extract()?;
         self.command(&line)
     }
 }

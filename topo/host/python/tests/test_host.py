@@ -57,6 +57,46 @@ def test_a_host_pings_another() -> None:
     assert (told[2]["bytes"], told[2]["rtt_ns"], told[3]["lost"]) == (100, 10 * MILLISECOND, 0)
 
 
+def test_bytes_arrive_intact_and_are_counted() -> None:
+    sender, sink = make_host(1), make_host(2)
+    listener = sink.tcp_serve(port=80, service="sink")
+    flow = sender.tcp_send("2001:db8::2", port=80, bytes=200_000, congestion="reno", buffer=65536)
+    Network(sender, sink).run(30 * SECOND)
+    [sent] = [event for event in events(sender) if event["event"] == "tcp_done"]
+    [received] = [event for event in events(sink) if event["event"] == "tcp_done"]
+    assert (sent["flow"], sent["outcome"], sent["bytes"]) == (flow, "finished", 200_000)
+    assert received["flow"] != listener and (received["bytes"], received["intact"]) == (200_000, True)
+
+
+def test_requests_are_answered() -> None:
+    client, server = make_host(1), make_host(2)
+    server.tcp_serve(service="echo")
+    client.tcp_request("2001:db8::2", count=20, interval=0.05, size=100)
+    Network(client, server).run(10 * SECOND)
+    [done] = [event for event in events(client) if event["event"] == "requests_done"]
+    assert (done["sent"], done["answered"], done["longest_gap_ns"]) == (20, 20, 50 * MILLISECOND)
+
+
+def test_a_stream_is_reported() -> None:
+    sender, receiver = make_host(1), make_host(2)
+    receiver.udp_receive(port=7000, interval=0.5, silence=1)
+    sender.udp_send("2001:db8::2", port=7000, rate=50, count=100, size=64)
+    Network(sender, receiver).run(10 * SECOND)
+    report = events(receiver)[-1]
+    assert (report["event"], report["received"], report["lost"], report["ended"]) == ("udp_report", 100, 0, True)
+
+
+def test_the_seed_decides_everything() -> None:
+    def run(seed: int) -> list[bytes]:
+        network = Network(make_host(1, seed), make_host(2))
+        network.hosts[1].tcp_serve()
+        network.hosts[0].tcp_send("2001:db8::2", bytes=20_000)
+        network.run(10 * SECOND)
+        return network.sent
+
+    assert run(3) == run(3) != run(4)
+
+
 def test_the_state_is_told() -> None:
     host = make_host(1)
     host.status()

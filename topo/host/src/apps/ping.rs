@@ -32,14 +32,7 @@ pub struct Ping {
 
 impl Default for Ping {
     fn default() -> Self {
-        Self {
-            to: Ipv6Address::UNSPECIFIED,
-            count: 4,
-            interval: 1.0,
-            size: 56,
-            timeout: 1.0,
-            source: None,
-        }
+        Self { to: Ipv6Address::UNSPECIFIED, count: 4, interval: 1.0, size: 56, timeout: 1.0, source: None }
     }
 }
 
@@ -92,14 +85,7 @@ impl Pinging {
         // Without an address that reaches there the request counts as sent, and as lost.
         if let Some(source) = context.source_for(self.command.to, self.command.source) {
             let (ident, sequence) = (context.flow as u16, self.sent as u16);
-            context.link.send_echo(
-                source,
-                self.command.to,
-                ident,
-                sequence,
-                &self.data,
-                context.now,
-            );
+            context.link.send_echo(source, self.command.to, ident, sequence, &self.data, context.now);
         }
         self.outstanding.insert(self.sent, context.now);
         self.sent += 1;
@@ -121,12 +107,7 @@ impl Pinging {
     fn tell_result(&self, context: &mut Context<'_>) {
         let received = self.rtt.count() as u32;
         let rtt = self.rtt.spread();
-        context.tell(What::PingDone {
-            sent: self.sent,
-            received,
-            lost: self.lost,
-            rtt,
-        });
+        context.tell(What::PingDone { sent: self.sent, received, lost: self.lost, rtt });
     }
 }
 
@@ -149,11 +130,7 @@ impl App for Pinging {
     }
 
     fn next_wake(&self) -> Option<u64> {
-        let expiry = self
-            .outstanding
-            .values()
-            .next()
-            .map(|sent_at| self.expiry(*sent_at));
+        let expiry = self.outstanding.values().next().map(|sent_at| self.expiry(*sent_at));
         let due = (!self.all_sent()).then_some(self.due);
         [expiry, due].into_iter().flatten().min()
     }
@@ -165,19 +142,13 @@ impl App for Pinging {
     fn echo_reply(&mut self, reply: &EchoReply, context: &mut Context<'_>) {
         // The wire has the low 16 bits of the sequence number.
         let find = |(sequence, _): &(&u32, &u64)| **sequence as u16 == reply.sequence;
-        let Some((sequence, sent_at)) = self.outstanding.iter().find(find).map(|(s, at)| (*s, *at))
-        else {
+        let Some((sequence, sent_at)) = self.outstanding.iter().find(find).map(|(s, at)| (*s, *at)) else {
             return;
         };
         self.outstanding.remove(&sequence);
         let rtt_ns = context.now - sent_at;
         self.rtt.add(rtt_ns);
-        context.tell(What::PingReply {
-            sequence,
-            from: reply.from,
-            bytes: reply.bytes,
-            rtt_ns,
-        });
+        context.tell(What::PingReply { sequence, from: reply.from, bytes: reply.bytes, rtt_ns });
     }
 
     fn sent(&self, quote: &Quote) -> bool {

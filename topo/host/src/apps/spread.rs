@@ -12,11 +12,7 @@ pub struct Collected {
 
 impl Collected {
     pub fn add(&mut self, nanoseconds: u64) {
-        self.min = if self.count == 0 {
-            nanoseconds
-        } else {
-            self.min.min(nanoseconds)
-        };
+        self.min = if self.count == 0 { nanoseconds } else { self.min.min(nanoseconds) };
         self.max = self.max.max(nanoseconds);
         self.sum += nanoseconds;
         self.count += 1;
@@ -27,10 +23,6 @@ impl Collected {
     }
 
     pub fn spread(&self) -> Option<Spread> {
-        (self.count > 0).then(|| Spread {
-            min_ns: self.min,
-            mean_ns: self.sum / self.count,
-            max_ns: self.max,
-        })
+        (self.count > 0).then(|| Spread { min_ns: self.min, mean_ns: self.sum / self.count, max_ns: self.max })
     }
 }

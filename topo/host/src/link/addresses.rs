@@ -37,11 +37,7 @@ pub struct Addresses {
 impl Addresses {
     /// The link-local address, and those that were configured.
     pub fn new(mac: EthernetAddress, configured: &[Ipv6Cidr]) -> Self {
-        let mut this = Self {
-            interface_id: interface_id(mac),
-            addresses: vec![],
-            changes: vec![],
-        };
+        let mut this = Self { interface_id: interface_id(mac), addresses: vec![], changes: vec![] };
         let link_local = this.join(Ipv6Address::new(0xfe80, 0, 0, 0, 0, 0, 0, 0));
         for cidr in [Ipv6Cidr::new(link_local, 64)].iter().chain(configured) {
             if !this.has(cidr.address()) {
@@ -52,19 +48,12 @@ impl Addresses {
     }
 
     fn add(&mut self, cidr: Ipv6Cidr, preferred_until: Option<u64>, valid_until: Option<u64>) {
-        self.addresses.push(Address {
-            cidr,
-            preferred_until,
-            valid_until,
-            tentative_until: None,
-        });
+        self.addresses.push(Address { cidr, preferred_until, valid_until, tentative_until: None });
         self.changes.push(Change::Added(cidr));
     }
 
     pub fn has(&self, address: Ipv6Address) -> bool {
-        self.addresses
-            .iter()
-            .any(|own| own.cidr.address() == address)
+        self.addresses.iter().any(|own| own.cidr.address() == address)
     }
 
     pub fn list(&self) -> impl Iterator<Item = Ipv6Cidr> {
@@ -73,9 +62,7 @@ impl Addresses {
 
     /// The address that starts with fe80, if no other host took it.
     pub fn link_local(&self) -> Option<Ipv6Address> {
-        self.list()
-            .map(|cidr| cidr.address())
-            .find(Ipv6Address::is_unicast_link_local)
+        self.list().map(|cidr| cidr.address()).find(Ipv6Address::is_unicast_link_local)
     }
 
     /// Whether this node's address of the interface identifier ends like that of a solicited-node group.
@@ -83,31 +70,25 @@ impl Addresses {
         let [.., a, b, c] = group.octets();
         let octets = group.octets();
         octets[..13] == [0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff]
-            && self
-                .list()
-                .any(|cidr| cidr.address().octets()[13..] == [a, b, c])
+            && self.list().any(|cidr| cidr.address().octets()[13..] == [a, b, c])
     }
 
     /// A router advertised a prefix for addresses (RFC 4862, section 5.5.3).
     pub fn advertised(&mut self, prefix: &NdiscPrefixInformation, now: u64) {
         // The interface identifier has 64 bits, so the prefix has the others.
-        if !prefix.is_valid_prefix_info() || prefix.prefix_len != 64 {
+        let of_hosts = !prefix.prefix.is_multicast() && !prefix.prefix.is_unspecified();
+        if !prefix.is_valid_prefix_info() || prefix.prefix_len != 64 || !of_hosts {
             return;
         }
         let address = self.join(prefix.prefix);
         let preferred_until = until(prefix.preferred_lifetime, now);
         let valid_until = until(prefix.valid_lifetime, now);
-        if let Some(own) = self
-            .addresses
-            .iter_mut()
-            .find(|own| own.cidr.address() == address)
-        {
+        if let Some(own) = self.addresses.iter_mut().find(|own| own.cidr.address() == address) {
             let Some(old) = own.valid_until else { return };
             own.preferred_until = preferred_until;
             let floor = old.min(now + LEAST_LEFT);
             own.valid_until = valid_until.map(|until| until.max(floor));
-        } else if prefix.valid_lifetime.total_micros() > 0 && self.addresses.len() <= MAX_ADDRESSES
-        {
+        } else if prefix.valid_lifetime.total_micros() > 0 && self.addresses.len() <= MAX_ADDRESSES {
             self.add(Ipv6Cidr::new(address, 64), preferred_until, valid_until);
         }
     }
@@ -115,10 +96,7 @@ impl Addresses {
     /// Somebody else uses this address, or asks for it to use it (RFC 4862, section 5.4). True if it was tentative here.
     pub fn claimed_by_other(&mut self, address: Ipv6Address, now: u64) -> bool {
         let tentative = |own: &Address| own.tentative_until.is_none_or(|until| now < until);
-        let found = self
-            .addresses
-            .iter()
-            .position(|own| own.cidr.address() == address && tentative(own));
+        let found = self.addresses.iter().position(|own| own.cidr.address() == address && tentative(own));
         if let Some(index) = found {
             let own = self.addresses.remove(index);
             self.changes.push(Change::Duplicate(own.cidr));
@@ -136,10 +114,7 @@ impl Addresses {
             }
             valid
         });
-        let new = self
-            .addresses
-            .iter_mut()
-            .filter(|own| own.tentative_until.is_none());
+        let new = self.addresses.iter_mut().filter(|own| own.tentative_until.is_none());
         new.map(|own| {
             own.tentative_until = Some(now + DUPLICATE_DETECTION);
             own.cidr.address()
@@ -150,11 +125,7 @@ impl Addresses {
     /// None if nothing is to be done, 0 if at once.
     pub fn next_wake(&self) -> Option<u64> {
         let at = |own: &Address| {
-            if own.tentative_until.is_none() {
-                Some(0)
-            } else {
-                own.valid_until
-            }
+            if own.tentative_until.is_none() { Some(0) } else { own.valid_until }
         };
         self.addresses.iter().filter_map(at).min()
     }
@@ -173,12 +144,7 @@ impl Addresses {
         };
         // Of equals the first: `max_by_key` takes the last.
         let usable = |own: &&Address| link_local || !own.cidr.address().is_unicast_link_local();
-        self.addresses
-            .iter()
-            .rev()
-            .filter(usable)
-            .max_by_key(rank)
-            .map(|own| own.cidr.address())
+        self.addresses.iter().rev().filter(usable).max_by_key(rank).map(|own| own.cidr.address())
     }
 
     fn join(&self, prefix: Ipv6Address) -> Ipv6Address {

@@ -3,9 +3,8 @@
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::time::Duration;
 use smoltcp::wire::{
-    EthernetAddress, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Address, Ipv6Packet,
-    NdiscNeighborFlags, NdiscOption, NdiscOptionRepr, NdiscPrefixInformation, NdiscRepr,
-    RawHardwareAddress,
+    EthernetAddress, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Address, Ipv6Packet, NdiscNeighborFlags, NdiscOption,
+    NdiscOptionRepr, NdiscPrefixInformation, NdiscRepr, RawHardwareAddress,
 };
 
 use super::neighbours::Advertised;
@@ -22,10 +21,7 @@ pub enum Icmp {
 }
 
 pub enum Discovery {
-    Solicitation {
-        target: Ipv6Address,
-        mac: Option<EthernetAddress>,
-    },
+    Solicitation { target: Ipv6Address, mac: Option<EthernetAddress> },
     Advertised(Advertised),
     Router(Advertisement),
 }
@@ -76,119 +72,59 @@ pub fn parse(packet: &Ipv6Packet<&[u8]>) -> Icmp {
         return Icmp::Invalid;
     };
     let error = |error, mtu, destination, protocol, data: &[u8]| {
-        let quote = Quote {
-            destination,
-            protocol,
-            local_port: local_port(protocol, data),
-        };
-        Icmp::Error(IcmpError {
-            error,
-            code: message.msg_code(),
-            from,
-            mtu,
-            quote,
-        })
+        let quote = Quote { destination, protocol, local_port: local_port(protocol, data) };
+        Icmp::Error(IcmpError { error, code: message.msg_code(), from, mtu, quote })
     };
     match repr {
-        Icmpv6Repr::EchoReply {
-            ident,
-            seq_no,
-            data,
-        } => Icmp::EchoReply(EchoReply {
-            from,
-            ident,
-            sequence: seq_no,
-            bytes: data.len(),
-        }),
-        Icmpv6Repr::DstUnreachable { header, data, .. } => error(
-            "destination_unreachable",
-            None,
-            header.dst_addr,
-            header.next_header,
-            data,
-        ),
-        Icmpv6Repr::PktTooBig { mtu, header, data } => error(
-            "packet_too_big",
-            Some(mtu),
-            header.dst_addr,
-            header.next_header,
-            data,
-        ),
-        Icmpv6Repr::TimeExceeded { header, data, .. } => error(
-            "time_exceeded",
-            None,
-            header.dst_addr,
-            header.next_header,
-            data,
-        ),
-        Icmpv6Repr::ParamProblem { header, data, .. } => error(
-            "parameter_problem",
-            None,
-            header.dst_addr,
-            header.next_header,
-            data,
-        ),
-        Icmpv6Repr::Ndisc(repr) => {
-            discovery(packet, &message, &repr).map_or(Icmp::Invalid, Icmp::Discovery)
+        Icmpv6Repr::EchoReply { ident, seq_no, data } => {
+            Icmp::EchoReply(EchoReply { from, ident, sequence: seq_no, bytes: data.len() })
         }
+        Icmpv6Repr::DstUnreachable { header, data, .. } => {
+            error("destination_unreachable", None, header.dst_addr, header.next_header, data)
+        }
+        Icmpv6Repr::PktTooBig { mtu, header, data } => {
+            error("packet_too_big", Some(mtu), header.dst_addr, header.next_header, data)
+        }
+        Icmpv6Repr::TimeExceeded { header, data, .. } => {
+            error("time_exceeded", None, header.dst_addr, header.next_header, data)
+        }
+        Icmpv6Repr::ParamProblem { header, data, .. } => {
+            error("parameter_problem", None, header.dst_addr, header.next_header, data)
+        }
+        Icmpv6Repr::Ndisc(repr) => discovery(packet, &message, &repr).map_or(Icmp::Invalid, Icmp::Discovery),
         _ => Icmp::Other,
     }
 }
 
 /// Discovery that passes the checks of RFC 4861, sections 6.1 and 7.1.
-fn discovery(
-    packet: &Ipv6Packet<&[u8]>,
-    message: &Icmpv6Packet<&[u8]>,
-    repr: &NdiscRepr<'_>,
-) -> Option<Discovery> {
+fn discovery(packet: &Ipv6Packet<&[u8]>, message: &Icmpv6Packet<&[u8]>, repr: &NdiscRepr<'_>) -> Option<Discovery> {
     if packet.hop_limit() != super::HOP_LIMIT || message.msg_code() != 0 {
         return None;
     }
     match *repr {
-        NdiscRepr::NeighborSolicit {
-            target_addr,
-            lladdr,
-        } => {
+        NdiscRepr::NeighborSolicit { target_addr, lladdr } => {
             let for_group = packet.dst_addr().is_multicast() && lladdr.is_none();
-            let valid =
-                !target_addr.is_multicast() && (!packet.src_addr().is_unspecified() || for_group);
-            valid.then(|| Discovery::Solicitation {
-                target: target_addr,
-                mac: mac(lladdr),
-            })
+            let valid = !target_addr.is_multicast() && (!packet.src_addr().is_unspecified() || for_group);
+            valid.then(|| Discovery::Solicitation { target: target_addr, mac: mac(lladdr) })
         }
-        NdiscRepr::NeighborAdvert {
-            flags,
-            target_addr,
-            lladdr,
-        } => {
+        NdiscRepr::NeighborAdvert { flags, target_addr, lladdr } => {
             let solicited = flags.contains(NdiscNeighborFlags::SOLICITED);
-            let valid =
-                !target_addr.is_multicast() && !(solicited && packet.dst_addr().is_multicast());
+            let to_group = packet.dst_addr().is_multicast();
+            let valid = !(target_addr.is_multicast() || solicited && to_group);
             let overrides = flags.contains(NdiscNeighborFlags::OVERRIDE);
-            let said = Advertised {
-                target: target_addr,
-                mac: mac(lladdr),
-                solicited,
-                overrides,
-            };
+            let said = Advertised { target: target_addr, mac: mac(lladdr), solicited, overrides };
             valid.then_some(Discovery::Advertised(said))
         }
-        NdiscRepr::RouterAdvert {
-            router_lifetime,
-            reachable_time,
-            retrans_time,
-            lladdr,
-            mtu,
-            ..
-        } => Some(Discovery::Router(Advertisement {
-            lifetime: router_lifetime.secs() * SECOND,
-            reachable_time: nanoseconds(reachable_time),
-            retrans_timer: nanoseconds(retrans_time),
-            mac: mac(lladdr),
-            mtu: mtu.and_then(|mtu| usize::try_from(mtu).ok()),
-            prefixes: prefixes(message.payload()),
-        })),
+        NdiscRepr::RouterAdvert { router_lifetime, reachable_time, retrans_time, lladdr, mtu, .. } => {
+            Some(Discovery::Router(Advertisement {
+                lifetime: router_lifetime.secs() * SECOND,
+                reachable_time: nanoseconds(reachable_time),
+                retrans_timer: nanoseconds(retrans_time),
+                mac: mac(lladdr),
+                mtu: mtu.and_then(|mtu| usize::try_from(mtu).ok()),
+                prefixes: prefixes(message.payload()),
+            }))
+        }
         // Solicitations of other hosts, and redirects, which a lab's routers do not send.
         NdiscRepr::RouterSolicit { .. } | NdiscRepr::Redirect { .. } => None,
     }
@@ -223,6 +159,5 @@ fn local_port(protocol: IpProtocol, data: &[u8]) -> u16 {
         IpProtocol::Icmpv6 => 4,
         _ => return 0,
     };
-    data.get(at..at + 2)
-        .map_or(0, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
+    data.get(at..at + 2).map_or(0, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
 }

@@ -11,8 +11,8 @@ mod packets;
 mod routers;
 
 use smoltcp::wire::{
-    EthernetAddress, EthernetFrame, EthernetProtocol, Icmpv6Repr, IpProtocol, Ipv6Address,
-    Ipv6Cidr, Ipv6Packet, NdiscNeighborFlags, NdiscRepr,
+    EthernetAddress, EthernetFrame, EthernetProtocol, Icmpv6Repr, IpProtocol, Ipv6Address, Ipv6Cidr, Ipv6Packet,
+    NdiscNeighborFlags, NdiscRepr,
 };
 
 pub use icmp::{EchoReply, IcmpError, Quote};
@@ -86,22 +86,11 @@ impl Link {
     }
 
     pub fn neighbours(&self) -> impl Iterator<Item = NeighbourStatus> {
-        self.neighbours
-            .list()
-            .map(|(address, mac, state)| NeighbourStatus {
-                address,
-                mac: mac.map(mac_text),
-                state,
-            })
+        self.neighbours.list().map(|(address, mac, state)| NeighbourStatus { address, mac: mac.map(mac_text), state })
     }
 
     /// The source of packets to a destination; a wanted one if it is the host's.
-    pub fn source_for(
-        &self,
-        destination: Ipv6Address,
-        wanted: Option<Ipv6Address>,
-        now: u64,
-    ) -> Option<Ipv6Address> {
+    pub fn source_for(&self, destination: Ipv6Address, wanted: Option<Ipv6Address>, now: u64) -> Option<Ipv6Address> {
         match wanted {
             Some(address) => self.addresses.has(address).then_some(address),
             None => self.addresses.source_for(destination, now),
@@ -114,10 +103,7 @@ impl Link {
             return Received::Nothing;
         };
         let to_us = ethernet.dst_addr() == self.mac || ethernet.dst_addr().is_multicast();
-        if ethernet.ethertype() != EthernetProtocol::Ipv6
-            || !to_us
-            || ethernet.src_addr() == self.mac
-        {
+        if ethernet.ethertype() != EthernetProtocol::Ipv6 || !to_us || ethernet.src_addr() == self.mac {
             return Received::Nothing;
         }
         let Ok(packet) = Ipv6Packet::new_checked(ethernet.payload()) else {
@@ -146,13 +132,7 @@ impl Link {
         Received::Packet(ethernet.payload()[..packet.total_len()].to_vec())
     }
 
-    fn discover(
-        &mut self,
-        source: Ipv6Address,
-        destination: Ipv6Address,
-        message: Discovery,
-        now: u64,
-    ) {
+    fn discover(&mut self, source: Ipv6Address, destination: Ipv6Address, message: Discovery, now: u64) {
         match message {
             Discovery::Solicitation { target, mac } => {
                 if source.is_unspecified() {
@@ -165,10 +145,8 @@ impl Link {
                     self.neighbours.heard(source, mac, &mut self.actions);
                 }
                 if self.addresses.has(target) {
-                    let advertisement =
-                        self.advertisement(target, source, NdiscNeighborFlags::SOLICITED);
-                    self.neighbours
-                        .send(source, advertisement, now, &mut self.actions);
+                    let advertisement = self.advertisement(target, source, NdiscNeighborFlags::SOLICITED);
+                    self.neighbours.send(source, advertisement, now, &mut self.actions);
                 }
             }
             Discovery::Advertised(said) => {
@@ -191,8 +169,7 @@ impl Link {
     /// Takes what a router advertises (RFC 4861, section 6.3.4).
     fn configure(&mut self, router: Ipv6Address, said: &Advertisement, now: u64) {
         self.routers.advertised(router, said.lifetime, now);
-        self.neighbours
-            .set_timers(said.reachable_time, said.retrans_timer);
+        self.neighbours.set_timers(said.reachable_time, said.retrans_timer);
         if let Some(mac) = said.mac {
             self.neighbours.heard(router, mac, &mut self.actions);
         }
@@ -205,18 +182,9 @@ impl Link {
         }
     }
 
-    fn advertisement(
-        &self,
-        target: Ipv6Address,
-        to: Ipv6Address,
-        flags: NdiscNeighborFlags,
-    ) -> Vec<u8> {
+    fn advertisement(&self, target: Ipv6Address, to: Ipv6Address, flags: NdiscNeighborFlags) -> Vec<u8> {
         let flags = flags | NdiscNeighborFlags::OVERRIDE;
-        let message = NdiscRepr::NeighborAdvert {
-            flags,
-            target_addr: target,
-            lladdr: Some(self.mac.into()),
-        };
+        let message = NdiscRepr::NeighborAdvert { flags, target_addr: target, lladdr: Some(self.mac.into()) };
         icmpv6(target, to, HOP_LIMIT, &Icmpv6Repr::Ndisc(message))
     }
 
@@ -233,8 +201,7 @@ impl Link {
         } else if self.addresses.has(destination) {
             self.own.push(packet[ETHERNET_HEADER..].to_vec());
         } else if let Some(next_hop) = self.routers.next_hop(destination) {
-            self.neighbours
-                .send(next_hop, packet, now, &mut self.actions);
+            self.neighbours.send(next_hop, packet, now, &mut self.actions);
             self.act();
         } else {
             self.news.push(What::NoRoute { destination });
@@ -242,37 +209,17 @@ impl Link {
     }
 
     /// Sends an echo request.
-    pub fn send_echo(
-        &mut self,
-        from: Ipv6Address,
-        to: Ipv6Address,
-        ident: u16,
-        sequence: u16,
-        data: &[u8],
-        now: u64,
-    ) {
-        let message = Icmpv6Repr::EchoRequest {
-            ident,
-            seq_no: sequence,
-            data,
-        };
+    pub fn send_echo(&mut self, from: Ipv6Address, to: Ipv6Address, ident: u16, sequence: u16, data: &[u8], now: u64) {
+        let message = Icmpv6Repr::EchoRequest { ident, seq_no: sequence, data };
         self.send(icmpv6(from, to, 64, &message), now);
     }
 
     /// Does what is due.
     pub fn poll(&mut self, now: u64) {
         for address in self.addresses.poll(now) {
-            let message = NdiscRepr::NeighborSolicit {
-                target_addr: address,
-                lladdr: None,
-            };
+            let message = NdiscRepr::NeighborSolicit { target_addr: address, lladdr: None };
             let group = solicited_node_group(address);
-            let packet = icmpv6(
-                Ipv6Address::UNSPECIFIED,
-                group,
-                HOP_LIMIT,
-                &Icmpv6Repr::Ndisc(message),
-            );
+            let packet = icmpv6(Ipv6Address::UNSPECIFIED, group, HOP_LIMIT, &Icmpv6Repr::Ndisc(message));
             self.put(packet, group_mac(group));
         }
         if self.routers.poll(now) {
@@ -284,14 +231,7 @@ impl Link {
     }
 
     pub fn next_wake(&self) -> Option<u64> {
-        [
-            self.addresses.next_wake(),
-            self.routers.next_wake(),
-            self.neighbours.next_wake(),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        [self.addresses.next_wake(), self.routers.next_wake(), self.neighbours.next_wake()].into_iter().flatten().min()
     }
 
     /// The link was away: whatever is behind it now may be new.
@@ -316,12 +256,7 @@ impl Link {
         // Without an address there is nothing to say who asks (RFC 4861, section 4.1).
         let mac = source.map(|_| self.mac.into());
         let message = Icmpv6Repr::Ndisc(NdiscRepr::RouterSolicit { lladdr: mac });
-        let packet = icmpv6(
-            source.unwrap_or(Ipv6Address::UNSPECIFIED),
-            ALL_ROUTERS,
-            HOP_LIMIT,
-            &message,
-        );
+        let packet = icmpv6(source.unwrap_or(Ipv6Address::UNSPECIFIED), ALL_ROUTERS, HOP_LIMIT, &message);
         self.put(packet, group_mac(ALL_ROUTERS));
     }
 
@@ -330,24 +265,17 @@ impl Link {
             match action {
                 Action::Send { mac, packet } => self.put(packet, mac),
                 Action::Solicit { target, mac } => {
-                    let source = self
-                        .addresses
-                        .source_for(target, 0)
-                        .or_else(|| self.addresses.link_local());
+                    let source = self.addresses.source_for(target, 0).or_else(|| self.addresses.link_local());
                     let Some(source) = source else { continue };
                     let group = solicited_node_group(target);
-                    let message = NdiscRepr::NeighborSolicit {
-                        target_addr: target,
-                        lladdr: Some(self.mac.into()),
-                    };
+                    let message = NdiscRepr::NeighborSolicit { target_addr: target, lladdr: Some(self.mac.into()) };
                     let to = if mac.is_some() { target } else { group };
                     let packet = icmpv6(source, to, HOP_LIMIT, &Icmpv6Repr::Ndisc(message));
                     self.put(packet, mac.unwrap_or_else(|| group_mac(group)));
                 }
                 Action::Unreachable { neighbour, packets } => {
                     self.routers.set_suspect(neighbour, true);
-                    self.news
-                        .push(What::NeighbourUnreachable { neighbour, packets });
+                    self.news.push(What::NeighbourUnreachable { neighbour, packets });
                 }
             }
         }
@@ -361,15 +289,9 @@ impl Link {
     fn tell_changes(&mut self) {
         for change in std::mem::take(&mut self.addresses.changes) {
             self.news.push(match change {
-                addresses::Change::Added(cidr) => What::AddressAdded {
-                    address: cidr.to_string(),
-                },
-                addresses::Change::Removed(cidr) => What::AddressRemoved {
-                    address: cidr.to_string(),
-                },
-                addresses::Change::Duplicate(cidr) => What::AddressDuplicate {
-                    address: cidr.to_string(),
-                },
+                addresses::Change::Added(cidr) => What::AddressAdded { address: cidr.to_string() },
+                addresses::Change::Removed(cidr) => What::AddressRemoved { address: cidr.to_string() },
+                addresses::Change::Duplicate(cidr) => What::AddressDuplicate { address: cidr.to_string() },
             });
         }
         for change in std::mem::take(&mut self.routers.changes) {

@@ -80,11 +80,7 @@ pub struct Neighbours {
 
 impl Default for Neighbours {
     fn default() -> Self {
-        Self {
-            neighbours: BTreeMap::new(),
-            reachable_time: REACHABLE_TIME,
-            retrans_timer: RETRANS_TIMER,
-        }
+        Self { neighbours: BTreeMap::new(), reachable_time: REACHABLE_TIME, retrans_timer: RETRANS_TIMER }
     }
 }
 
@@ -113,10 +109,7 @@ impl Neighbours {
                 neighbour.state = State::Delay;
                 neighbour.due = Some(now + DELAY_FIRST_PROBE);
             }
-            actions.push(Action::Send {
-                mac: neighbour.mac,
-                packet,
-            });
+            actions.push(Action::Send { mac: neighbour.mac, packet });
             return;
         }
         self.make_room();
@@ -128,10 +121,7 @@ impl Neighbours {
             waiting: VecDeque::from([packet]),
         };
         self.neighbours.insert(to, neighbour);
-        actions.push(Action::Solicit {
-            target: to,
-            mac: None,
-        });
+        actions.push(Action::Solicit { target: to, mac: None });
     }
 
     /// A neighbour said its MAC by the way, in a solicitation or a router's advertisement (RFC 4861, section 7.2.3).
@@ -200,10 +190,7 @@ impl Neighbours {
                     neighbour.ask(*address, now + retrans_timer, actions);
                 }
                 State::Incomplete | State::Probe => {
-                    actions.push(Action::Unreachable {
-                        neighbour: *address,
-                        packets: neighbour.waiting.len(),
-                    });
+                    actions.push(Action::Unreachable { neighbour: *address, packets: neighbour.waiting.len() });
                     return false;
                 }
             }
@@ -212,16 +199,11 @@ impl Neighbours {
     }
 
     pub fn next_wake(&self) -> Option<u64> {
-        self.neighbours
-            .values()
-            .filter_map(|neighbour| neighbour.due)
-            .min()
+        self.neighbours.values().filter_map(|neighbour| neighbour.due).min()
     }
 
     /// Each neighbour, its MAC if known, and its state in a word.
-    pub fn list(
-        &self,
-    ) -> impl Iterator<Item = (Ipv6Address, Option<EthernetAddress>, &'static str)> {
+    pub fn list(&self) -> impl Iterator<Item = (Ipv6Address, Option<EthernetAddress>, &'static str)> {
         self.neighbours.iter().map(|(address, neighbour)| {
             let state = match neighbour.state {
                 State::Incomplete => "incomplete",
@@ -230,23 +212,14 @@ impl Neighbours {
                 State::Delay => "delay",
                 State::Probe => "probe",
             };
-            (
-                *address,
-                (neighbour.state != State::Incomplete).then_some(neighbour.mac),
-                state,
-            )
+            (*address, (neighbour.state != State::Incomplete).then_some(neighbour.mac), state)
         })
     }
 
     fn make_room(&mut self) {
         if self.neighbours.len() >= MAX_NEIGHBOURS {
-            let idle = self
-                .neighbours
-                .iter()
-                .find(|(_, neighbour)| neighbour.state == State::Stale);
-            let address = idle
-                .or(self.neighbours.iter().next())
-                .map(|(address, _)| *address);
+            let idle = self.neighbours.iter().find(|(_, neighbour)| neighbour.state == State::Stale);
+            let address = idle.or(self.neighbours.iter().next()).map(|(address, _)| *address);
             address.and_then(|address| self.neighbours.remove(&address));
         }
     }
@@ -255,11 +228,7 @@ impl Neighbours {
 impl Neighbour {
     /// Reachable until then, or stale.
     fn become_known(&mut self, until: Option<u64>) {
-        self.state = if until.is_some() {
-            State::Reachable
-        } else {
-            State::Stale
-        };
+        self.state = if until.is_some() { State::Reachable } else { State::Stale };
         self.due = until;
         self.asked = 0;
     }
@@ -273,10 +242,6 @@ impl Neighbour {
 
     fn release(&mut self, actions: &mut Vec<Action>) {
         let mac = self.mac;
-        actions.extend(
-            self.waiting
-                .drain(..)
-                .map(|packet| Action::Send { mac, packet }),
-        );
+        actions.extend(self.waiting.drain(..).map(|packet| Action::Send { mac, packet }));
     }
 }

@@ -41,20 +41,10 @@ pub struct Routers {
 
 impl Routers {
     pub fn new(gateway: Option<Ipv6Address>, addresses: &[Ipv6Cidr], autoconfigures: bool) -> Self {
-        let routers = gateway.map(|address| Router {
-            address,
-            until: None,
-            suspect: false,
-        });
+        let routers = gateway.map(|address| Router { address, until: None, suspect: false });
         Self {
             routers: routers.into_iter().collect(),
-            prefixes: addresses
-                .iter()
-                .map(|cidr| Prefix {
-                    cidr: *cidr,
-                    until: None,
-                })
-                .collect(),
+            prefixes: addresses.iter().map(|cidr| Prefix { cidr: *cidr, until: None }).collect(),
             solicit: autoconfigures.then_some((0, FIRST_INTERVAL)),
             changes: gateway.map(Change::Added).into_iter().collect(),
         }
@@ -70,11 +60,8 @@ impl Routers {
 
     /// The neighbour that a packet goes to first; none if no router is known.
     pub fn next_hop(&self, destination: Ipv6Address) -> Option<Ipv6Address> {
-        let on_link = is_link_scoped(destination)
-            || self
-                .prefixes
-                .iter()
-                .any(|prefix| prefix.cidr.contains_addr(&destination));
+        let on_link =
+            is_link_scoped(destination) || self.prefixes.iter().any(|prefix| prefix.cidr.contains_addr(&destination));
         if on_link {
             return Some(destination);
         }
@@ -84,10 +71,7 @@ impl Routers {
 
     /// A router says for how long it is one; 0 takes it back.
     pub fn advertised(&mut self, address: Ipv6Address, lifetime: u64, now: u64) {
-        let known = self
-            .routers
-            .iter()
-            .position(|router| router.address == address);
+        let known = self.routers.iter().position(|router| router.address == address);
         match (known, lifetime) {
             (Some(index), 0) => {
                 self.routers.remove(index);
@@ -99,11 +83,7 @@ impl Routers {
             }
             (None, 0) => {}
             (None, _) => {
-                self.routers.push(Router {
-                    address,
-                    until: Some(now + lifetime),
-                    suspect: false,
-                });
+                self.routers.push(Router { address, until: Some(now + lifetime), suspect: false });
                 self.changes.push(Change::Added(address));
             }
         }
@@ -119,11 +99,8 @@ impl Routers {
         }
         let cidr = Ipv6Cidr::new(prefix.prefix, prefix.prefix_len);
         let until = until(prefix.valid_lifetime, now);
-        let same = |known: &Prefix| {
-            known.cidr.prefix_len() == cidr.prefix_len() && known.cidr.contains_subnet(&cidr)
-        };
-        self.prefixes
-            .retain(|known| known.until.is_none() || !same(known));
+        let same = |known: &Prefix| known.cidr.prefix_len() == cidr.prefix_len() && known.cidr.contains_subnet(&cidr);
+        self.prefixes.retain(|known| known.until.is_none() || !same(known));
         if until != Some(now) && !self.prefixes.iter().any(same) {
             self.prefixes.push(Prefix { cidr, until });
         }
@@ -131,11 +108,7 @@ impl Routers {
 
     /// A neighbour did not answer, or has answered.
     pub fn set_suspect(&mut self, address: Ipv6Address, suspect: bool) {
-        for router in self
-            .routers
-            .iter_mut()
-            .filter(|router| router.address == address)
-        {
+        for router in self.routers.iter_mut().filter(|router| router.address == address) {
             router.suspect = suspect;
         }
     }
@@ -170,10 +143,7 @@ impl Routers {
     pub fn next_wake(&self) -> Option<u64> {
         let routers = self.routers.iter().filter_map(|router| router.until);
         let prefixes = self.prefixes.iter().filter_map(|prefix| prefix.until);
-        let solicit = self
-            .solicit
-            .map(|(due, _)| due)
-            .filter(|due| *due < u64::MAX);
+        let solicit = self.solicit.map(|(due, _)| due).filter(|due| *due < u64::MAX);
         routers.chain(prefixes).chain(solicit).min()
     }
 }

@@ -22,12 +22,7 @@ pub struct Link {
 
 impl Default for Link {
     fn default() -> Self {
-        Self {
-            delay: 5 * MILLISECOND,
-            loss: 0,
-            late: 0,
-            cut: 0..0,
-        }
+        Self { delay: 5 * MILLISECOND, loss: 0, late: 0, cut: 0..0 }
     }
 }
 
@@ -44,12 +39,8 @@ pub struct Network {
 }
 
 pub fn config(number: u8, addresses: &[&str]) -> Config {
-    let addresses: Vec<String> = addresses
-        .iter()
-        .map(|address| (*address).to_string())
-        .collect();
-    let mut config =
-        Config::parse(&format!("02:00:00:00:00:{number:02x}"), &addresses, None).unwrap();
+    let addresses: Vec<String> = addresses.iter().map(|address| (*address).to_string()).collect();
+    let mut config = Config::parse(&format!("02:00:00:00:00:{number:02x}"), &addresses, None).unwrap();
     config.seed = number.into();
     config
 }
@@ -57,13 +48,7 @@ pub fn config(number: u8, addresses: &[&str]) -> Config {
 impl Network {
     /// Hosts 2001:db8::1 and 2001:db8::2.
     pub fn new(link: Link) -> Self {
-        Self::of(
-            [
-                config(1, &["2001:db8::1/64"]),
-                config(2, &["2001:db8::2/64"]),
-            ],
-            link,
-        )
+        Self::of([config(1, &["2001:db8::1/64"]), config(2, &["2001:db8::2/64"])], link)
     }
 
     pub fn of(configs: [Config; 2], link: Link) -> Self {
@@ -81,10 +66,7 @@ impl Network {
 
     pub fn command(&mut self, host: usize, line: &str) -> u32 {
         let command = Command::parse(line).unwrap();
-        self.hosts[host]
-            .command(command, self.now)
-            .unwrap()
-            .unwrap_or_default()
+        self.hosts[host].command(command, self.now).unwrap().unwrap_or_default()
     }
 
     /// Goes on until `end`, or until nothing is left to do.
@@ -104,19 +86,12 @@ impl Network {
             let Some(next) = wakes.chain(arrivals).min() else {
                 break;
             };
-            assert!(
-                next > now || arrivals == Some(now),
-                "a host that was polled wants to be polled at once"
-            );
+            assert!(next > now || arrivals == Some(now), "a host that was polled wants to be polled at once");
             if next > end {
                 break;
             }
             self.now = next;
-            while let Some(entry) = self
-                .under_way
-                .first_entry()
-                .filter(|entry| entry.key().0 <= next)
-            {
+            while let Some(entry) = self.under_way.first_entry().filter(|entry| entry.key().0 <= next) {
                 let (to, frame) = entry.remove();
                 self.hosts[to].receive(&frame, next);
             }
@@ -126,27 +101,16 @@ impl Network {
 
     fn carry(&mut self, from: usize, frame: Vec<u8>) {
         let lost = self.random.u32(..100) < self.link.loss || self.link.cut.contains(&self.now);
-        let late = if self.random.u32(..100) < self.link.late {
-            3 * MILLISECOND
-        } else {
-            0
-        };
+        let late = if self.random.u32(..100) < self.link.late { 3 * MILLISECOND } else { 0 };
         self.sent.push((self.now, from, frame.clone()));
         if !lost {
             self.number += 1;
-            self.under_way.insert(
-                (self.now + self.link.delay + late, self.number),
-                (1 - from, frame),
-            );
+            self.under_way.insert((self.now + self.link.delay + late, self.number), (1 - from, frame));
         }
     }
 
     /// What host `host` told of `flow`.
     pub fn told(&self, host: usize, flow: u32) -> Vec<&What> {
-        self.events[host]
-            .iter()
-            .filter(|event| event.flow == Some(flow))
-            .map(|event| &event.what)
-            .collect()
+        self.events[host].iter().filter(|event| event.flow == Some(flow)).map(|event| &event.what).collect()
     }
 }
