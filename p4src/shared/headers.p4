@@ -53,7 +53,7 @@ header quote_h {
 @id(PACKET_IN_HEADER_ID)
 header packet_in_h {
     @id(1) punt_reason_t reason;
-    @id(2) bit<16> ingress_port;
+    @id(2) bit<16> ingress_port;        // of a copy of what leaves, the port that it leaves by
     @id(3) bit<16> vlan;                // that the packet was taken to be in, tagged or not
 }
 
@@ -70,6 +70,7 @@ const bit<8> PACKET_OUT_SEND   = 0;     // leaves by the port as it is
 const bit<8> PACKET_OUT_FLOOD  = 1;     // goes to every port of the VLAN, tagged where the port wants it
 const bit<8> PACKET_OUT_SUBMIT = 2;     // goes through the pipeline as if it had arrived by the port
 
+const bit<16> PACKET_IN_BYTES  = 5;
 const bit<16> PACKET_OUT_BYTES = 5;
 
 struct headers_t {

@@ -98,6 +98,21 @@
 #define ERRORS_SENT_COUNTER_ID          0x12000506
 #define ERRORS_HELD_BACK_COUNTER_ID     0x12000507
 
+// Captures: next free table 0x02000603, action 0x01000605, direct counter 0x13000603, meter 0x14000603.
+#define CAPTURES_IN_TABLE_ID            0x02000601
+#define CAPTURES_OUT_TABLE_ID           0x02000602
+
+#define CAPTURE_IN_ACTION_ID            0x01000601
+#define NOT_CAPTURED_IN_ACTION_ID       0x01000602
+#define CAPTURE_OUT_ACTION_ID           0x01000603
+#define NOT_CAPTURED_OUT_ACTION_ID      0x01000604
+
+#define CAPTURES_IN_COUNTER_ID          0x13000601
+#define CAPTURES_OUT_COUNTER_ID         0x13000602
+
+#define CAPTURE_IN_METER_ID             0x14000601
+#define CAPTURE_OUT_METER_ID            0x14000602
+
 // Headers of the controller.
 #define PACKET_IN_HEADER_ID             0x04000001
 #define PACKET_OUT_HEADER_ID            0x04000002

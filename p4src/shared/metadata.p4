@@ -64,7 +64,8 @@ struct egress_t {
     bool as_it_is;              // leave tag and addresses alone
     bool routed;                // new addresses below IPv6, one hop less
     mac_address_t destination;
-    bit<16> cut;                // to this many bytes; 0: not
+    @field_list(FIELDS_OF_PUNT) bit<16> cut;    // to this many bytes; 0: not
+    bool copy;                  // a copy of it as it leaves goes to the controller
 }
 
 struct metadata_t {
@@ -72,6 +73,7 @@ struct metadata_t {
     @field_list(FIELDS_OF_PUNT) vlan_id_t vlan;
     @field_list(FIELDS_OF_PUNT) punt_reason_t punt;
     bool punt_copy;             // the controller gets a copy, the packet goes on
+    @field_list(FIELDS_OF_PUNT) bool captured;  // another copy is due when it leaves for the controller
     drop_reason_t fault;        // found by the parser
     drop_reason_t drop;
     @field_list(FIELDS_OF_ERROR) bool from_controller;  // a packet_out header stands before the packet

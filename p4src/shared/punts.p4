@@ -32,13 +32,16 @@ control PuntLimits(inout metadata_t meta) {
     }
 }
 
-// Egress. The packet itself is as it arrived.
-control PuntHeader(inout headers_t hdr, in metadata_t meta) {
+// Egress. The packet itself is as it arrived, or as it leaves.
+control PuntHeader(inout headers_t hdr, inout metadata_t meta) {
     apply {
         hdr.packet_in.setValid();
         hdr.packet_in.reason = meta.punt;
         hdr.packet_in.ingress_port = (bit<16>)meta.ingress_port;
         hdr.packet_in.vlan = (bit<16>)meta.vlan;
+        if (meta.egress.cut != 0) {
+            meta.egress.cut = meta.egress.cut + PACKET_IN_BYTES;
+        }
     }
 }
 

@@ -47,12 +47,14 @@ const drop_reason_t DROP_ERROR_NO_SOURCE = 61;          // an ICMPv6 error from 
 
 const punt_reason_t PUNT_NONE = 0;
 
-// Next free: 7.
+// Next free: 9.
 const punt_reason_t PUNT_LOCAL                   = 1;   // to an address of the router
 const punt_reason_t PUNT_NEIGHBOUR_UNKNOWN       = 2;   // the next hop's MAC is not known
 const punt_reason_t PUNT_ROUTER_SOLICITATION     = 3;
 const punt_reason_t PUNT_ROUTER_ADVERTISEMENT    = 4;
 const punt_reason_t PUNT_NEIGHBOUR_SOLICITATION  = 5;   // for an address of the router
 const punt_reason_t PUNT_NEIGHBOUR_ADVERTISEMENT = 6;
+const punt_reason_t PUNT_CAPTURED_IN             = 7;   // a copy of what arrived by the port
+const punt_reason_t PUNT_CAPTURED_OUT            = 8;   // a copy of what leaves by the port
 
 #endif

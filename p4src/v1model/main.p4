@@ -20,6 +20,7 @@
 #include "../shared/routing.p4"
 #include "../shared/errors.p4"
 #include "../shared/punts.p4"
+#include "../shared/captures.p4"
 #include "../shared/deparser.p4"
 #include "standard.p4"
 
@@ -36,6 +37,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Bridging() bridging;
     ErrorLimits() error_limits;
     PuntLimits() punt_limits;
+    CaptureIn() capture_in;
     IngressEnd() end;
 
     apply {
@@ -51,6 +53,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         bridging.apply(hdr, meta);          // all the rest
         error_limits.apply(hdr, meta);
         punt_limits.apply(meta);
+        capture_in.apply(hdr, meta);        // a copy of what arrived
         end.apply(hdr, meta, standard);
     }
 }
@@ -62,6 +65,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     Rewriting() rewriting;
     VlanTags() vlan_tags;
     ErrorMessage() error_message;
+    CaptureOut() capture_out;
     EgressEnd() end;
 
     apply {
@@ -74,6 +78,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             vlan_tags.apply(hdr, meta);
             error_message.apply(hdr, meta);
         }
+        capture_out.apply(meta);            // a copy of what leaves
         end.apply(meta, standard);
     }
 }

@@ -111,6 +111,9 @@ control EgressEnd(in metadata_t meta, inout standard_metadata_t standard) {
                 truncate((bit<32>)meta.egress.cut);
             }
         }
+        if (meta.egress.copy) {
+            clone_preserving_field_list(CloneType.E2E, CPU_SESSION, FIELDS_OF_PUNT);
+        }
     }
 }
 
