@@ -40,8 +40,9 @@ venv-switch: everything ## The Python modules of the embedded switch and of the 
 	for module in wayname_switch wayname_host; do install -m 644 switch/target/release/lib$$module.so \
 	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
 
-wheel: venv ## A wheel of the Python module, in switch/target/wheels
+wheel: venv ## Wheels of the Python modules, in switch/target/wheels
 	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
+	$(BIN)/maturin build --release --locked -m topo/host/python/Cargo.toml
 
 run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n ends it by itself)
 	mkdir -p $(RUN_DIR)

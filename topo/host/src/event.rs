@@ -53,9 +53,10 @@ pub enum What {
         neighbour: Ipv6Addr,
         packets: usize,
     },
-    /// There is no router for packets to this destination.
+    /// There is no router for packets to this destination; told once a second, the others counted.
     NoRoute {
         destination: Ipv6Addr,
+        held_back: u64,
     },
     /// Packets are not longer than this from now on.
     PathMtu {

@@ -12,10 +12,8 @@ use crate::device::Queues;
 use crate::event::{Event, FlowStatus, Status, What};
 use crate::flow::{App, Context, Progress, Shared};
 use crate::link::{IcmpError, Link, Received, mac_text};
-use crate::units::{SECOND, instant, since_instant};
-
-/// Destinations for which the last error is remembered.
-const MAX_HELD_BACK: usize = 256;
+use crate::throttle::Throttle;
+use crate::units::{instant, since_instant};
 
 /// A host on a link.
 pub struct Host {
@@ -26,8 +24,7 @@ pub struct Host {
     apps: BTreeMap<u32, Box<dyn App>>,
     shared: Shared,
     random: fastrand::Rng,
-    /// When an error about a destination was told last, and how many were not told since.
-    errors_told: BTreeMap<(&'static str, std::net::Ipv6Addr), (u64, u64)>,
+    throttle: Throttle,
     /// Something came in that [`Host::poll`] has not dealt with.
     disturbed: bool,
 }
@@ -47,7 +44,7 @@ impl Host {
             apps: BTreeMap::new(),
             shared: Shared::default(),
             random,
-            errors_told: BTreeMap::new(),
+            throttle: Throttle::default(),
             disturbed: true,
         })
     }
@@ -85,6 +82,11 @@ impl Host {
         self.let_go();
         for what in self.link.take_news() {
             self.tell(now, what);
+        }
+        for destination in self.link.take_unroutable() {
+            if let Some(held_back) = self.throttle.tell("no_route", destination, now) {
+                self.tell(now, What::NoRoute { destination, held_back });
+            }
         }
         self.link.take_frames(frames);
     }
@@ -248,22 +250,14 @@ impl Host {
             self.shorten_packets((mtu as usize).max(MIN_MTU), now);
             self.configure(now);
         }
-        if self.errors_told.len() > MAX_HELD_BACK {
-            self.errors_told.clear();
-        }
-        let (last, held_back) = self.errors_told.entry((error.error, error.quote.destination)).or_insert((0, 0));
-        if *last > 0 && now < *last + SECOND {
-            *held_back += 1;
-            return;
-        }
-        *last = now.max(1);
+        let Some(held_back) = self.throttle.tell(error.error, error.quote.destination, now) else { return };
         let what = What::IcmpError {
             error: error.error,
             code: error.code,
             from: error.from,
             destination: error.quote.destination,
             mtu: error.mtu,
-            held_back: std::mem::take(held_back),
+            held_back,
         };
         let flow = self.apps.iter().find(|(_, app)| app.sent(&error.quote)).map(|(flow, _)| *flow);
         self.shared.events.push(Event { at_ns: now, flow, what });

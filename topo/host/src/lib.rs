@@ -18,6 +18,7 @@ mod event;
 mod flow;
 mod host;
 mod link;
+mod throttle;
 mod units;
 
 pub use command::Command;

@@ -18,7 +18,7 @@ use crate::control::{Lines, write_events};
 
 /// Frames taken before the host deals with them.
 const BURST: usize = 256;
-/// How often an end that is alone looks for the other one.
+/// How often an end that neither is connected nor listens tries again.
 const RECONNECT: u64 = 20_000_000;
 
 struct Runner {
@@ -104,7 +104,7 @@ impl Runner {
         let time = now();
         let full = !self.leaving.is_empty();
         let wake = if full { None } else { self.host.next_wake(time) };
-        let reconnect = (!self.up).then_some(time + RECONNECT);
+        let reconnect = self.wire.fd().is_none().then_some(time + RECONNECT);
         let until = if more { Some(time) } else { wake.into_iter().chain(reconnect).min() };
         let timeout = until.map(|until| timespec(until.saturating_sub(time)));
 

@@ -56,6 +56,6 @@ fn a_neighbour_that_is_not_there_is_told() {
     network.run(5 * SECOND);
     let told: Vec<&What> = network.events[0].iter().map(|event| &event.what).collect();
     let neighbour = What::NeighbourUnreachable { neighbour: "2001:db8::9".parse().unwrap(), packets: 1 };
-    let route = What::NoRoute { destination: "2001:db8:9::9".parse().unwrap() };
+    let route = What::NoRoute { destination: "2001:db8:9::9".parse().unwrap(), held_back: 0 };
     assert!(told.contains(&&neighbour) && told.contains(&&route), "{told:?}");
 }

@@ -51,6 +51,8 @@ pub struct Link {
     /// Packets to the host itself.
     own: Vec<Vec<u8>>,
     news: Vec<What>,
+    /// Destinations of packets that no router could take.
+    unroutable: Vec<Ipv6Address>,
 }
 
 impl Link {
@@ -65,6 +67,7 @@ impl Link {
             frames: vec![],
             own: vec![],
             news: vec![],
+            unroutable: vec![],
         }
     }
 
@@ -204,7 +207,7 @@ impl Link {
             self.neighbours.send(next_hop, packet, now, &mut self.actions);
             self.act();
         } else {
-            self.news.push(What::NoRoute { destination });
+            self.unroutable.push(destination);
         }
     }
 
@@ -249,6 +252,10 @@ impl Link {
 
     pub fn take_news(&mut self) -> Vec<What> {
         std::mem::take(&mut self.news)
+    }
+
+    pub fn take_unroutable(&mut self) -> Vec<Ipv6Address> {
+        std::mem::take(&mut self.unroutable)
     }
 
     fn solicit_routers(&mut self) {
