@@ -4,19 +4,11 @@
     write_cases.py            writes the .stf files
     write_cases.py --check    fails if a file is not what would be written
 
-One edge, the same in every case:
-
-    port 1, 2   VLAN 1 untagged    hosts, 2001:db8:1::/64
-    port 3      VLAN 1 and 20, tagged
-    port 4      VLAN 100 untagged  first provider
-    port 5      VLAN 200 untagged  second provider, MTU 1280
-    port 6      in no VLAN
-    port 510    the controller
+All cases run on the edge of small_site.py.
 """
 
 import argparse
 import random
-import re
 import sys
 from pathlib import Path
 
@@ -25,35 +17,24 @@ from scapy.all import (
     ICMPv6ND_RA, ICMPv6ND_Redirect, ICMPv6ND_RS, ICMPv6NDOptSrcLLAddr, ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6,
     IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, Packet, Raw, conf,
 )
+from small_site import (
+    ADDRESS, CPU, CPU_SESSION, DROP, FAR, FAR_SMALL, GROUPS, HOST, IP_OF, OUT, PROVIDER, PUNT, ROUTER, authentication, entries,
+    error_about, fragment, from_host, in_chain, options, out_first, routed, to_router, udp,
+)
 
 HERE = Path(__file__).parent
-SHARED = HERE.parent / "shared"
-CPU = 510
-
-HOST = {1: "02:00:00:00:00:11", 2: "02:00:00:00:00:12", 3: "02:00:00:00:00:13"}
-IP_OF = {1: "2001:db8:1::11", 2: "2001:db8:1::12", 3: "2001:db8:1::13"}
-ROUTER = {1: "02:ed:9e:00:00:01", 100: "02:ed:9e:00:01:00", 200: "02:ed:9e:00:02:00"}
-ADDRESS = {1: "2001:db8:1::1", 100: "2001:db8:a::2", 200: "2001:db8:b::2"}
-PROVIDER = {4: "02:99:00:00:00:0a", 5: "02:99:00:00:00:0b"}
-FAR = "2001:db8:f00::1"         # behind the first provider
-FAR_SMALL = "2001:db8:e00::1"   # behind the second
 
 
-def constants(prefix: str) -> dict[str, int]:
-    """Numbers of the P4 text, so that cases name reasons and not numbers."""
-    text = (SHARED / "reasons.p4").read_text() + (SHARED / "headers.p4").read_text()
-    return {name: int(value) for name, value in re.findall(rf"const \S+ ({prefix}\w+)\s*= (\d+);", text)}
-
-
-DROP, PUNT, OUT = constants("DROP_"), constants("PUNT_"), constants("PACKET_OUT_")
-
-
-def number(address: str) -> str:
-    if "." in address or ":" not in address:
-        raise ValueError(address)
-    if len(address) == 17 and address.count(":") == 5:
-        return "0x" + address.replace(":", "")
-    return "0x" + bytes(IPv6(src=address))[8:24].hex()
+def number(value: int | str) -> str:
+    """As the format wants it: everything is a number, a prefix has its length behind it."""
+    if isinstance(value, int):
+        return str(value)
+    if "/" in value:
+        address, length = value.split("/")
+        return f"{number(address)}/{length}"
+    if len(value) == 17 and value.count(":") == 5:
+        return "0x" + value.replace(":", "")
+    return "0x" + bytes(IPv6(src=value))[8:24].hex()
 
 
 class Case:
@@ -70,42 +51,14 @@ class Case:
         self.lines.append(f"add {table} " + " ".join(f"{key}:{value}" for key, value in keys.items()) + f" {action}")
 
     def site(self) -> None:
-        for port, untagged, tagged in ((1, 1, ()), (2, 1, ()), (3, 0, (1, 20)), (4, 100, ()), (5, 200, ())):
-            self.add("ports", f"set_port_vlan(vlan:{untagged})", port=port)
-            for vlan in (untagged, *tagged):
-                if vlan:
-                    self.add("vlan_members", "admit_to_vlan()", port=port, vlan=vlan)
-                    tags = "send_tagged()" if vlan in tagged else "send_untagged()"
-                    self.add("vlan_tags", tags, port=port, vlan=vlan)
-        for node, (vlan, ports) in enumerate({1: (1, 2, 3), 20: (3,), 100: (4,), 200: (5,)}.items()):
-            self.lines.append(f"mc_mgrp_create {vlan}")
-            self.lines.append(f"mc_node_create {vlan} " + " ".join(map(str, ports)))
-            self.lines.append(f"mc_node_associate {vlan} {node}")
-            self.add("floods", f"send_to_group(group:{vlan})", vlan=vlan)
-        self.lines.append(f"mirroring_add 1 {CPU}")
-        for host in (1, 2, 3):
-            self.add("stations", f"send_to_port(port:{host})", vlan=1, destination=number(HOST[host]))
-        for vlan, mac in ROUTER.items():
-            self.add("interfaces", f"set_interface(mac:{number(mac)},address:{number(ADDRESS[vlan])})", vlan=vlan)
-            self.add("source_macs", f"set_source_mac(mac:{number(mac)})", vlan=vlan)
-            for address in (ADDRESS[vlan], "fe80::1"):
-                self.add("own_addresses", "own_address()", vlan=vlan, target=number(address))
-            self.add("routes", "route_local()", destination=f"{number(ADDRESS[vlan])}/128")
-        self.add("routes", "route_local()", destination=f"{number('fe80::1')}/128")
-        self.add("routes", "route_connected(vlan:1)", destination=f"{number('2001:db8:1::')}/64")
-        self.add("routes", "route_nexthop(nexthop:1)", destination=f"{number('2001:db8::')}/32")
-        self.add("routes", "route_nexthop(nexthop:2)", destination=f"{number('2001:db8:e00::')}/48")
-        self.add("routes", "route_nexthop(nexthop:9)", destination=f"{number('2001:db8:bad::')}/48")
-        self.add("routes", "route_prohibited()", destination=f"{number('2001:db8:911::')}/48")
-        self.add("routes", "route_discard()", destination=f"{number('2001:db8:912::')}/48")
-        self.add("nexthops", f"set_nexthop(vlan:100,address:{number('fe80::a1')})", nexthop=1)
-        self.add("nexthops", f"set_nexthop(vlan:200,address:{number('fe80::b1')})", nexthop=2)
-        self.add("neighbours", f"set_neighbour(port:4,mac:{number(PROVIDER[4])})", vlan=100, address=number("fe80::a1"))
-        self.add("neighbours", f"set_neighbour(port:5,mac:{number(PROVIDER[5])})", vlan=200, address=number("fe80::b1"))
-        for host in (1, 2, 3):
-            action = f"set_neighbour(port:{host},mac:{number(HOST[host])})"
-            self.add("neighbours", action, vlan=1, address=number(IP_OF[host]))
-        self.add("port_mtus", "set_port_mtu(bytes:1280)", port=5)
+        for node, (group, ports) in enumerate(GROUPS.items()):
+            self.lines.append(f"mc_mgrp_create {group}")
+            self.lines.append(f"mc_node_create {group} " + " ".join(map(str, ports)))
+            self.lines.append(f"mc_node_associate {group} {node}")
+        self.lines.append(f"mirroring_add {CPU_SESSION} {CPU}")
+        for table, keys, action, parameters in entries():
+            values = ",".join(f"{name}:{number(value)}" for name, value in parameters.items())
+            self.add(table, f"{action}({values})", **{name: number(value) for name, value in keys.items()})
 
     def say(self, text: str) -> None:
         self.lines += ["", f"# {text}"]
@@ -154,59 +107,6 @@ class Case:
                 if value:
                     self.checks.append(f"check_counter {counter}({value}) packets == {counted.get(name, 0)}")
         return "\n".join(self.lines + self.checks) + "\n"
-
-
-def from_host(packet: Packet, to: str, host: int = 1) -> Packet:
-    return Ether(src=HOST[host], dst=to) / packet
-
-
-def to_router(packet: Packet, host: int = 1) -> Packet:
-    return from_host(packet, ROUTER[1], host)
-
-
-def udp(host: int = 1, to: str = FAR, **fields: object) -> Packet:
-    return IPv6(src=IP_OF[host], dst=to, **fields) / UDP(sport=1000, dport=2000) / Raw(b"wayname")
-
-
-def routed(packet: Packet, vlan: int, mac: str) -> Packet:
-    """The packet one hop on: new MACs, one hop less, nothing else."""
-    raw = bytearray(bytes(packet))
-    raw[0:12] = bytes.fromhex((mac + ROUTER[vlan]).replace(":", ""))
-    raw[21] -= 1
-    return Raw(bytes(raw))
-
-
-def out_first(packet: Packet) -> Packet:
-    return routed(packet, 100, PROVIDER[4])
-
-
-def in_chain(*headers: tuple[int, bytes], upper: int = 17, payload: bytes | None = None, **fields: object) -> Packet:
-    """A UDP packet behind extension headers given as (own number, all but the first octet)."""
-    payload = bytes(UDP(sport=1000, dport=2000, len=15, chksum=1)) + b"wayname" if payload is None else payload
-    numbers = [number for number, _ in headers] + [upper]
-    chain = b"".join(bytes([following]) + rest for (_, rest), following in zip(headers, numbers[1:]))
-    fields.setdefault("plen", len(chain) + len(payload))
-    return to_router(IPv6(src=IP_OF[1], dst=FAR, nh=numbers[0], **fields) / Raw(chain + payload))
-
-
-def options(octets: int = 8) -> bytes:
-    """The rest of a header of this many octets, filled with Pad1 options."""
-    return bytes([octets // 8 - 1]) + bytes(octets - 2)
-
-
-def fragment(offset: int, more: int) -> bytes:
-    return b"\0" + (offset << 3 | more).to_bytes(2) + (0xC0FFEE).to_bytes(4)
-
-
-def authentication(octets: int) -> bytes:
-    return bytes([octets // 4 - 2]) + bytes(octets - 2)
-
-
-def error_about(packet: Packet, message: Packet, vlan: int, to: str, tag: int = 0, at: int = 14) -> Packet:
-    quote = bytes(packet)[at:][:1232]
-    answer = IPv6(src=ADDRESS[vlan], dst=IPv6(quote).src, hlim=64) / message / Raw(quote)
-    ether = Ether(src=ROUTER[vlan], dst=to)
-    return ether / Dot1Q(vlan=tag) / answer if tag else ether / answer
 
 
 def bridging() -> Case:
