@@ -1,0 +1,95 @@
+"""Labs load, and what is wrong with one is said in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from wayname_lab.load import LABS, LabError, find_lab, lab_names, load_lab, parse_lab
+from wayname_lab.model import Flow, Quality
+
+HEAD = 'title = "T"\n[edge.a]\n[edge.b]\n[provider.p]\n[host.a1]\nedge = "a"\n[host.b1]\nedge = "b"\n'
+LINK = '[[link]]\nbetween = ["a", "p"]\n'
+FLOW = '[[flow]]\nkind = "{}"\nfrom = "a1"\nto = "b1"\n'
+
+
+@pytest.mark.parametrize("name", lab_names())
+def test_labs_that_come_along_load(name: str) -> None:
+    lab = find_lab(name)
+    assert lab.name == name
+    assert lab.hosts
+    assert lab.flows
+
+
+def test_what_a_link_does() -> None:
+    lab = parse_lab(HEAD + LINK + 'rate = "2.5mbit"\ndelay = "10ms"\nloss = "0.5%"\nqueue = 7\n', "t", "t.toml")
+    assert lab.links[0].quality == Quality(2_500_000, 10_000_000, 0.005, 7)
+    assert (lab.hosts[0].vlan, lab.hosts[0].autoconfigure) == (10, False)
+
+
+def test_what_a_flow_is() -> None:
+    lab = parse_lab(HEAD + LINK + FLOW.format("udp") + 'rate = "1mbit"\n', "t", "t.toml")
+    assert lab.flows == (Flow("udp", "a1", "b1", 1_000_000),)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("title = 3\n[edge.a]\n", "t.toml: title = 3: give a text"),
+        ("[edge.a]\n", "t.toml: title: is missing; give a text"),
+        ('title = "T"\n', "t.toml: edge: a lab has at least one edge; write [edge.a]"),
+        (HEAD + "[nodes]\n", "t.toml: nodes: there is no such key; known are edge, flow, host, link, provider, title"),
+        (HEAD + "[edge.a.b]\n", "t.toml: [edge.a] b: there is no such key; known are "),
+        (
+            HEAD + "[edge.Edge-1]\n",
+            "t.toml: [edge.Edge-1]: a name has up to eight letters and digits, in lower case, a letter first",
+        ),
+        (HEAD + "[provider.a1]\n", "t.toml: 'a1' names two nodes; give each a name of its own"),
+        (HEAD + '[host.c]\nedge = "c"\n', "t.toml: [host.c] edge = 'c': there is no such edge; known are a, b"),
+        (
+            HEAD + '[host.c]\nedge = "a"\nvlan = 1000\n',
+            "t.toml: [host.c] vlan = 1000: give a number from 1 to 999",
+        ),
+        (HEAD + '[host.c]\nedge = "a"\nvlan = true\n', "t.toml: [host.c] vlan = True: give a whole number"),
+        (HEAD + LINK + LINK, "t.toml: [[link]] number 1 between = ['a', 'p']: there is another link between these two"),
+        (
+            HEAD + '[[link]]\nbetween = ["a", "x"]\n',
+            "t.toml: [[link]] number 1 between = ['a', 'x']: there is no edge or provider 'x'; known are a, b, p",
+        ),
+        (
+            HEAD + '[[link]]\nbetween = ["a"]\n',
+            't.toml: [[link]] number 1 between = [\'a\']: give the two routers, such as ["a", "p"]',
+        ),
+        (
+            HEAD + LINK + 'delay = "10"\n',
+            't.toml: [[link]] number 1 delay = "10": give a number with one of the units ns, us, ms, s',
+        ),
+        (HEAD + LINK + 'loss = "2"\n', "t.toml: [[link]] number 1 loss = '2': give a percentage such as 0.5%"),
+        (HEAD + LINK + "queue = 0\n", "t.toml: [[link]] number 1 queue = 0: give a number of packets, 1 or more"),
+        (
+            HEAD + FLOW.format("sctp"),
+            "t.toml: [[flow]] number 1 kind = 'sctp': give one of tcp, udp, ping",
+        ),
+        (
+            HEAD + FLOW.format("udp"),
+            't.toml: [[flow]] number 1 rate: is missing; a UDP stream has one, such as rate = "2mbit"',
+        ),
+        (HEAD + "link = 3\n", "t.toml: [host.b1] link: there is no such key"),
+        ("title = ", "t.toml: is not TOML: "),
+    ],
+)
+def test_errors_name_the_key_and_the_mend(text: str, error: str) -> None:
+    with pytest.raises(LabError) as caught:
+        parse_lab(text, "t", "t.toml")
+    assert str(caught.value).startswith(error)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_labs_and_files(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="there is no lab 'x': choose one of campus, line, two-providers"):
+        find_lab("x")
+    with pytest.raises(LabError, match="No such file or directory; give the path of a lab's TOML file"):
+        load_lab(tmp_path / "x.toml")
+    (tmp_path / "y.toml").write_bytes(b"\xff")
+    with pytest.raises(LabError, match="is not UTF-8 text"):
+        load_lab(tmp_path / "y.toml")
+    assert load_lab(LABS / "line.toml").name == "line"

@@ -1,0 +1,210 @@
+"""Reads labs from their TOML files. Every error names the file, the key, what is wrong and how to mend it."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from wayname_lab.model import Flow, FlowKind, Host, Lab, Link, Quality, Router
+
+LABS = Path(__file__).resolve().parent.parent / "labs"
+DEFAULT_VLAN = 10
+# Above are the VLANs of the links between routers; see plan.py.
+HIGHEST_HOST_VLAN = 999
+# Names become parts of interface names, which Linux cuts at 15 bytes.
+NAME = re.compile(r"[a-z][a-z0-9]{0,7}")
+RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bit": 1.0}
+TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+class LabError(Exception):
+    """What is wrong with a lab, in one line for the person who wrote it."""
+
+
+def lab_names(folder: Path = LABS) -> list[str]:
+    """Return the names of the labs that come along."""
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def find_lab(name: str) -> Lab:
+    """Load a lab by its name, or by the path of its file."""
+    if name.endswith(".toml"):
+        return load_lab(Path(name))
+    if name not in lab_names():
+        raise LabError(f"there is no lab '{name}': choose one of {', '.join(lab_names())}, or give a .toml file")
+    return load_lab(LABS / f"{name}.toml")
+
+
+def load_lab(path: Path) -> Lab:
+    """Load a lab from its file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror}; give the path of a lab's TOML file") from error
+    except UnicodeDecodeError as error:
+        raise LabError(f"{path}: is not UTF-8 text") from error
+    return parse_lab(text, path.stem, str(path))
+
+
+def parse_lab(text: str, name: str, source: str) -> Lab:
+    """Make a lab of the text of its file; `source` is what errors call it."""
+    try:
+        root = _Section(source, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{source}: is not TOML: {error}") from error
+    except _Wrong as wrong:
+        raise LabError(f"{source}: {wrong}") from wrong
+    try:
+        return _lab(root, name)
+    except _Wrong as wrong:
+        raise LabError(f"{source}: {wrong}") from wrong
+
+
+class _Wrong(Exception):
+    """What is wrong, without the file's name."""
+
+
+class _Section:
+    """A table of the file that knows where it stands."""
+
+    def __init__(self, where: str, values: Mapping[str, Any]) -> None:
+        self.where = where
+        self.values = values
+
+    def allow(self, *keys: str) -> None:
+        """Complain about any other key."""
+        for key in self.values:
+            if key not in keys:
+                raise _Wrong(f"{self._named(key)}: there is no such key; known are {', '.join(sorted(keys))}")
+
+    def get(self, key: str, kind: type, default: Any = None) -> Any:
+        """Return a value of the kind; without a default it must be there."""
+        value = self.values.get(key, default)
+        if value is None:
+            raise _Wrong(f"{self._named(key)}: is missing; give {_words(kind)}")
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise _Wrong(f"{self._named(key)} = {value!r}: give {_words(kind)}")
+        return value
+
+    def tables(self, key: str) -> list[tuple[str, "_Section"]]:
+        """Return the tables [key.NAME], by name."""
+        found = []
+        for name, values in self.get(key, dict, {}).items():
+            if not isinstance(values, dict):
+                raise _Wrong(f"{key}.{name}: write it as a table, [{key}.{name}]")
+            if not NAME.fullmatch(name):
+                wanted = "a name has up to eight letters and digits, in lower case, a letter first"
+                raise _Wrong(f"[{key}.{name}]: {wanted}")
+            found.append((name, _Section(f"[{key}.{name}]", values)))
+        return found
+
+    def list(self, key: str) -> list["_Section"]:
+        """Return the tables [[key]]."""
+        values = self.get(key, list, [])
+        if not all(isinstance(value, dict) for value in values):
+            raise _Wrong(f"{key}: write each as a table of its own, [[{key}]]")
+        return [_Section(f"[[{key}]] number {number}", value) for number, value in enumerate(values, 1)]
+
+    def scaled(self, key: str, units: Mapping[str, float]) -> int | None:
+        """Return a number with a unit, such as 10ms."""
+        if key not in self.values:
+            return None
+        text = self.get(key, str)
+        for unit, factor in units.items():
+            if text.endswith(unit) and re.fullmatch(r"\d+(\.\d+)?", text.removesuffix(unit)):
+                return round(float(text.removesuffix(unit)) * factor)
+        raise _Wrong(f'{self._named(key)} = "{text}": give a number with one of the units {", ".join(units)}')
+
+    def wrong(self, key: str, problem: str) -> _Wrong:
+        """Return the complaint about a value."""
+        return _Wrong(f"{self._named(key)} = {self.values[key]!r}: {problem}")
+
+    def _named(self, key: str) -> str:
+        return f"{self.where} {key}" if self.where.startswith("[") else key
+
+
+def _words(kind: type) -> str:
+    return {str: "a text", int: "a whole number", bool: "true or false", dict: "tables", list: "a list"}[kind]
+
+
+def _lab(root: _Section, name: str) -> Lab:
+    root.allow("title", "edge", "provider", "host", "link", "flow")
+    routers = [_router(section, router, True) for router, section in root.tables("edge")]
+    routers += [_router(section, router, False) for router, section in root.tables("provider")]
+    if not any(router.is_edge for router in routers):
+        raise _Wrong("edge: a lab has at least one edge; write [edge.a]")
+    router_names = [router.name for router in routers]
+    edges = {router.name for router in routers if router.is_edge}
+    hosts = [_host(section, host, edges) for host, section in root.tables("host")]
+    names = router_names + [host.name for host in hosts]
+    for taken in names:
+        if names.count(taken) > 1:
+            raise _Wrong(f"'{taken}' names two nodes; give each a name of its own")
+    links = [_link(section, router_names) for section in root.list("link")]
+    ends = [{link.a, link.b} for link in links]
+    for section, link in zip(root.list("link"), links, strict=True):
+        if ends.count({link.a, link.b}) > 1:
+            raise section.wrong("between", "there is another link between these two; one is enough")
+    flows = [_flow(section, {host.name for host in hosts}) for section in root.list("flow")]
+    return Lab(name, root.get("title", str), tuple(routers), tuple(hosts), tuple(links), tuple(flows))
+
+
+def _router(section: _Section, name: str, is_edge: bool) -> Router:
+    section.allow()
+    return Router(name, is_edge)
+
+
+def _host(section: _Section, name: str, edges: set[str]) -> Host:
+    section.allow("edge", "vlan", "autoconfigure")
+    edge = section.get("edge", str)
+    if edge not in edges:
+        raise section.wrong("edge", f"there is no such edge; known are {', '.join(sorted(edges))}")
+    vlan = section.get("vlan", int, DEFAULT_VLAN)
+    if not 1 <= vlan <= HIGHEST_HOST_VLAN:
+        raise section.wrong("vlan", f"give a number from 1 to {HIGHEST_HOST_VLAN}")
+    return Host(name, edge, vlan, section.get("autoconfigure", bool, False))
+
+
+def _link(section: _Section, routers: list[str]) -> Link:
+    section.allow("between", "rate", "delay", "loss", "queue")
+    ends = section.get("between", list)
+    if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+        raise section.wrong("between", 'give the two routers, such as ["a", "p"]')
+    for end in ends:
+        if end not in routers:
+            raise section.wrong("between", f"there is no edge or provider '{end}'; known are {', '.join(routers)}")
+    if ends[0] == ends[1]:
+        raise section.wrong("between", "a link has two different ends")
+    return Link(ends[0], ends[1], _quality(section))
+
+
+def _flow(section: _Section, hosts: set[str]) -> Flow:
+    section.allow("kind", "from", "to", "rate")
+    kind = section.get("kind", str)
+    if kind not in get_args(FlowKind):
+        raise section.wrong("kind", f"give one of {', '.join(get_args(FlowKind))}")
+    for key in ("from", "to"):
+        if section.get(key, str) not in hosts:
+            raise section.wrong(key, f"there is no such host; known are {', '.join(sorted(hosts))}")
+    if section.values["from"] == section.values["to"]:
+        raise section.wrong("to", "a flow has two different ends")
+    rate = section.scaled("rate", RATES)
+    if kind == "udp" and rate is None:
+        raise _Wrong(f'{section.where} rate: is missing; a UDP stream has one, such as rate = "2mbit"')
+    if kind == "ping" and rate is not None:
+        raise section.wrong("rate", "pings have none; leave it out")
+    return Flow(kind, section.values["from"], section.values["to"], rate)
+
+
+def _quality(section: _Section) -> Quality:
+    queue = section.get("queue", int, 0)
+    if "queue" in section.values and queue < 1:
+        raise section.wrong("queue", "give a number of packets, 1 or more")
+    loss = section.get("loss", str, "0%")
+    if not re.fullmatch(r"\d{1,3}(\.\d+)?%", loss) or float(loss[:-1]) > 100:
+        raise section.wrong("loss", "give a percentage such as 0.5%")
+    rate = section.scaled("rate", RATES)
+    if rate == 0:
+        raise section.wrong("rate", "a link that carries nothing is no link; leave it out")
+    return Quality(rate, section.scaled("delay", TIMES) or 0, float(loss[:-1]) / 100, queue or None)

@@ -1,0 +1,80 @@
+"""What a lab is: hosts behind edges, providers between them, links, and the traffic that is sent for show."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+FlowKind = Literal["tcp", "udp", "ping"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What a link between routers does to packets, in each direction."""
+
+    rate: int | None = None  # bits per second
+    delay: int = 0  # nanoseconds
+    loss: float = 0.0  # of all packets, from 0 to 1
+    queue: int | None = None  # packets
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """A switch with its controller: the edge of a site, or a provider."""
+
+    name: str
+    is_edge: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host on a VLAN of an edge, with a link that loses and delays nothing."""
+
+    name: str
+    edge: str
+    vlan: int
+    autoconfigure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link between two routers."""
+
+    a: str
+    b: str
+    quality: Quality
+
+    @property
+    def name(self) -> str:
+        """How people call it."""
+        return f"{self.a}-{self.b}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Traffic between two hosts."""
+
+    kind: FlowKind
+    source: str
+    destination: str
+    rate: int | None  # bits per second; None: as fast as it goes, or once in 0.2 s for pings
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A lab as its file describes it."""
+
+    name: str
+    title: str
+    routers: tuple[Router, ...]
+    hosts: tuple[Host, ...]
+    links: tuple[Link, ...]
+    flows: tuple[Flow, ...]
+
+    @property
+    def edges(self) -> tuple[Router, ...]:
+        """The routers with hosts behind them."""
+        return tuple(router for router in self.routers if router.is_edge)
+
+    @property
+    def providers(self) -> tuple[Router, ...]:
+        """The routers between the sites."""
+        return tuple(router for router in self.routers if not router.is_edge)
