@@ -1,0 +1,34 @@
+"""How the programs of a router are started."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from wayname_lab.plan import PlannedPort, RouterPlan
+from wayname_lab.ports import device_options
+from wayname_lab.programs import program, python
+
+CPU_PORT = 510
+
+Device = Callable[[PlannedPort], str]
+
+
+def embedded_switch(router: RouterPlan, address: str, admin: Path, device: Device) -> list[str]:
+    """Return how a router's switch is started; it waits for its controller to set the program."""
+    arguments = [program("wayname-switch"), "--grpc-server-addr", address, "--admin", str(admin)]
+    arguments += ["--device-id", str(router.device_id), "--cpu-port", str(CPU_PORT), "--seed", str(router.device_id)]
+    for port in router.ports:
+        arguments += ["-i", f"{port.number}@{device(port)}{device_options(port.quality)}"]
+    return arguments
+
+
+def bmv2_switch(router: RouterPlan, address: str, device: Device) -> list[str]:
+    """Return how BMv2 is started in its place; its links are as fast as they are."""
+    arguments = ["simple_switch_grpc", "--no-p4", "--device-id", str(router.device_id), "--log-level", "warn"]
+    for port in router.ports:
+        arguments += ["-i", f"{port.number}@{device(port)}"]
+    return [*arguments, "--", "--grpc-server-addr", address, "--cpu-port", str(CPU_PORT)]
+
+
+def controller(config: Path) -> list[str]:
+    """Return how a router's controller is started."""
+    return [python(), "-m", "wayname", "up", "--config", str(config)]

@@ -1,0 +1,59 @@
+"""What a lab asks of its controllers, by their Unix sockets: whether they are ready, and what happens."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import httpx
+
+from wayname_lab.happenings import Happenings, Severity
+
+PAUSE = 0.1
+SEVERITIES: dict[str, Severity] = {"info": "info", "warning": "warning", "error": "error"}
+
+
+class ControllerApi:
+    """A controller's API; the controller may go and come back."""
+
+    def __init__(self, name: str, socket: Path) -> None:
+        self.name = name
+        self.state = "starting"
+        self._socket = socket
+        self._client = self._connection(2.0)
+        self._seen = 0
+
+    async def is_ready(self) -> bool:
+        """Ask whether the switch is connected and holds what the controller wants."""
+        try:
+            response = await self._client.get("/v1/status")
+        except httpx.TransportError:
+            self.state = "away"
+            return False
+        self.state = response.json()["switch"]["state"]
+        return bool(self.state == "ready")
+
+    async def follow(self, happenings: Happenings) -> None:
+        """Pass on what happens, for ever."""
+        async with self._connection(None) as client:
+            while True:
+                try:
+                    await self._read(client, happenings)
+                except httpx.TransportError:
+                    self.state = "away"
+                await asyncio.sleep(PAUSE)
+                await self.is_ready()
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._client.aclose()
+
+    def _connection(self, timeout: float | None) -> httpx.AsyncClient:
+        transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
+        return httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=timeout)
+
+    async def _read(self, client: httpx.AsyncClient, happenings: Happenings) -> None:
+        async with client.stream("GET", "/v1/events", params={"since": self._seen, "follow": "true"}) as response:
+            async for line in response.aiter_lines():
+                event = json.loads(line)
+                self._seen = event["sequence"]
+                happenings.tell(self.name, event["text"], SEVERITIES[event["severity"]])

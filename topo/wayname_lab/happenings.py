@@ -1,0 +1,35 @@
+"""What happens in a lab, in one list: told by the lab itself, by its controllers and its hosts."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["info", "warning", "error"]
+KEPT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that happened, in the lab's time in seconds."""
+
+    time: float
+    who: str
+    text: str
+    severity: Severity = "info"
+
+
+class Happenings:
+    """The last happenings; who wants to hear of each one as it happens is told."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.kept: deque[Happening] = deque(maxlen=KEPT)
+        self.listeners: list[Callable[[Happening], None]] = []
+
+    def tell(self, who: str, text: str, severity: Severity = "info") -> None:
+        """Note something that happens now."""
+        happening = Happening(self._clock(), who, text, severity)
+        self.kept.append(happening)
+        for listener in self.listeners:
+            listener(happening)

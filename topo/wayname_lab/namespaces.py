@@ -1,0 +1,107 @@
+"""Labs with Linux hosts: every node is a network namespace, links are veth pairs. Needs root."""
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+
+from wayname_lab.load import LabError
+from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.programs import python
+
+# A namespace has its loopback to itself, so all switches may have the usual address.
+SWITCH_ADDRESS = "127.0.0.1:9559"
+# What a veth pair must not leave to the other end, since the switch is no network card.
+OFFLOADS = ("tso", "gso", "gro", "tx", "rx")
+
+
+class Namespaces:
+    """Where the nodes of a lab find each other."""
+
+    name = "namespaces"
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        missing = missing_for_namespaces()
+        if missing:
+            raise LabError(f"namespaces {missing}; `--in wires` needs neither")
+        self._plan = plan
+        self._made: list[str] = []
+
+    async def set_up(self) -> None:
+        """Make namespaces, veth pairs and addresses."""
+        for name in [*self._plan.routers, *self._plan.hosts]:
+            await _run("ip", "netns", "add", self._namespace(name))
+            self._made.append(name)
+            await self._inside(name, "ip", "link", "set", "lo", "up")
+        for name in self._plan.routers:
+            # The switch has the interfaces; the kernel must not answer beside it.
+            await self._inside(name, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
+        for host in self._plan.hosts.values():
+            await self._join(host.edge, f"to-{host.name}", host.name, "eth0")
+        for link in self._plan.lab.links:
+            await self._join(link.a, f"to-{link.b}", link.b, f"to-{link.a}")
+        for host in self._plan.hosts.values():
+            await self._configure(host)
+
+    async def tear_down(self) -> None:
+        """Remove the namespaces, and with them everything inside."""
+        while self._made:
+            await _run("ip", "netns", "delete", self._namespace(self._made.pop()))
+
+    def prefix(self, node: str) -> list[str]:
+        """Return what a node's programs are started by."""
+        return ["ip", "netns", "exec", self._namespace(node)]
+
+    def switch_address(self, router: RouterPlan) -> str:
+        """Return where a router's switch serves P4Runtime, inside its namespace."""
+        return SWITCH_ADDRESS
+
+    def device(self, router: RouterPlan, port: PlannedPort) -> str:
+        """Return a port's network interface."""
+        return f"to-{port.peer}"
+
+    def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
+        """Return how a host's traffic programs are started; they speak JSON lines."""
+        return [*self.prefix(host.name), python(), "-m", "wayname_lab.linux_host"]
+
+    def _namespace(self, node: str) -> str:
+        return f"wayname-{os.getpid()}-{node}"
+
+    async def _inside(self, node: str, *arguments: str) -> None:
+        await _run(*self.prefix(node), *arguments)
+
+    async def _join(self, a: str, interface_a: str, b: str, interface_b: str) -> None:
+        ends = (interface_a, "netns", self._namespace(a)), (interface_b, "netns", self._namespace(b))
+        await _run("ip", "link", "add", *ends[0], "type", "veth", "peer", *ends[1])
+        for node, interface in ((a, interface_a), (b, interface_b)):
+            settings = [word for offload in OFFLOADS for word in (offload, "off")]
+            await self._inside(node, "ethtool", "-K", interface, *settings)
+            if node in self._plan.routers:
+                await self._inside(node, "ip", "link", "set", interface, "up")
+
+    async def _configure(self, host: HostPlan) -> None:
+        # Addresses from the MAC, so that they are those of the plan.
+        await self._inside(host.name, "ip", "link", "set", "eth0", "address", host.mac, "addrgenmode", "eui64")
+        if not host.autoconfigure:
+            await self._inside(host.name, "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=0")
+            await self._inside(host.name, "ip", "address", "add", str(host.address), "dev", "eth0", "nodad")
+        await self._inside(host.name, "ip", "link", "set", "eth0", "up")
+        if not host.autoconfigure:
+            await self._inside(host.name, "ip", "-6", "route", "add", "default", "via", str(host.gateway))
+
+
+def missing_for_namespaces() -> str:
+    """Return what this machine lacks, in words; nothing if labs can run in namespaces."""
+    if os.geteuid() != 0:
+        return "need root"
+    missing = [name for name in ("ip", "ethtool", "sysctl") if shutil.which(name) is None]
+    return f"need the programs {', '.join(missing)}" if missing else ""
+
+
+async def _run(*arguments: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *arguments, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    _, errors = await process.communicate()
+    if process.returncode != 0:
+        raise LabError(f"`{' '.join(arguments)}` failed: {errors.decode(errors='replace').strip()}")

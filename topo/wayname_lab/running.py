@@ -1,0 +1,175 @@
+"""A lab that runs: its folder, its processes, its links, and what one can do to them."""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Protocol, Self
+
+import httpx
+
+from wayname_lab.admin import Admin, Octets
+from wayname_lab.commands import controller, embedded_switch
+from wayname_lab.configuration import Controlled, controller_toml
+from wayname_lab.controller import ControllerApi
+from wayname_lab.happenings import Happenings
+from wayname_lab.load import LabError
+from wayname_lab.model import Link
+from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.station import Station, Take
+from wayname_lab.supervise import Supervisor
+
+# How long the lab may take to come up, and how often it is asked.
+PATIENCE = 30.0
+PAUSE = 0.05
+
+
+class Medium(Protocol):
+    """What links and hosts are made of."""
+
+    name: str
+
+    async def set_up(self) -> None:
+        """Make what the nodes need before they start."""
+
+    async def tear_down(self) -> None:
+        """Remove it."""
+
+    def prefix(self, node: str) -> list[str]:
+        """Return what a node's programs are started by."""
+
+    def switch_address(self, router: RouterPlan) -> str:
+        """Return where a router's switch serves P4Runtime."""
+
+    def device(self, router: RouterPlan, port: PlannedPort) -> str:
+        """Return a port's device in the switch's words."""
+
+    def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
+        """Return how a host is started."""
+
+
+class RunningLab:
+    """A lab between its start and its end: `async with RunningLab(...) as lab`."""
+
+    def __init__(self, plan: Plan, medium: Medium, folder: Path, take: Take) -> None:
+        self.plan = plan
+        self.medium = medium
+        self.folder = folder
+        self._take = take
+        self._began = time.monotonic()
+        self.happenings = Happenings(self.elapsed)
+        self.supervisor = Supervisor(folder, lambda who, text: self.happenings.tell(who, text, "warning"))
+        self.stations: dict[str, Station] = {}
+        self.admins: dict[str, Admin] = {}
+        self.controllers: dict[str, ControllerApi] = {}
+        self.cut_links: set[str] = set()
+        self._followers: list[asyncio.Task[None]] = []
+
+    def elapsed(self) -> float:
+        """Return the seconds since the lab began."""
+        return time.monotonic() - self._began
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._start()
+        except BaseException:
+            await self._end()
+            raise
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self._end()
+
+    async def set_cut(self, link: Link, cut: bool) -> None:
+        """Let a link lose everything in both directions, or mend it."""
+        port = self.plan.routers[link.a].port_to(link.b).number
+        try:
+            await self.admins[link.a].set_cut(port, cut)
+        except httpx.TransportError as error:
+            raise LabError(f"the switch of {link.a} does not answer; it may be starting again") from error
+        (self.cut_links.add if cut else self.cut_links.discard)(link.name)
+        self.happenings.tell("lab", f"link {link.name} {'cut' if cut else 'restored'}", "warning" if cut else "info")
+
+    async def link_octets(self, link: Link) -> Octets:
+        """Return what went through a link, seen from its first end."""
+        counters = await self.admins[link.a].counters()
+        return counters.get(self.plan.routers[link.a].port_to(link.b).number, Octets())
+
+    def kill_switch(self, router: str) -> None:
+        """Kill a router's switch; it is started again with empty tables."""
+        self.supervisor.kill(f"{router}-switch")
+
+    def kill_controller(self, router: str) -> None:
+        """Kill a router's controller; it is started again."""
+        self.supervisor.kill(f"{router}-controller")
+
+    async def _start(self) -> None:
+        await self.medium.set_up()
+        for router in self.plan.routers.values():
+            await self._start_router(router)
+        for number, host in enumerate(self.plan.hosts.values(), 1):
+            process = await self.supervisor.talk(host.name, self.medium.host_arguments(host, number))
+            self.stations[host.name] = Station(host, process, self._take)
+        for name, api in self.controllers.items():
+            await self._until_ready(name, api)
+            self._followers.append(asyncio.create_task(api.follow(self.happenings), name=f"follow {name}"))
+        for station in self.stations.values():
+            await self._until_has_address(station)
+
+    async def _start_router(self, router: RouterPlan) -> None:
+        sockets = {kind: self.folder / f"{router.name}.{kind}" for kind in ("admin", "api")}
+        address = self.medium.switch_address(router)
+        config = self.folder / f"{router.name}.toml"
+        config.write_text(controller_toml(router, Controlled(address, f"unix:{sockets['api']}")), encoding="utf-8")
+        prefix = self.medium.prefix(router.name)
+        switch = embedded_switch(router, address, sockets["admin"], lambda port: self.medium.device(router, port))
+        await self.supervisor.keep(f"{router.name}-switch", [*prefix, *switch])
+        await self.supervisor.keep(f"{router.name}-controller", [*prefix, *controller(config)])
+        self.admins[router.name] = Admin(sockets["admin"])
+        self.controllers[router.name] = ControllerApi(router.name, sockets["api"])
+
+    async def _until_ready(self, name: str, api: ControllerApi) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not await api.is_ready():
+            self._check()
+            if time.monotonic() > deadline:
+                words = self.supervisor.last_words(f"{name}-controller")
+                raise LabError(f"the controller of {name} has not set up its switch in {PATIENCE:.0f} s: {words}")
+            await asyncio.sleep(PAUSE)
+
+    async def _until_has_address(self, station: Station) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not station.has_address:
+            self._check()
+            if time.monotonic() > deadline:
+                raise LabError(f"host {station.plan.name} has no address after {PATIENCE:.0f} s")
+            await asyncio.sleep(PAUSE)
+
+    def _check(self) -> None:
+        if self.supervisor.failed.is_set():
+            raise LabError(self.supervisor.failure)
+
+    async def _end(self) -> None:
+        for follower in self._followers:
+            follower.cancel()
+        await asyncio.gather(*self._followers, return_exceptions=True)
+        for admin in self.admins.values():
+            await admin.close()
+        for api in self.controllers.values():
+            await api.close()
+        await self.supervisor.stop()
+        for station in self.stations.values():
+            await station.close()
+        await self.medium.tear_down()
+
+
+class LabFolder:
+    """A private folder that is gone afterwards."""
+
+    def __enter__(self) -> Path:
+        self.path = Path(tempfile.mkdtemp(prefix="wayname-"))
+        return self.path
+
+    def __exit__(self, *exception: object) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)

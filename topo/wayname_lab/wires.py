@@ -1,0 +1,52 @@
+"""Labs without root: links are Unix sockets, hosts are processes with a TCP/IP stack of their own."""
+
+from pathlib import Path
+
+from wayname_lab.load import LabError
+from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.ports import free_ports
+from wayname_lab.programs import program
+
+# A Unix socket's path has at most 107 bytes, and ours end with two names.
+LONGEST_FOLDER = 80
+
+
+class Wires:
+    """Where the nodes of a lab find each other."""
+
+    name = "wires"
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        if len(str(folder)) > LONGEST_FOLDER:
+            raise LabError(f"{folder}: is too long for the paths of Unix sockets; set TMPDIR to a shorter one")
+        self._folder = folder / "wires"
+        self._ports = dict(zip(plan.routers, free_ports(len(plan.routers)), strict=True))
+
+    async def set_up(self) -> None:
+        """Make what the links need."""
+        self._folder.mkdir()
+
+    async def tear_down(self) -> None:
+        """Nothing is left outside the lab's folder."""
+
+    def prefix(self, node: str) -> list[str]:
+        """Return what a node's programs are started by."""
+        return []
+
+    def switch_address(self, router: RouterPlan) -> str:
+        """Return where a router's switch serves P4Runtime."""
+        return f"127.0.0.1:{self._ports[router.name]}"
+
+    def device(self, router: RouterPlan, port: PlannedPort) -> str:
+        """Return a port's device; both ends of a wire name the same path."""
+        return f"wire:{self._path(router.name, port.peer)}"
+
+    def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
+        """Return how a host is started; it speaks JSON lines."""
+        arguments = [program("wayname-host"), "--wire", str(self._path(host.name, host.edge)), "--mac", host.mac]
+        if not host.autoconfigure:
+            arguments += ["--address", str(host.address), "--gateway", str(host.gateway)]
+        return [*arguments, "--seed", str(seed), "--control", "-"]
+
+    def _path(self, end: str, other: str) -> Path:
+        return self._folder / "-".join(sorted((end, other)))
