@@ -1,0 +1,70 @@
+"""What the events of hosts say about flows."""
+
+from wayname_lab.load import find_lab
+from wayname_lab.plan import plan_lab
+from wayname_lab.traffic import Traffic, summary
+
+SECOND = 1_000_000_000
+
+
+def two_providers() -> Traffic:
+    return Traffic(plan_lab(find_lab("two-providers")))
+
+
+def test_each_flow_has_its_parts() -> None:
+    traffic = two_providers()
+    commands = [(part.host, part.command["command"]) for part in traffic.parts]
+    assert commands == [
+        ("b1", "tcp_serve"),
+        ("a1", "tcp_send"),
+        ("b2", "udp_receive"),
+        ("a2", "udp_send"),
+        ("a1", "ping"),
+        ("b1", "ping"),
+    ]
+    udp = traffic.parts[3].command
+    assert udp["rate"] * udp["size"] * 8 == 2_000_000
+
+
+def test_a_connection_is_known_by_where_it_comes_from() -> None:
+    traffic = two_providers()
+    remote = "[2001:db8:1:10::11]:50000"
+    traffic.take("b1", {"at_ns": SECOND, "flow": 7, "event": "tcp_connected", "remote": remote})
+    rate = {"flow": 7, "event": "rate", "bytes": 10, "total_bytes": 10, "bits_per_second": 80}
+    traffic.take("b1", rate | {"at_ns": 2 * SECOND})
+    traffic.take("b1", rate | {"at_ns": 5 * SECOND, "total_bytes": 20})
+    flow = traffic.flows[0]
+    assert (flow.total, flow.rate, flow.longest_gap) == (20, 80, 3 * SECOND)
+    assert flow.state(5 * SECOND) == "flows"
+    assert flow.state(7 * SECOND) == "stalled for 2.0 s"
+    traffic.take("b1", {"at_ns": 9 * SECOND, "flow": 7, "event": "tcp_done", "outcome": "reset"})
+    assert flow.state(9 * SECOND) == "ended: reset"
+
+
+def test_a_stream_and_its_loss() -> None:
+    traffic = two_providers()
+    report = {"flow": 3, "event": "udp_report", "from": "[2001:db8:1:10::12]:4000", "longest_gap_ns": 5}
+    traffic.take("b2", report | {"at_ns": SECOND, "bytes": 1000, "received": 1, "lost": 0})
+    traffic.take("b2", report | {"at_ns": 2 * SECOND, "bytes": 3000, "received": 3, "lost": 1})
+    flow = traffic.flows[1]
+    assert (flow.rate, flow.lost, flow.counted, flow.longest_gap) == (16_000, 1, 4, 5)
+
+
+def test_pings_are_told_by_who_sends_them() -> None:
+    traffic = two_providers()
+    part = next(part for part in traffic.parts if part.command["command"] == "ping")
+    traffic.started(part, 4)
+    traffic.take(part.host, {"at_ns": SECOND, "flow": 4, "event": "ping_reply", "rtt_ns": 9})
+    traffic.take(part.host, {"at_ns": SECOND, "flow": 4, "event": "ping_lost"})
+    traffic.take(part.host, {"at_ns": SECOND, "flow": 5, "event": "ping_lost"})
+    assert (part.flow.received, part.flow.lost, part.flow.rtt) == (1, 1, 9)
+
+
+def test_the_summary_says_whether_everything_flowed() -> None:
+    traffic = two_providers()
+    lines, flowed = summary(traffic.flows)
+    assert not flowed
+    assert lines[0] == "tcp a1 > b1: nothing arrived"
+    for flow in traffic.flows:
+        flow.received = 1
+    assert summary(traffic.flows)[1]

@@ -1,0 +1,62 @@
+"""`wayname lab`: lists labs, shows their plan, runs them."""
+
+import asyncio
+
+import click
+
+from wayname_lab.load import LabError, find_lab, lab_names
+from wayname_lab.plan import Plan, plan_lab
+from wayname_lab.show import MEDIA, run_lab
+
+
+@click.group("lab")
+def command() -> None:
+    """Small networks of hosts, edges and providers on this machine."""
+
+
+@command.command("list")
+def list_labs() -> None:
+    """List the labs that come along."""
+    for name in lab_names():
+        found = find_lab(name)
+        click.echo(f"{name:<16} {found.title}: {len(found.hosts)} hosts, {len(found.routers)} routers")
+
+
+@command.command("plan")
+@click.argument("name")
+def show_plan(name: str) -> None:
+    """Show the addresses, ports and routes of the lab NAME (or a .toml file)."""
+    plan = _plan(name)
+    for router in plan.routers.values():
+        click.echo(f"{'edge' if router.is_edge else 'provider'} {router.name}")
+        for port in router.ports:
+            click.echo(f"  port {port.number}  VLAN {port.vlan:<5} to {port.peer}")
+        for interface in router.interfaces:
+            click.echo(f"  {interface.address} on VLAN {interface.vlan}")
+        for route in router.routes:
+            via = ", ".join(str(address) for address in route.via) or "nobody (prohibited)"
+            click.echo(f"  {route.prefix} via {via}")
+    for host in plan.hosts.values():
+        click.echo(f"host {host.name}  {host.address}  {host.mac}  port {host.port} of {host.edge}")
+
+
+@command.command("run")
+@click.argument("name", default="two-providers")
+@click.option(
+    "--in", "medium", type=click.Choice(sorted(MEDIA)), default="wires", help="Unix sockets, or Linux (root)."
+)
+@click.option("--seconds", type=click.FloatRange(min=1), help="End after so long; without it, Ctrl-C ends.")
+def run(name: str, medium: str, seconds: float | None) -> None:
+    """Run the lab NAME (or a .toml file) with its traffic; the exit status says whether traffic flowed."""
+    try:
+        status = asyncio.run(run_lab(find_lab(name), medium, seconds))
+    except LabError as error:
+        raise click.ClickException(str(error)) from error
+    raise SystemExit(status)
+
+
+def _plan(name: str) -> Plan:
+    try:
+        return plan_lab(find_lab(name))
+    except LabError as error:
+        raise click.ClickException(str(error)) from error

@@ -1,0 +1,208 @@
+"""Runs a lab with its traffic, and shows it: on one screen of a terminal, or in plain lines."""
+
+import asyncio
+import signal
+import sys
+import time
+
+from rich.console import Console
+from rich.live import Live
+
+from wayname_lab.admin import Octets
+from wayname_lab.demonstration import expendable, planned
+from wayname_lab.happenings import Happening
+from wayname_lab.load import LabError
+from wayname_lab.model import Lab
+from wayname_lab.namespaces import Namespaces
+from wayname_lab.plan import plan_lab
+from wayname_lab.running import LabFolder, RunningLab
+from wayname_lab.screen import Screen
+from wayname_lab.terminal import Keys
+from wayname_lab.traffic import Traffic, summary
+from wayname_lab.view import HostView, LinkView, RouterView, View, bits, clock
+from wayname_lab.wires import Wires
+
+MEDIA: dict[str, type[Wires] | type[Namespaces]] = {"wires": Wires, "namespaces": Namespaces}
+REFRESH = 0.5  # seconds
+PLAIN_EVERY = 2.0
+KEYS = "keys: 1-{} cut or restore a link, a automatic cuts, q quit"
+
+
+async def run_lab(lab: Lab, medium: str, seconds: float | None) -> int:
+    """Run a lab until Ctrl-C, or for some seconds; return the exit status: 0 if traffic flowed."""
+    plan = plan_lab(lab)
+    traffic = Traffic(plan)
+    with LabFolder() as folder:
+        running = RunningLab(plan, MEDIA[medium](plan, folder), folder, traffic.take)
+        on_screen = sys.stdout.isatty() and sys.stdin.isatty()
+        _say(f"lab {lab.name} on {medium}: {len(lab.routers)} switches and controllers, {len(lab.hosts)} hosts")
+        try:
+            with _Ending():
+                async with running:
+                    _say(f"ready after {running.elapsed():.1f} s; controllers answer at {folder}/NAME.api")
+                    show = Show(running, traffic)
+                    await show.run(seconds, on_screen=on_screen)
+        except asyncio.CancelledError:
+            _say("asked to end")
+    lines, flowed = summary(traffic.flows)
+    for line in lines:
+        _say(line)
+    _say("traffic flowed" if flowed else "traffic did not flow")
+    return 0 if flowed else 1
+
+
+class _Ending:
+    """While entered, SIGINT and SIGTERM cancel the task once, so that everything is ended in order."""
+
+    def __enter__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._loop.add_signal_handler(number, self._end)
+
+    def __exit__(self, *exception: object) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._loop.remove_signal_handler(number)
+
+    def _end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+
+class Show:
+    """The traffic of a running lab, the cuts that it makes by itself, and what is seen of it."""
+
+    def __init__(self, running: RunningLab, traffic: Traffic) -> None:
+        self._running = running
+        self._traffic = traffic
+        self._lab = running.plan.lab
+        self._links: list[LinkView] = []
+        self._before: dict[str, tuple[float, Octets]] = {}
+        self._expendable = expendable(self._lab)
+        self._automatic = bool(self._expendable)
+        self._began = running.elapsed()
+        self._end = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, seconds: float | None, *, on_screen: bool) -> None:
+        """Show the lab until its time is over."""
+        for part in self._traffic.parts:
+            number = await self._running.stations[part.host].start(part.command)
+            self._traffic.started(part, number)
+        self._began = self._running.elapsed()
+        if not on_screen:
+            await self._plain(seconds)
+            return
+        with Keys(self._pressed), Live(console=Console(), screen=True, auto_refresh=False) as live:
+            while not self._is_over(seconds):
+                await self._step()
+                live.update(Screen(self._view(), KEYS.format(len(self._lab.links))), refresh=True)
+                await self._pause()
+
+    async def _plain(self, seconds: float | None) -> None:
+        for happening in self._running.happenings.kept:
+            _print_happening(happening)
+        self._running.happenings.listeners.append(_print_happening)
+        due = 0.0
+        while not self._is_over(seconds):
+            await self._step()
+            if self._running.elapsed() >= due:
+                due = self._running.elapsed() + PLAIN_EVERY
+                self._print_rates()
+            await self._pause()
+
+    def _is_over(self, seconds: float | None) -> bool:
+        running = self._running
+        if running.supervisor.failed.is_set():
+            raise LabError(running.supervisor.failure)
+        return self._end.is_set() or (seconds is not None and running.elapsed() - self._began >= seconds)
+
+    async def _pause(self) -> None:
+        try:
+            await asyncio.wait_for(self._end.wait(), REFRESH)
+        except TimeoutError:
+            return
+
+    async def _step(self) -> None:
+        """Measure the links, and cut or restore what is due."""
+        if self._automatic:
+            wanted = planned(self._expendable, self._running.elapsed() - self._began)
+            for link in self._expendable:
+                if (link == wanted) != (link.name in self._running.cut_links):
+                    await self._running.set_cut(link, link == wanted)
+        self._links = [await self._measure(number) for number in range(len(self._lab.links))]
+
+    async def _measure(self, number: int) -> LinkView:
+        link = self._lab.links[number]
+        now, counted = self._running.elapsed(), await self._running.link_octets(link)
+        then, before = self._before.get(link.name, (now, counted))
+        self._before[link.name] = (now, counted)
+        period = max(now - then, 1e-3)
+        forth, back = counted.sent - before.sent, counted.received - before.received
+        is_cut = link.name in self._running.cut_links
+        # A switch that started again counts from 0.
+        return LinkView(link.name, link.a, link.b, is_cut, max(forth, 0) * 8 / period, max(back, 0) * 8 / period)
+
+    def _pressed(self, key: str) -> None:
+        if key == "q":
+            self._end.set()
+        elif key == "a":
+            self._automatic = not self._automatic and bool(self._expendable)
+            self._running.happenings.tell("lab", f"automatic cuts are {'on' if self._automatic else 'off'}")
+        elif key.isdigit() and 1 <= int(key) <= len(self._lab.links):
+            self._automatic = False
+            link = self._lab.links[int(key) - 1]
+            task = asyncio.create_task(self._running.set_cut(link, link.name not in self._running.cut_links))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _view(self) -> View:
+        running = self._running
+        kept = running.supervisor.kept
+        routers = [
+            RouterView(
+                router.name,
+                router.is_edge,
+                running.controllers[router.name].state,
+                kept[f"{router.name}-switch"].starts,
+                kept[f"{router.name}-controller"].starts,
+            )
+            for router in self._lab.routers
+        ]
+        plans = running.plan.hosts.values()
+        hosts = [HostView(host.name, host.edge, host.vlan, str(host.address.ip)) for host in plans]
+        return View(
+            self._lab.title,
+            running.medium.name,
+            running.elapsed(),
+            time.monotonic_ns(),
+            self._links,
+            routers,
+            hosts,
+            self._traffic.flows,
+            list(running.happenings.kept),
+        )
+
+    def _print_rates(self) -> None:
+        links = " ".join(
+            f"{link.name} {'cut' if link.is_cut else f'{bits(link.forth)}/{bits(link.back)}'}" for link in self._links
+        )
+        flows = ", ".join(
+            f"{flow.name} " + (f"{flow.received} answers" if flow.flow.kind == "ping" else f"{bits(flow.rate)}bit/s")
+            for flow in self._traffic.flows
+        )
+        _print_line(self._running.elapsed(), "links", links)
+        _print_line(self._running.elapsed(), "flows", flows)
+
+
+def _print_happening(happening: Happening) -> None:
+    _print_line(happening.time, happening.who, happening.text)
+
+
+def _print_line(time: float, who: str, text: str) -> None:
+    print(f"{clock(time)} {who:<8} {text}", flush=True)
+
+
+def _say(text: str) -> None:
+    print(f"== {text}", flush=True)

@@ -1,0 +1,166 @@
+"""The traffic of a lab: which programs its hosts run, and what their events say about each flow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wayname_lab.model import Flow, FlowKind
+from wayname_lab.plan import HostPlan, Plan
+
+Event = dict[str, Any]
+Command = dict[str, Any]
+
+FIRST_PORT = 5001
+PING_INTERVAL = 0.1  # seconds
+REPORT_INTERVAL = 0.1
+DATAGRAM = 1000  # bytes
+STALLED = 0.5  # seconds
+# What the links of the labs hold: a stack without selective acknowledgements takes long to repair an overflow.
+BUFFER = 128 * 1024
+
+
+@dataclass(slots=True)
+class FlowState:
+    """What is known about a flow from the events of its two ends."""
+
+    flow: Flow
+    port: int
+    rate: float = 0.0  # bits per second, lately
+    total: int = 0  # bytes that arrived
+    received: int = 0  # packets, where they are counted
+    lost: int = 0
+    rtt: int | None = None  # nanoseconds, of the last answer
+    longest_gap: int = 0  # nanoseconds without anything arriving
+    ended: str = ""  # how, if it did
+    last_progress: int | None = None  # when something arrived last, in nanoseconds of the hosts' clock
+    last_report: int | None = None
+
+    @property
+    def name(self) -> str:
+        """How people call it."""
+        return f"{self.flow.kind} {self.flow.source} > {self.flow.destination}"
+
+    @property
+    def counted(self) -> int:
+        """How many packets were counted, arrived or not."""
+        return self.received + self.lost
+
+    @property
+    def flowed(self) -> bool:
+        """Whether anything arrived."""
+        return self.total > 0 or self.received > 0
+
+    def state(self, now: int) -> str:
+        """Say how the flow is at a moment of the hosts' clock."""
+        if self.ended:
+            return f"ended: {self.ended}"
+        if self.last_progress is None:
+            return "starts"
+        silence = (now - self.last_progress) / 1e9
+        return "flows" if silence < STALLED else f"stalled for {silence:.1f} s"
+
+    def take(self, event: Event) -> None:
+        """Learn from an event of the flow's source (pings) or destination (the others)."""
+        match event["event"]:
+            case "ping_reply":
+                self.received += 1
+                self.rtt = event["rtt_ns"]
+                self._progress(event["at_ns"])
+            case "ping_lost":
+                self.lost += 1
+            case "rate":
+                self.total = event["total_bytes"]
+                self.rate = event["bits_per_second"]
+                if event["bytes"]:
+                    self._progress(event["at_ns"])
+            case "udp_report":
+                if self.last_report is not None and event["at_ns"] > self.last_report:
+                    self.rate = (event["bytes"] - self.total) * 8e9 / (event["at_ns"] - self.last_report)
+                self.last_report = event["at_ns"]
+                if event["received"] > self.received:
+                    self.last_progress = event["at_ns"]
+                self.total, self.received, self.lost = event["bytes"], event["received"], event["lost"]
+                self.longest_gap = event["longest_gap_ns"]
+            case "tcp_done":
+                self.ended = event["outcome"]
+                self.rate = 0.0
+
+    def _progress(self, now: int) -> None:
+        if self.last_progress is not None:
+            self.longest_gap = max(self.longest_gap, now - self.last_progress)
+        self.last_progress = now
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one host does for a flow."""
+
+    flow: FlowState
+    host: str
+    command: Command
+
+
+def parts_of(flow: FlowState, hosts: dict[str, HostPlan]) -> list[Part]:
+    """Return what the hosts do for a flow, in order."""
+    source, destination = hosts[flow.flow.source], hosts[flow.flow.destination]
+    to = str(destination.address.ip)
+    if flow.flow.kind == "ping":
+        command = {"command": "ping", "to": to, "count": 0, "interval": PING_INTERVAL}
+        return [Part(flow, source.name, command)]
+    if flow.flow.kind == "tcp":
+        receive = {"command": "tcp_serve", "port": flow.port, "interval": REPORT_INTERVAL}
+        send = {"command": "tcp_send", "to": to, "port": flow.port, "buffer": BUFFER}
+        if flow.flow.rate is not None:
+            send["pace"] = flow.flow.rate
+    else:
+        receive = {"command": "udp_receive", "port": flow.port, "interval": REPORT_INTERVAL}
+        rate = (flow.flow.rate or 0) / (8 * DATAGRAM)
+        send = {"command": "udp_send", "to": to, "port": flow.port, "rate": rate, "size": DATAGRAM}
+    return [Part(flow, destination.name, receive), Part(flow, source.name, send)]
+
+
+class Traffic:
+    """All flows of a lab, and whose events are whose."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.flows = [FlowState(flow, FIRST_PORT + number) for number, flow in enumerate(plan.lab.flows)]
+        self.parts = [part for flow in self.flows for part in parts_of(flow, plan.hosts)]
+        self._addresses = {str(host.address.ip): host.name for host in plan.hosts.values()}
+        self._by_number: dict[tuple[str, int], FlowState] = {}
+
+    def started(self, part: Part, number: int) -> None:
+        """Note the number that a host gave its part of a flow."""
+        # The other kinds are measured where they arrive.
+        if part.flow.flow.kind == "ping":
+            self._by_number[part.host, number] = part.flow
+
+    def take(self, host: str, event: Event) -> None:
+        """Learn from an event of a host."""
+        number = event.get("flow")
+        if number is None:
+            return
+        if event["event"] == "tcp_connected":
+            self._join(host, number, "tcp", event["remote"])
+        elif event["event"] == "udp_report":
+            self._join(host, number, "udp", event["from"])
+        flow = self._by_number.get((host, number))
+        if flow is not None:
+            flow.take(event)
+
+    def _join(self, host: str, number: int, kind: FlowKind, remote: str) -> None:
+        """A connection or stream has a number of its own at its destination; its sender says which flow it is."""
+        source = self._addresses.get(remote.rpartition(":")[0].strip("[]"))
+        for flow in self.flows:
+            if (flow.flow.kind, flow.flow.source, flow.flow.destination) == (kind, source, host):
+                self._by_number[host, number] = flow
+
+
+def summary(flows: Sequence[FlowState]) -> tuple[list[str], bool]:
+    """Return a line for each flow, and whether something arrived on every one."""
+    lines = []
+    for flow in flows:
+        arrived = f"{flow.total} bytes" if flow.total else f"{flow.received} answers"
+        lost = f", {flow.lost} lost" if flow.flow.kind != "tcp" else ""
+        gap = f", longest gap {flow.longest_gap / 1e6:.0f} ms" if flow.flowed else ""
+        lines.append(f"{flow.name}: {arrived if flow.flowed else 'nothing arrived'}{lost}{gap}")
+    return lines, all(flow.flowed for flow in flows)
