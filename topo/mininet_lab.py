@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Runs a lab in Mininet: python3 topo/mininet_lab.py --target embedded|bmv2 [--lab NAME] [--test].
+
+Routers are Mininet nodes in which a P4Runtime switch and its controller run; hosts are Mininet's own. It needs root and
+Mininet (Debian's package `mininet`, with the Python that it is installed for); for BMv2 also `simple_switch_grpc` and
+`p4c-bm2-ss`.
+"""
+
+import argparse
+import importlib.util
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from wayname_lab.commands import bmv2_switch, controller, embedded_switch
+from wayname_lab.configuration import Controlled, controller_toml
+from wayname_lab.load import LabError, find_lab, lab_names
+from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, plan_lab
+from wayname_lab.programs import REPOSITORY
+
+SWITCH_ADDRESS = "127.0.0.1:9559"
+PATIENCE = 30.0
+SKIPPED = 0
+OFFLOADS = "tso off gso off gro off tx off rx off"
+
+
+class MininetLab:
+    """A lab as a Mininet network, with its switches and controllers."""
+
+    def __init__(self, plan: Plan, target: str, folder: Path) -> None:
+        self.plan = plan
+        self._target = target
+        self._folder = folder
+        self._net: Any = importlib.import_module("mininet.net").Mininet(controller=None, build=False)
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._program = ""
+
+    def start(self) -> None:
+        """Build the network and start everything in it."""
+        for name in [*self.plan.routers, *self.plan.hosts]:
+            self._net.addHost(name, ip=None)
+        for router in self.plan.routers.values():
+            for port in router.ports:
+                self._connect(router, port)
+        self._net.build()
+        if self._target == "bmv2":
+            self._program = self._compile()
+        for router in self.plan.routers.values():
+            self._start_router(router)
+        for host in self.plan.hosts.values():
+            self._configure(host)
+
+    def stop(self) -> None:
+        """End everything."""
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.wait()
+        self._net.stop()
+
+    def node(self, name: str) -> Any:
+        """Return Mininet's node."""
+        return self._net.get(name)
+
+    def set_cut(self, a: str, b: str, cut: bool) -> None:
+        """Let a link lose everything in both directions, without a word to either end; or mend it."""
+        for end, other in ((a, b), (b, a)):
+            interface = self._interface(self.plan.routers[end], self.plan.routers[end].port_to(other))
+            action = "add" if cut else "del"
+            self._command(end, f"tc qdisc {action} dev {interface} root blackhole")
+
+    def interactive(self) -> None:
+        """Let a person use Mininet's own command line."""
+        importlib.import_module("mininet.cli").CLI(self._net)
+
+    def _interface(self, router: RouterPlan, port: PlannedPort) -> str:
+        return f"{router.name}-eth{port.number}"
+
+    def _connect(self, router: RouterPlan, port: PlannedPort) -> None:
+        if port.peer in self.plan.hosts:
+            names = self._interface(router, port), f"{port.peer}-eth0"
+        elif router.name < port.peer:
+            peer = self.plan.routers[port.peer]
+            names = self._interface(router, port), self._interface(peer, peer.port_to(router.name))
+        else:
+            return
+        self._net.addLink(self.node(router.name), self.node(port.peer), intfName1=names[0], intfName2=names[1])
+
+    def _compile(self) -> str:
+        program = self._folder / "wayname.json"
+        source = REPOSITORY / "p4src"
+        arguments = ["p4c-bm2-ss", "-I", str(source), str(source / "v1model" / "main.p4"), "-o", str(program)]
+        compiled = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        if compiled.returncode != 0:
+            raise LabError(f"p4c-bm2-ss failed: {compiled.stderr.strip().splitlines()[-1]}")
+        return str(program)
+
+    def _start_router(self, router: RouterPlan) -> None:
+        self._command(router.name, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.lo.disable_ipv6=0")
+        for port in router.ports:
+            self._command(router.name, f"ethtool -K {self._interface(router, port)} {OFFLOADS}")
+        if self._target == "bmv2":
+            switch = bmv2_switch(router, SWITCH_ADDRESS, lambda port: self._interface(router, port))
+        else:
+            admin = self._folder / f"{router.name}.admin"
+            switch = embedded_switch(router, SWITCH_ADDRESS, admin, lambda port: self._interface(router, port))
+        api = self._folder / f"{router.name}.api"
+        config = self._folder / f"{router.name}.toml"
+        where = Controlled(SWITCH_ADDRESS, f"unix:{api}", self._target, self._program)
+        config.write_text(controller_toml(router, where), encoding="utf-8")
+        self._keep(f"{router.name}-switch", switch)
+        self._keep(f"{router.name}-controller", controller(config))
+
+    def _keep(self, name: str, arguments: list[str]) -> None:
+        with (self._folder / f"{name}.log").open("wb") as log:
+            node = self.node(name.rpartition("-")[0])
+            self._processes.append(node.popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+
+    def _configure(self, host: HostPlan) -> None:
+        interface = f"{host.name}-eth0"
+        self._command(host.name, f"ethtool -K {interface} {OFFLOADS}")
+        self._command(host.name, f"ip link set {interface} down")
+        self._command(host.name, f"ip link set {interface} address {host.mac} addrgenmode eui64")
+        self._command(host.name, f"sysctl -qw net.ipv6.conf.{interface}.accept_ra={int(host.autoconfigure)}")
+        if not host.autoconfigure:
+            self._command(host.name, f"ip address add {host.address} dev {interface} nodad")
+        self._command(host.name, f"ip link set {interface} up")
+        if not host.autoconfigure:
+            self._command(host.name, f"ip -6 route add default via {host.gateway}")
+
+    def _command(self, node: str, command: str) -> None:
+        said = self.node(node).cmd(command).strip()
+        if said and "Actual changes" not in said and "Cannot change" not in said and not said.startswith("tx-"):
+            raise LabError(f"`{command}` in {node} failed: {said.splitlines()[0]}")
+
+
+class Agent:
+    """The traffic programs of a host; topo/wayname_lab/linux_host.py says what they understand."""
+
+    def __init__(self, node: Any) -> None:
+        program = str(Path(__file__).resolve().parent / "wayname_lab" / "linux_host.py")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.events: list[dict[str, Any]] = []
+        self._process: subprocess.Popen[str] = node.popen([sys.executable, program], **pipes)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def command(self, **command: object) -> None:
+        """Let the host begin something."""
+        if self._process.stdin is not None:
+            self._process.stdin.write(json.dumps(command) + "\n")
+            self._process.stdin.flush()
+
+    def stop(self) -> list[dict[str, Any]]:
+        """End the host's programs; return everything that they told."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._reader.join()
+        self._process.wait()
+        return self.events
+
+    def _read(self) -> None:
+        for line in self._process.stdout or ():
+            self.events.append(json.loads(line))
+
+
+def until_all_answer(lab: MininetLab) -> bool:
+    """Let every host reach every other one, as soon as the controllers are ready."""
+    hosts = lab.plan.hosts
+    agents = {name: Agent(lab.node(name)) for name in hosts}
+    for source, destination in itertools.permutations(hosts, 2):
+        to = str(hosts[destination].address.ip)
+        agents[source].command(command="ping", to=to, count=0, interval=0.5)
+    wanted = {name: set(range(1, len(hosts))) for name in hosts}
+    deadline = time.monotonic() + PATIENCE
+    while any(wanted.values()) and time.monotonic() < deadline:
+        time.sleep(0.2)
+        for name, agent in agents.items():
+            wanted[name] -= {event["flow"] for event in list(agent.events) if event["event"] == "ping_reply"}
+    for name, agent in agents.items():
+        agent.stop()
+        others = [other for other in hosts if other != name]
+        for flow in sorted(wanted[name]):
+            print(f"FAILED ping {name} > {others[flow - 1]}")
+    print(f"{'FAILED' if any(wanted.values()) else 'ok'}: every host pings every other one")
+    return not any(wanted.values())
+
+
+def longest_gap(events: list[dict[str, Any]], kind: str) -> float:
+    """Return the longest time between two events of a kind, in seconds."""
+    times = [event["at_ns"] for event in events if event["event"] == kind]
+    return max((after - before for before, after in itertools.pairwise(times)), default=0) / 1e9
+
+
+def test_tcp_and_cut(lab: MininetLab) -> bool:
+    """Run TCP and pings between two sites while a provider's link is cut and restored."""
+    hosts = lab.plan.hosts.values()
+    sites = [next(host for host in hosts if host.edge == edge.name) for edge in lab.plan.lab.edges[:2]]
+    source, destination = Agent(lab.node(sites[0].name)), Agent(lab.node(sites[1].name))
+    destination.command(command="tcp_serve", port=5001, interval=0.1)
+    time.sleep(0.5)
+    to = str(sites[1].address.ip)
+    source.command(command="tcp_send", to=to, port=5001, pace=5_000_000)
+    source.command(command="ping", to=to, count=0, interval=0.05)
+    time.sleep(2)
+    providers = {provider.name for provider in lab.plan.lab.providers}
+    links = lab.plan.lab.links
+    ways = [link for link in links if sites[0].edge in (link.a, link.b) and providers & {link.a, link.b}]
+    for link in ways if len(ways) > 1 else []:
+        lab.set_cut(link.a, link.b, True)
+        time.sleep(3)
+        lab.set_cut(link.a, link.b, False)
+        time.sleep(2)
+        print(f"link {link.name} was cut for 3 s and restored")
+    sent, received = source.stop(), destination.stop()
+    total = max((event["total_bytes"] for event in received if event["event"] == "rate"), default=0)
+    gap = longest_gap(sent, "ping_reply")
+    flows = total > 0 and gap < 2.0
+    print(f"{'ok' if flows else 'FAILED'}: TCP carried {total} bytes; longest time without an answer: {gap:.2f} s")
+    return flows
+
+
+def missing(target: str) -> str:
+    """Return what this machine lacks, in words; nothing if the lab can run."""
+    if os.geteuid() != 0:
+        return "root is needed"
+    if importlib.util.find_spec("mininet") is None:
+        return f"{sys.executable} has no Mininet; install Debian's package mininet and use its Python"
+    programs = ["ip", "tc", "ethtool"]
+    programs += ["simple_switch_grpc", "p4c-bm2-ss"] if target == "bmv2" else []
+    absent = [name for name in programs if shutil.which(name) is None]
+    return f"not on the PATH: {', '.join(absent)}" if absent else ""
+
+
+def main() -> int:
+    """Run what the command line says."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--target", choices=["embedded", "bmv2"], default="embedded", help="the switch that runs")
+    known = f"one of {', '.join(lab_names())}, or a file"
+    parser.add_argument("--lab", default="two-providers", metavar="NAME", help=known)
+    parser.add_argument("--test", action="store_true", help="test the lab and end, instead of Mininet's command line")
+    arguments = parser.parse_args()
+    lacks = missing(arguments.target)
+    if lacks:
+        print(f"mininet_lab.py: skipped: {lacks}")
+        return SKIPPED
+    folder = Path(tempfile.mkdtemp(prefix="wayname-"))
+    try:
+        lab = MininetLab(plan_lab(find_lab(arguments.lab)), arguments.target, folder)
+        try:
+            lab.start()
+            if not arguments.test:
+                lab.interactive()
+                return 0
+            passed = until_all_answer(lab) and test_tcp_and_cut(lab)
+            print("passed" if passed else "failed")
+            return 0 if passed else 1
+        finally:
+            lab.stop()
+    except LabError as error:
+        print(f"mininet_lab.py: {error}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
