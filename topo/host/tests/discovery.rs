@@ -4,18 +4,15 @@ mod common;
 
 use std::net::Ipv6Addr;
 
-use common::SECOND;
+use common::{ROUTER_MAC, SECOND, icmpv6};
 use host::{Config, Host, What};
-use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::time::Duration;
 use smoltcp::wire::{
-    EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Packet,
-    Ipv6Repr, NdiscNeighborFlags, NdiscOption, NdiscOptionRepr, NdiscPrefixInfoFlags, NdiscPrefixInformation,
-    NdiscRepr, NdiscRouterFlags,
+    EthernetAddress, EthernetFrame, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Packet, Ipv6Repr, NdiscNeighborFlags,
+    NdiscOption, NdiscOptionRepr, NdiscPrefixInfoFlags, NdiscPrefixInformation, NdiscRepr, NdiscRouterFlags,
 };
 
 const MAC: &str = "02:00:00:00:00:01";
-const ROUTER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 0xff]);
 const ROUTER: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0xff);
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 const LINK_LOCAL: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0xff, 0xfe00, 1);
@@ -96,26 +93,10 @@ fn types(sent: &[Sent]) -> Vec<u8> {
     sent.iter().map(|(_, _, payload)| payload[0]).collect()
 }
 
-/// A frame with an ICMPv6 message; `more` are options behind it.
+/// A frame for the host, or for all.
 fn frame(from: Ipv6Addr, to: Ipv6Addr, hop_limit: u8, message: &Icmpv6Repr<'_>, more: &[u8]) -> Vec<u8> {
-    let length = message.buffer_len();
-    let mut frame = vec![0; 14 + 40 + length];
     let mac = if to.is_multicast() { EthernetAddress([0x33, 0x33, 0, 0, 0, 1]) } else { MAC.parse().unwrap() };
-    let ethernet = EthernetRepr { src_addr: ROUTER_MAC, dst_addr: mac, ethertype: EthernetProtocol::Ipv6 };
-    ethernet.emit(&mut EthernetFrame::new_unchecked(&mut frame[..]));
-    let checksums = ChecksumCapabilities::default();
-    message.emit(&from, &to, &mut Icmpv6Packet::new_unchecked(&mut frame[54..]), &checksums);
-    frame.extend(more);
-    let header = Ipv6Repr {
-        src_addr: from,
-        dst_addr: to,
-        next_header: IpProtocol::Icmpv6,
-        payload_len: length + more.len(),
-        hop_limit,
-    };
-    header.emit(&mut Ipv6Packet::new_unchecked(&mut frame[14..54]));
-    Icmpv6Packet::new_unchecked(&mut frame[54..]).fill_checksum(&from, &to);
-    frame
+    icmpv6(mac, from, to, hop_limit, message, more)
 }
 
 fn prefix(prefix: Ipv6Addr, valid: u64, preferred: u64) -> NdiscPrefixInformation {

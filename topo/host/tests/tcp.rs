@@ -50,6 +50,21 @@ fn a_large_window_fills_a_long_link() {
 }
 
 #[test]
+fn a_path_with_a_smaller_mtu_is_found_and_used() {
+    let mut network = Network::new(Link { mtu: 1300, ..Link::default() });
+    network.command(1, SINK);
+    network.command(0, r#"{"command":"tcp_send","to":"2001:db8::2","bytes":100000}"#);
+    network.run(30 * SECOND);
+    assert_eq!(done(&network.events[1]), [(Outcome::Finished, 100_000, Some(true))]);
+    let told = |what: &What| matches!(what, What::PathMtu { mtu: 1300 });
+    assert_eq!(network.events[0].iter().filter(|event| told(&event.what)).count(), 1);
+    // The packets that were too long, and then no more of them.
+    let too_long: Vec<u64> =
+        network.sent.iter().filter(|(_, _, frame)| frame.len() > 14 + 1300).map(|(at, _, _)| *at).collect();
+    assert!(!too_long.is_empty() && too_long.iter().all(|at| *at < 100 * MILLISECOND), "{too_long:?}");
+}
+
+#[test]
 fn a_pace_is_kept() {
     let mut network = Network::new(Link::default());
     network.command(1, SINK);

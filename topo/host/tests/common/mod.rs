@@ -2,11 +2,18 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
 
 use host::{Command, Config, Event, Host, What};
+use smoltcp::phy::ChecksumCapabilities;
+use smoltcp::wire::{
+    EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Packet,
+    Ipv6Repr,
+};
 
 pub const MILLISECOND: u64 = 1_000_000;
 pub const SECOND: u64 = 1_000_000_000;
+pub const ROUTER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 0xff]);
 
 /// What the link does to frames.
 #[derive(Clone)]
@@ -18,12 +25,51 @@ pub struct Link {
     pub late: u32,
     /// From when to when nothing passes.
     pub cut: std::ops::Range<u64>,
+    /// A router that is on the way sends longer packets back.
+    pub mtu: usize,
 }
 
 impl Default for Link {
     fn default() -> Self {
-        Self { delay: 5 * MILLISECOND, loss: 0, late: 0, cut: 0..0 }
+        Self { delay: 5 * MILLISECOND, loss: 0, late: 0, cut: 0..0, mtu: 1500 }
     }
+}
+
+/// A router's answer to a packet that its next link does not take.
+fn too_big(frame: &[u8], mtu: usize) -> Vec<u8> {
+    let packet = Ipv6Packet::new_checked(&frame[14..]).unwrap();
+    let header = Ipv6Repr::parse(&packet).unwrap();
+    let message = Icmpv6Repr::PktTooBig { mtu: mtu as u32, header, data: packet.payload() };
+    let router = Ipv6Addr::new(0x2001, 0xdb8, 0xff, 0, 0, 0, 0, 1);
+    icmpv6(EthernetAddress::from_bytes(&frame[6..12]), router, header.src_addr, 64, &message, &[])
+}
+
+/// A frame of a router with an ICMPv6 message; `more` are options behind it.
+pub fn icmpv6(
+    mac: EthernetAddress,
+    from: Ipv6Addr,
+    to: Ipv6Addr,
+    hop_limit: u8,
+    message: &Icmpv6Repr<'_>,
+    more: &[u8],
+) -> Vec<u8> {
+    let length = message.buffer_len();
+    let mut frame = vec![0; 14 + 40 + length];
+    let ethernet = EthernetRepr { src_addr: ROUTER_MAC, dst_addr: mac, ethertype: EthernetProtocol::Ipv6 };
+    ethernet.emit(&mut EthernetFrame::new_unchecked(&mut frame[..]));
+    let checksums = ChecksumCapabilities::default();
+    message.emit(&from, &to, &mut Icmpv6Packet::new_unchecked(&mut frame[54..]), &checksums);
+    frame.extend(more);
+    let header = Ipv6Repr {
+        src_addr: from,
+        dst_addr: to,
+        next_header: IpProtocol::Icmpv6,
+        payload_len: length + more.len(),
+        hop_limit,
+    };
+    header.emit(&mut Ipv6Packet::new_unchecked(&mut frame[14..54]));
+    Icmpv6Packet::new_unchecked(&mut frame[54..]).fill_checksum(&from, &to);
+    frame
 }
 
 pub struct Network {
@@ -103,9 +149,13 @@ impl Network {
         let lost = self.random.u32(..100) < self.link.loss || self.link.cut.contains(&self.now);
         let late = if self.random.u32(..100) < self.link.late { 3 * MILLISECOND } else { 0 };
         self.sent.push((self.now, from, frame.clone()));
+        let (to, frame) = match frame.get(14 + self.link.mtu..) {
+            Some([_, ..]) => (from, too_big(&frame, self.link.mtu)),
+            _ => (1 - from, frame),
+        };
         if !lost {
             self.number += 1;
-            self.under_way.insert((self.now + self.link.delay + late, self.number), (1 - from, frame));
+            self.under_way.insert((self.now + self.link.delay + late, self.number), (to, frame));
         }
     }
 
