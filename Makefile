@@ -10,21 +10,25 @@ BIN := $(VENV)/bin
 CARGO := cargo
 SWITCH := switch/target/release/wayname-switch
 
+# Where Python of ours is.
+PYTHON_ROOMS := $(wildcard controller topo ptf-tests)
+
 # `make run SECONDS=20` ends by itself.
 SECONDS :=
 RUN_DIR := $(shell echo $${TMPDIR:-/tmp})/wayname-run-$(shell id -u)
 
-.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src conformance bench-switch fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src test-controller conformance bench-switch fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
 
 venv: $(VENV)/.ready ## The Python environment
 
-$(VENV)/.ready: requirements.txt
+$(VENV)/.ready: requirements.txt pyproject.toml
 	@echo "== Python packages"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@
 
 switch: venv ## The embedded switch
@@ -49,7 +53,7 @@ run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n e
 	$(if $(SECONDS),timeout --preserve-status --signal=INT $(SECONDS)) $(SWITCH) -I p4src --cpu-port 510 --device-id 1 \
 	    -i 1@wire:$(RUN_DIR)/1 -i 2@wire:$(RUN_DIR)/2 p4src/v1model/main.p4
 
-test: test-switch test-binding test-p4src ## All tests
+test: test-switch test-binding test-p4src test-controller ## All tests
 
 test-switch: everything ## The tests of the embedded switch and of the hosts
 	cd switch && $(CARGO) test --release --locked --workspace
@@ -64,6 +68,9 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 	$(SWITCH) compile -I p4src p4src/v1model/main.p4 --p4info - | diff - p4src/wayname.p4info.txtpb \
 	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
 
+test-controller: venv-switch ## The tests of the controller
+	$(BIN)/python -m pytest -q controller/tests
+
 conformance: venv ## p4c's own cases on the embedded switch: make conformance P4C_TESTDATA=<p4c>/testdata
 	@test -d "$(P4C_TESTDATA)/p4_16_samples" || { echo "say where p4c's cases are: make conformance P4C_TESTDATA=<p4c>/testdata"; exit 2; }
 	cd switch && $(CARGO) run --release --locked --bin conformance -- "$(abspath $(P4C_TESTDATA))"
@@ -73,12 +80,17 @@ bench-switch: venv ## What the embedded switch costs, beside other ways to do th
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
 	cd switch && target/release/bench-switch
 
-fmt: ## Format all sources
+fmt: venv ## Format all sources
 	cd switch && $(CARGO) fmt --all
+	$(BIN)/ruff format --quiet $(PYTHON_ROOMS)
+	$(BIN)/ruff check --quiet --fix-only $(PYTHON_ROOMS)
 
 lint: venv ## Check formats and style
 	cd switch && $(CARGO) fmt --all --check
 	cd switch && $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check --quiet $(PYTHON_ROOMS)
+	$(BIN)/ruff check --quiet $(PYTHON_ROOMS)
+	$(BIN)/mypy $(PYTHON_ROOMS)
 
 clean: ## Remove what was built
 	rm -rf $(VENV) switch/target

@@ -1,0 +1,1 @@
+"""The controller of Wayname's edge switch."""

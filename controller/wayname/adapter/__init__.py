@@ -1,0 +1,7 @@
+"""Connects an `Edge` with a switch over P4Runtime, on the wall clock."""
+
+from wayname.adapter.connection import SwitchError
+from wayname.adapter.controller import Controller
+from wayname.adapter.events import EventRing, RecordedEvent
+
+__all__ = ["Controller", "EventRing", "RecordedEvent", "SwitchError"]

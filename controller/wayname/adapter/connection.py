@@ -1,0 +1,231 @@
+"""One P4Runtime session with a switch, through finsy's client.
+
+finsy's own `Switch` is not used: it replaces whatever program a switch runs, and waits ten seconds after a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
+from finsy.p4entity import decode_entity, decode_stream, encode_entities
+from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
+from finsy.pbutil import PBMessage
+from finsy.proto import U128, p4r
+
+from wayname.config.model import SwitchConfig
+from wayname.edge.boundary import (
+    Idle,
+    Input,
+    Learned,
+    PacketIn,
+    PacketOut,
+    Update,
+    UpdateKind,
+    Write,
+    WriteFailed,
+)
+from wayname.pipeline.entries import Entity
+
+# Whoever has the highest number is heard; a second controller of ours has the same, and is refused.
+ELECTION_ID = 100
+
+# The details of failed updates come in one header of 64 KiB.
+_UPDATES_AT_ONCE = 200
+
+_UPDATE_TYPES = {
+    UpdateKind.INSERT: p4r.Update.INSERT,
+    UpdateKind.MODIFY: p4r.Update.MODIFY,
+    UpdateKind.DELETE: p4r.Update.DELETE,
+}
+
+
+class SwitchError(Exception):
+    """Why a switch cannot be used, in one line; a lasting one does not go away by trying again."""
+
+    def __init__(self, text: str, *, lasting: bool = False) -> None:
+        super().__init__(text)
+        self.lasting = lasting
+
+
+class Connection:
+    """A session; `open` it, then `receive` until it ends."""
+
+    def __init__(self, config: SwitchConfig, schema: P4Schema) -> None:
+        self.is_primary = False
+        self._config = config
+        self._schema = schema
+        tls = config.tls
+        credentials = GRPCCredentialsTLS(cacert=tls.ca, cert=tls.certificate, private_key=tls.key) if tls else None
+        self._client = P4Client(config.address, credentials, wait_for_ready=False)
+
+    async def open(self) -> None:
+        """Connect and ask to be the one that the switch listens to."""
+        try:
+            await self._client.open(schema=self._schema, complete_request=self._sign)
+        except OSError as error:
+            where = f"{error.filename}: cannot be read ({error.strerror})"
+            raise SwitchError(f"{where}; set switch.ca, certificate and key to PEM files", lasting=True) from None
+        ask = p4r.MasterArbitrationUpdate(device_id=self._config.device_id, election_id=U128.encode(ELECTION_ID))
+        try:
+            await self._client.send(p4r.StreamMessageRequest(arbitration=ask))
+            while not self._take_arbitration(await self._client.receive()):
+                continue
+        except P4ClientError as error:
+            raise self._explain(error) from None
+
+    async def close(self) -> None:
+        """End the session."""
+        await self._client.close()
+
+    async def secure_pipeline(self, replace: bool) -> bool:
+        """See that our program runs there; return whether it was set just now."""
+        try:
+            running = await self._running_pipeline()
+            if running is not None and not replace:
+                self._check_pipeline(running)
+                return False
+            if running is not None and self._is_ours(running):
+                return False
+            request = p4r.SetForwardingPipelineConfigRequest(
+                device_id=self._config.device_id,
+                action=P4ConfigAction.VERIFY_AND_COMMIT.vt(),
+                config=self._schema.get_pipeline_config(),
+            )
+            await self._client.request(request)
+        except P4ClientError as error:
+            if error.code == GRPCStatusCode.INVALID_ARGUMENT:
+                text = f"the switch at {self._config.address} refuses the program: {error.message}"
+                raise SwitchError(f"{text}; check switch.target, program and p4info", lasting=True) from None
+            raise self._explain(error) from None
+        return True
+
+    async def _running_pipeline(self) -> p4r.ForwardingPipelineConfig | None:
+        request = p4r.GetForwardingPipelineConfigRequest(
+            device_id=self._config.device_id, response_type=P4ConfigResponseType.P4INFO_AND_COOKIE.vt()
+        )
+        try:
+            config = (await self._client.request(request)).config
+        except P4ClientError as error:
+            # Both our switch and BMv2 answer so when no program was set.
+            if error.code == GRPCStatusCode.FAILED_PRECONDITION:
+                return None
+            raise
+        return config if config.HasField("p4info") else None
+
+    def _is_ours(self, running: p4r.ForwardingPipelineConfig) -> bool:
+        # A program that the switch was started with has no cookie; its P4Info says enough.
+        cookie = running.cookie.cookie
+        return self._schema.has_p4info(running.p4info) and cookie in (0, self._schema.p4cookie)
+
+    def _check_pipeline(self, running: p4r.ForwardingPipelineConfig) -> None:
+        if self._is_ours(running):
+            return
+        info = running.p4info.pkg_info
+        name = f"{info.name or 'without a name'} {info.version}".rstrip()
+        which = "another build of" if self._schema.has_p4info(running.p4info) else "the program"
+        raise SwitchError(
+            f"the switch at {self._config.address} runs {which} {name}; `wayname up --replace-pipeline` replaces it",
+            lasting=True,
+        )
+
+    async def read(self, entities: Sequence[Entity]) -> list[Entity]:
+        """Read all that wildcards stand for."""
+        request = p4r.ReadRequest(device_id=self._config.device_id, entities=encode_entities(entities, self._schema))
+        found: list[Entity] = []
+        try:
+            async for reply in self._client.request_iter(request):
+                found.extend(decode_entity(each, self._schema) for each in reply.entities)
+        except P4ClientError as error:
+            raise self._explain(error) from None
+        return found
+
+    async def write(self, write: Write) -> list[WriteFailed]:
+        """Carry out updates in their order; return those that the switch refused."""
+        failed: list[WriteFailed] = []
+        for start in range(0, len(write.updates), _UPDATES_AT_ONCE):
+            updates = write.updates[start : start + _UPDATES_AT_ONCE]
+            request = p4r.WriteRequest(
+                device_id=self._config.device_id, updates=[self._encode(update) for update in updates]
+            )
+            try:
+                await self._client.request(request)
+            except P4ClientError as error:
+                if not error.details:
+                    raise self._explain(error) from None
+                failed += [
+                    WriteFailed(updates[index], detail.canonical_code, detail.message)
+                    for index, detail in error.details.items()
+                ]
+        return failed
+
+    def _encode(self, update: Update) -> p4r.Update:
+        kind, entity = update
+        return p4r.Update(type=_UPDATE_TYPES[kind], entity=entity.encode(self._schema))
+
+    async def send(self, packet: PacketOut) -> None:
+        """Send a packet-out."""
+        out = P4PacketOut(packet.payload, kind=packet.kind, port=packet.port, vlan=packet.vlan)
+        try:
+            await self._client.send(out.encode_update(self._schema))
+        except P4ClientError as error:
+            raise self._explain(error) from None
+
+    async def receive(self) -> AsyncIterator[list[Input]]:
+        """Yield what the switch says; an empty list when it has chosen whom it listens to."""
+        while True:
+            try:
+                message = await self._client.receive()
+                if self._take_arbitration(message):
+                    yield []
+                else:
+                    yield list(await self._inputs(message))
+            except P4ClientError as error:
+                raise self._explain(error) from None
+            except RuntimeError:
+                # So finsy tells that the switch ended the stream in good order.
+                raise SwitchError(f"the switch at {self._config.address} ended the session") from None
+
+    async def _inputs(self, message: p4r.StreamMessageResponse) -> Iterable[Input]:
+        match message.WhichOneof("update"):
+            case "packet":
+                packet = decode_stream(message, self._schema)
+                return [PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"])]
+            case "digest":
+                digest = decode_stream(message, self._schema)
+                await self._client.send(digest.ack().encode_update(self._schema))
+                return [learned(each) for each in digest]
+            case "idle_timeout_notification":
+                return [Idle(entry) for entry in decode_stream(message, self._schema)]
+        return []
+
+    def _take_arbitration(self, message: p4r.StreamMessageResponse) -> bool:
+        """Note whether the switch listens to us; return whether the message said so."""
+        if message.WhichOneof("update") != "arbitration":
+            return False
+        self.is_primary = message.arbitration.status.code == GRPCStatusCode.OK
+        return True
+
+    def _sign(self, message: PBMessage) -> None:
+        if isinstance(message, p4r.SetForwardingPipelineConfigRequest | p4r.WriteRequest):
+            message.election_id.CopyFrom(U128.encode(ELECTION_ID))
+
+    def _explain(self, error: P4ClientError) -> SwitchError:
+        """Return what went wrong in one line."""
+        address, device = self._config.address, self._config.device_id
+        if error.is_election_id_used:
+            return SwitchError(f"another controller has the switch at {address}; stop it first")
+        match error.code:
+            case GRPCStatusCode.UNAVAILABLE:
+                return SwitchError(f"no switch answers at {address}; start it, or set switch.address")
+            case GRPCStatusCode.NOT_FOUND:
+                text = f"the switch at {address} has no device {device} ({error.message})"
+                return SwitchError(f"{text}; set switch.device_id to its --device-id", lasting=True)
+            case GRPCStatusCode.PERMISSION_DENIED:
+                return SwitchError(f"the switch at {address} listens to another controller; stop that one")
+        return SwitchError(f"the switch at {address}: {error.message or error.code.name}; it is asked again")
+
+
+def learned(member: dict[str, int]) -> Learned:
+    """Return what one member of a `learn` digest says."""
+    return Learned(member["port"], member["vlan"], member["source"])

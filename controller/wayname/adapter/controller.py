@@ -1,0 +1,164 @@
+"""Runs an `Edge` on the wall clock: keeps the connection, feeds it, and carries out what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+
+from wayname.adapter.connection import Connection, SwitchError
+from wayname.adapter.events import EventRing, RecordedEvent
+from wayname.config.model import Config
+from wayname.edge.boundary import Event, Input, Output, PacketOut, Severity, SwitchDown, SwitchUp, Write
+from wayname.edge.edge import Edge
+from wayname.pipeline.entries import Entity, everything
+from wayname.pipeline.program import load_program
+
+# A switch that was restarted is found within a tenth of a second; one that stays away is asked once a second.
+FIRST_WAIT = 0.1
+LONGEST_WAIT = 1.0
+OPEN_SECONDS = 5.0
+QUEUED_INPUTS = 10_000
+
+
+class Controller:
+    """A running controller. `run` it; meanwhile others may look at `edge`, `events`, `connected`, and `read`."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        replace_pipeline: bool = False,
+        rng: random.Random | None = None,
+        on_event: Callable[[RecordedEvent], None] | None = None,
+    ) -> None:
+        self.config = config
+        self.schema = load_program(config.switch)
+        self.edge = Edge(config, self.schema, rng or random.Random())
+        self.events = EventRing(config.controller.events)
+        self._replace_pipeline = replace_pipeline
+        self._on_event = on_event
+        self._inputs: asyncio.Queue[tuple[Input, Connection | None]] = asyncio.Queue(QUEUED_INPUTS)
+        self._active: Connection | None = None
+        # A write that fails as a whole ends the session: what the switch then holds has to be read again.
+        self._session = asyncio.Timeout(None)
+        self._trouble = ""
+
+    @property
+    def connected(self) -> bool:
+        """Whether the switch is there and listens to us."""
+        return self._active is not None
+
+    async def run(self) -> None:
+        """Control the switch until cancelled; raise `SwitchError` for what trying again does not mend."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._keep_connected())
+                group.create_task(self._drive())
+        except ExceptionGroup as errors:
+            lasting = errors.subgroup(SwitchError)
+            raise (lasting or errors).exceptions[0] from None
+
+    async def read(self, entities: Sequence[Entity]) -> list[Entity]:
+        """Read entities, counters among them, from the switch."""
+        if self._active is None:
+            raise SwitchError(f"the switch at {self.config.switch.address} is not connected; `wayname events` says why")
+        return await self._active.read(entities)
+
+    async def _keep_connected(self) -> None:
+        wait, said = FIRST_WAIT, ""
+        while True:
+            connection = Connection(self.config.switch, self.schema)
+            self._trouble = f"no answer from {self.config.switch.address} in {OPEN_SECONDS:g} s; is it a switch?"
+            try:
+                async with asyncio.timeout(OPEN_SECONDS):
+                    await connection.open()
+                if connection.is_primary:
+                    wait, said = FIRST_WAIT, ""
+                async with asyncio.timeout(None) as self._session:
+                    await self._serve(connection)
+            except (SwitchError, TimeoutError) as error:
+                if isinstance(error, SwitchError) and error.lasting:
+                    raise
+                text = str(error) or self._trouble
+                if text != said:
+                    await self._inputs.put((SwitchDown(text), None))
+                said = text
+            finally:
+                await connection.close()
+            await asyncio.sleep(wait)
+            wait = min(wait * 1.5, LONGEST_WAIT)
+
+    async def _serve(self, connection: Connection) -> None:
+        """Pass on what the switch says, from when it listens to us until the session ends."""
+        await self._take_over(connection)
+        async for inputs in connection.receive():
+            if not inputs:
+                await self._take_over(connection)
+            for input in inputs:
+                await self._inputs.put((input, connection))
+
+    async def _take_over(self, connection: Connection) -> None:
+        if not connection.is_primary:
+            address = self.config.switch.address
+            text = f"the switch at {address} listens to another controller; this one waits until that one stops"
+            await self._inputs.put((SwitchDown(text), None))
+            return
+        if await connection.secure_pipeline(self._replace_pipeline):
+            loop = asyncio.get_running_loop()
+            text = f"set the program {self.schema.name} {self.schema.version}"
+            self._record(Event(loop.time(), "pipeline.set", Severity.INFO, self.config.switch.address, text))
+        # Replaced once, whatever comes later is somebody's decision.
+        self._replace_pipeline = False
+        await self._inputs.put((SwitchUp(await connection.read(everything())), connection))
+
+    async def _drive(self) -> None:
+        """Feed the edge and carry out what it says."""
+        loop = asyncio.get_running_loop()
+        while True:
+            batch = [each] if (each := await self._next_input()) else []
+            while not self._inputs.empty():
+                batch.append(self._inputs.get_nowait())
+            for input, connection in batch:
+                if isinstance(input, SwitchUp | SwitchDown):
+                    self._active = connection
+                # What an earlier session said last is no longer true.
+                if connection is self._active:
+                    self.edge.receive(input, loop.time())
+            due = self.edge.next_timer()
+            if due is not None and due <= loop.time():
+                self.edge.handle_timer(loop.time())
+            while outputs := self.edge.take_outputs():
+                for output in outputs:
+                    await self._carry_out(output)
+
+    async def _next_input(self) -> tuple[Input, Connection | None] | None:
+        """Return the next input, or None when a timer is due."""
+        due = self.edge.next_timer()
+        try:
+            async with asyncio.timeout_at(due):
+                return await self._inputs.get()
+        except TimeoutError:
+            return None
+
+    async def _carry_out(self, output: Output) -> None:
+        if isinstance(output, Event):
+            self._record(output)
+            return
+        if self._active is None:
+            return
+        try:
+            if isinstance(output, PacketOut):
+                await self._active.send(output)
+            elif isinstance(output, Write):
+                for failed in await self._active.write(output):
+                    self.edge.receive(failed, asyncio.get_running_loop().time())
+        except SwitchError as error:
+            self._active, self._trouble = None, str(error)
+            if not self._session.expired():
+                self._session.reschedule(asyncio.get_running_loop().time())
+
+    def _record(self, event: Event) -> None:
+        recorded = self.events.append(event)
+        if self._on_event:
+            self._on_event(recorded)

@@ -1,0 +1,303 @@
+"""Reads a configuration file and checks all of it, each part by itself and the parts against each other."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from ipaddress import IPv6Address, IPv6Interface, IPv6Network
+from pathlib import Path
+from typing import Any
+
+from wayname.config.model import (
+    Config,
+    ControllerConfig,
+    Interface,
+    NextHop,
+    Port,
+    Refusal,
+    Route,
+    SwitchConfig,
+    Target,
+    Timing,
+    Tls,
+)
+from wayname.config.reader import ConfigError, Table
+from wayname.wire.mac import Mac
+
+MOST_PORT = 509  # 510 is the controller's, 511 drops
+MOST_NEXT_HOPS = 16
+MOST_WEIGHT = 255
+
+__all__ = ["ConfigError", "load_config", "parse_config"]
+
+
+def load_config(path: Path) -> Config:
+    """Read a configuration file."""
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text; write it as TOML") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
+    return parse_config(text, str(path), path.parent)
+
+
+def parse_config(text: str, file: str = "configuration", folder: Path = Path()) -> Config:
+    """Read a configuration's text; paths in it are relative to the folder."""
+    try:
+        root = Table(file, "", tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file}: is not TOML ({error}); correct the line") from None
+    switch = _switch(root.table("switch"), folder)
+    controller = _controller(root.table("controller"))
+    timing = _timing(root.table("timing"))
+    ports = _ports(root)
+    interfaces = _interfaces(root, ports, switch.device_id)
+    routes = _routes(root, interfaces)
+    root.close()
+    return Config(switch, controller, timing, ports, interfaces, routes)
+
+
+def _switch(table: Table, folder: Path) -> SwitchConfig:
+    def path(key: str) -> Path | None:
+        name: str | None = table.take(key, str, None)
+        return None if name is None else folder / name
+
+    ca, certificate, key = path("ca"), path("certificate"), path("key")
+    if ca is None and (certificate or key):
+        raise table.error(
+            "ca", "is missing", "name the authority of the switch's certificate beside certificate and key"
+        )
+    if (certificate is None) != (key is None):
+        missing = "certificate" if certificate is None else "key"
+        raise table.error(missing, "is missing", "certificate and key go together")
+    target = Target(table.take("target", str, "embedded", _one_of(*Target)))
+    program = path("program")
+    if target is Target.BMV2 and program is None:
+        raise table.error(
+            "program", "is missing", 'target "bmv2" needs the JSON that p4c makes of p4src/v1model/main.p4'
+        )
+    config = SwitchConfig(
+        address=table.take("address", str, "127.0.0.1:9559", _is_host_and_port),
+        device_id=table.take("device_id", int, 1, _between(1, 2**32 - 1)),
+        target=target,
+        program=program,
+        p4info=path("p4info"),
+        tls=Tls(ca, certificate, key) if ca else None,
+    )
+    table.close()
+    return config
+
+
+def _controller(table: Table) -> ControllerConfig:
+    def is_api(text: str) -> str | None:
+        if text.startswith("unix:/"):
+            return None
+        return 'write HOST:PORT or "unix:/PATH"' if _is_host_and_port(text) else None
+
+    config = ControllerConfig(
+        api=table.take("api", str, "127.0.0.1:9580", is_api),
+        log_level=table.take("log_level", str, "info", _one_of("debug", "info", "warning", "error")),
+        log_format=table.take("log_format", str, "text", _one_of("text", "json")),
+        events=table.take("events", int, 1000, _between(1, 1_000_000)),
+    )
+    table.close()
+    return config
+
+
+def _timing(table: Table) -> Timing:
+    config = Timing(
+        probe=table.take("probe", float, 0.25, _between(0.02, 3600)),
+        station_idle=table.take("station_idle", float, 300.0, _between(1, 86_400)),
+    )
+    table.close()
+    return config
+
+
+def _ports(root: Table) -> tuple[Port, ...]:
+    ports: list[Port] = []
+    for table in root.tables("port"):
+        number = table.take("number", int, check=_between(0, MOST_PORT))
+        if any(port.number == number for port in ports):
+            raise table.error("number", f"port {number} is there twice", "give every port once")
+        vlan = table.take("vlan", int, None, _is_vlan)
+        tagged = table.take("tagged", list, [])
+        for index, each in enumerate(tagged):
+            if type(each) is not int or _is_vlan(each):
+                raise table.error(f"tagged[{index}]", f"is {each!r}", "write a VLAN from 1 to 4094")
+            if each == vlan or each in tagged[:index]:
+                raise table.error(f"tagged[{index}]", f"VLAN {each} is there twice", "a port is in a VLAN once")
+        if vlan is None and not tagged:
+            raise table.error("vlan", "is missing", "a port needs vlan, tagged or both")
+        name = table.take("name", str, f"port{number}", _is_name)
+        if any(port.name == name for port in ports):
+            raise table.error("name", f"{name!r} is there twice", "give every port a name of its own")
+        mtu = table.take("mtu", int, 1500, _between(1280, 65535))
+        table.close()
+        ports.append(Port(number, name, vlan, tuple(tagged), mtu))
+    return tuple(ports)
+
+
+def _interfaces(root: Table, ports: tuple[Port, ...], device_id: int) -> tuple[Interface, ...]:
+    interfaces: list[Interface] = []
+    vlans = {vlan for port in ports for vlan in port.vlans}
+    for table in root.tables("interface"):
+        vlan = table.take("vlan", int, check=_is_vlan)
+        if vlan not in vlans:
+            raise table.error("vlan", f"no port is in VLAN {vlan}", "add it to a [[port]]'s vlan or tagged")
+        if any(other.vlan == vlan for other in interfaces):
+            raise table.error("vlan", f"VLAN {vlan} has two interfaces", "put all addresses into one")
+        name = table.take("name", str, f"vlan{vlan}", _is_name)
+        if any(other.name == name for other in interfaces):
+            raise table.error("name", f"{name!r} is there twice", "give every interface a name of its own")
+        mac = table.parse("mac", _station, "write it as 02:00:00:00:00:01") if table.has("mac") else None
+        table.take("mac", str, None)
+        addresses = _addresses(table, interfaces)
+        advertise = table.take("advertise", bool, False)
+        if advertise and not any(
+            address.network.prefixlen == 64 for address in addresses if not address.ip.is_link_local
+        ):
+            raise table.error("advertise", "there is no /64 to advertise", "give the interface an address with /64")
+        table.close()
+        interfaces.append(Interface(vlan, name, mac or _derived_mac(device_id, vlan), addresses, advertise))
+    return tuple(interfaces)
+
+
+def _addresses(table: Table, others: list[Interface]) -> tuple[IPv6Interface, ...]:
+    addresses: list[IPv6Interface] = []
+    for index, text in enumerate(table.take("addresses", list, [])):
+        key = f"addresses[{index}]"
+        if isinstance(text, str) and "/" not in text:
+            raise table.error(key, f"{text!r} has no prefix length", f"write {text}/64")
+        address = table.convert(key, text, _interface_address, "write ADDRESS/LENGTH as in 2001:db8::1/64")
+        if address.ip.is_link_local and any(other.ip.is_link_local for other in addresses):
+            raise table.error(key, "is a second link-local address", "give one, or none and the MAC's is taken")
+        for other in addresses:
+            if other.ip == address.ip:
+                raise table.error(key, f"{address.ip} is there twice", "give every address once")
+        for interface in () if address.ip.is_link_local else others:
+            for taken in interface.global_addresses:
+                if taken.network.overlaps(address.network):
+                    mend = "a prefix is on one interface only"
+                    raise table.error(key, f"{address.network} overlaps {taken.network} on {interface.name}", mend)
+        addresses.append(address)
+    return tuple(addresses)
+
+
+def _routes(root: Table, interfaces: tuple[Interface, ...]) -> tuple[Route, ...]:
+    routes: list[Route] = []
+    connected = {address.network: interface for interface in interfaces for address in interface.global_addresses}
+    for table in root.tables("route"):
+        prefix = table.parse("prefix", _network, "write PREFIX/LENGTH as in 2001:db8::/32")
+        if any(route.prefix == prefix for route in routes):
+            raise table.error("prefix", f"{prefix} is there twice", "list all next hops in one via")
+        if prefix in connected:
+            raise table.error("prefix", f"{prefix} is on {connected[prefix].name} already", "leave the route out")
+        if prefix.is_multicast or prefix.is_link_local:
+            raise table.error("prefix", f"{prefix} is never routed", "leave the route out")
+        via = table.raw("via")
+        if isinstance(via, str) and via in tuple(Refusal):
+            routes.append(Route(prefix, refusal=Refusal(via)))
+        elif isinstance(via, list) and via:
+            routes.append(Route(prefix, _next_hops(table, via, interfaces)))
+        else:
+            wrong = "is missing" if via is None else f"is {via!r}"
+            raise table.error("via", wrong, 'write a list of addresses, "prohibited" or "discard"')
+        table.close()
+    return tuple(routes)
+
+
+def _next_hops(table: Table, via: list[Any], interfaces: tuple[Interface, ...]) -> tuple[tuple[NextHop, int], ...]:
+    if len(via) > MOST_NEXT_HOPS:
+        raise table.error("via", f"has {len(via)} next hops", f"write {MOST_NEXT_HOPS} at most")
+    weights = table.take("weights", list, [1] * len(via))
+    if len(weights) != len(via):
+        raise table.error("weights", f"has {len(weights)} numbers for {len(via)} next hops", "write one for each")
+    hops: list[NextHop] = []
+    for index, text in enumerate(via):
+        key = f"via[{index}]"
+        address = table.convert(key, text, IPv6Address, "write an address, with %INTERFACE if it is link-local")
+        hop = NextHop(_link_of(table, key, address, interfaces).vlan, IPv6Address(int(address)))
+        if hop in hops:
+            raise table.error(key, f"{text} is there twice", "use weights for unequal shares")
+        hops.append(hop)
+    for index, weight in enumerate(weights):
+        if type(weight) is not int or not 1 <= weight <= MOST_WEIGHT:
+            raise table.error(f"weights[{index}]", f"is {weight!r}", f"write a whole number from 1 to {MOST_WEIGHT}")
+    return tuple(zip(hops, weights, strict=True))
+
+
+def _link_of(table: Table, key: str, address: IPv6Address, interfaces: tuple[Interface, ...]) -> Interface:
+    """Return the interface behind which a next hop is."""
+    known = ", ".join(interface.name for interface in interfaces) or "none"
+    if address.is_multicast or address.is_unspecified or address.is_loopback:
+        raise table.error(key, f"{address} is nobody's address", "write the address of a router")
+    if address.scope_id is not None:
+        found = [interface for interface in interfaces if interface.name == address.scope_id]
+        if not found:
+            raise table.error(key, f"there is no interface {address.scope_id!r}", f"the interfaces are: {known}")
+        if not found[0].is_on_link(IPv6Address(int(address))):
+            raise table.error(key, f"{address} is on no prefix of {found[0].name}", "name a neighbour on that link")
+    elif address.is_link_local:
+        raise table.error(
+            key, f"{address} may be on any link", f"write {address}%INTERFACE; the interfaces are: {known}"
+        )
+    else:
+        found = [interface for interface in interfaces if interface.is_on_link(address)]
+        if not found:
+            raise table.error(key, f"{address} is on no interface's prefix", "name a neighbour on a connected prefix")
+    if found[0].owns(IPv6Address(int(address))):
+        raise table.error(key, f"{address} is {found[0].name}'s own address", "name the neighbour's")
+    return found[0]
+
+
+def _derived_mac(device_id: int, vlan: int) -> Mac:
+    """Return a locally administered MAC: 02, the device (24 bits), the VLAN (16 bits)."""
+    return Mac(0x02 << 40 | (device_id & 0xFFFFFF) << 16 | vlan)
+
+
+def _network(text: str) -> IPv6Network:
+    if "/" not in text:
+        raise ValueError("it has no prefix length")
+    return IPv6Network(text)
+
+
+def _interface_address(text: str) -> IPv6Interface:
+    address = IPv6Interface(text)
+    if address.ip.is_multicast or address.ip.is_unspecified or address.ip.is_loopback:
+        raise ValueError("no interface can have it")
+    if address.ip.ipv4_mapped is not None:
+        raise ValueError("IPv4 in IPv6 is never on a link")
+    if address.ip.scope_id is not None:
+        raise ValueError("the interface is the one it stands in")
+    return address
+
+
+def _station(text: str) -> Mac:
+    mac = Mac.parse(text)
+    if mac.is_group or not mac.value:
+        raise ValueError("it names no single station")
+    return mac
+
+
+def _is_vlan(number: int) -> str | None:
+    return None if 1 <= number <= 4094 else "write a VLAN from 1 to 4094"
+
+
+def _is_name(text: str) -> str | None:
+    return None if text and "%" not in text and text.isprintable() else "write a name without %"
+
+
+def _is_host_and_port(text: str) -> str | None:
+    host, _, port = text.rpartition(":")
+    whole = host and port.isascii() and port.isdigit() and 0 < int(port) < 65536
+    bare = ":" in host and not (host.startswith("[") and host.endswith("]"))
+    return None if whole and not bare else "write HOST:PORT, an IPv6 address in brackets"
+
+
+def _between(least: float, most: float) -> Callable[[float], str | None]:
+    return lambda number: None if least <= number <= most else f"write a number from {least} to {most}"
+
+
+def _one_of(*words: str) -> Callable[[str], str | None]:
+    return lambda word: None if word in words else "write one of " + ", ".join(f'"{known}"' for known in words)

@@ -1,0 +1,131 @@
+"""What goes into an `Edge` and what comes out.
+
+An adapter (finsy and the wall clock, or the switch in process and a virtual clock) does this, and nothing else:
+
+    edge.receive(input, now)     whatever happened, at seconds of the adapter's own clock
+    edge.take_outputs()          afterwards, each to be carried out in order: a write is done before the next goes out
+    edge.next_timer()            when to call handle_timer(now) at the latest; None is never
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum, StrEnum
+
+import finsy as fy
+
+from wayname.pipeline.entries import Entity
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchUp:
+    """The switch runs our pipeline and listens to us; these entities are on it."""
+
+    entities: list[Entity]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchDown:
+    """The switch is out of reach."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PacketIn:
+    """A packet for the controller, as it arrived, with what the `packet_in` header says of it."""
+
+    payload: bytes
+    reason: int
+    port: int
+    vlan: int
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A station that the switch did not know there; one member of a `learn` digest."""
+
+    port: int
+    vlan: int
+    mac: int
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """An entry that nothing has hit for its idle timeout."""
+
+    entry: fy.P4TableEntry
+
+
+class UpdateKind(Enum):
+    """What is done to an entity."""
+
+    INSERT = "insert"
+    MODIFY = "modify"
+    DELETE = "delete"
+
+
+Update = tuple[UpdateKind, Entity]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFailed:
+    """An update that the switch refused; the code is gRPC's."""
+
+    update: Update
+    code: int
+    text: str
+
+
+Input = SwitchUp | SwitchDown | PacketIn | Learned | Idle | WriteFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Updates to carry out in this order; one that fails does not stop the others."""
+
+    updates: list[Update]
+
+
+class OutKind(IntEnum):
+    """What the switch does with a packet of the controller (`PACKET_OUT_*` in p4src)."""
+
+    SEND = 0
+    FLOOD = 1
+    SUBMIT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PacketOut:
+    """A packet of the controller: sent by a port as it is, flooded in a VLAN, or submitted as if it came by a port."""
+
+    payload: bytes
+    kind: OutKind
+    port: int = 0
+    vlan: int = 0
+
+
+class Severity(StrEnum):
+    """How much an event matters."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that people want to know: kind as in `station.moved`, subject as in a MAC, one line of text."""
+
+    time: float
+    kind: str
+    severity: Severity
+    subject: str
+    text: str
+    details: Mapping[str, Json] = field(default_factory=dict)
+
+
+Output = Write | PacketOut | Event

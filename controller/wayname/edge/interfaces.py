@@ -1,0 +1,33 @@
+"""The router's interfaces: entries that follow from the configuration alone."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address
+
+from wayname.config.model import Config, Interface
+from wayname.edge.desired import Desired
+from wayname.pipeline import entries
+
+
+def want_interfaces(config: Config, desired: Desired) -> None:
+    """Want the entries of all interfaces: their MACs, addresses and prefixes."""
+    for interface in config.interfaces:
+        desired.put(entries.interface(interface.vlan, interface.mac, interface.error_address))
+        desired.put(entries.source_mac(interface.vlan, interface.mac))
+        for address in answered_addresses(interface):
+            desired.put(entries.own_address(interface.vlan, address))
+            desired.put(entries.route_local(address))
+        for own in interface.global_addresses:
+            if own.network.prefixlen < 128:
+                desired.put(entries.route_connected(own.network, interface.vlan))
+
+
+def answered_addresses(interface: Interface) -> list[IPv6Address]:
+    """Return the addresses that the router has on a link.
+
+    Beside those that are given: the routers' anycast address of each prefix (RFC 4291, section 2.6.1), unless the
+    prefix is so long that it is one of the link's two ends (RFC 6164).
+    """
+    anycast = (own.network.network_address for own in interface.global_addresses if own.network.prefixlen < 127)
+    given = (own.ip for own in interface.global_addresses)
+    return list(dict.fromkeys((interface.link_local, *given, *anycast)))

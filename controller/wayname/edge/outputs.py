@@ -1,0 +1,46 @@
+"""Where managers put what should leave: entries, packets, events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wayname.edge.boundary import Event, Json, Output, PacketOut, Severity, Write
+from wayname.edge.desired import Desired
+
+
+class Outputs:
+    """Collects outputs in order; entries that changed are written before the next packet leaves."""
+
+    def __init__(self) -> None:
+        self.desired = Desired()
+        self.connected = False
+        self._queue: list[Output] = []
+
+    def packet(self, packet: PacketOut) -> None:
+        """Send a packet behind all that was put before it; without a switch it is lost."""
+        if self.connected:
+            self._flush()
+            self._queue.append(packet)
+
+    def event(
+        self,
+        now: float,
+        kind: str,
+        subject: object,
+        text: str,
+        severity: Severity = Severity.INFO,
+        details: Mapping[str, Json] | None = None,
+    ) -> None:
+        """Say that something happened."""
+        self._queue.append(Event(now, kind, severity, str(subject), text, details or {}))
+
+    def take(self) -> list[Output]:
+        """Return all outputs since the last call."""
+        self._flush()
+        queue, self._queue = self._queue, []
+        return queue
+
+    def _flush(self) -> None:
+        updates = self.desired.updates() if self.connected else []
+        if updates:
+            self._queue.append(Write(updates))

@@ -1,0 +1,176 @@
+"""One builder for each table, group and meter of the pipeline: domain types in, finsy's entities out.
+
+All values are plain integers, as finsy gives them when it reads entries back, so that both forms compare equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import IPv6Address, IPv6Network
+
+import finsy as fy
+
+from wayname.wire.mac import Mac
+
+Entity = (
+    fy.P4TableEntry
+    | fy.P4MulticastGroupEntry
+    | fy.P4CloneSessionEntry
+    | fy.P4DigestEntry
+    | fy.P4ActionProfileMember
+    | fy.P4ActionProfileGroup
+    | fy.P4MeterEntry
+)
+
+CPU_PORT = 510
+CPU_SESSION = 1
+MOST_IN_SPREAD = 16
+
+
+def _entry(table: str, keys: dict[str, int | tuple[int, int]], action: str, **arguments: int) -> fy.P4TableEntry:
+    return fy.P4TableEntry(table, match=fy.Match(**keys), action=fy.Action(action, **arguments))
+
+
+def port(number: int, vlan: int) -> fy.P4TableEntry:
+    """A port in use, and the VLAN of what comes in untagged; 0 is none."""
+    return _entry("ports", {"port": number}, "set_port_vlan", vlan=vlan)
+
+
+def vlan_member(number: int, vlan: int) -> fy.P4TableEntry:
+    """A VLAN whose packets may come in by a port."""
+    return _entry("vlan_members", {"port": number, "vlan": vlan}, "admit_to_vlan")
+
+
+def vlan_tag(number: int, vlan: int, tagged: bool) -> fy.P4TableEntry:
+    """A VLAN whose packets may leave by a port, and whether with a tag."""
+    return _entry("vlan_tags", {"port": number, "vlan": vlan}, "send_tagged" if tagged else "send_untagged")
+
+
+def port_mtu(number: int, mtu: int) -> fy.P4TableEntry:
+    """The longest IPv6 packet that may be routed to a port."""
+    return _entry("port_mtus", {"port": number}, "set_port_mtu", bytes=mtu)
+
+
+def flood(vlan: int) -> fy.P4TableEntry:
+    """The group of a VLAN; it has the VLAN's number."""
+    return _entry("floods", {"vlan": vlan}, "send_to_group", group=vlan)
+
+
+def flood_group(vlan: int, ports: Iterable[int]) -> fy.P4MulticastGroupEntry:
+    """The ports of a VLAN."""
+    return fy.P4MulticastGroupEntry(vlan, replicas=tuple(sorted(ports)))
+
+
+def source(number: int, vlan: int, mac: Mac, idle: float) -> fy.P4TableEntry:
+    """A station where it was last seen; the switch says when it was silent for so many seconds."""
+    entry = _entry("sources", {"port": number, "vlan": vlan, "source": mac.value}, "known_source")
+    entry.idle_timeout_ns = int(idle * 1e9)
+    return entry
+
+
+def station(vlan: int, mac: Mac, number: int) -> fy.P4TableEntry:
+    """The port behind which a station is."""
+    return _entry("stations", {"vlan": vlan, "destination": mac.value}, "send_to_port", port=number)
+
+
+def interface(vlan: int, mac: Mac, address: IPv6Address) -> fy.P4TableEntry:
+    """The router on a VLAN, and where its ICMPv6 errors come from."""
+    return _entry("interfaces", {"vlan": vlan}, "set_interface", mac=mac.value, address=int(address))
+
+
+def source_mac(vlan: int, mac: Mac) -> fy.P4TableEntry:
+    """The router's MAC on what it sends into a VLAN."""
+    return _entry("source_macs", {"vlan": vlan}, "set_source_mac", mac=mac.value)
+
+
+def own_address(vlan: int, address: IPv6Address) -> fy.P4TableEntry:
+    """An address of the router that neighbours on a VLAN may ask for."""
+    return _entry("own_addresses", {"vlan": vlan, "target": int(address)}, "own_address")
+
+
+def _route(prefix: IPv6Network, action: str, **arguments: int) -> fy.P4TableEntry:
+    # A prefix of length 0 is an absent key.
+    keys = {"destination": (int(prefix.network_address), prefix.prefixlen)} if prefix.prefixlen else {}
+    return _entry("routes", {**keys}, action, **arguments)
+
+
+def route_local(address: IPv6Address) -> fy.P4TableEntry:
+    """An address of the router."""
+    return _route(IPv6Network(address), "route_local")
+
+
+def route_connected(prefix: IPv6Network, vlan: int) -> fy.P4TableEntry:
+    """A prefix on a link of the router."""
+    return _route(prefix, "route_connected", vlan=vlan)
+
+
+def route_nexthop(prefix: IPv6Network, number: int) -> fy.P4TableEntry:
+    """A route by one next hop."""
+    return _route(prefix, "route_nexthop", nexthop=number)
+
+
+def route_spread(prefix: IPv6Network, number: int) -> fy.P4TableEntry:
+    """A route by several next hops."""
+    return _route(prefix, "route_spread", spread=number)
+
+
+def route_refused(prefix: IPv6Network, told: bool) -> fy.P4TableEntry:
+    """A route that leads nowhere, of which the sender is told or not."""
+    return _route(prefix, "route_prohibited" if told else "route_discard")
+
+
+def nexthop(number: int, vlan: int, address: IPv6Address) -> fy.P4TableEntry:
+    """A next router."""
+    return _entry("nexthops", {"nexthop": number}, "set_nexthop", vlan=vlan, address=int(address))
+
+
+def spread_member(nexthop: int) -> fy.P4ActionProfileMember:
+    """A next hop as a member of spreads; it has the next hop's number."""
+    action = fy.Action("spread_to_nexthop", nexthop=nexthop)
+    return fy.P4ActionProfileMember("spread_members", member_id=nexthop, action=action)
+
+
+def spread_group(number: int, weights: dict[int, int]) -> fy.P4ActionProfileGroup:
+    """The next hops of a spread, with their weights."""
+    members = [fy.P4Member(member, weight=weight) for member, weight in sorted(weights.items())]
+    return fy.P4ActionProfileGroup("spread_members", group_id=number, max_size=MOST_IN_SPREAD, members=members)
+
+
+def spread(number: int) -> fy.P4TableEntry:
+    """A spread; its group has its number."""
+    return fy.P4TableEntry("spreads", match=fy.Match(spread=number), action=fy.P4IndirectAction(group_id=number))
+
+
+def neighbour(vlan: int, address: IPv6Address, number: int, mac: Mac) -> fy.P4TableEntry:
+    """The port and the MAC of an address on a link of the router."""
+    keys = {"vlan": vlan, "address": int(address)}
+    return _entry("neighbours", {**keys}, "set_neighbour", port=number, mac=mac.value)
+
+
+def rate(meter: str, index: int, a_second: int) -> fy.P4MeterEntry:
+    """A rate in packets a second, with as many at once."""
+    config = fy.P4MeterConfig(cir=a_second, cburst=a_second, pir=a_second, pburst=a_second)
+    return fy.P4MeterEntry(meter, index=index, config=config)
+
+
+def copies_to_controller() -> fy.P4CloneSessionEntry:
+    """The clone session by which the controller gets copies."""
+    return fy.P4CloneSessionEntry(CPU_SESSION, replicas=(CPU_PORT,))
+
+
+def learn_digest() -> fy.P4DigestEntry:
+    """New stations are told at once, a burst of them together."""
+    return fy.P4DigestEntry("learn", max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
+
+
+def everything() -> list[Entity]:
+    """Return wildcards that read all that the controller writes."""
+    return [
+        fy.P4TableEntry(),
+        fy.P4MulticastGroupEntry(),
+        fy.P4CloneSessionEntry(),
+        fy.P4ActionProfileMember(),
+        fy.P4ActionProfileGroup(),
+        fy.P4MeterEntry(),
+        fy.P4DigestEntry("learn"),
+    ]

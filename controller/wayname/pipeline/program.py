@@ -1,0 +1,46 @@
+"""The program that the switch runs: its P4Info, and what is set as its device config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import wayname_switch
+from finsy import P4Schema
+
+from wayname.config.model import SwitchConfig, Target
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PROGRAM = REPOSITORY / "p4src" / "v1model" / "main.p4"
+P4INFO = REPOSITORY / "p4src" / "wayname.p4info.txtpb"
+
+
+class ProgramError(Exception):
+    """A program that cannot be loaded, in one line."""
+
+
+def load_schema(p4info: Path = P4INFO, device_config: bytes = b"") -> P4Schema:
+    """Return the schema of a P4Info file; with a device config it can be set on a switch."""
+    try:
+        return P4Schema(p4info, device_config)
+    except OSError as error:
+        raise ProgramError(f"{p4info}: cannot be read ({error.strerror}); set switch.p4info to a P4Info file") from None
+    except ValueError as error:
+        raise ProgramError(f"{p4info}: is no P4Info ({error}); set switch.p4info to a P4Info file") from None
+
+
+def load_program(config: SwitchConfig) -> P4Schema:
+    """Return the schema with the device config that a switch of this configuration takes."""
+    return load_schema(config.p4info or P4INFO, _device_config(config.target, config.program or PROGRAM))
+
+
+def _device_config(target: Target, program: Path) -> bytes:
+    """Return the program's text with all it includes for the embedded switch, p4c's JSON as it is for BMv2."""
+    try:
+        if target is Target.BMV2:
+            return program.read_bytes()
+        # Without the folder of this machine: the same program is the same text everywhere.
+        return wayname_switch.device_config(str(program)).replace(f'"{program.parent}/', '"').encode()
+    except OSError as error:
+        raise ProgramError(f"{program}: cannot be read ({error.strerror}); set switch.program") from None
+    except wayname_switch.CompileError as error:
+        raise ProgramError(f"{program}: does not compile: {str(error).splitlines()[0]}; correct it") from None

@@ -1,0 +1,97 @@
+"""The numbered reasons of p4src/shared/reasons.p4, in words."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Punt(IntEnum):
+    """Why a packet came to the controller."""
+
+    LOCAL = 1
+    NEIGHBOUR_UNKNOWN = 2
+    ROUTER_SOLICITATION = 3
+    ROUTER_ADVERTISEMENT = 4
+    NEIGHBOUR_SOLICITATION = 5
+    NEIGHBOUR_ADVERTISEMENT = 6
+
+
+class Drop(IntEnum):
+    """Why a packet was dropped."""
+
+    TRUNCATED = 1
+    VERSION = 2
+    PAYLOAD_LENGTH = 3
+    HOP_BY_HOP_NOT_FIRST = 4
+    EXTENSION_PAST_END = 5
+    TOO_MANY_EXTENSIONS = 6
+    FIRST_FRAGMENT_SHORT = 7
+    DISCOVERY_INVALID = 8
+    AUTHENTICATION_LENGTH = 9
+    PORT_UNKNOWN = 20
+    VLAN_INGRESS = 21
+    VLAN_EGRESS = 22
+    SOURCE_MAC = 23
+    RESERVED_GROUP = 24
+    NO_FLOOD_GROUP = 25
+    SAME_PORT = 26
+    NOT_ROUTED = 27
+    PACKET_OUT = 28
+    FLOOD_COPY = 29
+    SOURCE_ADDRESS = 40
+    DESTINATION_ADDRESS = 41
+    LINK_LOCAL = 42
+    NO_ROUTE = 43
+    PROHIBITED = 44
+    DISCARD = 45
+    HOP_LIMIT = 46
+    NO_NEXTHOP = 47
+    PACKET_TOO_BIG = 48
+    INTERFACE_UNKNOWN = 49
+    PUNT_RATE = 60
+    ERROR_NO_SOURCE = 61
+
+
+DROP_WORDS = {
+    Drop.TRUNCATED: "ends inside a header",
+    Drop.VERSION: "Ethernet says IPv6, the packet another version",
+    Drop.PAYLOAD_LENGTH: "the payload is longer than the packet",
+    Drop.HOP_BY_HOP_NOT_FIRST: "hop-by-hop options behind another header",
+    Drop.EXTENSION_PAST_END: "an extension header is longer than the payload",
+    Drop.TOO_MANY_EXTENSIONS: "too many extension headers",
+    Drop.FIRST_FRAGMENT_SHORT: "a first fragment without all headers",
+    Drop.DISCOVERY_INVALID: "invalid neighbour or router discovery",
+    Drop.AUTHENTICATION_LENGTH: "an authentication header that is too short",
+    Drop.PORT_UNKNOWN: "the port has no VLAN",
+    Drop.VLAN_INGRESS: "the port it came by is not in its VLAN",
+    Drop.VLAN_EGRESS: "the port it would leave by is not in its VLAN",
+    Drop.SOURCE_MAC: "the source MAC is a group or the router's",
+    Drop.RESERVED_GROUP: "for the bridge next door only",
+    Drop.NO_FLOOD_GROUP: "the VLAN has nowhere to flood to",
+    Drop.SAME_PORT: "its station is where it came from",
+    Drop.NOT_ROUTED: "to the router's MAC, but nothing that it routes",
+    Drop.PACKET_OUT: "a packet of the controller that cannot be",
+    Drop.FLOOD_COPY: "a flood's copy for where it came from (no loss)",
+    Drop.SOURCE_ADDRESS: "a source address that is nobody's",
+    Drop.DESTINATION_ADDRESS: "a destination that the router cannot have",
+    Drop.LINK_LOCAL: "a link-local address would leave its link",
+    Drop.NO_ROUTE: "no route",
+    Drop.PROHIBITED: "the route is prohibited",
+    Drop.DISCARD: "the route discards",
+    Drop.HOP_LIMIT: "the hop limit was used up",
+    Drop.NO_NEXTHOP: "the route's next hop is not there",
+    Drop.PACKET_TOO_BIG: "longer than the MTU",
+    Drop.INTERFACE_UNKNOWN: "no router interface where it would leave",
+    Drop.PUNT_RATE: "too many for the controller",
+    Drop.ERROR_NO_SOURCE: "an ICMPv6 error from an interface that is gone",
+}
+
+
+def drop_words(reason: int) -> str:
+    """Return a drop reason in words; a number that this controller does not know stays one."""
+    return DROP_WORDS[Drop(reason)] if reason in set(Drop) else f"reason {reason}"
+
+
+def punt_words(reason: int) -> str:
+    """Return a punt reason in words."""
+    return Punt(reason).name.lower().replace("_", " ") if reason in set(Punt) else f"reason {reason}"
