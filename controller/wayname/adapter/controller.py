@@ -9,7 +9,18 @@ from collections.abc import Callable, Sequence
 from wayname.adapter.connection import Connection, SwitchError
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.config.model import Config
-from wayname.edge.boundary import Event, Input, Output, PacketOut, Severity, SwitchDown, SwitchUp, Write
+from wayname.edge.boundary import (
+    Captured,
+    Command,
+    Event,
+    Input,
+    Output,
+    PacketOut,
+    Severity,
+    SwitchDown,
+    SwitchUp,
+    Write,
+)
 from wayname.edge.edge import Edge
 from wayname.pipeline.entries import Entity, everything
 from wayname.pipeline.program import load_program
@@ -31,13 +42,18 @@ class Controller:
         replace_pipeline: bool = False,
         rng: random.Random | None = None,
         on_event: Callable[[RecordedEvent], None] | None = None,
+        on_captured: Callable[[Captured], None] | None = None,
     ) -> None:
         self.config = config
         self.schema = load_program(config.switch)
         self.edge = Edge(config, self.schema, rng or random.Random())
         self.events = EventRing(config.controller.events)
+        self.sessions = 0
+        self.writes = 0
+        self.failed_writes = 0
         self._replace_pipeline = replace_pipeline
         self._on_event = on_event
+        self._on_captured = on_captured
         self._inputs: asyncio.Queue[tuple[Input, Connection | None]] = asyncio.Queue(QUEUED_INPUTS)
         self._active: Connection | None = None
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
@@ -64,6 +80,10 @@ class Controller:
         if self._active is None:
             raise SwitchError(f"the switch at {self.config.switch.address} is not connected; `wayname events` says why")
         return await self._active.read(entities)
+
+    async def command(self, command: Command) -> None:
+        """Have the edge do something."""
+        await self._inputs.put((command, None))
 
     async def _keep_connected(self) -> None:
         wait, said = FIRST_WAIT, ""
@@ -122,8 +142,9 @@ class Controller:
             for input, connection in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
                     self._active = connection
+                    self.sessions += isinstance(input, SwitchUp)
                 # What an earlier session said last is no longer true.
-                if connection is self._active:
+                if connection is self._active or isinstance(input, Command):
                     self.edge.receive(input, loop.time())
             due = self.edge.next_timer()
             if due is not None and due <= loop.time():
@@ -145,13 +166,19 @@ class Controller:
         if isinstance(output, Event):
             self._record(output)
             return
+        if isinstance(output, Captured):
+            if self._on_captured:
+                self._on_captured(output)
+            return
         if self._active is None:
             return
         try:
             if isinstance(output, PacketOut):
                 await self._active.send(output)
             elif isinstance(output, Write):
+                self.writes += len(output.updates)
                 for failed in await self._active.write(output):
+                    self.failed_writes += 1
                     self.edge.receive(failed, asyncio.get_running_loop().time())
         except SwitchError as error:
             self._active, self._trouble = None, str(error)

@@ -80,7 +80,25 @@ class WriteFailed:
     text: str
 
 
-Input = SwitchUp | SwitchDown | PacketIn | Learned | Idle | WriteFailed
+@dataclass(frozen=True, slots=True)
+class OpenCapture:
+    """A command: copy what arrives by a port, what leaves by it, or both; the caller chose the number."""
+
+    number: int
+    port: int
+    arriving: bool
+    leaving: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CloseCapture:
+    """A command: end the capture of this number."""
+
+    number: int
+
+
+Command = OpenCapture | CloseCapture
+Input = SwitchUp | SwitchDown | PacketIn | Learned | Idle | WriteFailed | Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,4 +146,13 @@ class Event:
     details: Mapping[str, Json] = field(default_factory=dict)
 
 
-Output = Write | PacketOut | Event
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A packet for the capture of this number, as it arrived or as it left."""
+
+    number: int
+    payload: bytes
+    arrives: bool
+
+
+Output = Write | PacketOut | Event | Captured

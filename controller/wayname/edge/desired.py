@@ -39,6 +39,8 @@ _ORDER = (
     "sources",
     "vlan_members",
     "ports",
+    "captures_in",
+    "captures_out",
     "digest",
 )
 _RANK = {name: rank for rank, name in enumerate(_ORDER)}

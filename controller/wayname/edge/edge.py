@@ -7,10 +7,22 @@ import random
 from finsy import P4Schema
 
 from wayname.config.model import Config
-from wayname.edge.boundary import Input, Output, Severity, SwitchDown, SwitchUp, WriteFailed
+from wayname.edge.boundary import (
+    CloseCapture,
+    Input,
+    OpenCapture,
+    Output,
+    PacketIn,
+    Severity,
+    SwitchDown,
+    SwitchUp,
+    WriteFailed,
+)
+from wayname.edge.captures import Captures
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.outputs import Outputs
 from wayname.edge.ports import want_ports
+from wayname.pipeline.reasons import CAPTURES
 
 
 class Edge:
@@ -19,6 +31,7 @@ class Edge:
     def __init__(self, config: Config, schema: P4Schema, rng: random.Random) -> None:
         self.config = config
         self._outputs = Outputs()
+        self._captures = Captures(self._outputs)
         want_ports(config, self._outputs.desired)
         want_interfaces(config, self._outputs.desired)
 
@@ -32,6 +45,12 @@ class Edge:
             case SwitchDown(reason):
                 self._outputs.connected = False
                 self._outputs.event(now, "switch.down", self.config.switch.address, reason, Severity.WARNING)
+            case PacketIn() if input.reason in CAPTURES:
+                self._captures.packet(input)
+            case OpenCapture():
+                self._captures.open(input)
+            case CloseCapture(number):
+                self._captures.close(number)
             case WriteFailed(update, code, text):
                 if not self._outputs.desired.refused(update, code):
                     self._outputs.event(now, "write.failed", update[1], text, Severity.ERROR)

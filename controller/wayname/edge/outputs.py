@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wayname.edge.boundary import Event, Json, Output, PacketOut, Severity, Write
+from wayname.edge.boundary import Captured, Event, Json, Output, PacketOut, Severity, Write
 from wayname.edge.desired import Desired
 
 
@@ -21,6 +21,10 @@ class Outputs:
         if self.connected:
             self._flush()
             self._queue.append(packet)
+
+    def captured(self, captured: Captured) -> None:
+        """Hand on a captured packet."""
+        self._queue.append(captured)
 
     def event(
         self,

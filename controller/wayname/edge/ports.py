@@ -5,7 +5,7 @@ from __future__ import annotations
 from wayname.config.model import Config
 from wayname.edge.desired import Desired
 from wayname.pipeline import entries
-from wayname.pipeline.reasons import Punt
+from wayname.pipeline.reasons import CAPTURES, Punt
 
 # Packets a second. A site's stations are learned within seconds; errors are for people who look for a fault; what comes
 # to the controller stays below what it handles beside its other work.
@@ -18,7 +18,7 @@ def want_ports(config: Config, desired: Desired) -> None:
     """Want the entries of all ports and VLANs."""
     desired.put(entries.copies_to_controller())
     desired.put(entries.learn_digest())
-    for reason in Punt:
+    for reason in (each for each in Punt if each not in CAPTURES):
         desired.put(entries.rate("punt_meter", reason, PUNT_RATE))
     for port in config.ports:
         desired.put(entries.rate("learn_meter", port.number, LEARN_RATE))

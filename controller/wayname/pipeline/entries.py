@@ -147,6 +147,11 @@ def neighbour(vlan: int, address: IPv6Address, number: int, mac: Mac) -> fy.P4Ta
     return _entry("neighbours", {**keys}, "set_neighbour", port=number, mac=mac.value)
 
 
+def capture(number: int, way: str) -> fy.P4TableEntry:
+    """A port of which the controller gets copies of what goes `in` or `out`."""
+    return _entry(f"captures_{way}", {"port": number}, f"capture_{way}")
+
+
 def rate(meter: str, index: int, a_second: int) -> fy.P4MeterEntry:
     """A rate in packets a second, with as many at once."""
     config = fy.P4MeterConfig(cir=a_second, cburst=a_second, pir=a_second, pburst=a_second)

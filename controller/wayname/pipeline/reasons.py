@@ -14,6 +14,12 @@ class Punt(IntEnum):
     ROUTER_ADVERTISEMENT = 4
     NEIGHBOUR_SOLICITATION = 5
     NEIGHBOUR_ADVERTISEMENT = 6
+    CAPTURED_IN = 7
+    CAPTURED_OUT = 8
+
+
+# Copies have meters of their own, by port.
+CAPTURES = (Punt.CAPTURED_IN, Punt.CAPTURED_OUT)
 
 
 class Drop(IntEnum):
