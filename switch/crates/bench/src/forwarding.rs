@@ -9,6 +9,7 @@ use num_bigint::BigUint;
 use pipeline::{BackendKind, Engine, Message, Sink, Traffic};
 use runtime::{ActionCall, EntryAction, NewEntry};
 
+use crate::edge;
 use crate::handwritten::Router;
 use crate::measure::{Contestant, Effort, rates, short};
 use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
@@ -33,12 +34,45 @@ impl Sink for Last {
     fn message(&mut self, _message: Message) {}
 }
 
-pub fn run(programs: &Path, effort: Effort) -> Result<()> {
+pub fn run(programs: &Path, p4src: &Path, effort: Effort) -> Result<()> {
     let routes = routes(ROUTES);
     let packets = packets(&routes, PACKETS);
     println!("forwarding in memory: {} routes, packets of {} bytes, one core", routes.len(), packets[0].len());
     measure(programs, effort, &routes, &packets, "routing", Router::route)?;
-    measure(programs, effort, &routes, &packets, "segments", Router::route_with_segments)
+    measure(programs, effort, &routes, &packets, "segments", Router::route_with_segments)?;
+    measure_edge(p4src, effort, &routes, &packets)
+}
+
+/// The whole pipeline of the edge program: nobody wrote that by hand.
+fn measure_edge(p4src: &Path, effort: Effort, routes: &[Route], packets: &[Vec<u8>]) -> Result<()> {
+    let load = |kind| edge::load(p4src, kind, routes);
+    let (jit, interpreter) = (load(BackendKind::Jit)?, load(BackendKind::Interpreter)?);
+    let (mut jit_traffic, mut interpreter_traffic) = (Traffic::default(), Traffic::default());
+    let mut jit = Engine::new(&jit, &mut jit_traffic, 1);
+    let mut interpreter = Engine::new(&interpreter, &mut interpreter_traffic, 1);
+    for packet in packets {
+        let [expected, got] = [&mut interpreter, &mut jit].map(|engine| {
+            let mut last = Last::default();
+            engine.receive(0, packet, 0, &mut last);
+            (last.port, last.bytes)
+        });
+        ensure!((1..=4).contains(&expected.0), "the edge program does not route {packet:02x?}");
+        ensure!(got == expected, "the JIT and the interpreter differ on {packet:02x?}");
+    }
+    let contestants = &mut [
+        Contestant::new("JIT", engine_work(&mut jit, packets)),
+        Contestant::new("interpreter", engine_work(&mut interpreter, packets)),
+    ];
+    let rates = rates(effort, contestants);
+    print_rates("edge", contestants, &rates);
+    println!("  {:10} JIT / interpreter {:.1}", "edge", rates[0] / rates[1]);
+    Ok(())
+}
+
+fn print_rates(name: &str, contestants: &[Contestant<'_>], rates: &[f64]) {
+    for (contestant, rate) in contestants.iter().zip(rates) {
+        println!("  {name:10} {:12} {:>10}packets/s  {:6.0} ns each", contestant.name, short(*rate), 1e9 / rate);
+    }
 }
 
 type ByHand = for<'a> fn(&'a mut Router, &[u8]) -> Option<(u16, &'a [u8])>;
@@ -76,9 +110,7 @@ fn measure(
         }),
     ];
     let rates = rates(effort, contestants);
-    for (contestant, rate) in contestants.iter().zip(&rates) {
-        println!("  {name:10} {:12} {:>10}packets/s  {:6.0} ns each", contestant.name, short(*rate), 1e9 / rate);
-    }
+    print_rates(name, contestants, &rates);
     println!("  {name:10} JIT / interpreter {:.1}, by hand / JIT {:.2}", rates[0] / rates[1], rates[2] / rates[0]);
     Ok(())
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use random::Random;
 use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, table};
 
 use crate::measure::{Contestant, Effort, rates, short};
-use crate::numbers::Numbers;
 use crate::packets::routes;
 
 const EXACT: usize = 1_000_000;
@@ -18,7 +18,7 @@ const BURST: usize = 64;
 
 pub fn run(effort: Effort) {
     println!("lookups of 128-bit keys, one core; the hash map is std's, for scale");
-    let mut numbers = Numbers(3);
+    let mut numbers = Random::new(3);
     let exact: Vec<Pattern> = (0..EXACT)
         .map(|_| {
             let first = numbers.next_u128().to_be_bytes().to_vec();
@@ -57,7 +57,7 @@ fn measure(effort: Effort, name: &str, kind: FieldKind, patterns: &[Pattern]) {
     }
     let map: HashMap<&[u8], usize> =
         patterns.iter().enumerate().map(|(index, pattern)| (pattern.first.as_slice(), index)).collect();
-    let mut numbers = Numbers(4);
+    let mut numbers = Random::new(4);
     let keys: Vec<Vec<u8>> = (0..KEYS)
         .map(|_| {
             let pattern = &patterns[numbers.below(patterns.len())];

@@ -1,10 +1,10 @@
 //! What the embedded switch costs, each figure beside something else that was run in the same minute.
 
+mod edge;
 mod forwarding;
 mod handwritten;
 mod lookups;
 mod measure;
-mod numbers;
 mod packets;
 mod veth;
 mod writes;
@@ -29,6 +29,9 @@ struct Args {
     /// Folder with the programs
     #[arg(long, default_value = "../bench/p4")]
     programs: PathBuf,
+    /// Folder with the edge program
+    #[arg(long, default_value = "../p4src")]
+    p4src: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -48,7 +51,7 @@ fn main() -> Result<()> {
     let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
     let effort = measure::Effort { rounds: args.rounds, millis: args.millis };
     if wanted(Part::Forwarding) {
-        forwarding::run(&args.programs, effort)?;
+        forwarding::run(&args.programs, &args.p4src, effort)?;
     }
     if wanted(Part::Lookups) {
         lookups::run(effort);

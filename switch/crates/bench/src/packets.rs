@@ -1,6 +1,6 @@
 //! Routes and the packets that take them.
 
-use crate::numbers::Numbers;
+use random::Random;
 
 /// A route and what its packets get.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub const PACKETS: usize = 1024;
 
 /// Routes as in the wild: most are /48, some shorter, some longer.
 pub fn routes(count: usize) -> Vec<Route> {
-    let mut numbers = Numbers(1);
+    let mut numbers = Random::new(1);
     let mut routes: Vec<Route> = (0..count)
         .map(|i| {
             let length = [48, 48, 48, 48, 32, 40, 44, 36, 64, 56][i % 10];
@@ -41,7 +41,7 @@ pub fn routes(count: usize) -> Vec<Route> {
 
 /// Packets of 64 bytes of payload, each to a host under one of the routes.
 pub fn packets(routes: &[Route], count: usize) -> Vec<Vec<u8>> {
-    let mut numbers = Numbers(2);
+    let mut numbers = Random::new(2);
     (0..count)
         .map(|_| {
             let route = &routes[numbers.below(routes.len())];

@@ -157,6 +157,10 @@ impl Loaded for Program {
     fn replication(&self) -> &dyn Replication {
         self.0.replication()
     }
+
+    fn has_port(&self, port: u32) -> bool {
+        self.0.has_port(port)
+    }
 }
 
 impl service::Program for Program {

@@ -55,7 +55,7 @@ pub fn run_text(text: &str, build: Build<'_>) -> Result<(), Vec<String>> {
     }
     let program = Arc::new(program);
     let backend = build(program.clone());
-    let device = Device::new(program.clone());
+    let device = Device::new(program.clone()).map_err(|error| vec![error.to_string()])?;
     let mut stage = Stage { program: &program, backend: &*backend, context: Context::new(&device, 1), now: 0 };
     let mut errors = Vec::new();
     for (line, step) in steps {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use pipeline::{Engine, Loaded, Stats, Switch, Traffic};
+use runtime::Packet;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tracing::warn;
 
@@ -90,27 +91,24 @@ pub struct Forwarder {
     next_housekeeping: u64,
 }
 
-/// Frames of one burst, one after the other in one piece of memory.
+/// Packets of one burst, in memory that is used again.
 #[derive(Default)]
 struct Burst {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    packets: Vec<Packet>,
+    len: usize,
 }
 
 impl Burst {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
+    fn push(&mut self, headroom: usize, frame: &[u8]) {
+        if self.packets.len() == self.len {
+            self.packets.push(Packet::default());
+        }
+        self.packets[self.len].refill(headroom, frame);
+        self.len += 1;
     }
 
-    fn push(&mut self, frame: &[u8]) {
-        self.bytes.extend_from_slice(frame);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn frames(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
+    fn packets(&mut self) -> &mut [Packet] {
+        &mut self.packets[..self.len]
     }
 }
 
@@ -170,10 +168,10 @@ impl Forwarder {
             let now = self.clock.now();
             let mut busy = false;
             for index in 0..self.outputs.ports.len() {
-                busy |= self.take_burst(index, now);
+                busy |= self.take_burst(index, engine.headroom(), now);
                 let port = self.outputs.ports[index].number;
-                for frame in self.burst.frames() {
-                    engine.receive(port, frame, now, &mut self.outputs);
+                for packet in self.burst.packets() {
+                    engine.receive_packet(port, packet, now, &mut self.outputs);
                 }
             }
             if let Some(cpu_port) = self.cpu_port {
@@ -201,7 +199,7 @@ impl Forwarder {
     fn discard(&mut self) {
         let now = self.clock.now();
         for index in 0..self.outputs.ports.len() {
-            self.take_burst(index, now);
+            self.take_burst(index, 0, now);
         }
         while self.packets.try_recv().is_ok() {}
         let traffic = std::mem::take(&mut self.traffic);
@@ -210,18 +208,18 @@ impl Forwarder {
         self.wait(None);
     }
 
-    /// Receives from one port; false if nothing was there.
-    fn take_burst(&mut self, index: usize, now: u64) -> bool {
+    /// Receives from one port, behind so much headroom; false if nothing was there.
+    fn take_burst(&mut self, index: usize, headroom: usize, now: u64) -> bool {
         let Self { outputs, burst, .. } = self;
-        burst.clear();
+        burst.len = 0;
         let open = &mut outputs.ports[index];
-        if let Err(error) = open.receive(BURST, &mut |frame| burst.push(frame)) {
+        if let Err(error) = open.receive(BURST, &mut |frame| burst.push(headroom, frame)) {
             warn!(port = open.number, "receiving failed: {error}");
         }
-        for frame in burst.frames() {
-            open.capture_received(frame, now);
+        for packet in burst.packets() {
+            open.capture_received(packet.bytes(), now);
         }
-        !burst.ends.is_empty()
+        burst.len > 0
     }
 
     fn keep_house(&mut self, now: u64, traffic: &Traffic, loaded: Option<&Loaded>) {

@@ -57,7 +57,8 @@ async fn serve(args: Run) -> Result<()> {
         handle: handle.clone(),
         clock,
         backend: args.backend.into(),
-        has_cpu_port: args.cpu_port.is_some(),
+        cpu_port: args.cpu_port,
+        ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain(args.cpu_port).collect()),
     };
     let hub = Hub::new(args.device_id, Arc::new(target));
     if let Some(config) = config {

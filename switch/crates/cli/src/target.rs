@@ -1,5 +1,6 @@
 //! The switch as the P4Runtime service sees it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use control::{Loaded, Replication};
@@ -16,17 +17,24 @@ pub struct Target {
     pub handle: Arc<Handle>,
     pub clock: Clock,
     pub backend: BackendKind,
-    pub has_cpu_port: bool,
+    pub cpu_port: Option<u32>,
+    /// Numbers of all ports, the CPU port among them.
+    pub ports: Arc<BTreeSet<u32>>,
 }
 
 impl service::Target for Target {
     fn load(&self, text: &str) -> Result<Arc<dyn service::Program>, String> {
         let program = loader::load(text, self.backend)?;
-        Ok(Arc::new(Program { program, switch: self.switch.clone(), handle: self.handle.clone() }))
+        Ok(Arc::new(Program {
+            program,
+            switch: self.switch.clone(),
+            handle: self.handle.clone(),
+            ports: self.ports.clone(),
+        }))
     }
 
     fn packet_out(&self, packet: Vec<u8>) -> Result<(), String> {
-        if !self.has_cpu_port {
+        if self.cpu_port.is_none() {
             return Err("the switch has no CPU port; start it with --cpu-port".into());
         }
         self.handle.packet_out(packet)
@@ -46,6 +54,7 @@ struct Program {
     program: loader::Program,
     switch: Arc<Switch>,
     handle: Arc<Handle>,
+    ports: Arc<BTreeSet<u32>>,
 }
 
 impl Loaded for Program {
@@ -55,6 +64,10 @@ impl Loaded for Program {
 
     fn replication(&self) -> &dyn Replication {
         self.program.replication()
+    }
+
+    fn has_port(&self, port: u32) -> bool {
+        self.ports.contains(&port)
     }
 }
 

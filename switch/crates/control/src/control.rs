@@ -17,6 +17,8 @@ use crate::status::{Result, Status};
 pub trait Loaded: Send + Sync {
     fn device(&self) -> &Device;
     fn replication(&self) -> &dyn Replication;
+    /// Whether the switch has a port of this number.
+    fn has_port(&self, port: u32) -> bool;
 }
 
 /// Speaks P4Runtime for one loaded program. Every method takes `&self`; a batch of writes is seen whole or not at all
@@ -68,6 +70,10 @@ impl Control {
 
     pub(crate) fn replication(&self) -> &dyn Replication {
         self.loaded.replication()
+    }
+
+    pub(crate) fn has_port(&self, port: u32) -> bool {
+        self.loaded.has_port(port)
     }
 
     pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {

@@ -79,7 +79,7 @@ impl Control {
             members.push(GroupMember {
                 member: member.member_id,
                 weight: weight(profile, member.weight).map_err(place)?,
-                watch_port: group_watch(member.watch_kind.as_ref()).map_err(place)?,
+                watch_port: self.watched(group_watch(member.watch_kind.as_ref())).map_err(place)?,
             });
         }
         let max_size = u32::try_from(given.max_size)
@@ -151,7 +151,7 @@ impl Control {
             shots.push(OneShot {
                 call: action::decode(&self.schema, &table.actions, call, Use::Entry, &self.texts).map_err(place)?,
                 weight: weight(profile, one.weight).map_err(place)?,
-                watch_port: shot_watch(one.watch_kind.as_ref()).map_err(place)?,
+                watch_port: self.watched(shot_watch(one.watch_kind.as_ref())).map_err(place)?,
             });
         }
         let size = size(profile, shots.iter().map(|shot| shot.weight));
@@ -172,6 +172,16 @@ impl Control {
                 .map(|port| v1::action_profile_action::WatchKind::WatchPort(number::encode(&port.into()))),
         });
         v1::ActionProfileActionSet { action_profile_actions: actions.collect(), ..Default::default() }
+    }
+
+    /// A watched port must be one of the switch's.
+    fn watched(&self, port: Result<Option<u32>>) -> Result<Option<u32>> {
+        match port? {
+            Some(port) if !self.has_port(port) => {
+                Err(Status::invalid(format!("watches port {port}, which the switch does not have")))
+            }
+            port => Ok(port),
+        }
     }
 
     fn profile(&self, id: u32) -> Result<&Profile> {

@@ -162,8 +162,12 @@ fn a_role_sees_and_changes_what_belongs_to_it() {
 
 #[test]
 fn p4info_of_another_program_is_refused() {
-    let plant =
-        || std::sync::Arc::new(Plant { device: runtime::Device::new(program().into()), copies: Copies::default() });
+    let plant = || {
+        std::sync::Arc::new(Plant {
+            device: runtime::Device::new(program().into()).unwrap(),
+            copies: Copies::default(),
+        })
+    };
     let error = |change: fn(&mut proto::p4::config::v1::P4Info)| {
         let mut p4info = p4info();
         change(&mut p4info);

@@ -91,6 +91,9 @@ fn bad_members_and_groups_are_named() {
     insert(v1::ActionProfileGroup { max_size: 4, ..group(1, &[]) }, Code::Ok, "");
     let larger = v1::ActionProfileGroup { max_size: 5, ..group(1, &[]) };
     fixture.refuses(Type::Modify, Entity::ActionProfileGroup(larger), Code::InvalidArgument, "it was made with 4");
+    let mut watching = group(1, &[(1, 1)]);
+    watching.members[0].watch_kind = Some(WatchKind::WatchPort(vec![1, 0xff]));
+    insert(watching, Code::InvalidArgument, "member 1: watches port 511, which the switch does not have");
     let other = v1::ActionProfileGroup { action_profile_id: 3, ..group(1, &[]) };
     insert(other, Code::InvalidArgument, "no action profile with id 3");
 }

@@ -73,7 +73,7 @@ blocks parser parser ingress ingress parser deparser
 fn trace() -> Vec<Event> {
     let program: Arc<Program> = Arc::new(PROGRAM.parse().expect("a program"));
     assert_eq!(ir::verify(&program), []);
-    let device = Device::new(program.clone());
+    let device = Device::new(program.clone()).unwrap();
     let interpreter = Interpreter::new(program);
     let mut context = Context::new(&device, 1);
     let (sender, events) = channel();

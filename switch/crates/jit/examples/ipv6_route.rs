@@ -26,7 +26,7 @@ fn main() {
     let jit = Jit::compile(program.clone()).expect("the program compiles");
     println!("compiled in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
 
-    let device = Device::new(program.clone());
+    let device = Device::new(program.clone()).expect("its entries are right");
     let mut context = Context::new(&device, 0);
     let mut packet = vec![0u8; 64];
     packet[12..14].copy_from_slice(&[0x86, 0xdd]);

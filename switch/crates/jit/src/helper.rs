@@ -62,10 +62,6 @@ impl Helper {
     pub fn copy() -> Self {
         Self { address: copy as *const () as usize, params: &[I64, I64, I64], result: None }
     }
-    /// `(to, size, from, bytes)`: copies the bytes to the start of `size` bytes and zeroes the rest.
-    pub fn fill() -> Self {
-        Self { address: fill as *const () as usize, params: &[I64, I64, I64, I64], result: None }
-    }
     /// `(to, bytes)`.
     pub fn zero() -> Self {
         Self { address: zero as *const () as usize, params: &[I64, I64], result: None }
@@ -193,17 +189,9 @@ unsafe extern "C" fn divide(pair: *mut [u128; 2]) {
 }
 
 unsafe extern "C" fn copy(to: *mut u8, from: *const u8, bytes: u64) {
-    // SAFETY: the verifier keeps both places within the frame, and an indexed place was bounds-checked.
+    // SAFETY: the verifier keeps places within the frame, and an indexed place was bounds-checked. A varbit's length was
+    // compared with the room of its field, and with what is left of the packet when it is copied from there.
     unsafe { std::ptr::copy(from, to, bytes as usize) };
-}
-
-unsafe extern "C" fn fill(to: *mut u8, size: u64, from: *const u8, bytes: u64) {
-    // SAFETY: compiled code compared `bytes` with `size`, the room of a field in the frame, and with what is left of
-    // the packet, where `from` points.
-    unsafe {
-        std::ptr::copy_nonoverlapping(from, to, bytes as usize);
-        std::ptr::write_bytes(to.add(bytes as usize), 0, (size - bytes) as usize);
-    }
 }
 
 unsafe extern "C" fn zero(to: *mut u8, bytes: u64) {
@@ -220,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_panic_gives_the_packet_up() {
-        let device = Device::new(Arc::default());
+        let device = Device::new(Arc::default()).unwrap();
         let mut context = Context::new(&device, 0);
         // SAFETY: the lifetime is only made longer for the calls below.
         let view = unsafe { &mut *(&raw mut context).cast::<Context<'static>>() };

@@ -36,6 +36,11 @@ impl control::Loaded for Program {
     fn replication(&self) -> &dyn control::Replication {
         self
     }
+
+    fn has_port(&self, port: u32) -> bool {
+        // Whoever runs it in process names ports as it likes.
+        port < pipeline::DROP_PORT
+    }
 }
 
 impl control::Replication for Program {

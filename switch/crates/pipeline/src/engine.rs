@@ -110,11 +110,27 @@ impl<'a> Engine<'a> {
         self.context.idle();
     }
 
+    /// What a packet needs in front of it for the headers that it may gain.
+    pub fn headroom(&self) -> usize {
+        self.headroom
+    }
+
     /// A packet enters at a port; everything that it causes now happens.
     pub fn receive(&mut self, port: u32, bytes: &[u8], now: u64, sink: &mut impl Sink) {
-        self.traffic.stats.received(port, bytes.len());
-        self.trace(|| Event::Received { port, bytes: bytes.len() });
         self.context.packet.refill(self.headroom, bytes);
+        self.enter(port, now, sink);
+    }
+
+    /// The same without a copy: the packet's memory is taken, and that of an earlier packet given for it.
+    pub fn receive_packet(&mut self, port: u32, packet: &mut Packet, now: u64, sink: &mut impl Sink) {
+        mem::swap(&mut self.context.packet, packet);
+        self.enter(port, now, sink);
+    }
+
+    fn enter(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
+        let bytes = self.context.packet.len();
+        self.traffic.stats.received(port, bytes);
+        self.trace(|| Event::Received { port, bytes });
         self.context.start(now);
         self.budget = BUDGET;
         self.set_arrival(port, Instance::Normal, now);

@@ -24,13 +24,13 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// A program with fresh state. An error says why there is no native code for it.
+    /// A program with fresh state. An error says why it can't run: no native code for it, or a wrong entry of its own.
     pub fn new(program: Arc<ir::Program>, kind: BackendKind) -> Result<Self, String> {
         let backend: Box<dyn Backend> = match kind {
             BackendKind::Jit => Box::new(jit::Jit::compile(program.clone())?),
             BackendKind::Interpreter => Box::new(interp::Interpreter::new(program.clone())),
         };
-        let device = Device::new(program.clone());
+        let device = Device::new(program.clone()).map_err(|error| error.to_string())?;
         Ok(Self { program, device, replication: Replication::default(), backend })
     }
 }

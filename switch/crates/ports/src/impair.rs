@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use random::Random;
+
 use crate::Port;
 
 /// What a link does to frames.
@@ -22,24 +24,15 @@ pub struct Impairment {
 pub struct Impaired {
     port: Box<dyn Port>,
     impairment: Impairment,
-    random: u64,
+    random: Random,
     /// Frames under way, by the time they arrive.
     under_way: VecDeque<(u64, Vec<u8>)>,
 }
 
 impl Impaired {
-    /// `seed` decides which frames are lost.
+    /// `seed` decides which frames are lost: the same in every run.
     pub fn new(port: Box<dyn Port>, impairment: Impairment, seed: u64) -> Self {
-        Self { port, impairment, random: seed, under_way: VecDeque::new() }
-    }
-
-    /// Splitmix64: the loss of a run is the same for the same seed.
-    fn random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Self { port, impairment, random: Random::new(seed), under_way: VecDeque::new() }
     }
 }
 
@@ -49,7 +42,7 @@ impl Port for Impaired {
     }
 
     fn send(&mut self, frame: &[u8], now: u64) -> io::Result<bool> {
-        if self.random() % 1_000_000 < u64::from(self.impairment.loss_ppm) {
+        if self.random.next() % 1_000_000 < u64::from(self.impairment.loss_ppm) {
             return Ok(true);
         }
         self.under_way.push_back((now + self.impairment.delay, frame.to_vec()));

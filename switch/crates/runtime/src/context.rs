@@ -2,6 +2,7 @@
 
 use ir::*;
 use num_bigint::BigUint;
+use random::Random;
 use tables::Reader;
 
 use crate::bits::BitString;
@@ -12,7 +13,6 @@ use crate::effects::Effects;
 use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::packet::Packet;
-use crate::rng::Rng;
 use crate::trace::Trace;
 
 /// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
@@ -43,7 +43,7 @@ pub struct Context<'d> {
     /// The data of the action that the last lookup found: a copy, so that it stays as it is while the packet runs.
     data: Vec<u64>,
     data_len: usize,
-    rng: Rng,
+    random: Random,
 }
 
 impl<'d> Context<'d> {
@@ -65,7 +65,7 @@ impl<'d> Context<'d> {
             entry: None,
             data: vec![0; device.data_words],
             data_len: 0,
-            rng: Rng::new(seed),
+            random: Random::new(seed),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'d> Context<'d> {
             Head::Group(slot) => {
                 let profile = profile();
                 let algorithm = profile.algorithm.unwrap_or(HashAlgorithm::Crc16);
-                let hash = hash(algorithm, [selector.bytes(), &[]], || self.rng.next());
+                let hash = hash(algorithm, [selector.bytes(), &[]], || self.random.next());
                 profile.choose(slot, hash)
             }
         };
@@ -225,12 +225,12 @@ impl<'d> Context<'d> {
     /// The checksum of the data; with `payload`, over the bytes after the cursor too.
     pub fn checksum(&mut self, algorithm: HashAlgorithm, data: &BitString, payload: bool) -> u64 {
         let rest = if payload { &self.packet.bytes()[self.cursor..] } else { &[] };
-        hash(algorithm, [data.bytes(), rest], || self.rng.next())
+        hash(algorithm, [data.bytes(), rest], || self.random.next())
     }
 
     /// A random number in `lo..=hi`.
     pub fn random(&mut self, lo: u128, hi: u128) -> u128 {
-        self.rng.between(lo, hi)
+        self.random.between(lo, hi)
     }
 
     /// A random number in `lo..=hi` of any width.
@@ -239,7 +239,8 @@ impl<'d> Context<'d> {
             return lo.clone();
         }
         let span = hi - lo + 1u8;
-        let digits = (0..span.bits().div_ceil(64) + 1).fold(BigUint::ZERO, |value, _| (value << 64) + self.rng.next());
+        let digits =
+            (0..span.bits().div_ceil(64) + 1).fold(BigUint::ZERO, |value, _| (value << 64) + self.random.next());
         lo + digits % span
     }
 

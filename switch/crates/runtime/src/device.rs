@@ -8,7 +8,7 @@ use tables::Epochs;
 
 use crate::cells::{Counters, Meters, Registers};
 use crate::entry::{CounterData, MeterConfig};
-use crate::error::WriteError;
+use crate::error::{ProgramError, WriteError};
 use crate::profile::ProfileState;
 use crate::table::TableState;
 use crate::value_set::ValueSetState;
@@ -52,8 +52,9 @@ impl ParserErrors {
 }
 
 impl Device {
-    /// The state of a program just loaded: const and initial entries in place, everything else empty or zero.
-    pub fn new(program: Arc<Program>) -> Self {
+    /// The state of a program just loaded: const and initial entries in place, everything else empty or zero. The error
+    /// names an entry of the program that its table can't have.
+    pub fn new(program: Arc<Program>) -> Result<Self, ProgramError> {
         let epochs = Epochs::new();
         let words = program.actions.iter().map(|(_, action)| crate::action::data_words(action)).max();
         let device = Self {
@@ -68,8 +69,8 @@ impl Device {
             epochs,
             program,
         };
-        device.load_program_entries();
-        device
+        device.load_program_entries()?;
+        Ok(device)
     }
 
     /// The program this is the state of.

@@ -33,6 +33,26 @@ pub enum WriteError {
     Unsupported { object: String, feature: &'static str },
 }
 
+/// What a program says of a table and the table can't have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramError {
+    pub table: String,
+    /// Which of the program's entries, from 1; the default action if none.
+    pub entry: Option<usize>,
+    pub error: WriteError,
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.entry {
+            Some(number) => write!(f, "entry {number} of table {} in the program: {}", self.table, self.error),
+            None => write!(f, "the default action of table {} in the program: {}", self.table, self.error),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
+
 /// The part of a write that a value stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {

@@ -1,21 +1,28 @@
 //! The memory of one packet's variables, in the layout of [`ir::Frame`].
 
-use ir::{Frame, storage_size};
+use std::ops::Range;
+
+use ir::{Frame, SymbolKind, storage_size};
 
 /// Bytes after the frame that code may touch when it moves whole words at its end.
 const SLACK: usize = 64;
+/// Shorter varbits are zeroed with what is around them.
+const LONG: usize = 64;
 
 /// A zeroed, 8-byte aligned piece of memory with a program's frame in it.
 #[derive(Debug, Clone)]
 pub struct FrameMemory {
     words: Vec<u64>,
     persistent: usize,
+    /// The persistent part without the contents of long varbits, which mean nothing beyond their lengths.
+    zeroed: Vec<Range<usize>>,
 }
 
 impl FrameMemory {
     /// Zeroed memory for the frame.
     pub fn new(frame: &Frame) -> Self {
-        Self { words: vec![0; (frame.size as usize + SLACK).div_ceil(8)], persistent: frame.persistent as usize }
+        let words = vec![0; (frame.size as usize + SLACK).div_ceil(8)];
+        Self { words, persistent: frame.persistent as usize, zeroed: zeroed(frame) }
     }
 
     /// All of it.
@@ -63,10 +70,13 @@ impl FrameMemory {
         self.all_mut()[offset as usize..][..size].copy_from_slice(&value.to_le_bytes()[..size]);
     }
 
-    /// Zeroes the part that lives from block to block; done when a packet enters.
+    /// Zeroes the part that lives from block to block, so that all headers are invalid, all varbits empty and all
+    /// scalars 0; done when a packet enters.
     pub fn zero_persistent(&mut self) {
-        let persistent = self.persistent;
-        self.all_mut()[..persistent].fill(0);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        for range in &self.zeroed {
+            bytes[range.clone()].fill(0);
+        }
     }
 
     /// The part that lives from block to block; a copy of a packet takes it along.
@@ -79,6 +89,23 @@ impl FrameMemory {
         let persistent = self.persistent;
         &mut self.all_mut()[..persistent]
     }
+}
+
+/// The ranges that [`FrameMemory::zero_persistent`] zeroes.
+fn zeroed(frame: &Frame) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    for symbol in &frame.symbols {
+        let SymbolKind::Varbit(most) = symbol.kind else { continue };
+        let contents = symbol.offset as usize + 4;
+        let end = contents + most.div_ceil(8) as usize;
+        if end - contents >= LONG && start <= contents && end <= frame.persistent as usize {
+            ranges.push(start..contents);
+            start = end;
+        }
+    }
+    ranges.push(start..frame.persistent as usize);
+    ranges
 }
 
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
@@ -108,5 +135,17 @@ mod tests {
         memory.zero_persistent();
         assert_eq!(memory.persistent(), [0; 8]);
         assert_eq!(memory.bytes(8, 8), [7; 8]);
+    }
+
+    #[test]
+    fn long_varbits_are_emptied_but_not_zeroed() {
+        let symbol = |offset, kind| ir::Symbol { name: String::new(), offset, kind };
+        let symbols =
+            vec![symbol(0, SymbolKind::Bool), symbol(4, SymbolKind::Varbit(800)), symbol(108, SymbolKind::Bits(8))];
+        let mut memory = FrameMemory::new(&Frame { size: 112, persistent: 112, symbols, ..Frame::default() });
+        memory.all_mut()[..112].fill(7);
+        memory.zero_persistent();
+        assert_eq!((memory.bytes(0, 8), memory.bytes(108, 4)), (&[0; 8][..], &[0; 4][..]));
+        assert_eq!(memory.bytes(8, 100), [7; 100]);
     }
 }

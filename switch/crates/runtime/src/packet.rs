@@ -1,10 +1,12 @@
 //! The bytes of a packet, with room in front for the headers it may gain.
 
-/// One buffer: headroom, then the packet. Headers are replaced in place; the payload never moves.
+/// One buffer: headroom, then the packet, then what longer packets left behind. Headers are replaced in place; the
+/// payload never moves.
 #[derive(Debug, Clone, Default)]
 pub struct Packet {
     buffer: Vec<u8>,
     start: usize,
+    end: usize,
 }
 
 impl Packet {
@@ -17,35 +19,30 @@ impl Packet {
 
     /// Takes another packet's bytes into the same buffer.
     pub fn refill(&mut self, headroom: usize, bytes: &[u8]) {
-        self.room(headroom, 0);
-        self.buffer.extend_from_slice(bytes);
-    }
-
-    /// Makes the packet `len` bytes behind `headroom` free bytes and lends them to whoever receives into them; cut to
-    /// what came with [`Self::truncate`].
-    pub fn room(&mut self, headroom: usize, len: usize) -> &mut [u8] {
-        self.buffer.clear();
-        self.buffer.resize(headroom + len, 0);
-        self.start = headroom;
-        &mut self.buffer[headroom..]
+        let end = headroom + bytes.len();
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        self.buffer[headroom..end].copy_from_slice(bytes);
+        (self.start, self.end) = (headroom, end);
     }
 
     /// The packet.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..]
+        &self.buffer[self.start..self.end]
     }
 
     /// The packet, to change.
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.start..]
+        &mut self.buffer[self.start..self.end]
     }
 
     /// Bytes of the packet.
     #[inline]
     pub fn len(&self) -> usize {
-        self.buffer.len() - self.start
+        self.end - self.start
     }
 
     /// Whether it has no bytes.
@@ -60,7 +57,7 @@ impl Packet {
 
     /// Drops the tail so that at most `len` bytes stay.
     pub fn truncate(&mut self, len: usize) {
-        self.buffer.truncate(self.start + len.min(self.len()));
+        self.end = self.start + len.min(self.len());
     }
 
     /// Replaces the first `taken` bytes by `headers`. The rest stays where it is in memory as long as the headroom
@@ -74,9 +71,9 @@ impl Packet {
         } else {
             let mut buffer = vec![0; reserve];
             buffer.extend_from_slice(headers);
-            buffer.extend_from_slice(&self.buffer[payload..]);
+            buffer.extend_from_slice(&self.buffer[payload..self.end]);
+            (self.start, self.end) = (reserve, buffer.len());
             self.buffer = buffer;
-            self.start = reserve;
         }
     }
 }
@@ -106,12 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn a_received_packet_is_cut_to_its_length() {
-        let mut packet = Packet::default();
-        packet.room(8, 100)[..3].copy_from_slice(&[1, 2, 3]);
-        packet.truncate(3);
-        assert_eq!((packet.bytes(), packet.headroom()), (&[1, 2, 3][..], 8));
+    fn a_packet_shows_nothing_of_those_before_it() {
+        let mut packet = Packet::new(8, &[9; 100]);
+        packet.refill(4, &[1, 2, 3]);
+        assert_eq!((packet.bytes(), packet.headroom()), (&[1, 2, 3][..], 4));
         packet.truncate(50);
         assert_eq!(packet.len(), 3);
+        packet.truncate(2);
+        packet.replace_front(0, &[7], 0);
+        assert_eq!((packet.clone().bytes(), packet.headroom()), (&[7, 1, 2][..], 3));
     }
 }

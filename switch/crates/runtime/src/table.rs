@@ -14,7 +14,7 @@ use crate::body::{Bodies, BodyBook, Head};
 use crate::cells::{MeterCell, check_rates, configure, configured, meter_page};
 use crate::device::Device;
 use crate::entry::*;
-use crate::error::WriteError;
+use crate::error::{ProgramError, WriteError};
 use crate::matching::{describe, matches, pattern, schema};
 
 /// Words of an entry's statistics.
@@ -59,8 +59,8 @@ struct Extra {
     idle_timeout: u64,
     metadata: Vec<u8>,
     is_const: bool,
-    /// The last hit before the idle period that was reported.
-    reported: Option<u64>,
+    /// When it was last reported as idle.
+    reported: u64,
 }
 
 impl TableState {
@@ -218,6 +218,11 @@ impl Device {
     fn release_body(&self, state: &TableState, book: &mut Book, body: u32) {
         let head = Head::of(state.bodies.record(body));
         book.bodies.retire(body);
+        self.release(state, head);
+    }
+
+    /// What a body took from the profile is no longer in use by it.
+    fn release(&self, state: &TableState, head: Head) {
         if let (Some(profile), Head::Member(_) | Head::Group(_)) = (state.profile, head) {
             self.profiles[profile.index()].release(head);
         }
@@ -246,14 +251,7 @@ impl Device {
         Self::check_extras(info, entry)?;
         let pattern = pattern(info, &entry.keys, entry.priority)?;
         let mut book = state.lock();
-        let what = || describe(&info.keys, &entry.keys, entry.priority);
-        // Before anything is taken from the profile.
-        if book.writer.get(&pattern).is_some() {
-            return Err(WriteError::AlreadyExists { object: info.name.clone(), what: what() });
-        }
-        if book.writer.len() >= book.writer.capacity() {
-            return Err(WriteError::Full { object: info.name.clone(), size: info.size });
-        }
+        // First of all, so that what can never be right is not refused as a matter of room.
         let (head, data) = self.entry_body(info, &entry.action)?;
         let Book { writer, bodies, .. } = &mut *book;
         let fill = |slot| {
@@ -266,9 +264,15 @@ impl Device {
             }
             bodies.put(&state.bodies, head, &data)
         };
-        let slot = writer.insert(&pattern, fill).map_err(|error| match error {
-            InsertError::Exists(_) => WriteError::AlreadyExists { object: info.name.clone(), what: what() },
-            InsertError::Full => WriteError::Full { object: info.name.clone(), size: info.size },
+        let slot = writer.insert(&pattern, fill).map_err(|error| {
+            self.release(state, head);
+            let object = info.name.clone();
+            match error {
+                InsertError::Exists(_) => {
+                    WriteError::AlreadyExists { object, what: describe(&info.keys, &entry.keys, entry.priority) }
+                }
+                InsertError::Full => WriteError::Full { object, size: info.size },
+            }
         })?;
         let extra = Extra { idle_timeout: entry.idle_timeout, metadata: entry.metadata.clone(), ..Extra::default() };
         book.set_extra(slot, extra);
@@ -487,8 +491,8 @@ impl Device {
         })
     }
 
-    /// At most `max` entries that went without a hit for their idle timeout; each is reported once per idle period. A
-    /// call looks at a bounded number of entries and the next goes on from there.
+    /// At most `max` entries that went without a hit for their idle timeout, and for it again since they were last
+    /// reported. A call looks at a bounded number of entries and the next goes on from there.
     pub fn expired(&self, now: u64, max: usize) -> Vec<Expired> {
         let mut expired = Vec::new();
         for table in self.program().tables.handles() {
@@ -506,10 +510,10 @@ impl Device {
                 book.scanned = slot;
                 let last_hit = state.stat(slot, LAST_HIT).load(Relaxed);
                 let Some(extra) = book.extra.get_mut(&slot) else { continue };
-                if now.saturating_sub(last_hit) < extra.idle_timeout || extra.reported == Some(last_hit) {
+                if now.saturating_sub(last_hit.max(extra.reported)) < extra.idle_timeout {
                     continue;
                 }
-                extra.reported = Some(last_hit);
+                extra.reported = now;
                 expired.push(Expired { table, entry: self.read_entry(info, state, book, slot, now) });
             }
         }
@@ -517,29 +521,37 @@ impl Device {
     }
 
     /// Puts the program's own entries and default actions in place.
-    pub(crate) fn load_program_entries(&self) {
+    pub(crate) fn load_program_entries(&self) -> Result<(), ProgramError> {
         let program = self.program();
         for (id, info) in program.tables.iter() {
-            self.reset_default(id).expect("the compiler checked the default action");
-            let state = &self.tables[id.index()];
-            let book = &mut *state.lock();
-            for entry in &info.entries {
-                let call = ActionCall { action: info.actions[entry.action].action, args: entry.args.clone() };
-                let pattern =
-                    pattern(info, &entry.keys, entry.priority).expect("the compiler checked the entry's keys");
-                let data = encode(&info.name, &program.actions[call.action], &call.args)
-                    .expect("the compiler checked the entry's arguments");
-                let head = Head::Action { number: entry.action as u32, words: data.len() as u32 };
-                let Book { writer, bodies, .. } = &mut *book;
-                let inserted = writer.insert(&pattern, |slot| {
-                    state.clear(slot, 0);
-                    bodies.put(&state.bodies, head, &data)
-                });
-                // An entry with the keys of one before it can never match.
-                if let Ok(slot) = inserted {
-                    book.set_extra(slot, Extra { is_const: entry.is_const, ..Extra::default() });
-                }
+            let wrong = |entry, error| ProgramError { table: info.name.clone(), entry, error };
+            self.reset_default(id).map_err(|error| wrong(None, error))?;
+            for (number, entry) in info.entries.iter().enumerate() {
+                self.load_program_entry(id, entry).map_err(|error| wrong(Some(number + 1), error))?;
             }
         }
+        Ok(())
+    }
+
+    fn load_program_entry(&self, table: TableId, entry: &ConstEntry) -> Result<(), WriteError> {
+        let (info, state) = self.table_parts(table);
+        let action = info.actions.get(entry.action).ok_or_else(|| WriteError::Unsupported {
+            object: info.name.clone(),
+            feature: "the action that the entry names",
+        })?;
+        let pattern = pattern(info, &entry.keys, entry.priority)?;
+        let data = encode(&info.name, &self.program().actions[action.action], &entry.args)?;
+        let head = Head::Action { number: entry.action as u32, words: data.len() as u32 };
+        let book = &mut *state.lock();
+        let Book { writer, bodies, .. } = &mut *book;
+        let inserted = writer.insert(&pattern, |slot| {
+            state.clear(slot, 0);
+            bodies.put(&state.bodies, head, &data)
+        });
+        // An entry with the keys of one before it can never match.
+        if let Ok(slot) = inserted {
+            book.set_extra(slot, Extra { is_const: entry.is_const, ..Extra::default() });
+        }
+        Ok(())
     }
 }

@@ -92,7 +92,6 @@ impl Context<'_> {
             if field.varbit {
                 self.frame.write(place, 32, varbit as u128);
                 let value = self.frame.bytes_mut(place + 4, field.width.div_ceil(8));
-                value.fill(0);
                 for (i, byte) in value[..varbit.div_ceil(8)].iter_mut().enumerate() {
                     let count = (varbit - 8 * i).min(8);
                     *byte = (read_bits(bytes, at + 8 * i, count) as u8) << (8 - count);

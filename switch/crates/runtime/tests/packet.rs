@@ -27,7 +27,7 @@ fn with_header() -> (Device, HeaderTypeId) {
         ],
         size: 57,
     });
-    (Device::new(Arc::new(program)), header)
+    (Device::new(Arc::new(program)).unwrap(), header)
 }
 
 const AT: u32 = 8;

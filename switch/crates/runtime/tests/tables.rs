@@ -240,7 +240,9 @@ fn idle_entries_are_reported_once_per_idle_period() {
     let expired = device.expired(1190, 10);
     assert_eq!(expired.len(), 1);
     assert_eq!((expired[0].table, &expired[0].entry.metadata), (t, &vec![1]));
-    assert!(device.expired(5000, 10).is_empty());
+    assert!(device.expired(1289, 10).is_empty());
+    assert_eq!(device.expired(1290, 10).len(), 1, "still idle after a further timeout");
+    assert!(device.expired(1291, 10).is_empty());
     context.start(5000);
     look(&mut context, t, &[0, 1]);
     assert_eq!(device.expired(5100, 10).len(), 1);
@@ -301,4 +303,40 @@ fn memory_follows_the_entries_and_places_are_used_again() {
     assert!((50_000..400_000).contains(&first), "{first} bytes");
     let later: Vec<_> = (1..=8).map(|turn| fill(turn * 1000)).collect();
     assert!(later.iter().all(|&bytes| bytes < 2 * first), "{first} bytes, then {later:?}");
+}
+
+#[test]
+fn a_wrong_entry_of_the_program_is_named() {
+    let entry = |keys, args| ConstEntry { keys, priority: 0, action: 0, args, is_const: true };
+    let right = entry(vec![lpm(0, 8)], vec![big(1), big(2)]);
+    let error = |wrong| {
+        let mut program = program();
+        program.tables.push(Table { entries: vec![right.clone(), wrong], ..routes() });
+        Device::new(std::sync::Arc::new(program)).err().unwrap().to_string()
+    };
+    let name = routes().name;
+    let start = format!("entry 2 of table {name} in the program: {name}");
+    assert!(error(entry(vec![exact(1)], vec![big(1), big(2)])).starts_with(&start));
+    assert_eq!(
+        error(entry(vec![lpm(0, 9)], vec![])),
+        format!("{start}, action forward: parameter list comes with 0 values, not 2")
+    );
+    let mut program = program();
+    program
+        .tables
+        .push(Table { default_action: Some(DefaultAction { action: 0, args: vec![], is_const: false }), ..routes() });
+    let error = Device::new(std::sync::Arc::new(program)).err().unwrap().to_string();
+    assert!(error.starts_with(&format!("the default action of table {name} in the program: ")), "{error}");
+}
+
+#[test]
+fn what_is_wrong_in_itself_is_not_refused_for_want_of_room() {
+    let (device, t) = one(Table { size: 1, ..routes() });
+    device.insert_entry(t, &forward_entry(vec![lpm(0, 8)], 0, 1), 0).unwrap();
+    let bad = ActionCall { action: ActionId::new(0), args: vec![big(512), big(0)] };
+    let bad = device.insert_entry(t, &entry(vec![lpm(1 << 24, 8)], 0, EntryAction::Action(bad)), 0).unwrap_err();
+    assert!(matches!(bad, WriteError::BadValue { .. }), "{bad}");
+    let full = device.insert_entry(t, &forward_entry(vec![lpm(1 << 24, 8)], 0, 1), 0).unwrap_err();
+    assert!(matches!(full, WriteError::Full { size: 1, .. }), "{full}");
+    assert_eq!(device.entry_count(t), 1);
 }

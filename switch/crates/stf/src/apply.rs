@@ -152,14 +152,14 @@ fn find_table(loaded: &Loaded, name: &str) -> Result<TableId, String> {
     find(loaded.program.tables.iter().map(|(id, table)| (id, table.name.as_str())), name)
 }
 
-/// The object with this name, or the only one whose name ends with it.
+/// The object with this name, or the only one whose name ends with it and a dot before it.
 fn find<'a, T>(objects: impl Iterator<Item = (T, &'a str)>, name: &str) -> Result<T, String> {
     let mut close = vec![];
     for (id, object) in objects {
         if object == name {
             return Ok(id);
         }
-        if object.ends_with(name) {
+        if object.strip_suffix(name).is_some_and(|before| before.ends_with('.')) {
             close.push(id);
         }
     }

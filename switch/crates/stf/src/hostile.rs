@@ -2,9 +2,10 @@
 //! likes, but it may not stop the switch.
 
 use pipeline::{Engine, Loaded, Message, Sink, Traffic};
+use random::Random;
 
 /// The longest packet that is sent: more than any header stack of a case.
-const LONGEST: u64 = 4096;
+const LONGEST: usize = 4096;
 
 struct Nowhere;
 
@@ -16,27 +17,10 @@ impl Sink for Nowhere {
 /// Sends `packets` packets; an error says what went wrong. That it returns at all is the better part of the test.
 pub fn run(loaded: &Loaded, packets: u64) -> Result<(), String> {
     let mut traffic = Traffic::default();
-    let mut random = Random(packets);
-    let mut sent = vec![];
     {
         let mut engine = Engine::new(loaded, &mut traffic, 1);
-        for round in 0..packets {
-            // Half of the packets repeat the last one with a few bytes changed, so that parsers get further.
-            if round % 2 == 0 || sent.is_empty() {
-                let len = match random.below(8) {
-                    0 => 0,
-                    1 => random.below(LONGEST),
-                    _ => random.below(160),
-                };
-                sent = (0..len).map(|_| random.byte()).collect();
-            } else {
-                for _ in 0..=random.below(4) {
-                    let at = random.below(sent.len() as u64) as usize;
-                    sent[at] = random.byte();
-                }
-                sent.truncate(1 + random.below(sent.len() as u64) as usize);
-            }
-            engine.receive(random.below(16) as u32, &sent, round * 1000, &mut Nowhere);
+        for (round, (port, bytes)) in (0..packets).zip(Packets::new(packets)) {
+            engine.receive(port, &bytes, round * 1000, &mut Nowhere);
         }
         engine.flush(&mut Nowhere);
     }
@@ -44,28 +28,50 @@ pub fn run(loaded: &Loaded, packets: u64) -> Result<(), String> {
     if received == packets { Ok(()) } else { Err(format!("{received} of {packets} packets were counted")) }
 }
 
-/// Splitmix64.
-struct Random(u64);
+/// Packets without end, with the ports they come by.
+pub struct Packets {
+    random: Random,
+    /// The packet before.
+    last: Vec<u8>,
+    changed: bool,
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
+impl Packets {
+    pub fn new(seed: u64) -> Self {
+        Self { random: Random::new(seed), last: Vec::new(), changed: true }
     }
 
     /// Mostly small or full values, which lengths and types are made of.
     fn byte(&mut self) -> u8 {
-        match self.below(4) {
+        match self.random.below(4) {
             0 => 0,
-            1 => self.below(8) as u8,
-            _ => self.next() as u8,
+            1 => self.random.below(8) as u8,
+            _ => self.random.next() as u8,
         }
+    }
+}
+
+impl Iterator for Packets {
+    type Item = (u32, Vec<u8>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // Half of the packets repeat the last one with a few bytes changed, so that parsers get further.
+        if self.changed || self.last.is_empty() {
+            let len = match self.random.below(8) {
+                0 => 0,
+                1 => self.random.below(LONGEST),
+                _ => self.random.below(160),
+            };
+            self.last = (0..len).map(|_| self.byte()).collect();
+        } else {
+            for _ in 0..=self.random.below(4) {
+                let at = self.random.below(self.last.len());
+                self.last[at] = self.byte();
+            }
+            let len = 1 + self.random.below(self.last.len());
+            self.last.truncate(len);
+        }
+        self.changed = !self.changed;
+        Some((self.random.below(16) as u32, self.last.clone()))
     }
 }

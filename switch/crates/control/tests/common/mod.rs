@@ -318,6 +318,10 @@ impl Loaded for Plant {
     fn replication(&self) -> &dyn Replication {
         &self.copies
     }
+
+    fn has_port(&self, port: u32) -> bool {
+        port < 511
+    }
 }
 
 /// The program under control.
@@ -332,7 +336,7 @@ impl Fixture {
     }
 
     pub fn of(program: Program, p4info: info::P4Info) -> Self {
-        let plant = Arc::new(Plant { device: Device::new(Arc::new(program)), copies: Copies::default() });
+        let plant = Arc::new(Plant { device: Device::new(Arc::new(program)).unwrap(), copies: Copies::default() });
         let control = Control::new(p4info, plant.clone()).unwrap();
         Self { plant, control }
     }

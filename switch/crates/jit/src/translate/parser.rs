@@ -147,9 +147,9 @@ impl Translator<'_> {
             this.extract_fields(&mut reader, parts.before, to);
             this.store_at(to, varbit.offset, bits);
             let value = Address { offset: to.offset + varbit.offset as i32 + 4, ..to };
-            let (value, most) = (this.pointer(value), this.constant(I64, varbit.width.div_ceil(8).into()));
+            let value = this.pointer(value);
             let from = this.offset_by(start, before);
-            this.call(Helper::fill(), &[value, most, from, varbit_bytes]);
+            this.call(Helper::copy(), &[value, from, varbit_bytes]);
             if let Some(fixed) = to.fixed {
                 this.known.forget(fixed + varbit.offset + 4, varbit.width.div_ceil(8));
             }

@@ -170,7 +170,7 @@ proptest! {
         }
         let program = Arc::new(program(header.clone(), shape));
         let jit = Jit::compile(program.clone()).unwrap();
-        let device = Device::new(program.clone());
+        let device = Device::new(program.clone()).unwrap();
         let mut context = Context::new(&device, 0);
         context.packet.refill(0, &packet);
         let element = shape.element.unwrap_or(0);
@@ -227,7 +227,7 @@ proptest! {
         let program = Arc::new(program(layout(&widths, Some(at)), shape));
         let jit = Jit::compile(program.clone()).unwrap();
         let interpreter = Interpreter::new(program.clone());
-        let device = Device::new(program);
+        let device = Device::new(program).unwrap();
         let run = |backend: &dyn Backend| run_varbit(backend, &device, &packet, shape.element.unwrap_or(0), bits);
         prop_assert_eq!(run(&jit), run(&interpreter));
     }

@@ -27,7 +27,7 @@ proptest! {
         let program = Arc::new(builder.finish(locals));
         let jit = Jit::compile(program.clone()).unwrap();
         let interpreter = Interpreter::new(program.clone());
-        let device = Device::new(program.clone());
+        let device = Device::new(program.clone()).unwrap();
         for seed in seeds {
             let run = |backend: &dyn Backend| {
                 let mut context = Context::new(&device, 0);

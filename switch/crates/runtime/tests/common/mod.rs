@@ -55,7 +55,7 @@ pub fn table(name: &str, keys: Vec<Key>, size: u64) -> Table {
 }
 
 pub fn device(program: Program) -> Device {
-    Device::new(Arc::new(program))
+    Device::new(Arc::new(program)).unwrap()
 }
 
 pub fn forward(port: u128) -> ActionCall {

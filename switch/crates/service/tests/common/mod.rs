@@ -67,7 +67,7 @@ impl Target for FakeSwitch {
             let exact = program.tables.handles().next().unwrap();
             program.tables[exact].size = 2;
         }
-        let plant = Plant { device: Device::new(Arc::new(program)), copies: Copies::default() };
+        let plant = Plant { device: Device::new(Arc::new(program)).unwrap(), copies: Copies::default() };
         let switch = self.this.upgrade().unwrap();
         Ok(Arc::new(FakeProgram { text: text.to_owned(), plant, p4info: plant::p4info(), switch }))
     }
@@ -93,6 +93,10 @@ impl Loaded for FakeProgram {
 
     fn replication(&self) -> &dyn Replication {
         &self.plant.copies
+    }
+
+    fn has_port(&self, port: u32) -> bool {
+        self.plant.has_port(port)
     }
 }
 

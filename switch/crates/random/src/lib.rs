@@ -2,13 +2,14 @@
 
 /// The generator.
 #[derive(Debug, Clone)]
-pub(crate) struct Rng(u64);
+pub struct Random(u64);
 
-impl Rng {
+impl Random {
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
+    #[allow(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -17,10 +18,19 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
+    pub fn next_u128(&mut self) -> u128 {
+        u128::from(self.next()) << 64 | u128::from(self.next())
+    }
+
+    /// Below `bound`, or 0 if that is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+
     /// Uniform in `lo..=hi`; `lo` when they are the wrong way round.
     pub fn between(&mut self, lo: u128, hi: u128) -> u128 {
         let Some(span) = hi.checked_sub(lo) else { return lo };
-        let value = (u128::from(self.next()) << 64) | u128::from(self.next());
+        let value = self.next_u128();
         match span.checked_add(1) {
             // The remainder's bias is below 2^-64 for spans of up to 64 bits.
             Some(count) => lo + value % count,
@@ -35,19 +45,21 @@ mod tests {
 
     #[test]
     fn numbers_stay_between_and_reach_the_ends() {
-        let mut rng = Rng::new(3);
-        let drawn: Vec<_> = (0..200).map(|_| rng.between(10, 13)).collect();
+        let mut random = Random::new(3);
+        let drawn: Vec<_> = (0..200).map(|_| random.between(10, 13)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&10), Some(&13)));
-        assert_eq!(rng.between(5, 5), 5);
-        assert_eq!(rng.between(6, 5), 6);
-        assert_ne!(rng.between(0, u128::MAX), rng.between(0, u128::MAX));
+        assert_eq!(random.between(5, 5), 5);
+        assert_eq!(random.between(6, 5), 6);
+        assert_ne!(random.between(0, u128::MAX), random.between(0, u128::MAX));
+        assert!((0..200).all(|_| random.below(3) < 3));
+        assert_eq!(random.below(0), 0);
     }
 
     #[test]
     fn a_seed_repeats() {
         let run = |seed| {
-            let mut rng = Rng::new(seed);
-            [rng.next(), rng.next()]
+            let mut random = Random::new(seed);
+            [random.next(), random.next()]
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
