@@ -180,6 +180,7 @@ fn headers() {
             ("%4:32 = extract h_t @1", "offset 1 is not a multiple of 2"),
             ("emit h_t @254", "the place ends at 258, the frame at 256"),
             ("emit odd_t h", "a header of 12 bits is not whole bytes"),
+            ("%4:32 = peek odd_t h", "a header of 12 bits is not whole bytes"),
             ("%4:32 = extract h_t h varbit 8", "the header has no varbit"),
             ("%4:32 = extract o_t o", "the length of the varbit is missing"),
             ("%4:32 = extract o_t o varbit %0", "%0 has 8 bits instead of 32"),
@@ -188,7 +189,6 @@ fn headers() {
         ],
         |code| errors("", code),
     );
-    assert_eq!(errors("", "%4:32 = peek odd_t h"), Vec::<String>::new(), "a lookahead may end inside a byte");
 }
 
 #[test]

@@ -83,9 +83,9 @@ impl Lower<'_> {
                 let spot = self.spot(header)?;
                 Ok(Value::Scalar(self.is_valid(spot.place, header.ty)))
             }
-            ExprKind::TableHit(table) => Ok(Value::Scalar(self.apply_table(*table, expr.span)?.hit)),
+            ExprKind::TableHit(table) => Ok(Value::Scalar(self.apply_table(*table, expr.span)?)),
             ExprKind::TableMiss(table) => {
-                let hit = self.apply_table(*table, expr.span)?.hit;
+                let hit = self.apply_table(*table, expr.span)?;
                 Ok(Value::Scalar(self.b.not(hit)))
             }
             ExprKind::Call(call) => match self.call(call, expr)? {

@@ -10,6 +10,7 @@ mod entries;
 mod expr;
 mod externs;
 mod fields;
+mod growth;
 mod layout;
 mod lvalue;
 mod objects;

@@ -1,7 +1,7 @@
 //! `packet_in` and `packet_out`.
 
 use hir::{Expr, ExprKind, TypeId};
-use ir::{BinaryOp, CompareOp, HeaderType, HeaderTypeId, Inst, Operand, Place};
+use ir::{BinaryOp, CompareOp, HeaderTypeId, Inst, Operand, Place};
 
 use crate::context::{Lower, R, fail, offset};
 use crate::layout::{LeafKind, Shape};
@@ -196,11 +196,6 @@ impl Lower<'_> {
             header.name
         );
         fail(at.span, message)
-    }
-
-    /// The most bytes that a header has on the wire.
-    pub fn header_bytes(header: &HeaderType) -> u32 {
-        header.fields.iter().map(|field| field.width).sum::<u32>().div_ceil(8)
     }
 
     /// Splits a value of `width` bits into the scalars of a type, the first in the highest bits.

@@ -12,6 +12,7 @@ use crate::build::Builder;
 use crate::cleanup::cleanup;
 use crate::context::{Binding, Body, Lower, R, Shared, fail, offset};
 use crate::effects::written_vars;
+use crate::growth::growth;
 use crate::layout::{Layouts, LeafKind, Shape};
 use crate::objects::Objects;
 
@@ -141,7 +142,9 @@ impl Lower<'_> {
         let [parser, verify_checksum, ingress, egress, compute_checksum, deparser] = functions;
         self.out.blocks = ir::Blocks { parser, verify_checksum, ingress, egress, compute_checksum, deparser };
         self.out.header_types = std::mem::take(&mut self.layouts.headers);
-        self.out.max_growth = self.growth(deparser);
+        if !self.diagnostics.has_errors() {
+            self.out.max_growth = growth(&self.out, deparser);
+        }
     }
 
     fn function(&mut self, index: usize, id: InstanceId) -> R<FunctionId> {
@@ -227,18 +230,5 @@ impl Lower<'_> {
             parser_error: at("parser_error")?,
             priority: at("priority")?,
         })
-    }
-
-    /// The sum of all headers that the deparser can emit: no packet grows by more.
-    fn growth(&self, deparser: FunctionId) -> u32 {
-        if self.out.functions.is_empty() || self.diagnostics.has_errors() {
-            return 0;
-        }
-        let blocks = self.out.functions[deparser].blocks.iter();
-        let emitted = blocks.flat_map(|(_, block)| &block.insts).map(|inst| match inst {
-            ir::Inst::Emit { header, .. } => Self::header_bytes(&self.out.header_types[*header]),
-            _ => 0,
-        });
-        emitted.fold(0, u32::saturating_add)
     }
 }

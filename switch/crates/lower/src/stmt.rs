@@ -1,6 +1,6 @@
 //! Statements.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use hir::{ControlId, Expr, ExprKind, Stmt, StmtKind, ValueCase, VarId, VarKind};
 use ir::{BinaryOp, BlockId, CompareOp, NoteKind, Operand, Terminator};
@@ -78,20 +78,20 @@ impl Lower<'_> {
                 Ok(())
             }
             StmtKind::SwitchAction { table, cases } => {
-                let action = self.apply_table(*table, stmt.span)?.action;
                 let join = self.b.block();
                 let mut default = join;
-                let mut labels = Vec::new();
+                let mut labels = HashMap::new();
                 let mut bodies = Vec::new();
                 for case in cases {
                     let block = self.b.block();
-                    labels.extend(case.actions.iter().map(|action| (*action as u128, block)));
+                    labels.extend(case.actions.iter().map(|action| (*action, block)));
                     if case.default {
                         default = block;
                     }
                     bodies.push((block, &case.body));
                 }
-                self.b.end(Terminator::Switch { value: action, width: 32, cases: labels, default });
+                let label = |action: Option<usize>| action.and_then(|action| labels.get(&action)).copied();
+                self.apply_and_go(*table, stmt.span, |action| label(action).unwrap_or(default))?;
                 self.case_bodies(bodies, join);
                 Ok(())
             }

@@ -1,7 +1,7 @@
 //! Applying tables.
 
 use hir::{ActionRef, Direction, Expr, TableId};
-use ir::{Inst, NoteKind, Operand, Terminator};
+use ir::{BlockId, Inst, NoteKind, Operand, Terminator};
 use syntax::source::Span;
 
 use crate::call::direction;
@@ -9,18 +9,17 @@ use crate::context::{Active, Binding, Lower, R, fail, offset};
 use crate::layout::{Leaf, LeafKind};
 use crate::value::{FALSE, NARROW, arg};
 
-/// What a table's application yields.
-#[derive(Debug, Clone, Copy)]
-pub struct Applied {
-    /// 1 bit.
-    pub hit: Operand,
-    /// 32 bits: the index of the action that ran.
-    pub action: Operand,
-}
-
 impl Lower<'_> {
-    /// Evaluates the keys, looks them up and runs the action found.
-    pub fn apply_table(&mut self, table: TableId, span: Span) -> R<Applied> {
+    /// Evaluates the keys, looks them up and runs the action found. Yields whether an entry was hit (1 bit).
+    pub fn apply_table(&mut self, table: TableId, span: Span) -> R<Operand> {
+        let join = self.b.block();
+        let hit = self.apply_and_go(table, span, |_| join)?;
+        self.b.enter(join);
+        Ok(hit)
+    }
+
+    /// The same, and then goes to where `next` leads from the table's action of that number, or from none.
+    pub fn apply_and_go(&mut self, table: TableId, span: Span, next: impl Fn(Option<usize>) -> BlockId) -> R<Operand> {
         let decl = &self.hir.tables[table];
         if self.reject.is_some() {
             return fail(span, "a table cannot be applied in a parser");
@@ -31,7 +30,7 @@ impl Lower<'_> {
         let Some(&id) = self.objects.tables.get(&(self.instance, table)) else {
             if self.diagnostics.has_errors() {
                 // Reported where the table is.
-                return Ok(Applied { hit: FALSE, action: FALSE });
+                return Ok(FALSE);
             }
             return fail(span, format!("table `{}` does not belong to this control", decl.name));
         };
@@ -47,8 +46,6 @@ impl Lower<'_> {
         }
         let (hit, action) = (self.b.temp(1), self.b.temp(32));
         self.b.push(Inst::Lookup { table: id, keys, selector, hit, action });
-        let applied = Applied { hit: Operand::Temp(hit), action: Operand::Temp(action) };
-        let join = self.b.block();
         let mut cases = Vec::new();
         let mut blocks = Vec::new();
         for (index, action) in decl.actions.iter().enumerate() {
@@ -56,7 +53,7 @@ impl Lower<'_> {
             cases.push((index as u128, block));
             blocks.push((block, action));
         }
-        self.b.end(Terminator::Switch { value: applied.action, width: 32, cases, default: join });
+        self.b.end(Terminator::Switch { value: Operand::Temp(action), width: 32, cases, default: next(None) });
         for (index, (block, action)) in blocks.into_iter().enumerate() {
             self.b.enter(block);
             let mark = self.b.mark();
@@ -69,10 +66,9 @@ impl Lower<'_> {
             }
             self.running = None;
             self.b.release(mark);
-            self.b.jump(join);
+            self.b.jump(next(Some(index)));
         }
-        self.b.enter(join);
-        Ok(applied)
+        Ok(Operand::Temp(hit))
     }
 
     fn claim_names(&mut self, id: ir::TableId, decl: &hir::Table) {

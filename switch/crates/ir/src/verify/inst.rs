@@ -272,17 +272,13 @@ impl Checker<'_> {
     }
 
     fn header_inst(&mut self, inst: &Inst) {
-        let (header, place, whole_bytes) = match inst {
-            Inst::Extract { header, place, peek, .. } => (*header, place, !peek),
-            Inst::Emit { header, place } => (*header, place, true),
-            _ => return,
-        };
-        let (fixed, varbit) = match self.header(header, place) {
+        let (Inst::Extract { header, place, .. } | Inst::Emit { header, place }) = inst else { return };
+        let (fixed, varbit) = match self.header(*header, place) {
             Some(header) => (header.fixed_bits(), header.fields.iter().any(|field| field.varbit)),
             None => return,
         };
         // With a varbit, the length at run time decides.
-        let holds = !whole_bytes || varbit || fixed.is_multiple_of(8);
+        let holds = varbit || fixed.is_multiple_of(8);
         self.require(holds, || format!("a header of {fixed} bits is not whole bytes"));
         if let Inst::Extract { error, varbit_bits, .. } = inst {
             self.dst_of(*error, 32);
