@@ -1,5 +1,6 @@
 //! The JIT against the meaning of the flat form.
 
+mod externs;
 mod headers;
 mod programs;
 mod random;
