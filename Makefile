@@ -17,7 +17,7 @@ PYTHON_ROOMS := $(wildcard controller topo ptf-tests)
 SECONDS :=
 RUN_DIR := $(shell echo $${TMPDIR:-/tmp})/wayname-run-$(shell id -u)
 
-.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src test-controller conformance bench-switch fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src test-controller conformance fuzz bench-switch fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -75,6 +75,12 @@ conformance: venv ## p4c's own cases on the embedded switch: make conformance P4
 	@test -d "$(P4C_TESTDATA)/p4_16_samples" || { echo "say where p4c's cases are: make conformance P4C_TESTDATA=<p4c>/testdata"; exit 2; }
 	cd switch && $(CARGO) run --release --locked --bin conformance -- "$(abspath $(P4C_TESTDATA))"
 	cd switch && $(CARGO) run --release --locked --bin p4info-corpus -- "$(abspath $(P4C_TESTDATA))"
+
+fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (or packets, messages) SECONDS=600
+	@test -f "switch/fuzz/targets/$(TARGET).rs" || { echo "say what to fuzz: make fuzz TARGET=compiler (or packets, messages)"; exit 2; }
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is not there: cargo install cargo-fuzz"; exit 2; }
+	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
+	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::p4::v1::p4_runtime_server::P4RuntimeServer;
+use proto::p4::v1::p4_runtime_server::{P4Runtime, P4RuntimeServer};
 use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
@@ -28,6 +28,11 @@ pub struct Tls {
     pub certificate: Vec<u8>,
     pub key: Vec<u8>,
     pub client_ca: Option<Vec<u8>>,
+}
+
+/// The calls as HTTP requests reach them, whatever these come by.
+pub fn calls(hub: Arc<Hub>) -> P4RuntimeServer<impl P4Runtime> {
+    P4RuntimeServer::new(Rpc(hub)).max_decoding_message_size(MOST_MESSAGE).max_encoding_message_size(MOST_MESSAGE)
 }
 
 /// Serves until `stop` resolves; then all streams end, and calls under way may finish.
@@ -57,9 +62,7 @@ pub async fn serve(
     }
 
     let ticker = tokio::spawn(tick(hub.clone()));
-    let service = P4RuntimeServer::new(Rpc(hub.clone()))
-        .max_decoding_message_size(MOST_MESSAGE)
-        .max_encoding_message_size(MOST_MESSAGE);
+    let service = calls(hub.clone());
     let (stopped, was_stopped) = tokio::sync::oneshot::channel();
     let stop = async move {
         stop.await;

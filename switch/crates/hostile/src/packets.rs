@@ -1,0 +1,128 @@
+//! Packets through the interpreter and the JIT side by side.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use compiler::Options;
+use pipeline::{BackendKind, Engine, Loaded, Message, Sink, Stats, Traffic};
+use runtime::Device;
+use stf::script::{self, Command, Line};
+
+/// A program with the entries of a case, on both backends.
+pub struct Pair {
+    reference: Loaded,
+    tested: Loaded,
+    case: Vec<Line>,
+}
+
+/// All that a program did with some packets.
+#[derive(Default, PartialEq, Debug)]
+struct Outcome {
+    sent: Vec<(u32, Vec<u8>, u64)>,
+    messages: Vec<Message>,
+    stats: Stats,
+}
+
+impl Sink for Outcome {
+    fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
+        self.sent.push((port, bytes.to_vec(), at));
+    }
+
+    fn message(&mut self, message: Message) {
+        self.messages.push(message);
+    }
+}
+
+impl Pair {
+    /// Compiles a program and reads the case whose entries it gets.
+    pub fn new(program: &Path, include_dirs: &[&Path], case: &str) -> Result<Self, String> {
+        let include_dirs = include_dirs.iter().map(|folder| folder.to_path_buf()).collect();
+        let options = Options { include_dirs, read_files: true, ..Options::default() };
+        let compiled = compiler::compile_file(program, &options).map_err(|failure| failure.to_string())?;
+        let program = Arc::new(compiled.program);
+        let load = |kind| Loaded::new(program.clone(), kind);
+        Ok(Self {
+            reference: load(BackendKind::Interpreter)?,
+            tested: load(BackendKind::Jit)?,
+            case: script::parse(case)?,
+        })
+    }
+
+    /// The packets of the case.
+    pub fn packets(&self) -> Vec<(u32, Vec<u8>)> {
+        let packet = |line: &Line| match &line.command {
+            Command::Packet { port, bytes } => Some((*port, bytes.clone())),
+            _ => None,
+        };
+        self.case.iter().filter_map(packet).collect()
+    }
+
+    /// Sends packets through fresh state on both. An error says in what they differ.
+    pub fn run(&mut self, packets: &[(u32, Vec<u8>)]) -> Result<(), String> {
+        let reference = run(&mut self.reference, &self.case, packets)?;
+        let tested = run(&mut self.tested, &self.case, packets)?;
+        if reference == tested {
+            return Ok(());
+        }
+        Err(format!("the interpreter: {reference:?}\nthe JIT: {tested:?}"))
+    }
+}
+
+fn run(loaded: &mut Loaded, case: &[Line], packets: &[(u32, Vec<u8>)]) -> Result<Outcome, String> {
+    loaded.device = Device::new(loaded.program.clone()).map_err(|error| error.to_string())?;
+    let mut nodes = stf::Nodes::default();
+    for line in case {
+        stf::apply(loaded, &mut nodes, &line.command).map_err(|error| format!("line {}: {error}", line.number))?;
+    }
+    let (mut traffic, mut outcome) = (Traffic::default(), Outcome::default());
+    let mut engine = Engine::new(loaded, &mut traffic, 1);
+    for (number, (port, bytes)) in (1u64..).zip(packets) {
+        engine.receive(*port, bytes, number * 1_000_000, &mut outcome);
+    }
+    engine.flush(&mut outcome);
+    drop(engine);
+    outcome.stats = traffic.stats;
+    Ok(outcome)
+}
+
+/// Packets as a fuzzer gives them: a port, a length of two bytes, and so many bytes or what is left.
+pub fn parse(mut data: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let mut packets = Vec::new();
+    while let [port, high, low, rest @ ..] = data {
+        let (packet, left) = rest.split_at(usize::from(u16::from_be_bytes([*high, *low])).min(rest.len()));
+        packets.push((port_of(*port), packet.to_vec()));
+        data = left;
+    }
+    packets
+}
+
+/// The other way round, for seeds.
+pub fn format(packets: &[(u32, Vec<u8>)]) -> Vec<u8> {
+    let mut data = Vec::new();
+    for (port, packet) in packets {
+        let len = packet.len().min(usize::from(u16::MAX));
+        data.push((*port).min(u32::from(CPU)) as u8);
+        data.extend((len as u16).to_be_bytes());
+        data.extend(&packet[..len]);
+    }
+    data
+}
+
+/// The byte that stands for the controller's port.
+const CPU: u8 = 255;
+
+fn port_of(byte: u8) -> u32 {
+    if byte == CPU { 510 } else { byte.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_go_into_bytes_and_back() {
+        let packets = vec![(3, vec![1, 2, 3]), (510, vec![]), (7, vec![9; 300])];
+        assert_eq!(parse(&format(&packets)), packets);
+        assert_eq!(parse(&[3, 0xff, 0xff, 5]), [(3, vec![5])]);
+    }
+}

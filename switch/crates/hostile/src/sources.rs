@@ -1,0 +1,39 @@
+//! Programs and cases of this repository, which mutations start from.
+
+use std::path::{Path, PathBuf};
+
+use compiler::Options;
+
+use crate::packets::Pair;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn read(path: &str) -> Result<String, String> {
+    let path = repository().join(path);
+    std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The edge program as a controller sends it.
+pub fn edge() -> Result<String, String> {
+    let options = Options { include_dirs: vec![repository().join("p4src")], read_files: true, ..Options::default() };
+    let path = repository().join("p4src/v1model/main.p4");
+    compiler::device_config(&path.display().to_string(), &read("p4src/v1model/main.p4")?, &options)
+}
+
+/// A program with every object that P4Info describes.
+pub fn objects() -> Result<String, String> {
+    read("switch/crates/p4info/tests/golden/objects.p4")
+}
+
+/// A small program.
+pub fn routing() -> Result<String, String> {
+    read("bench/p4/routing.p4")
+}
+
+/// The edge program with the entries of one of its cases, on both backends.
+pub fn edge_pair(case: &str) -> Result<Pair, String> {
+    let p4src = repository().join("p4src");
+    Pair::new(&p4src.join("v1model/main.p4"), &[&p4src], &read(&format!("p4src/tests/{case}.stf"))?)
+}

@@ -1,0 +1,62 @@
+//! Mutated P4Runtime messages, over gRPC without a network.
+
+use std::sync::Arc;
+
+use hostile::calls::Known;
+use hostile::messages::{METHODS, Served};
+use hostile::mutate::mutated;
+use hostile::{seeds, sources};
+use random::Random;
+
+/// A service of the edge program, and inputs that are right for it.
+fn served() -> (Arc<Known>, Vec<Vec<u8>>) {
+    let known = Arc::new(Known::new(&sources::edge().unwrap()).unwrap());
+    let inputs = seeds::messages(&known);
+    (known, inputs)
+}
+
+/// Mutates the inputs of one method.
+fn mutations(method: &str, rounds: usize) {
+    let (known, inputs) = served();
+    let number = METHODS.iter().position(|known| *known == method).unwrap() as u8;
+    let inputs: Vec<_> = inputs.into_iter().filter(|input| input[0] == number).collect();
+    let mut random = Random::new(u64::from(number));
+    let mut served = Served::new(&known).unwrap();
+    for round in 0..rounds {
+        if round % 50 == 0 {
+            served = Served::new(&known).unwrap();
+        }
+        let (input, other) = (&inputs[random.below(inputs.len())], &inputs[random.below(inputs.len())]);
+        let message = mutated(&mut random, &input[1..], &other[1..]);
+        let input = [&[number], &message[..]].concat();
+        served.check(&input).unwrap_or_else(|problem| panic!("round {round}: {problem}: {input:02x?}"));
+    }
+}
+
+#[test]
+fn messages_that_are_right_are_taken() {
+    let (known, inputs) = served();
+    for input in &inputs {
+        Served::new(&known).unwrap().check(input).unwrap();
+    }
+}
+
+#[test]
+fn writes_may_be_mutated() {
+    mutations("Write", 400);
+}
+
+#[test]
+fn reads_may_be_mutated() {
+    mutations("Read", 200);
+}
+
+#[test]
+fn pipelines_may_be_mutated() {
+    mutations("SetForwardingPipelineConfig", 60);
+}
+
+#[test]
+fn streams_may_be_mutated() {
+    mutations("StreamChannel", 200);
+}

@@ -1,0 +1,55 @@
+//! Hostile packets: the switch goes on, and both backends do the same with them.
+
+use hostile::mutate::mutated;
+use hostile::sources::edge_pair;
+use random::Random;
+use stf::hostile::Packets;
+
+#[test]
+fn random_packets_through_the_edge_program() {
+    let packets: Vec<_> = Packets::new(1).take(1000).collect();
+    edge_pair("routing").unwrap().run(&packets).unwrap();
+}
+
+#[test]
+fn mutated_packets_through_the_edge_program() {
+    let mut random = Random::new(2);
+    for case in ["extensions", "errors", "packet_out"] {
+        let mut pair = edge_pair(case).unwrap();
+        let packets = pair.packets();
+        let mutations: Vec<_> = (0..500)
+            .map(|_| {
+                let (port, packet) = &packets[random.below(packets.len())];
+                let (_, other) = &packets[random.below(packets.len())];
+                (*port, mutated(&mut random, packet, other))
+            })
+            .collect();
+        pair.run(&mutations).unwrap_or_else(|difference| panic!("{case}: {difference}"));
+    }
+}
+
+#[test]
+fn packets_cut_anywhere_go_through_the_edge_program() {
+    let mut pair = edge_pair("extensions").unwrap();
+    let cut: Vec<_> = pair
+        .packets()
+        .iter()
+        .max_by_key(|(_, packet)| packet.len().min(400))
+        .map(|(port, packet)| (0..packet.len().min(400)).map(|len| (*port, packet[..len].to_vec())).collect())
+        .unwrap();
+    pair.run(&cut).unwrap();
+}
+
+#[test]
+fn the_longest_packets_go_through_the_edge_program() {
+    let mut pair = edge_pair("extensions").unwrap();
+    let long: Vec<_> = pair
+        .packets()
+        .into_iter()
+        .map(|(port, mut packet)| {
+            packet.resize(65_535, 0);
+            (port, packet)
+        })
+        .collect();
+    pair.run(&long).unwrap();
+}
