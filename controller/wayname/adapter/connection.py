@@ -25,7 +25,7 @@ from wayname.edge.boundary import (
     Write,
     WriteFailed,
 )
-from wayname.pipeline.entries import Entity
+from wayname.pipeline.entries import Readable
 
 # Whoever has the highest number is heard; a second controller of ours has the same, and is refused.
 ELECTION_ID = 100
@@ -129,10 +129,10 @@ class Connection:
             lasting=True,
         )
 
-    async def read(self, entities: Sequence[Entity]) -> list[Entity]:
+    async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read all that wildcards stand for."""
         request = p4r.ReadRequest(device_id=self._config.device_id, entities=encode_entities(entities, self._schema))
-        found: list[Entity] = []
+        found: list[Readable] = []
         try:
             async for reply in self._client.request_iter(request):
                 found.extend(decode_entity(each, self._schema) for each in reply.entities)

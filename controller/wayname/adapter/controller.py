@@ -22,7 +22,7 @@ from wayname.edge.boundary import (
     Write,
 )
 from wayname.edge.edge import Edge
-from wayname.pipeline.entries import Entity, everything
+from wayname.pipeline.entries import Readable, everything
 from wayname.pipeline.program import load_program
 
 # A switch that was restarted is found within a tenth of a second; one that stays away is asked once a second.
@@ -54,7 +54,7 @@ class Controller:
         self._replace_pipeline = replace_pipeline
         self._on_event = on_event
         self._on_captured = on_captured
-        self._inputs: asyncio.Queue[tuple[Input, Connection | None]] = asyncio.Queue(QUEUED_INPUTS)
+        self._inputs: asyncio.Queue[tuple[Input, Connection | asyncio.Event | None]] = asyncio.Queue(QUEUED_INPUTS)
         self._active: Connection | None = None
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session = asyncio.Timeout(None)
@@ -75,15 +75,17 @@ class Controller:
             lasting = errors.subgroup(SwitchError)
             raise (lasting or errors).exceptions[0] from None
 
-    async def read(self, entities: Sequence[Entity]) -> list[Entity]:
+    async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read entities, counters among them, from the switch."""
         if self._active is None:
             raise SwitchError(f"the switch at {self.config.switch.address} is not connected; `wayname events` says why")
         return await self._active.read(entities)
 
-    async def command(self, command: Command) -> None:
-        """Have the edge do something."""
-        await self._inputs.put((command, None))
+    async def command(self, command: Command) -> asyncio.Event:
+        """Have the edge do something; the event that comes back is set when it is done."""
+        done = asyncio.Event()
+        await self._inputs.put((command, done))
+        return done
 
     async def _keep_connected(self) -> None:
         wait, said = FIRST_WAIT, ""
@@ -139,12 +141,12 @@ class Controller:
             batch = [each] if (each := await self._next_input()) else []
             while not self._inputs.empty():
                 batch.append(self._inputs.get_nowait())
-            for input, connection in batch:
+            for input, origin in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
-                    self._active = connection
+                    self._active = origin if isinstance(origin, Connection) else None
                     self.sessions += isinstance(input, SwitchUp)
                 # What an earlier session said last is no longer true.
-                if connection is self._active or isinstance(input, Command):
+                if origin is self._active or isinstance(origin, asyncio.Event):
                     self.edge.receive(input, loop.time())
             due = self.edge.next_timer()
             if due is not None and due <= loop.time():
@@ -152,8 +154,11 @@ class Controller:
             while outputs := self.edge.take_outputs():
                 for output in outputs:
                     await self._carry_out(output)
+            for _, origin in batch:
+                if isinstance(origin, asyncio.Event):
+                    origin.set()
 
-    async def _next_input(self) -> tuple[Input, Connection | None] | None:
+    async def _next_input(self) -> tuple[Input, Connection | asyncio.Event | None] | None:
         """Return the next input, or None when a timer is due."""
         due = self.edge.next_timer()
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from ipaddress import IPv6Address, IPv6Network
+from typing import TypeVar
 
 import finsy as fy
 
@@ -21,6 +22,9 @@ Entity = (
     | fy.P4ActionProfileGroup
     | fy.P4MeterEntry
 )
+
+# What can be read: what is asked for is what comes.
+Readable = TypeVar("Readable", bound=Entity | fy.P4CounterEntry)
 
 CPU_PORT = 510
 CPU_SESSION = 1
