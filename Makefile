@@ -17,17 +17,18 @@ PYTHON_ROOMS := $(wildcard controller topo ptf-tests)
 SECONDS :=
 RUN_DIR := $(shell echo $${TMPDIR:-/tmp})/wayname-run-$(shell id -u)
 
-.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src test-controller conformance fuzz bench-switch fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src test-controller test-ptf conformance fuzz bench-switch fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
 
 venv: $(VENV)/.ready ## The Python environment
 
-$(VENV)/.ready: requirements.txt pyproject.toml
+$(VENV)/.ready: requirements.txt ptf-tests/requirements.txt pyproject.toml
 	@echo "== Python packages"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r ptf-tests/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@
 
@@ -53,7 +54,7 @@ run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n e
 	$(if $(SECONDS),timeout --preserve-status --signal=INT $(SECONDS)) $(SWITCH) -I p4src --cpu-port 510 --device-id 1 \
 	    -i 1@wire:$(RUN_DIR)/1 -i 2@wire:$(RUN_DIR)/2 p4src/v1model/main.p4
 
-test: test-switch test-binding test-p4src test-controller ## All tests
+test: test-switch test-binding test-p4src test-controller test-ptf ## All tests
 
 test-switch: everything ## The tests of the embedded switch and of the hosts
 	cd switch && $(CARGO) test --release --locked --workspace
@@ -70,6 +71,12 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 
 test-controller: venv-switch ## The tests of the controller
 	$(BIN)/python -m pytest -q controller/tests
+
+test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pairs and BMv2 where there is root and BMv2
+	$(BIN)/python ptf-tests/run
+	$(BIN)/python ptf-tests/run --wires
+	$(BIN)/python ptf-tests/run --veth
+	$(BIN)/python ptf-tests/run --bmv2
 
 conformance: venv ## p4c's own cases on the embedded switch: make conformance P4C_TESTDATA=<p4c>/testdata
 	@test -d "$(P4C_TESTDATA)/p4_16_samples" || { echo "say where p4c's cases are: make conformance P4C_TESTDATA=<p4c>/testdata"; exit 2; }

@@ -11,7 +11,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6
@@ -96,7 +96,7 @@ def to_router(packet: Packet, host: int = 1) -> Packet:
     return from_host(packet, ROUTER[1], host)
 
 
-def udp(host: int = 1, to: str = FAR, **fields: object) -> Packet:
+def udp(host: int = 1, to: str = FAR, **fields: Any) -> Packet:
     return IPv6(src=IP_OF[host], dst=to, **fields) / UDP(sport=1000, dport=2000) / Raw(b"wayname")
 
 
@@ -112,7 +112,7 @@ def out_first(packet: Packet) -> Packet:
     return routed(packet, 100, PROVIDER[4])
 
 
-def in_chain(*headers: tuple[int, bytes], upper: int = 17, payload: bytes | None = None, **fields: object) -> Packet:
+def in_chain(*headers: tuple[int, bytes], upper: int = 17, payload: bytes | None = None, **fields: Any) -> Packet:
     """A UDP packet behind extension headers given as (own number, all but the first octet)."""
     payload = bytes(UDP(sport=1000, dport=2000, len=15, chksum=1)) + b"wayname" if payload is None else payload
     numbers = [number for number, _ in headers] + [upper]

@@ -1,0 +1,112 @@
+"""Writes entities, remembers them, and takes them away again when the test is over."""
+
+from collections.abc import Iterable, Mapping
+
+import finsy as fy
+from finsy.p4entity import P4Entity
+from finsy.proto import p4r
+
+from harness.target import Status, Target
+
+# What identifies an entity of each kind; the rest is its value.
+KEYS = {
+    "table_entry": ("table_id", "match", "priority", "is_default_action"),
+    "meter_entry": ("meter_id", "index"),
+    "counter_entry": ("counter_id", "index"),
+    "action_profile_member": ("action_profile_id", "member_id"),
+    "action_profile_group": ("action_profile_id", "group_id"),
+    "multicast_group_entry": ("multicast_group_id",),
+    "clone_session_entry": ("session_id",),
+    "digest_entry": ("digest_id",),
+}
+
+
+def identity(entity: p4r.Entity) -> p4r.Entity:
+    """The entity without its value."""
+    bare = p4r.Entity()
+    bare.CopyFrom(entity)
+    kind = str(bare.WhichOneof("entity"))
+    message = getattr(bare, kind)
+    if kind == "packet_replication_engine_entry":
+        kind = str(message.WhichOneof("type"))
+        message = getattr(message, kind)
+    for field in message.DESCRIPTOR.fields:
+        if field.name not in KEYS[kind]:
+            message.ClearField(field.name)
+    return bare
+
+
+class Entries:
+    """The entities that a test wrote."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        # By identity, in the order of writing; the update that undoes it.
+        self._undo: dict[bytes, p4r.Update] = {}
+
+    def insert(self, table: str, keys: Mapping[str, object], action: str, **parameters: object) -> None:
+        """Insert a table entry."""
+        self.add(self.entry(table, keys, action, **parameters))
+
+    @staticmethod
+    def entry(table: str, keys: Mapping[str, object], action: str, **parameters: object) -> fy.P4TableEntry:
+        """A table entry."""
+        return fy.P4TableEntry(table, match=fy.Match(**keys), action=fy.Action(action, **parameters))
+
+    def add(self, *entities: P4Entity) -> None:
+        """Insert entities, all of which must be taken."""
+        self._all_right(self.try_write(p4r.Update.INSERT, *entities))
+
+    def modify(self, *entities: P4Entity) -> None:
+        """Modify entities, all of which must be taken."""
+        self._all_right(self.try_write(p4r.Update.MODIFY, *entities))
+
+    def delete(self, *entities: P4Entity) -> None:
+        """Delete entities, all of which must go."""
+        self._all_right(self.try_write(p4r.Update.DELETE, *entities))
+
+    def try_write(self, kind: p4r.Update.Type.ValueType, *entities: P4Entity) -> list[Status]:
+        """Write entities, whatever the switch says to them."""
+        schema = self._target.schema
+        return self.write([p4r.Update(type=kind, entity=entity.encode(schema)) for entity in entities])
+
+    def write(
+        self,
+        updates: list[p4r.Update],
+        atomicity: p4r.WriteRequest.Atomicity.ValueType = p4r.WriteRequest.CONTINUE_ON_ERROR,
+    ) -> list[Status]:
+        """Carry out updates, and remember those that the switch carried out."""
+        statuses = self._target.write(updates, atomicity)
+        for update, status in zip(updates, statuses, strict=True):
+            if status.code == 0:
+                self._remember(update)
+        return statuses
+
+    def _remember(self, update: p4r.Update) -> None:
+        bare = identity(update.entity)
+        key = bare.SerializeToString(deterministic=True)
+        if update.type == p4r.Update.DELETE:
+            self._undo.pop(key, None)
+        elif update.type == p4r.Update.INSERT:
+            self._undo[key] = p4r.Update(type=p4r.Update.DELETE, entity=bare)
+        elif update.entity.HasField("meter_entry") or update.entity.table_entry.is_default_action:
+            # Without a value they are as they were in the beginning.
+            self._undo[key] = p4r.Update(type=p4r.Update.MODIFY, entity=bare)
+
+    def holds(self, table: str, **keys: object) -> bool:
+        """Whether the test wrote an entry with these keys."""
+        entry = fy.P4TableEntry(table, match=fy.Match(**keys)).encode(self._target.schema)
+        return identity(entry).SerializeToString(deterministic=True) in self._undo
+
+    def clean_up(self) -> None:
+        """Undo everything, last first."""
+        updates = list(reversed(self._undo.values()))
+        self._undo.clear()
+        if updates:
+            self._all_right(self._target.write(updates))
+
+    @staticmethod
+    def _all_right(statuses: Iterable[Status]) -> None:
+        refused = [f"{number}: {status.name}: {status.text}" for number, status in enumerate(statuses) if status.code]
+        if refused:
+            raise AssertionError("the switch refused updates: " + "; ".join(refused))

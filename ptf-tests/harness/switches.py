@@ -1,0 +1,172 @@
+"""Switches that `run` starts and ends itself."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.target import DEVICE_ID
+from small_site import CPU, PORTS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MAIN = ROOT / "p4src" / "v1model" / "main.p4"
+P4INFO = ROOT / "p4src" / "wayname.p4info.txtpb"
+SWITCH = ROOT / "switch" / "target" / "release" / "wayname-switch"
+STARTS_WITHIN = 20.0
+
+
+class NotHereError(Exception):
+    """What this machine lacks for it; one line for people."""
+
+
+class NotStartedError(Exception):
+    """The switch, or what it needs, did not start; one line for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A switch, and how to reach it."""
+
+    address: str
+    ports: dict[int, str]
+    p4info: Path
+    config: Path
+    # Before every command that shall see its ports.
+    prefix: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def wires(folder: Path) -> Iterator[Running]:
+    """The embedded switch on wires; needs no root."""
+    ports = {port: f"wire:{folder / str(port)}" for port in PORTS}
+    address = f"127.0.0.1:{free_port()}"
+    with process(embedded(address, ports), folder, address):
+        yield Running(address, ports, P4INFO, embedded_config(folder))
+
+
+@contextlib.contextmanager
+def veth(folder: Path) -> Iterator[Running]:
+    """The embedded switch on veth pairs in a network namespace of its own."""
+    config = embedded_config(folder)
+    with namespace() as prefix:
+        address = "127.0.0.1:9559"
+        behind = {port: f"switch{port}" for port in PORTS}
+        with process([*prefix, *embedded(address, behind)], folder, address, prefix):
+            yield Running(address, {port: f"test{port}" for port in PORTS}, P4INFO, config, prefix)
+
+
+@contextlib.contextmanager
+def bmv2(folder: Path) -> Iterator[Running]:
+    """BMv2 on veth pairs in a network namespace of its own, with what p4c makes of the program."""
+    for tool in ("simple_switch_grpc", "p4c-bm2-ss"):
+        if shutil.which(tool) is None:
+            raise NotHereError(f"{tool} is not on the PATH")
+    config, p4info = folder / "program.json", folder / "program.p4info.txtpb"
+    with namespace() as prefix:
+        command(["p4c-bm2-ss", "--p4runtime-files", str(p4info), "-o", str(config), str(MAIN)])
+        address = "127.0.0.1:9559"
+        switch = ["simple_switch_grpc", "--no-p4", "--device-id", str(DEVICE_ID), "-L", "warn"]
+        for port in PORTS:
+            switch += ["-i", f"{port}@switch{port}"]
+        switch += ["--", "--grpc-server-addr", address, "--cpu-port", str(CPU)]
+        with process([*prefix, *switch], folder, address, prefix):
+            yield Running(address, {port: f"test{port}" for port in PORTS}, p4info, config, prefix)
+
+
+def embedded(address: str, ports: dict[int, str]) -> list[str]:
+    """The command that starts the embedded switch."""
+    if not SWITCH.exists():
+        raise NotHereError(f"{SWITCH.relative_to(ROOT)} is not built; `make switch` builds it")
+    interfaces = [word for port, device in ports.items() for word in ("-i", f"{port}@{device}")]
+    options = ["--grpc-server-addr", address, "--cpu-port", str(CPU), "--device-id", str(DEVICE_ID)]
+    return [str(SWITCH), *options, *interfaces]
+
+
+def embedded_config(folder: Path) -> Path:
+    """The program as the embedded switch takes it: one text."""
+    config = folder / "program.txt"
+    command([str(SWITCH), "compile", str(MAIN), "--config", str(config)])
+    return config
+
+
+@contextlib.contextmanager
+def namespace() -> Iterator[list[str]]:
+    """A network namespace with a veth pair for each port; the words that run a command in it."""
+    if os.geteuid() != 0:
+        raise NotHereError("network namespaces need root")
+    if shutil.which("ip") is None:
+        raise NotHereError("ip (iproute2) is not on the PATH")
+    name = f"wayname-ptf-{os.getpid()}"
+    try:
+        command(["ip", "netns", "add", name])
+    except NotStartedError as error:
+        raise NotHereError(f"no network namespaces here: {error}") from None
+    prefix = ["ip", "netns", "exec", name]
+    try:
+        # What the kernel itself would send by these interfaces is not the switch's doing.
+        quiet = (
+            "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6"
+        )
+        command([*prefix, "sh", "-c", quiet])
+        command(["ip", "-n", name, "link", "set", "lo", "up"])
+        for port in PORTS:
+            pair = [f"switch{port}", "mtu", "9000", "type", "veth", "peer", f"test{port}", "mtu", "9000"]
+            command(["ip", "-n", name, "link", "add", *pair])
+            for end in ("switch", "test"):
+                command(["ip", "-n", name, "link", "set", f"{end}{port}", "up"])
+        yield prefix
+    finally:
+        command(["ip", "netns", "delete", name])
+
+
+@contextlib.contextmanager
+def process(words: list[str], folder: Path, address: str, prefix: list[str] | None = None) -> Iterator[None]:
+    """A switch that runs until the block ends."""
+    log = folder / "switch.log"
+    with log.open("wb") as output:
+        switch = subprocess.Popen(words, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+    try:
+        wait_for(switch, words, address, log, prefix or [])
+        yield
+    finally:
+        switch.send_signal(signal.SIGINT)
+        try:
+            switch.wait(5)
+        except subprocess.TimeoutExpired:
+            switch.kill()
+            switch.wait()
+
+
+def wait_for(switch: subprocess.Popen[bytes], words: list[str], address: str, log: Path, prefix: list[str]) -> None:
+    """Return when the switch answers at its address."""
+    host, port = address.split(":")
+    probe = [*prefix, "bash", "-c", f"exec 3<>/dev/tcp/{host}/{port}"]
+    until = time.monotonic() + STARTS_WITHIN
+    while subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        if switch.poll() is not None:
+            last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+            raise NotStartedError(f"{Path(words[len(prefix)]).name} ended at once: {last}")
+        if time.monotonic() > until:
+            raise NotStartedError(f"nothing answers at {address} within {STARTS_WITHIN:.0f} s; see {log}")
+        time.sleep(0.05)
+
+
+def command(words: list[str]) -> None:
+    """Run a command that must succeed."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise NotStartedError(f"{' '.join(words[:3])}: {said[-1] if said else f'status {done.returncode}'}")
+
+
+def free_port() -> int:
+    """A TCP port that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,28 @@
+"""PTF's platform module for all our targets: which ports there are, and what stands behind each."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.devices import open_port
+from harness.grpc_target import GrpcTarget, Program, UnreachableError
+from harness.in_process import InProcess, InProcessPort
+from small_site import PORTS
+
+
+def platform_config_update(config: dict[str, Any]) -> None:
+    """Make the target that `run` describes, and name its ports."""
+    chosen = json.loads(config["platform_args"])
+    if chosen["target"] is None:
+        config["target"] = InProcess(Path(chosen["program"]))
+        config["port_map"] = {(0, port): "in process" for port in PORTS}
+        config["dataplane"] = {"portclass": InProcessPort}
+        return
+    program = Program.load(Path(chosen["p4info"]), Path(chosen["config"]))
+    try:
+        config["target"] = GrpcTarget(chosen["target"], chosen["device_id"], program)
+    except UnreachableError as error:
+        sys.exit(f"run: {error}")
+    config["port_map"] = {(0, int(port)): device for port, device in chosen["ports"].items()}
+    config["dataplane"] = {"portclass": open_port}

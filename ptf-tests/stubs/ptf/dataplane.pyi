@@ -1,0 +1,29 @@
+from threading import Condition
+from typing import Any, NamedTuple
+
+class DataPlanePacketSourceIface:
+    def fileno(self) -> int: ...
+    def recv(self) -> tuple[int, int, bytes, float] | None: ...
+
+class DataPlanePortIface:
+    def get_packet_source(self) -> DataPlanePacketSourceIface: ...
+    def send(self, packet: bytes) -> int: ...
+
+class DataPlanePortLinux(DataPlanePortIface, DataPlanePacketSourceIface):
+    def __init__(
+        self, interface_name: str, device_number: int, port_number: int, config: dict[str, Any] = ...
+    ) -> None: ...
+
+class DataPlane:
+    cvar: Condition
+
+    class PollResult(NamedTuple):
+        device: int
+        port: int
+        packet: bytes
+        time: float
+
+    class PollSuccess(PollResult): ...
+    class PollFailure(PollResult): ...
+
+    def flush(self) -> None: ...
