@@ -12,7 +12,7 @@ from wayname.config.model import (
     Config,
     ControllerConfig,
     Interface,
-    NextHop,
+    LinkAddress,
     Port,
     Refusal,
     Route,
@@ -207,17 +207,17 @@ def _routes(root: Table, interfaces: tuple[Interface, ...]) -> tuple[Route, ...]
     return tuple(routes)
 
 
-def _next_hops(table: Table, via: list[Any], interfaces: tuple[Interface, ...]) -> tuple[tuple[NextHop, int], ...]:
+def _next_hops(table: Table, via: list[Any], interfaces: tuple[Interface, ...]) -> tuple[tuple[LinkAddress, int], ...]:
     if len(via) > MOST_NEXT_HOPS:
         raise table.error("via", f"has {len(via)} next hops", f"write {MOST_NEXT_HOPS} at most")
     weights = table.take("weights", list, [1] * len(via))
     if len(weights) != len(via):
         raise table.error("weights", f"has {len(weights)} numbers for {len(via)} next hops", "write one for each")
-    hops: list[NextHop] = []
+    hops: list[LinkAddress] = []
     for index, text in enumerate(via):
         key = f"via[{index}]"
         address = table.convert(key, text, IPv6Address, "write an address, with %INTERFACE if it is link-local")
-        hop = NextHop(_link_of(table, key, address, interfaces).vlan, IPv6Address(int(address)))
+        hop = LinkAddress(_link_of(table, key, address, interfaces).vlan, IPv6Address(int(address)))
         if hop in hops:
             raise table.error(key, f"{text} is there twice", "use weights for unequal shares")
         hops.append(hop)

@@ -116,11 +116,14 @@ class Interface:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class NextHop:
-    """A neighbouring router."""
+class LinkAddress:
+    """An address on a link: a neighbour's."""
 
     vlan: int
     address: IPv6Address
+
+    def __str__(self) -> str:
+        return f"{self.address} on VLAN {self.vlan}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class Route:
     """A static route: by next hops, each with its weight, or nowhere."""
 
     prefix: Network
-    via: tuple[tuple[NextHop, int], ...] = ()
+    via: tuple[tuple[LinkAddress, int], ...] = ()
     refusal: Refusal | None = None
 
 

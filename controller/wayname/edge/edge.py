@@ -9,7 +9,9 @@ from finsy import P4Schema
 from wayname.config.model import Config
 from wayname.edge.boundary import (
     CloseCapture,
+    Idle,
     Input,
+    Learned,
     OpenCapture,
     Output,
     PacketIn,
@@ -19,49 +21,159 @@ from wayname.edge.boundary import (
     WriteFailed,
 )
 from wayname.edge.captures import Captures
+from wayname.edge.desired import key_of
 from wayname.edge.interfaces import want_interfaces
+from wayname.edge.links import Arrival, Links
+from wayname.edge.liveness import Liveness
+from wayname.edge.neighbours import Neighbours
 from wayname.edge.outputs import Outputs
 from wayname.edge.ports import want_ports
-from wayname.pipeline.reasons import CAPTURES
+from wayname.edge.routers import Routers
+from wayname.edge.routes import Routes
+from wayname.edge.stations import Stations
+from wayname.pipeline.reasons import CAPTURES, Punt
+from wayname.wire import discovery, icmpv6
+from wayname.wire.discovery import (
+    NeighbourAdvertisement,
+    NeighbourSolicitation,
+    RouterAdvertisement,
+    RouterSolicitation,
+)
+from wayname.wire.errors import DecodeError
+from wayname.wire.ipv6 import ICMPV6
+
+_RESOURCE_EXHAUSTED = 8
+_DISCOVERY = frozenset(
+    (Punt.ROUTER_SOLICITATION, Punt.ROUTER_ADVERTISEMENT, Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT)
+)
 
 
 class Edge:
-    """Takes inputs and gives outputs as `boundary` says."""
+    """Takes inputs and gives outputs as `boundary` says; its managers may be looked at between calls."""
 
     def __init__(self, config: Config, schema: P4Schema, rng: random.Random) -> None:
         self.config = config
-        self._outputs = Outputs()
-        self._captures = Captures(self._outputs)
-        want_ports(config, self._outputs.desired)
-        want_interfaces(config, self._outputs.desired)
+        outputs = self._outputs = Outputs()
+        links = self._links = Links(config, outputs)
+        want_ports(config, outputs.desired)
+        want_interfaces(config, outputs.desired)
+        self.routes = Routes(config, outputs)
+        room = schema.tables["neighbours"].size
+        self.neighbours = Neighbours(config, room, self.routes.next_hops, links, outputs, rng)
+        self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)
+        self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng)
+        self.routers = Routers(config, links, outputs, rng)
+        self._captures = Captures(outputs)
+
+    @property
+    def connected(self) -> bool:
+        """Whether the switch is there."""
+        return self._outputs.connected
 
     def receive(self, input: Input, now: float) -> None:
         """Take note of something that happened."""
         match input:
-            case SwitchUp(entities):
-                self._outputs.connected = True
-                self._outputs.desired.compare(entities)
-                self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
+            case SwitchUp():
+                self._switch_up(input, now)
             case SwitchDown(reason):
-                self._outputs.connected = False
-                self._outputs.event(now, "switch.down", self.config.switch.address, reason, Severity.WARNING)
+                self._switch_down(reason, now)
             case PacketIn() if input.reason in CAPTURES:
                 self._captures.packet(input)
+            case PacketIn():
+                self._packet_in(input, now)
+            case Learned():
+                self.stations.learned(input, now)
+            case Idle(entry):
+                self.stations.idle(entry, now)
             case OpenCapture():
                 self._captures.open(input)
             case CloseCapture(number):
                 self._captures.close(number)
-            case WriteFailed(update, code, text):
-                if not self._outputs.desired.refused(update, code):
-                    self._outputs.event(now, "write.failed", update[1], text, Severity.ERROR)
+            case WriteFailed():
+                self._write_failed(input, now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return None
+        times = (self.neighbours.next_timer(), self.liveness.next_timer(), self.routers.next_timer())
+        return min((at for at in times if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
+        self.liveness.handle_timer(now)
+        self.neighbours.handle_timer(now)
+        self.routers.handle_timer(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
         return self._outputs.take()
+
+    def _switch_up(self, up: SwitchUp, now: float) -> None:
+        self.stations.adopt(up.entities, now)
+        self.liveness.adopt(up.entities, now)
+        self.neighbours.adopt(up.entities, now)
+        self._outputs.desired.compare(up.entities)
+        self._outputs.connected = True
+        self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
+        self.liveness.start(now)
+        self.routers.start(now)
+
+    def _switch_down(self, reason: str, now: float) -> None:
+        self._outputs.connected = False
+        self._outputs.event(now, "switch.down", self.config.switch.address, reason, Severity.WARNING)
+        self.liveness.stop()
+        self.routers.stop()
+
+    def _packet_in(self, packet: PacketIn, now: float) -> None:
+        try:
+            arrival = self._links.read(packet)
+            if packet.reason in _DISCOVERY:
+                self._discovery(arrival, now)
+            elif packet.reason == Punt.NEIGHBOUR_UNKNOWN:
+                self._neighbour_unknown(arrival, now)
+            elif packet.reason == Punt.LOCAL:
+                self._local(arrival, now)
+        except DecodeError:
+            # Anybody can send such packets: they are ignored, and no event.
+            return
+
+    def _discovery(self, arrival: Arrival, now: float) -> None:
+        match discovery.decode(arrival.packet):
+            case NeighbourSolicitation() as asked:
+                self.neighbours.asked(arrival, asked.source_mac, now)
+                self.routers.solicited(arrival, asked)
+            case NeighbourAdvertisement() as said:
+                self.routers.claimed(arrival, said, now)
+                self.neighbours.advertised(arrival, said, now)
+                self.liveness.advertised(arrival, said, now)
+            case RouterSolicitation() as asked:
+                self.neighbours.asked(arrival, asked.source_mac, now)
+                self.routers.router_solicited(arrival, asked, now)
+            case RouterAdvertisement() as said:
+                self.neighbours.asked(arrival, said.source_mac, now)
+
+    def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
+        hops = self.routes.neighbours_for(arrival.packet.destination)
+        # The switch knows which of a spread's next hops it was; any that is not known may have been it.
+        unknown = [hop for hop in hops if self.neighbours.get(hop) is None]
+        for hop in (unknown or hops)[:1]:
+            self.neighbours.wanted(hop, arrival, now)
+
+    def _local(self, arrival: Arrival, now: float) -> None:
+        upper = arrival.packet.upper_layer()
+        if upper.number != ICMPV6:
+            self.routers.refuse(arrival, upper)
+            return
+        message = icmpv6.Message.decode(arrival.packet)
+        if not self.liveness.returned(arrival, message, now):
+            self.routers.echo(arrival, message)
+
+    def _write_failed(self, failed: WriteFailed, now: float) -> None:
+        if self._outputs.desired.refused(failed.update, failed.code):
+            return
+        kind, entity = failed.update
+        if failed.code == _RESOURCE_EXHAUSTED:
+            self.stations.refused(entity, now)
+            self.neighbours.refused(entity, now)
+        subject, key = key_of(entity)
+        text = f"the switch refuses to {kind.value} {subject} {key}: {failed.text}"
+        self._outputs.event(now, "write.failed", subject, text, Severity.ERROR)

@@ -1,0 +1,175 @@
+"""Whether next hops live.
+
+Every `probe` seconds each is sent an echo request of the router to itself: the neighbour's forwarding returns it,
+whether or not its control plane is there. Where that cannot be (no global address on the link, or the MAC is not known)
+or stayed without an answer, it is solicited as well. Three probes without any answer: down.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import finsy as fy
+
+from wayname.config.model import Config, LinkAddress
+from wayname.edge.boundary import Severity
+from wayname.edge.links import Arrival, Links
+from wayname.edge.neighbours import Neighbours
+from wayname.edge.outputs import Outputs
+from wayname.edge.routes import Routes
+from wayname.edge.timers import Timers
+from wayname.pipeline.entries import Entity
+from wayname.wire import icmpv6
+from wayname.wire.discovery import NeighbourAdvertisement
+from wayname.wire.mac import Mac
+
+MOST_MISSES = 3
+
+
+class Health(StrEnum):
+    """What is known of a next hop; one that was never heard of is used until it fails."""
+
+    UNKNOWN = "unknown"
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(slots=True)
+class _Watched:
+    health: Health = Health.UNKNOWN
+    misses: int = 0
+    asked: bool = False
+    # Where it was last: what the switch forwards by may be gone when the line comes back.
+    mac: Mac | None = None
+    port: int | None = None
+
+
+class Liveness:
+    """Probes next hops, and tells `routes` and `neighbours` which ones are down."""
+
+    def __init__(
+        self,
+        config: Config,
+        routes: Routes,
+        neighbours: Neighbours,
+        links: Links,
+        outputs: Outputs,
+        rng: random.Random,
+    ) -> None:
+        self._config = config
+        self._routes = routes
+        self._neighbours = neighbours
+        self._links = links
+        self._outputs = outputs
+        self._rng = rng
+        self._token = rng.randbytes(8)
+        self._timers: Timers[LinkAddress] = Timers()
+        self._watched = {hop: _Watched() for hop in routes.next_hops}
+        self._by_number = {routes.number(hop): hop for hop in routes.next_hops}
+
+    def health(self, hop: LinkAddress) -> Health:
+        """Return what is known of a next hop."""
+        return self._watched[hop].health
+
+    def adopt(self, entities: Iterable[Entity], now: float) -> None:
+        """Start as the switch forwards: a next hop whose neighbour is not there was found dead earlier."""
+        tables = [entity for entity in entities if isinstance(entity, fy.P4TableEntry)]
+        there = {entity["nexthop"] for entity in tables if entity.table_id == "nexthops"}
+        resolved = {(entity["vlan"], entity["address"]) for entity in tables if entity.table_id == "neighbours"}
+        for hop, watched in self._watched.items():
+            known = (hop.vlan, int(hop.address)) in resolved
+            if watched.health is Health.UNKNOWN and self._routes.number(hop) in there and not known:
+                watched.health = Health.DOWN
+                self._routes.set_down(hop, True)
+
+    def start(self, now: float) -> None:
+        """The switch is there: probe, each next hop at a time of its own."""
+        for hop, watched in self._watched.items():
+            watched.misses, watched.asked = 0, False
+            self._timers.set(hop, now + self._rng.uniform(0, self._config.timing.probe / 4))
+
+    def stop(self) -> None:
+        """Nothing can be said of next hops while the switch is away."""
+        for hop in self._watched:
+            self._timers.cancel(hop)
+
+    def returned(self, arrival: Arrival, message: icmpv6.Message, now: float) -> bool:
+        """Take an echo request that came back; return whether it is a probe."""
+        body = message.body
+        if message.type != icmpv6.ECHO_REQUEST or body[4:12] != self._token:
+            return False
+        hop = self._by_number.get(int.from_bytes(body[:2]))
+        if hop is not None and hop.vlan == arrival.interface.vlan:
+            self._heard(hop, now)
+        return True
+
+    def advertised(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
+        """A next hop may have answered a solicitation."""
+        if said.solicited:
+            self._heard(LinkAddress(arrival.interface.vlan, said.target), now)
+
+    def _heard(self, hop: LinkAddress, now: float) -> None:
+        watched = self._watched.get(hop)
+        if watched is None:
+            return
+        watched.misses, watched.asked = 0, False
+        neighbour = self._neighbours.get(hop)
+        if neighbour is not None:
+            watched.mac, watched.port = neighbour.mac, neighbour.port
+        if watched.mac is not None and watched.port is not None:
+            self._neighbours.confirm(hop, watched.mac, watched.port, now)
+        if watched.health is not Health.UP:
+            watched.health = Health.UP
+            changed = self._routes.set_down(hop, False)
+            self._outputs.event(now, "nexthop.up", hop.address, f"{hop} answers{_routes_text(changed)}")
+
+    def next_timer(self) -> float | None:
+        """Return when the next probe is due."""
+        return self._timers.next()
+
+    def handle_timer(self, now: float) -> None:
+        """Count what was not answered, and probe again."""
+        for hop in self._timers.due(now):
+            watched = self._watched[hop]
+            if watched.asked:
+                watched.misses += 1
+            if watched.misses >= MOST_MISSES and watched.health is not Health.DOWN:
+                self._lose(hop, watched, now)
+            self._probe(hop, watched)
+            watched.asked = True
+            self._timers.set(hop, now + self._config.timing.probe)
+
+    def _lose(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
+        watched.health = Health.DOWN
+        changed = self._routes.set_down(hop, True)
+        text = f"{hop} does not answer{_routes_text(changed)}"
+        self._outputs.event(now, "nexthop.down", hop.address, text, Severity.WARNING)
+        self._neighbours.lose(hop, now)
+
+    def _probe(self, hop: LinkAddress, watched: _Watched) -> None:
+        interface = self._config.interface(hop.vlan)
+        if interface is None:
+            return
+        neighbour = self._neighbours.get(hop)
+        if neighbour is not None:
+            watched.mac, watched.port = neighbour.mac, neighbour.port
+        own = next((address.ip for address in interface.global_addresses), None)
+        if own is not None and watched.mac is not None and watched.port is not None:
+            # identifier: the next hop's number, sequence number: the misses before it, then what only we know
+            body = self._routes.number(hop).to_bytes(2) + watched.misses.to_bytes(4)[2:] + self._token
+            packet = icmpv6.Message(icmpv6.ECHO_REQUEST, 0, body).packet(own, own, 255)
+            self._links.send(interface, watched.port, watched.mac, packet)
+            if neighbour is not None and not watched.misses:
+                return
+        if neighbour is None:
+            self._neighbours.ask(hop, None, None)
+        else:
+            self._neighbours.ask(hop, neighbour.mac, neighbour.port)
+
+
+def _routes_text(changed: Iterable[object]) -> str:
+    count = len(list(changed))
+    return f"; routes changed: {count}" if count else ""

@@ -1,0 +1,287 @@
+"""Neighbours: MACs of addresses on the router's links (RFC 4861, section 7).
+
+    (none) --packet waits--> INCOMPLETE --advertised--> REACHABLE --30 s--> PROBE --answered--> REACHABLE
+    (none) --it asked us---> STALE -----5 s-------------------------------> PROBE --3 misses--> (none)
+    INCOMPLETE --3 misses--> (none), and the senders of the waiting packets are told
+
+The switch forwards to a neighbour in any state but INCOMPLETE. It does not tell when it does, so that every neighbour
+is probed as if it were in use. Next hops of routes are not probed here: `liveness` does that more often.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import IPv6Address
+
+import finsy as fy
+
+from wayname.config.model import Config, LinkAddress
+from wayname.edge.boundary import Severity
+from wayname.edge.links import Arrival, Links
+from wayname.edge.outputs import Outputs
+from wayname.edge.timers import Timers
+from wayname.pipeline import entries
+from wayname.pipeline.entries import Entity
+from wayname.wire import icmpv6
+from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
+from wayname.wire.mac import Mac, solicited_node
+
+# Section 10 of RFC 4861, in seconds.
+RETRANSMISSION = 1.0
+REACHABLE = 30.0
+DELAY_FIRST_PROBE = 5.0
+MOST_SOLICITATIONS = 3
+
+# How many packets wait for one neighbour, and how many neighbours are asked for at once.
+MOST_WAITING = 4
+MOST_INCOMPLETE = 512
+
+
+class State(StrEnum):
+    """What is known of a neighbour."""
+
+    INCOMPLETE = "incomplete"
+    REACHABLE = "reachable"
+    STALE = "stale"
+    PROBE = "probe"
+
+
+@dataclass(slots=True)
+class Neighbour:
+    """A neighbour; without a MAC it is INCOMPLETE."""
+
+    at: LinkAddress
+    state: State
+    mac: Mac | None = None
+    port: int | None = None
+    solicited: int = 0
+    waiting: deque[Arrival] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
+
+
+class Neighbours:
+    """Keeps `neighbours`, and packets while it asks for one."""
+
+    def __init__(
+        self,
+        config: Config,
+        limit: int,
+        next_hops: Container[LinkAddress],
+        links: Links,
+        outputs: Outputs,
+        rng: random.Random,
+    ) -> None:
+        self._config = config
+        self._limit = limit
+        self._next_hops = next_hops
+        self._links = links
+        self._outputs = outputs
+        self._rng = rng
+        self._timers: Timers[LinkAddress] = Timers()
+        self._neighbours: dict[LinkAddress, Neighbour] = {}
+        self._incomplete: dict[LinkAddress, None] = {}
+        self._full = False
+
+    def __iter__(self) -> Iterator[Neighbour]:
+        return iter(self._neighbours.values())
+
+    def get(self, at: LinkAddress) -> Neighbour | None:
+        """Return a neighbour whose MAC is known."""
+        neighbour = self._neighbours.get(at)
+        return neighbour if neighbour and neighbour.mac else None
+
+    def adopt(self, entities: Iterable[Entity], now: float) -> None:
+        """Take over the neighbours that an earlier controller found, and make sure of them soon."""
+        for entity in entities:
+            if not isinstance(entity, fy.P4TableEntry) or entity.table_id != "neighbours":
+                continue
+            if not isinstance(entity.action, fy.P4TableAction):
+                continue
+            at = LinkAddress(entity["vlan"], IPv6Address(entity["address"]))
+            interface = self._config.interface(at.vlan)
+            if at not in self._neighbours and interface and interface.is_on_link(at.address):
+                self._neighbours[at] = Neighbour(at, State.STALE)
+                self._set(self._neighbours[at], Mac(entity.action.args["mac"]), entity.action.args["port"])
+                self._stale(self._neighbours[at], now)
+
+    def wanted(self, at: LinkAddress, arrival: Arrival, now: float) -> None:
+        """A packet has to wait until a neighbour's MAC is known."""
+        neighbour = self._neighbours.get(at)
+        if neighbour is None:
+            neighbour = self._neighbours[at] = Neighbour(at, State.INCOMPLETE)
+            self._incomplete[at] = None
+            if len(self._incomplete) > MOST_INCOMPLETE:
+                # Somebody tries all addresses of a prefix: who was asked for first had the most time to answer.
+                self._fail(self._neighbours[next(iter(self._incomplete))], now)
+            self._solicit(neighbour, now)
+        if neighbour.mac:
+            # The entry was on its way when the packet came.
+            self._links.submit(arrival.original)
+        else:
+            neighbour.waiting.append(arrival)
+
+    def asked(self, arrival: Arrival, mac: Mac | None, now: float) -> None:
+        """A neighbour sent a solicitation with its MAC (sections 6.2.6 and 7.2.3)."""
+        at = LinkAddress(arrival.interface.vlan, arrival.packet.source)
+        if mac is None or mac.is_group or not self._may_be_neighbour(arrival, at.address):
+            return
+        neighbour = self._neighbours.get(at)
+        if neighbour is None:
+            if not self._has_room(now):
+                return
+            neighbour = self._neighbours[at] = Neighbour(at, State.STALE)
+        if neighbour.mac != mac:
+            self._found(neighbour, mac, arrival.port, now)
+            self._stale(neighbour, now)
+        elif neighbour.port != arrival.port:
+            self._set(neighbour, mac, arrival.port)
+
+    def advertised(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
+        """A neighbour said what its MAC is (section 7.2.5)."""
+        at = LinkAddress(arrival.interface.vlan, said.target)
+        mac = said.target_mac
+        if (mac and mac.is_group) or not self._may_be_neighbour(arrival, at.address):
+            return
+        neighbour = self._neighbours.get(at)
+        if neighbour is None or neighbour.mac is None:
+            # One that nobody asked for is ignored; next hops are always asked for.
+            if mac is None or (neighbour is None and at not in self._next_hops):
+                return
+            neighbour = self._neighbours.setdefault(at, Neighbour(at, State.INCOMPLETE))
+            self._found(neighbour, mac, arrival.port, now)
+            if said.solicited:
+                self._reachable(neighbour, now)
+            else:
+                self._stale(neighbour, now)
+            return
+        changed = mac is not None and mac != neighbour.mac
+        if changed and not said.override:
+            # Another has it too, or a proxy speaks for it: what worked stays until it fails.
+            if neighbour.state is State.REACHABLE:
+                self._stale(neighbour, now)
+            return
+        if changed or neighbour.port != arrival.port:
+            self._found(neighbour, mac or neighbour.mac, arrival.port, now)
+        if said.solicited:
+            self._reachable(neighbour, now)
+        elif changed:
+            self._stale(neighbour, now)
+
+    def confirm(self, at: LinkAddress, mac: Mac, port: int, now: float) -> None:
+        """A next hop answered by other means."""
+        neighbour = self._neighbours.setdefault(at, Neighbour(at, State.STALE))
+        if neighbour.mac is None:
+            self._found(neighbour, mac, port, now)
+        self._reachable(neighbour, now)
+
+    def moved(self, vlan: int, mac: Mac, port: int, now: float) -> None:
+        """A station is behind another port; so are its addresses."""
+        for neighbour in self._neighbours.values():
+            if neighbour.mac == mac and neighbour.at.vlan == vlan and neighbour.port != port:
+                self._set(neighbour, mac, port)
+
+    def lose(self, at: LinkAddress, now: float) -> None:
+        """Give up a neighbour that does not answer."""
+        neighbour = self._neighbours.get(at)
+        if neighbour is not None:
+            self._fail(neighbour, now)
+
+    def refused(self, entity: Entity, now: float) -> None:
+        """The switch has no room for a neighbour."""
+        if isinstance(entity, fy.P4TableEntry) and entity.table_id == "neighbours":
+            self._say_full(now)
+            self.lose(LinkAddress(entity["vlan"], IPv6Address(entity["address"])), now)
+
+    def next_timer(self) -> float | None:
+        """Return when the next neighbour needs attention."""
+        return self._timers.next()
+
+    def handle_timer(self, now: float) -> None:
+        """Ask again, make sure, or give up."""
+        for at in self._timers.due(now):
+            neighbour = self._neighbours[at]
+            if neighbour.state is not State.INCOMPLETE and neighbour.state is not State.PROBE:
+                neighbour.state, neighbour.solicited = State.PROBE, 0
+            if neighbour.solicited >= MOST_SOLICITATIONS:
+                self._fail(neighbour, now)
+            else:
+                self._solicit(neighbour, now)
+
+    def ask(self, at: LinkAddress, mac: Mac | None, port: int | None) -> None:
+        """Send a solicitation: to a MAC to make sure of it, else to the group of the address (section 7.2.2)."""
+        interface = self._config.interface(at.vlan)
+        if interface is None:
+            return
+        message = NeighbourSolicitation(at.address, interface.mac).message()
+        if mac is not None and port is not None:
+            self._links.send(interface, port, mac, message.packet(interface.link_local, at.address, HOP_LIMIT))
+        else:
+            group = solicited_node(at.address)
+            self._links.send_to_group(interface, message.packet(interface.link_local, group, HOP_LIMIT))
+
+    def _solicit(self, neighbour: Neighbour, now: float) -> None:
+        neighbour.solicited += 1
+        self.ask(neighbour.at, neighbour.mac, neighbour.port)
+        self._timers.set(neighbour.at, now + RETRANSMISSION)
+
+    def _found(self, neighbour: Neighbour, mac: Mac, port: int, now: float) -> None:
+        if neighbour.mac != mac:
+            kind = "neighbour.found" if neighbour.mac is None else "neighbour.changed"
+            text = f"{neighbour.at} is {mac} behind port {port}"
+            self._outputs.event(now, kind, neighbour.at.address, text)
+        self._set(neighbour, mac, port)
+        for arrival in neighbour.waiting:
+            self._links.submit(arrival.original)
+        neighbour.waiting.clear()
+
+    def _set(self, neighbour: Neighbour, mac: Mac, port: int) -> None:
+        neighbour.mac, neighbour.port = mac, port
+        self._incomplete.pop(neighbour.at, None)
+        self._outputs.desired.put(entries.neighbour(neighbour.at.vlan, neighbour.at.address, port, mac))
+
+    def _reachable(self, neighbour: Neighbour, now: float) -> None:
+        neighbour.state = State.REACHABLE
+        self._attend(neighbour, now + REACHABLE * self._rng.uniform(0.5, 1.5))
+
+    def _stale(self, neighbour: Neighbour, now: float) -> None:
+        neighbour.state = State.STALE
+        self._attend(neighbour, now + DELAY_FIRST_PROBE * self._rng.uniform(0.5, 1.5))
+
+    def _attend(self, neighbour: Neighbour, at: float) -> None:
+        neighbour.solicited = 0
+        if neighbour.at in self._next_hops:
+            self._timers.cancel(neighbour.at)
+        else:
+            self._timers.set(neighbour.at, at)
+
+    def _fail(self, neighbour: Neighbour, now: float) -> None:
+        self._timers.cancel(neighbour.at)
+        self._incomplete.pop(neighbour.at, None)
+        del self._neighbours[neighbour.at]
+        self._full = False
+        if neighbour.mac is not None and neighbour.port is not None:
+            gone = entries.neighbour(neighbour.at.vlan, neighbour.at.address, neighbour.port, neighbour.mac)
+            self._outputs.desired.remove(gone)
+            self._outputs.event(now, "neighbour.lost", neighbour.at.address, f"{neighbour.at} does not answer")
+        for arrival in neighbour.waiting:
+            self._links.report(arrival, icmpv6.UNREACHABLE_ADDRESS)
+
+    def _may_be_neighbour(self, arrival: Arrival, address: IPv6Address) -> bool:
+        interface = arrival.interface
+        nobody = address.is_unspecified or address.is_multicast or address.is_loopback
+        return not nobody and interface.is_on_link(address) and not interface.owns(address)
+
+    def _has_room(self, now: float) -> bool:
+        if len(self._neighbours) < self._limit:
+            return True
+        self._say_full(now)
+        return False
+
+    def _say_full(self, now: float) -> None:
+        if not self._full:
+            text = f"no room for more than {len(self._neighbours)} neighbours; new ones cannot be reached"
+            self._outputs.event(now, "neighbours.full", "neighbours", text, Severity.WARNING)
+        self._full = True

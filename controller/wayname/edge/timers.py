@@ -1,0 +1,47 @@
+"""Timers of a manager, by key."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import count
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+
+
+class Timers(Generic[K]):
+    """At most one timer a key; setting it anew replaces the old one."""
+
+    def __init__(self) -> None:
+        self._at: dict[K, tuple[float, int]] = {}
+        self._heap: list[tuple[float, int, K]] = []
+        self._order = count()
+
+    def set(self, key: K, at: float) -> None:
+        """Let a key be due at a time."""
+        entry = (at, next(self._order))
+        self._at[key] = entry
+        heapq.heappush(self._heap, (*entry, key))
+
+    def cancel(self, key: K) -> None:
+        """Let a key not be due any more."""
+        self._at.pop(key, None)
+
+    def at(self, key: K) -> float | None:
+        """Return when a key is due."""
+        entry = self._at.get(key)
+        return entry and entry[0]
+
+    def next(self) -> float | None:
+        """Return when the first key is due."""
+        while self._heap and self._at.get(self._heap[0][2]) != self._heap[0][:2]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def due(self, now: float) -> Iterator[K]:
+        """Yield the keys that are due, in order; each is gone when it is yielded."""
+        while (at := self.next()) is not None and at <= now:
+            key = heapq.heappop(self._heap)[2]
+            del self._at[key]
+            yield key
