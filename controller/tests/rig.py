@@ -95,7 +95,7 @@ class Rig:
         end = self.now + seconds
         while True:
             due = self.edge.next_timer()
-            self.now = min(end, max(self.now, due) if due is not None else end, self.now + 0.5)
+            self.now = min(end, max(self.now, due) if due is not None else end, self.now + 5)
             if due is not None and due <= self.now:
                 self.edge.handle_timer(self.now)
             for text in self.switch.idle_timeouts(self._ns()):

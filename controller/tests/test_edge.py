@@ -239,7 +239,8 @@ class TestRouter:
         said = [discovery.decode(ipv6.Packet.decode(frame.payload)) for port, frame in rig.sent if port == 4]
         assert {str(each.target) for each in said if isinstance(each, NeighbourAdvertisement)} >= {"2001:db8:100::2"}
 
-    def test_advertises_where_it_should(self, rig: Rig) -> None:
+    def test_advertises_where_it_should(self) -> None:
+        rig = Rig(SITE.partition("[[route]]")[0])
         rig.advance(3600)
         sent = [(port, discovery.decode(ipv6.Packet.decode(frame.payload))) for port, frame in rig.sent]
         ads = [(port, each) for port, each in sent if isinstance(each, RouterAdvertisement)]

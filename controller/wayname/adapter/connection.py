@@ -141,7 +141,7 @@ class Connection:
         return found
 
     async def write(self, write: Write) -> list[WriteFailed]:
-        """Carry out updates in their order; return those that the switch refused."""
+        """Carry out updates; return those that the switch refused."""
         failed: list[WriteFailed] = []
         for start in range(0, len(write.updates), _UPDATES_AT_ONCE):
             updates = write.updates[start : start + _UPDATES_AT_ONCE]

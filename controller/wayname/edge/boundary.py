@@ -103,7 +103,7 @@ Input = SwitchUp | SwitchDown | PacketIn | Learned | Idle | WriteFailed | Comman
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Updates to carry out in this order; one that fails does not stop the others."""
+    """Updates to carry out in any order, before the next output; one that fails does not stop the others."""
 
     updates: list[Update]
 

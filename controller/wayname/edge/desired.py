@@ -9,7 +9,6 @@ refused          an update failed: what the switch holds is not what was written
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from operator import itemgetter
 
 import finsy as fy
 
@@ -18,32 +17,20 @@ from wayname.pipeline.entries import Entity
 
 Key = tuple[str, Hashable]
 
-# An entity comes after what it refers to, and a packet is let in when all that it may meet is there.
-_ORDER = (
-    "meter",
-    "clone_session",
-    "multicast_group",
-    "floods",
-    "port_mtus",
-    "vlan_tags",
-    "source_macs",
-    "neighbours",
-    "nexthops",
-    "member",
-    "group",
-    "spreads",
-    "routes",
-    "own_addresses",
-    "interfaces",
-    "stations",
-    "sources",
-    "vlan_members",
-    "ports",
-    "captures_in",
-    "captures_out",
-    "digest",
+# An entity comes after what it refers to, and a packet is let in when all that it may meet is there. What stands in one
+# stage does not depend on each other: a switch may carry out the updates of one write in any order.
+_STAGES = (
+    ("meter", "clone_session", "multicast_group", "port_mtus", "vlan_tags", "source_macs", "neighbours", "nexthops"),
+    ("member", "floods"),
+    ("group",),
+    ("spreads",),
+    ("routes", "own_addresses"),
+    ("interfaces",),
+    ("stations", "sources"),
+    ("vlan_members",),
+    ("ports", "captures_in", "captures_out", "digest"),
 )
-_RANK = {name: rank for rank, name in enumerate(_ORDER)}
+_STAGE_OF = {name: number for number, stage in enumerate(_STAGES) for name in stage}
 
 _ALREADY_EXISTS, _NOT_FOUND = 6, 5
 _UNKNOWN = object()  # the value of an entry that stands there without our having written it
@@ -124,27 +111,25 @@ class Desired:
         self._held = {key_of(each): (each, value_of(each)) for each in entities if _is_ours(each)}
         self._touched = dict.fromkeys((*self._wanted, *self._held))
 
-    def updates(self) -> list[Update]:
-        """Return what has to be written, and take it as written."""
-        puts: list[tuple[int, Update]] = []
-        deletes: list[tuple[int, Update]] = []
+    def updates(self) -> list[list[Update]]:
+        """Return what has to be written, each list after the one before it, and take it as written."""
+        puts: list[list[Update]] = [[] for _ in _STAGES]
+        deletes: list[list[Update]] = [[] for _ in _STAGES]
         for key in self._touched:
-            rank = _RANK[key[0]]
+            stage = _STAGE_OF[key[0]]
             wanted, held = self._wanted.get(key), self._held.get(key)
             if wanted is not None:
                 value = value_of(wanted)
                 if held is None:
-                    puts.append((rank, (UpdateKind.MODIFY if key[0] == "meter" else UpdateKind.INSERT, wanted)))
+                    puts[stage].append((UpdateKind.MODIFY if key[0] == "meter" else UpdateKind.INSERT, wanted))
                 elif value != held[1]:
-                    puts.append((rank, (UpdateKind.MODIFY, wanted)))
+                    puts[stage].append((UpdateKind.MODIFY, wanted))
                 self._held[key] = wanted, value
             elif held is not None:
-                deletes.append((-rank, _deletion(held[0])))
+                deletes[stage].append(_deletion(held[0]))
                 del self._held[key]
         self._touched.clear()
-        puts.sort(key=itemgetter(0))
-        deletes.sort(key=itemgetter(0))
-        return [update for _, update in (*puts, *deletes)]
+        return [updates for updates in (*puts, *reversed(deletes)) if updates]
 
     def refused(self, update: Update, code: int) -> bool:
         """Correct what the switch is taken to hold; return whether the next updates mend it."""
@@ -165,7 +150,7 @@ class Desired:
 def _is_ours(entity: Entity) -> bool:
     """Whether the controller could have written it; a meter without a rate is as good as absent."""
     if isinstance(entity, fy.P4TableEntry):
-        return entity.table_id in _RANK and not entity.is_const and not entity.is_default_action
+        return entity.table_id in _STAGE_OF and not entity.is_const and not entity.is_default_action
     return not isinstance(entity, fy.P4MeterEntry) or entity.config is not None
 
 

@@ -45,6 +45,5 @@ class Outputs:
         return queue
 
     def _flush(self) -> None:
-        updates = self.desired.updates() if self.connected else []
-        if updates:
-            self._queue.append(Write(updates))
+        if self.connected:
+            self._queue.extend(Write(updates) for updates in self.desired.updates())
