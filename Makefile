@@ -41,13 +41,14 @@ everything: venv ## All that is Rust: the embedded switch, the hosts of labs, Py
 	cd switch && $(CARGO) build --release --locked --workspace --all-targets
 
 # The module as it comes out of the common build: maturin would build its dependencies once more, with other features.
-venv-switch: everything ## The Python modules of the embedded switch and of the hosts, into the Python environment
-	for module in wayname_switch wayname_host; do install -m 644 switch/target/release/lib$$module.so \
+venv-switch: everything ## The Python modules that are written in Rust, into the Python environment
+	for module in wayname_switch wayname_host wayname_cga; do install -m 644 switch/target/release/lib$$module.so \
 	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
 
 wheel: venv ## Wheels of the Python modules, in switch/target/wheels
 	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
 	$(BIN)/maturin build --release --locked -m topo/host/python/Cargo.toml
+	$(BIN)/maturin build --release --locked -m controller/cga/python/Cargo.toml
 
 run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n ends it by itself)
 	mkdir -p $(RUN_DIR)

@@ -10,7 +10,7 @@ class Search:
         """`tail` is the encoded public key and the extension fields; `start` has 16 octets."""
 
     def run(self, threads: int, tries: int | None = ...) -> bytes | None:
-        """Try at least `tries` modifiers, or without end; return the first that will do, or None. Other threads run meanwhile."""
+        """Try at least `tries` modifiers, or without end; return the first that will do, or None; the GIL is free."""
 
     def stop(self) -> None:
         """End the run that is under way in another thread."""

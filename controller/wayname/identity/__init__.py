@@ -1,0 +1,1 @@
+"""Addresses that prove themselves: cryptographically generated ones and hash-based ones."""
