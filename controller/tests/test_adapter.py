@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from wire_host import WireHost
 
-from wayname.adapter import Controller
+from wayname.adapter import Controller, SwitchError
 from wayname.config import parse_config
+from wayname.edge.desired import key_of, value_of
+from wayname.pipeline.entries import everything
 from wayname.pipeline.program import REPOSITORY
 
 SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
@@ -19,6 +23,7 @@ SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
 CONFIG = """
 [switch]
 address = "127.0.0.1:{port}"
+device_id = {device}
 [[port]]
 number = 1
 vlan = 10
@@ -27,9 +32,11 @@ number = 2
 vlan = 20
 [[interface]]
 vlan = 10
+mac = "02:00:00:00:00:0a"
 addresses = ["2001:db8:1::1/64"]
 [[interface]]
 vlan = 20
+mac = "02:00:00:00:00:14"
 addresses = ["2001:db8:2::1/64"]
 """
 
@@ -40,19 +47,22 @@ class SwitchProcess:
     def __init__(self, folder: Path) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.folder = folder
-        self.process = self.start()
+            self.port: int = free.getsockname()[1]
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> subprocess.Popen[bytes]:
-        wires = [part for n in (1, 2) for part in ("-i", f"{n}@wire:{self.folder}/{n}")]
+    def start(self, *arguments: str) -> None:
+        """Start it, with a program or without."""
+        wires = [part for n in (1, 2) for part in ("-i", f"{n}@wire:{self._folder}/{n}")]
         address = f"127.0.0.1:{self.port}"
-        command = [SWITCH, "--cpu-port", "510", "--device-id", "1", "--grpc-server-addr", address, *wires]
-        return subprocess.Popen([str(part) for part in command], stderr=subprocess.DEVNULL)
+        command = [str(SWITCH), "--cpu-port", "510", "--device-id", "1", "--grpc-server-addr", address, *wires]
+        self._process = subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL)
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        """End it without a warning."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
 
 @pytest.fixture
@@ -62,12 +72,145 @@ def switch(tmp_path: Path) -> Iterator[SwitchProcess]:
     process.kill()
 
 
-async def test_connects_and_writes(switch: SwitchProcess) -> None:
-    controller = Controller(parse_config(CONFIG.format(port=switch.port)))
-    running = asyncio.create_task(controller.run())
-    async with asyncio.timeout(10):
-        while not any(each.event.kind == "switch.up" for each in controller.events.since(0)):
-            await controller.events.wait(controller.events.last)
-    for each in controller.events.since(0):
-        print(each)
-    running.cancel()
+def controller_of(switch: SwitchProcess, device: int = 1, replace: bool = False) -> Controller:
+    config = parse_config(CONFIG.format(port=switch.port, device=device))
+    return Controller(config, replace_pipeline=replace)
+
+
+@contextlib.asynccontextmanager
+async def running(controller: Controller) -> AsyncIterator[Controller]:
+    task = asyncio.create_task(controller.run())
+    try:
+        yield controller
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+@contextlib.asynccontextmanager
+async def hosts(folder: Path) -> AsyncIterator[tuple[WireHost, WireHost]]:
+    one = WireHost(folder / "1", "02:00:00:00:00:01", "2001:db8:1::11", "02:00:00:00:00:0a")
+    two = WireHost(folder / "2", "02:00:00:00:00:02", "2001:db8:2::22", "02:00:00:00:00:14")
+    tasks = [asyncio.create_task(host.run()) for host in (one, two)]
+    try:
+        yield one, two
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def event(controller: Controller, kind: str, after: int = 0) -> str:
+    """Wait for an event of a kind; return its text."""
+    while True:
+        for recorded in controller.events.since(after):
+            if recorded.event.kind == kind:
+                return recorded.event.text
+        after = controller.events.last
+        await controller.events.wait(after)
+
+
+async def tables(controller: Controller) -> dict[object, object]:
+    return {key_of(each): value_of(each) for each in await controller.read(everything())}
+
+
+async def test_controller_killed_and_started_anew(switch: SwitchProcess, tmp_path: Path) -> None:
+    async with asyncio.timeout(20), hosts(tmp_path) as (one, two):
+        switch.start()
+        async with running(controller_of(switch)) as controller:
+            await event(controller, "switch.up")
+            await one.ping(str(two.address))
+            await two.ping(str(one.address))
+            await event(controller, "station.found")
+            before = await tables(controller)
+        # Nobody controls the switch, and nothing that is established needs anybody.
+        assert all([await one.ping_once(str(two.address)) for _ in range(20)])
+        async with running(controller_of(switch)) as controller:
+            await event(controller, "switch.up")
+            assert await one.ping_once(str(two.address))
+            assert await tables(controller) == before
+            assert controller.writes == 0
+
+
+async def test_switch_killed_and_started_anew(switch: SwitchProcess, tmp_path: Path) -> None:
+    async with asyncio.timeout(20), hosts(tmp_path) as (one, two):
+        switch.start()
+        async with running(controller_of(switch)) as controller:
+            await event(controller, "switch.up")
+            await one.ping(str(two.address))
+            seen = controller.events.last
+            before = await tables(controller)
+            switch.kill()
+            await event(controller, "switch.down", seen)
+            assert not controller.connected
+            switch.start()
+            await one.ping(str(two.address))
+            assert await tables(controller) == before
+
+
+async def test_waits_for_a_switch_that_is_not_there(switch: SwitchProcess) -> None:
+    async with asyncio.timeout(20), running(controller_of(switch)) as controller:
+        said = await event(controller, "switch.down")
+        assert said == f"no switch answers at 127.0.0.1:{switch.port}; start it, or set switch.address"
+        with pytest.raises(SwitchError, match="is not connected"):
+            await controller.read(everything())
+        switch.start()
+        await event(controller, "switch.up")
+        # It was said once, however often it was tried.
+        assert [each.event.kind for each in controller.events.since(0)].count("switch.down") == 1
+
+
+async def test_wrong_device(switch: SwitchProcess) -> None:
+    switch.start()
+    async with asyncio.timeout(20):
+        with pytest.raises(SwitchError, match=r"has no device 7 .*; set switch.device_id to its --device-id"):
+            await controller_of(switch, device=7).run()
+
+
+async def test_wrong_pipeline(switch: SwitchProcess, tmp_path: Path) -> None:
+    other = tmp_path / "other.p4"
+    other.write_text(OTHER)
+    switch.start(str(other))
+    async with asyncio.timeout(20):
+        with pytest.raises(SwitchError) as refused:
+            await controller_of(switch).run()
+        assert str(refused.value) == (
+            f"the switch at 127.0.0.1:{switch.port} runs the program other 1; "
+            "`wayname up --replace-pipeline` replaces it"
+        )
+        async with running(controller_of(switch, replace=True)) as controller:
+            assert await event(controller, "pipeline.set") == "set the program wayname 0.1.0"
+            await event(controller, "switch.up")
+
+
+async def test_second_controller(switch: SwitchProcess) -> None:
+    switch.start()
+    async with asyncio.timeout(20), running(controller_of(switch)) as first:
+        await event(first, "switch.up")
+        async with running(controller_of(switch)) as second:
+            said = await event(second, "switch.down")
+            assert said == f"another controller has the switch at 127.0.0.1:{switch.port}; stop it first"
+        assert first.connected
+
+
+OTHER = """
+#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<8> x; }
+struct headers_t { h_t h; }
+struct meta_t { }
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply { } }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    action forward(bit<9> port) { standard.egress_spec = port; }
+    table t { key = { standard.ingress_port : exact; } actions = { forward; } }
+    apply { t.apply(); }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply { } }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.h); } }
+@pkginfo(name = "other", version = "1")
+V1Switch(P(), V(), I(), E(), V(), D()) main;
+"""
