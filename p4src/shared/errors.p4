@@ -20,12 +20,12 @@ control ErrorLimits(in headers_t hdr, inout metadata_t meta) {
     @id(ERRORS_SENT_COUNTER_ID)
     @name("errors_sent")
     @brief("Packets answered by an ICMPv6 error, by type.")
-    COUNTERS(bit<8>, 4, errors_sent);
+    COUNTERS(bit<8>, 5, errors_sent);
 
     @id(ERRORS_HELD_BACK_COUNTER_ID)
     @name("errors_held_back")
     @brief("Packets not answered, because an error may not be or came too often, by type.")
-    COUNTERS(bit<8>, 4, errors_held_back);
+    COUNTERS(bit<8>, 5, errors_held_back);
 
     apply {
         if (meta.refusal.type != 0 && !hdr.quote.isValid()) {
@@ -81,7 +81,7 @@ control ErrorMessage(inout headers_t hdr, inout metadata_t meta) {
             hdr.icmpv6_error.type = meta.refusal.type;
             hdr.icmpv6_error.code = meta.refusal.code;
             hdr.icmpv6_error.checksum = 0;
-            hdr.icmpv6_error.parameter = (bit<32>)meta.refusal.mtu;
+            hdr.icmpv6_error.parameter = (bit<32>)meta.refusal.parameter;
 
             meta.egress.cut = ETHERNET_BYTES + IPV6_BYTES + ICMPV6_BYTES + meta.refusal.quote_bytes;
             if (hdr.vlan.isValid()) {

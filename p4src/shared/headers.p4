@@ -27,6 +27,20 @@ header ipv6_h {
     ipv6_address_t destination;
 }
 
+// Behind a tunnel's header only; the switch has no IPv4 of its own.
+header ipv4_h {
+    bit<4> version;
+    bit<4> length;
+    bit<8> traffic_class;
+    bit<16> total_length;
+    bit<32> fragment;
+    bit<8> ttl;
+    bit<8> protocol;
+    bit<16> checksum;
+    ipv4_address_t source;
+    ipv4_address_t destination;
+}
+
 // Any extension header, as it stands between its neighbours in the chain. What `length` counts differs by kind, so the
 // parser works out the size.
 header extension_h {
@@ -78,8 +92,48 @@ struct headers_t {
     packet_out_h packet_out;
     ethernet_h ethernet;
     vlan_h vlan;
+
+    // Put on here. Inline, `outer` is the packet's own IPv6 header, and `ipv6` is gone.
+    ipv6_h outer;
+    options_start_h new_options;
+    option_padding_2_h new_padding;
+    trace_h new_trace;
+    free_words_t free_words;
+    node_data_t new_node;
+    option_padding_4_h new_end;
+    segment_routing_h steering;
+    segment_h original_destination;
+    segments_4_h[SEGMENT_FOURS] segment_fours;
+    segment_h[SEGMENTS_OF_POLICY] segments;
+    hmac_h hmac;
+    ethernet_h frame;
+    vlan_h frame_vlan;
+
+    // As it came in.
     ipv6_h ipv6;
+    options_start_h hop_by_hop;
+    option_h[OPTIONS] options;
+    direct_export_h direct_export;
+    trace_h trace;
+    trace_part_h trace_free;
+    words_2_h trace_spare;
+    node_data_t node;
+    trace_part_h trace_slot;
+    trace_part_h trace_filled;
+    options_rest_h options_rest;
+    source_route_h new_source_route;    // put on here: behind hop-by-hop options, never before another IPv6 header
+    middle_hops_t middle_hops;
+    octets_t last_hop;
     extension_h[EXTENSION_HEADERS] extensions;
+    segment_routing_h segment_routing;
+    source_route_h source_route;
+    routing_part_h routing_before;
+    octets_t hop;
+    routing_part_h routing_behind;
+    extension_h[EXTENSION_HEADERS] extensions_behind;
+    ipv6_h inner_ipv6;
+    ipv4_h inner_ipv4;
+    ethernet_h inner_frame;
     icmpv6_error_h icmpv6_error;
     quote_h quote;
 }

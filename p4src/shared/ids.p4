@@ -53,13 +53,15 @@
 
 #define OWN_ADDRESSES_COUNTER_ID        0x13000301
 
-// Routing: next free table 0x02000407, action 0x01000410, direct counter 0x13000407, action profile 0x11000402.
+// Routing: next free table 0x02000409, action 0x01000412, direct counter 0x13000409, action profile 0x11000402.
 #define ROUTES_TABLE_ID                 0x02000401
 #define SPREADS_TABLE_ID                0x02000402
 #define NEXTHOPS_TABLE_ID               0x02000403
 #define NEIGHBOURS_TABLE_ID             0x02000404
 #define PORT_MTUS_TABLE_ID              0x02000405
 #define SOURCE_MACS_TABLE_ID            0x02000406
+#define ROUTES_BY_TABLE_TABLE_ID        0x02000407
+#define ROUTES_OF_IPV4_TABLE_ID         0x02000408
 
 #define ROUTE_LOCAL_ACTION_ID           0x01000401
 #define ROUTE_CONNECTED_ACTION_ID       0x01000402
@@ -76,6 +78,8 @@
 #define SET_PORT_MTU_ACTION_ID          0x0100040D
 #define SET_SOURCE_MAC_ACTION_ID        0x0100040E
 #define NO_SOURCE_MAC_ACTION_ID         0x0100040F
+#define IPV4_CONNECTED_ACTION_ID        0x01000410
+#define NO_IPV4_ROUTE_ACTION_ID         0x01000411
 
 #define ROUTES_COUNTER_ID               0x13000401
 #define SPREADS_COUNTER_ID              0x13000402
@@ -83,6 +87,8 @@
 #define NEIGHBOURS_COUNTER_ID           0x13000404
 #define PORT_MTUS_COUNTER_ID            0x13000405
 #define SOURCE_MACS_COUNTER_ID          0x13000406
+#define ROUTES_BY_TABLE_COUNTER_ID      0x13000407
+#define ROUTES_OF_IPV4_COUNTER_ID       0x13000408
 
 #define SPREAD_MEMBERS_PROFILE_ID       0x11000401
 
@@ -112,6 +118,93 @@
 
 #define CAPTURE_IN_METER_ID             0x14000601
 #define CAPTURE_OUT_METER_ID            0x14000602
+
+// Segments: next free table 0x0200070C, action 0x0100071A, direct counter 0x1300070C.
+#define SIDS_TABLE_ID                   0x02000701
+#define POLICIES_TABLE_ID               0x02000702
+#define HMACS_TABLE_ID                  0x02000703
+#define SEGMENT_FOURS_1_TABLE_ID        0x02000704
+#define SEGMENT_FOURS_2_TABLE_ID        0x02000705
+#define SEGMENT_FOURS_3_TABLE_ID        0x02000706
+#define SEGMENT_FOURS_4_TABLE_ID        0x02000707
+#define SEGMENT_FOURS_5_TABLE_ID        0x02000708
+#define SEGMENT_FOURS_6_TABLE_ID        0x02000709
+#define SEGMENT_FOURS_7_TABLE_ID        0x0200070A
+#define SEGMENT_FOURS_8_TABLE_ID        0x0200070B
+
+#define END_ACTION_ID                   0x01000701
+#define END_X_ACTION_ID                 0x01000702
+#define END_T_ACTION_ID                 0x01000703
+#define END_B6_ENCAPS_ACTION_ID         0x01000704
+#define END_DX6_ACTION_ID               0x01000705
+#define END_DX4_ACTION_ID               0x01000706
+#define END_DT6_ACTION_ID               0x01000707
+#define END_DT4_ACTION_ID               0x01000708
+#define END_DT46_ACTION_ID              0x01000709
+#define END_DX2_ACTION_ID               0x0100070A
+#define NOT_A_SID_ACTION_ID             0x0100070B
+#define NO_POLICY_ACTION_ID             0x0100070C
+#define PUT_1_ACTION_ID                 0x0100070D
+#define PUT_2_ACTION_ID                 0x0100070E
+#define PUT_3_ACTION_ID                 0x0100070F
+#define PUT_4_ACTION_ID                 0x01000710
+#define PUT_HMAC_ACTION_ID              0x01000711
+#define PUT_FOUR_1_ACTION_ID            0x01000712
+#define PUT_FOUR_2_ACTION_ID            0x01000713
+#define PUT_FOUR_3_ACTION_ID            0x01000714
+#define PUT_FOUR_4_ACTION_ID            0x01000715
+#define PUT_FOUR_5_ACTION_ID            0x01000716
+#define PUT_FOUR_6_ACTION_ID            0x01000717
+#define PUT_FOUR_7_ACTION_ID            0x01000718
+#define PUT_FOUR_8_ACTION_ID            0x01000719
+
+#define SIDS_COUNTER_ID                 0x13000701
+#define POLICIES_COUNTER_ID             0x13000702
+#define HMACS_COUNTER_ID                0x13000703
+#define SEGMENT_FOURS_1_COUNTER_ID      0x13000704
+#define SEGMENT_FOURS_2_COUNTER_ID      0x13000705
+#define SEGMENT_FOURS_3_COUNTER_ID      0x13000706
+#define SEGMENT_FOURS_4_COUNTER_ID      0x13000707
+#define SEGMENT_FOURS_5_COUNTER_ID      0x13000708
+#define SEGMENT_FOURS_6_COUNTER_ID      0x13000709
+#define SEGMENT_FOURS_7_COUNTER_ID      0x1300070A
+#define SEGMENT_FOURS_8_COUNTER_ID      0x1300070B
+
+// Source routes: next free table 0x02000802, action 0x01000804, direct counter 0x13000802.
+#define SOURCE_ROUTE_HOPS_TABLE_ID      0x02000801
+
+#define SOURCE_ROUTE_HOP_ACTION_ID      0x01000801
+#define PUT_SOURCE_ROUTE_ACTION_ID      0x01000802
+#define NO_SOURCE_ROUTE_ACTION_ID       0x01000803
+
+#define SOURCE_ROUTE_HOPS_COUNTER_ID    0x13000801
+
+// Locators: next free action 0x01000902.
+#define TRANSLATE_LOCATOR_ACTION_ID     0x01000901
+
+// Encapsulations: next free table 0x02000A02, action 0x01000A05, direct counter 0x13000A02.
+#define ENCAPSULATIONS_TABLE_ID         0x02000A01
+
+#define ENCAPSULATE_SEGMENTS_ACTION_ID  0x01000A01
+#define ENCAPSULATE_TRACE_ACTION_ID     0x01000A02
+#define ENCAPSULATE_SOURCE_ROUTE_ACTION_ID 0x01000A03
+#define ENCAPSULATE_NOTHING_ACTION_ID   0x01000A04
+
+#define ENCAPSULATIONS_COUNTER_ID       0x13000A01
+
+// In-situ OAM: next free table 0x02000B03, action 0x01000B05, direct counter 0x13000B03, register 0x16000B02.
+#define TRACES_TABLE_ID                 0x02000B01
+#define NAMESPACES_TABLE_ID             0x02000B02
+
+#define PUT_TRACE_ACTION_ID             0x01000B01
+#define NO_TRACE_ACTION_ID              0x01000B02
+#define SET_NAMESPACE_ACTION_ID         0x01000B03
+#define FOREIGN_NAMESPACE_ACTION_ID     0x01000B04
+
+#define TRACES_COUNTER_ID               0x13000B01
+#define NAMESPACES_COUNTER_ID           0x13000B02
+
+#define TRACE_TURNS_REGISTER_ID         0x16000B01
 
 // Headers of the controller.
 #define PACKET_IN_HEADER_ID             0x04000001

@@ -44,13 +44,16 @@ struct next_t {
     spread_id_t spread;
     vlan_id_t vlan;
     ipv6_address_t address;
+    route_table_t route_table;      // to look the destination up in
+    ipv6_address_t destination;     // of the outermost header that it will have
 }
 
 // The ICMPv6 error that answers the packet; a type of 0 is none.
 struct refusal_t {
     @field_list(FIELDS_OF_ERROR) bit<8> type;
     @field_list(FIELDS_OF_ERROR) bit<8> code;
-    @field_list(FIELDS_OF_ERROR) bit<16> mtu;
+    @field_list(FIELDS_OF_ERROR) bit<16> parameter;     // an MTU, or where in the packet the problem is
+    @field_list(FIELDS_OF_ERROR) bit<16> skipped;       // octets of a tunnel's headers, which the sender does not know
     ipv6_address_t receiver;
     bit<16> quote_bytes;
 }
@@ -68,6 +71,48 @@ struct egress_t {
     bool copy;                  // a copy of it as it leaves goes to the controller
 }
 
+// The trace in the packet's hop-by-hop options.
+struct trace_t {
+    bool slot;              // room for this node
+    bool full;              // it is sound, and has none
+}
+
+// The first routing header with segments or a source route; its type is 0 if there is none.
+struct routing_t {
+    bit<8> type;
+    bit<8> index;           // extension headers before it
+    bit<16> size;
+    bit<8> left;            // segments
+    bool wrong;             // its numbers contradict each other
+    bit<16> pointer;        // where in the packet `segments left` stands
+    bool hop;               // the packet is at a hop of a source route
+    bit<5> octets;          // of the address that comes next on the wire
+    bit<4> left_out;        // and before them, as the destination has them
+}
+
+const bit<8> ENCAPSULATE_NONE           = 0;
+const bit<8> ENCAPSULATE_INLINE         = 1;
+const bit<8> ENCAPSULATE_TUNNEL         = 2;
+const bit<8> ENCAPSULATE_AUTO           = 3;    // inline into the router's own packets, a tunnel for all others
+const bit<8> ENCAPSULATE_TUNNEL_REDUCED = 4;
+const bit<8> ENCAPSULATE_FRAME          = 5;    // a tunnel for the frame as it came in
+const bit<8> ENCAPSULATE_FRAME_REDUCED  = 6;
+const bit<8> TRANSLATE_LOCATOR          = 7;
+
+// What this router puts before a packet, or into it.
+struct encapsulation_t {
+    bit<8> mode;                        // ENCAPSULATE_*
+    policy_id_t policy;
+    trace_id_t trace;
+    source_route_id_t source_route;
+    bit<16> size;                       // octets that it adds
+    bool reduced;                       // leaves the first segment out of the list
+    bit<64> locator;
+    bit<1> neutral;
+    ipv6_address_t source;
+    ipv6_address_t destination;
+}
+
 struct metadata_t {
     @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT) port_t ingress_port;
     @field_list(FIELDS_OF_PUNT) vlan_id_t vlan;
@@ -77,7 +122,11 @@ struct metadata_t {
     drop_reason_t fault;        // found by the parser
     drop_reason_t drop;
     @field_list(FIELDS_OF_ERROR) bool from_controller;  // a packet_out header stands before the packet
+    @field_list(FIELDS_OF_PUNT) bit<48> arrived;    // in microseconds, by the clock of the switch
+    bit<48> departed;
+    bit<32> queue;              // packets that waited when it departed
     bool settled;               // dropped, or the controller's: no later stage need look at it
+    bool out_of_tunnel;         // `ipv6` is the header of the packet that was inside
     bool learn;                 // its station is new here
     bit<32> length;             // bytes received, a packet_out header among them
     bool fragmented;            // a part of a packet
@@ -85,6 +134,10 @@ struct metadata_t {
     chain_t chain;
     flow_t flow;
     icmpv6_t icmpv6;
+    bit<8> inner_icmpv6_type;   // of a message in a tunnel
+    trace_t trace;
+    routing_t routing;
+    encapsulation_t encapsulation;
     interface_t interface;
     next_t next;
     refusal_t refusal;
@@ -116,6 +169,7 @@ void refuse(inout metadata_t meta, in drop_reason_t reason, in bit<8> type, in b
 void trap(inout metadata_t meta, in punt_reason_t reason) {
     meta.settled = true;
     meta.punt = reason;
+    meta.punt_copy = false;
 }
 
 // The controller gets a copy.

@@ -4,7 +4,9 @@
 //                    \
 //                     `-> anything else stays as it is
 //
-// All extension headers go onto one stack, as (next header, length, data); so their order is kept without knowing it.
+// Extension headers go onto a stack, as (next header, length, data); so their order is kept without knowing it. Hop-by-hop
+// options and the first routing header are cut finer, by parsers of their own; what follows a routing header goes onto a
+// second stack. Of a packet inside the packet (a tunnel's) the first header is taken off too.
 // What is wrong with a packet is written into `fault`; the packet still goes on, to be counted and dropped by ingress.
 //
 // A packet on its second pass, for the ICMPv6 error that answers it, is cut another way: all from the IPv6 header on
@@ -14,6 +16,9 @@
 #define WAYNAME_PARSER_P4
 
 parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
+    OptionsParser() options_parser;
+    RoutingParser() routing_parser;
+
     state start {
         transition select(meta.from_controller) {
             true: controller;
@@ -52,7 +57,9 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
 
     // The quote of an ICMPv6 error: the packet as it arrived, without what Ethernet may have padded it with.
 
+    // A packet that came out of a tunnel here is quoted without the tunnel's headers.
     state quote {
+        packet.advance((bit<32>)meta.refusal.skipped << 3);
         ipv6_h quoted = packet.lookahead<ipv6_h>();
         meta.refusal.receiver = quoted.source;
         meta.refusal.quote_bytes = quoted.payload_length |+| IPV6_BYTES;
@@ -93,8 +100,37 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         meta.chain.next_header = hdr.ipv6.next_header;
         meta.chain.left = hdr.ipv6.payload_length;
         transition select(hdr.ipv6.next_header) {
-            NEXT_HOP_BY_HOP: extension;
+            NEXT_HOP_BY_HOP: hop_by_hop;
             default: chain;
+        }
+    }
+
+    state hop_by_hop {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed) {
+            true: past_end;
+            false: hop_by_hop_size;
+        }
+    }
+
+    state hop_by_hop_size {
+        extension_start_t begin = packet.lookahead<extension_start_t>();
+        meta.chain.size = ((bit<16>)begin.length + 1) << 3;
+        meta.chain.crossed = meta.chain.size > meta.chain.left;
+        transition select(meta.chain.crossed) {
+            true: past_end;
+            false: options;
+        }
+    }
+
+    state options {
+        options_parser.apply(packet, hdr, meta);
+        meta.chain.next_header = hdr.hop_by_hop.next_header;
+        meta.chain.left = meta.chain.left - meta.chain.size;
+        meta.chain.count = 1;
+        transition select(meta.fault) {
+            DROP_NONE: chain;
+            default: accept;
         }
     }
 
@@ -103,7 +139,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     state chain {
         transition select(meta.chain.next_header) {
             NEXT_HOP_BY_HOP: hop_by_hop_not_first;
-            NEXT_ROUTING: extension;
+            NEXT_ROUTING: routing;
             NEXT_DESTINATION: extension;
             NEXT_MOBILITY: extension;
             NEXT_HIP: extension;
@@ -112,6 +148,9 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
             NEXT_FRAGMENT: fragment;
             NEXT_AUTHENTICATION: authentication;
             NEXT_ICMPV6: icmpv6;
+            NEXT_IPV6: inner_ipv6;
+            NEXT_IPV4: inner_ipv4;
+            NEXT_ETHERNET: inner_frame;
             NEXT_TCP: ports;
             NEXT_UDP: ports;
             NEXT_DCCP: ports;
@@ -134,6 +173,37 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         extension_start_t begin = packet.lookahead<extension_start_t>();
         meta.chain.size = ((bit<16>)begin.length + 1) << 3;
         transition take;
+    }
+
+    // The first one of a kind that is known here is the one that a router acts on.
+    state routing {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed, meta.routing.type) {
+            (true, _): past_end;
+            (false, 0): first_routing;
+            default: extension_size;
+        }
+    }
+
+    state first_routing {
+        routing_start_t begin = packet.lookahead<routing_start_t>();
+        meta.chain.size = ((bit<16>)begin.length + 1) << 3;
+        meta.chain.crossed = meta.chain.size > meta.chain.left;
+        transition select(begin.type, meta.chain.crossed, meta.chain.count) {
+            (_, true, _): past_end;
+            (_, false, EXTENSION_HEADERS): too_many;
+            (ROUTING_SEGMENTS, _, _): routing_parts;
+            (ROUTING_SOURCE_ROUTE, _, _): routing_parts;
+            default: take_it;
+        }
+    }
+
+    state routing_parts {
+        meta.chain.next_header = packet.lookahead<bit<8>>();
+        routing_parser.apply(packet, hdr, meta);
+        meta.chain.left = meta.chain.left - meta.chain.size;
+        meta.chain.count = meta.chain.count + 1;
+        transition chain;
     }
 
     // Nobody knows whether this is an extension header. It is taken for one while what it says of its length, and what
@@ -201,8 +271,23 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         transition select(meta.chain.crossed, meta.chain.count) {
             (true, _): past_end;
             (false, EXTENSION_HEADERS): too_many;
-            default: take_it;
+            default: take_where;
         }
+    }
+
+    state take_where {
+        transition select(meta.routing.type) {
+            0: take_it;
+            default: take_behind;
+        }
+    }
+
+    state take_behind {
+        packet.extract(hdr.extensions_behind.next, (bit<32>)(meta.chain.size - 2) << 3);
+        meta.chain.next_header = hdr.extensions_behind.last.next_header;
+        meta.chain.left = meta.chain.left - meta.chain.size;
+        meta.chain.count = meta.chain.count + 1;
+        transition chain;
     }
 
     state take_it {
@@ -254,6 +339,56 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     state neighbour_message {
         neighbour_message_t message = packet.lookahead<neighbour_message_t>();
         meta.icmpv6.target = message.target;
+        transition upper_layer;
+    }
+
+    // A packet inside the packet. What is not whole is not looked at: whoever takes it out drops it.
+
+    state inner_ipv6 {
+        meta.chain.crossed = meta.chain.left < IPV6_BYTES;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (false, false): take_inner_ipv6;
+            default: upper_layer;
+        }
+    }
+
+    state take_inner_ipv6 {
+        packet.extract(hdr.inner_ipv6);
+        meta.chain.crossed = meta.chain.left < IPV6_BYTES + 8;
+        transition select(hdr.inner_ipv6.next_header, meta.chain.crossed) {
+            (NEXT_ICMPV6, false): inner_icmpv6;
+            default: upper_layer;
+        }
+    }
+
+    state inner_icmpv6 {
+        meta.inner_icmpv6_type = packet.lookahead<bit<8>>();
+        transition upper_layer;
+    }
+
+    state inner_ipv4 {
+        meta.chain.crossed = meta.chain.left < IPV4_BYTES;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (false, false): take_inner_ipv4;
+            default: upper_layer;
+        }
+    }
+
+    state take_inner_ipv4 {
+        packet.extract(hdr.inner_ipv4);
+        transition upper_layer;
+    }
+
+    state inner_frame {
+        meta.chain.crossed = meta.chain.left < ETHERNET_BYTES;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (false, false): take_inner_frame;
+            default: upper_layer;
+        }
+    }
+
+    state take_inner_frame {
+        packet.extract(hdr.inner_frame);
         transition upper_layer;
     }
 

@@ -45,9 +45,22 @@ const drop_reason_t DROP_INTERFACE_UNKNOWN   = 49;      // the VLAN it would lea
 const drop_reason_t DROP_PUNT_RATE       = 60;          // for the controller, above the reason's rate
 const drop_reason_t DROP_ERROR_NO_SOURCE = 61;          // an ICMPv6 error from an interface that is gone
 
+// Encapsulation. Next free: 81.
+const drop_reason_t DROP_OPTION_PAST_END     = 70;      // a hop-by-hop option is longer than its header
+const drop_reason_t DROP_SEGMENTS_WRONG      = 71;      // segments left, last entry and length contradict each other
+const drop_reason_t DROP_SEGMENTS_LEFT       = 72;      // a tunnel ends here, but its segments do not
+const drop_reason_t DROP_UPPER_LAYER         = 73;      // to a segment of ours, with nothing inside that it takes
+const drop_reason_t DROP_INNER_LENGTH        = 74;      // the packet in the tunnel is longer than the tunnel's payload
+const drop_reason_t DROP_INNER_VERSION       = 75;      // says IPv6 (or IPv4) outside, another version inside
+const drop_reason_t DROP_INNER_CONGESTION    = 76;      // the tunnel met congestion, its packet cannot say so (RFC 6040)
+const drop_reason_t DROP_POLICY_UNKNOWN      = 77;      // a policy or source route that does not exist
+const drop_reason_t DROP_SOURCE_ROUTE_GROUP  = 78;      // a source route with a group in it (RFC 6554)
+const drop_reason_t DROP_INNER_HEADER        = 79;      // an IPv4 header with options of no sense, or shorter than one
+const drop_reason_t DROP_TRACE_FOREIGN       = 80;      // the controller's copy of a trace in a foreign namespace: no loss
+
 const punt_reason_t PUNT_NONE = 0;
 
-// Next free: 9.
+// Next free: 11.
 const punt_reason_t PUNT_LOCAL                   = 1;   // to an address of the router
 const punt_reason_t PUNT_NEIGHBOUR_UNKNOWN       = 2;   // the next hop's MAC is not known
 const punt_reason_t PUNT_ROUTER_SOLICITATION     = 3;
@@ -56,5 +69,7 @@ const punt_reason_t PUNT_NEIGHBOUR_SOLICITATION  = 5;   // for an address of the
 const punt_reason_t PUNT_NEIGHBOUR_ADVERTISEMENT = 6;
 const punt_reason_t PUNT_CAPTURED_IN             = 7;   // a copy of what arrived by the port
 const punt_reason_t PUNT_CAPTURED_OUT            = 8;   // a copy of what leaves by the port
+const punt_reason_t PUNT_TRACE                   = 9;   // a copy of a packet whose trace ends here
+const punt_reason_t PUNT_LOOPBACK                = 10;  // a copy of a packet whose trace is to go back (RFC 9322)
 
 #endif

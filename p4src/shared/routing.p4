@@ -17,8 +17,12 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @id(NEXTHOPS_COUNTER_ID) TABLE_COUNTER(nexthops_counter);
     @id(NEIGHBOURS_COUNTER_ID) TABLE_COUNTER(neighbours_counter);
     @id(PORT_MTUS_COUNTER_ID) TABLE_COUNTER(port_mtus_counter);
+    @id(ROUTES_BY_TABLE_COUNTER_ID) TABLE_COUNTER(routes_by_table_counter);
+    @id(ROUTES_OF_IPV4_COUNTER_ID) TABLE_COUNTER(routes_of_ipv4_counter);
 
     bit<16> mtu = 0;
+    bit<32> length = 0;     // of the packet as it will leave
+    bool here = false;      // this router's to send on
 
     @id(ROUTE_LOCAL_ACTION_ID)
     @name("route_local")
@@ -32,7 +36,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @brief("A prefix on a link of the router: its addresses are neighbours.")
     action route_connected(@id(1) vlan_id_t vlan) {
         meta.next.vlan = vlan;
-        meta.next.address = hdr.ipv6.destination;
+        meta.next.address = meta.next.destination;
     }
 
     @id(ROUTE_NEXTHOP_ACTION_ID)
@@ -68,12 +72,18 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
         refuse(meta, DROP_NO_ROUTE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
     }
 
+    @id(NO_IPV4_ROUTE_ACTION_ID)
+    @name("no_ipv4_route")
+    action no_ipv4_route() {
+        drop(meta, DROP_NO_ROUTE);
+    }
+
     @id(ROUTES_TABLE_ID)
     @name("routes")
     @brief("Routes by longest prefix.")
     table routes {
         key = {
-            hdr.ipv6.destination : lpm @id(1) @name("destination");
+            meta.next.destination : lpm @id(1) @name("destination");
         }
         actions = {
             route_local;
@@ -87,6 +97,55 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
         const default_action = no_route;
         counters = routes_counter;
         size = ROUTES;
+    }
+
+    @id(ROUTES_BY_TABLE_TABLE_ID)
+    @name("routes_by_table")
+    @brief("Routes of the tables that segments name; table 0 is `routes`.")
+    table routes_by_table {
+        key = {
+            meta.next.route_table : exact @id(1) @name("route_table");
+            meta.next.destination : lpm @id(2) @name("destination");
+        }
+        actions = {
+            route_local;
+            route_connected;
+            route_nexthop;
+            route_spread;
+            route_prohibited;
+            route_discard;
+            @defaultonly no_route;
+        }
+        const default_action = no_route;
+        counters = routes_by_table_counter;
+        size = ROUTES_BY_TABLE;
+    }
+
+    @id(IPV4_CONNECTED_ACTION_ID)
+    @name("ipv4_connected")
+    @brief("An IPv4 prefix on a link of the router: its addresses are neighbours, as ::ffff:0:0/96.")
+    action ipv4_connected(@id(1) vlan_id_t vlan) {
+        meta.next.vlan = vlan;
+        meta.next.address = 96w0xFFFF ++ hdr.inner_ipv4.destination;
+    }
+
+    @id(ROUTES_OF_IPV4_TABLE_ID)
+    @name("routes_of_ipv4")
+    @brief("Routes of IPv4 packets that come out of tunnels.")
+    table routes_of_ipv4 {
+        key = {
+            meta.next.route_table      : exact @id(1) @name("route_table");
+            hdr.inner_ipv4.destination : lpm @id(2) @name("destination");
+        }
+        actions = {
+            ipv4_connected;
+            route_nexthop;
+            route_discard;
+            @defaultonly no_ipv4_route;
+        }
+        const default_action = no_ipv4_route;
+        counters = routes_of_ipv4_counter;
+        size = ROUTES_OF_IPV4;
     }
 
     @id(SPREAD_MEMBERS_PROFILE_ID)
@@ -208,8 +267,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (!meta.settled && hdr.ipv6.isValid() && meta.interface.address != 0
-            && hdr.ethernet.destination == meta.interface.mac) {
+        if (!meta.settled && TO_ROUTER(hdr, meta)) {
             if (meta.fragmented) {
                 meta.flow.next_header = NEXT_FRAGMENT;
             }
@@ -219,7 +277,18 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
             } else if (hdr.ipv6.destination[127:120] == 0xFF || hdr.ipv6.destination[127:1] == 0) {
                 drop(meta, DROP_DESTINATION_ADDRESS);
             } else {
-                routes.apply();
+                // A segment may have named the next hop, or a table.
+                if (meta.encapsulation.mode != ENCAPSULATE_NONE) {
+                    meta.next.nexthop = 0;
+                    meta.next.route_table = 0;
+                }
+                if (meta.next.nexthop == 0) {
+                    if (meta.next.route_table == 0) {
+                        routes.apply();
+                    } else {
+                        routes_by_table.apply();
+                    }
+                }
                 if (meta.settled) {
                     // The router's own, or nowhere to go.
                 } else if (hdr.ipv6.destination[127:118] == LINK_LOCAL_PREFIX) {
@@ -230,7 +299,20 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                     refuse(meta, DROP_HOP_LIMIT, ICMPV6_TIME_EXCEEDED, 0);
                 }
             }
+            length = (bit<32>)hdr.ipv6.payload_length + (bit<32>)IPV6_BYTES + (bit<32>)meta.encapsulation.size;
+            here = true;
+        } else if (!meta.settled && meta.out_of_tunnel) {
+            // IPv4: nobody here answers it.
+            if (hdr.inner_ipv4.ttl <= 1) {
+                drop(meta, DROP_HOP_LIMIT);
+            } else if (meta.next.nexthop == 0) {
+                routes_of_ipv4.apply();
+            }
+            length = (bit<32>)hdr.inner_ipv4.total_length;
+            here = true;
+        }
 
+        if (here) {
             if (!meta.settled && meta.next.spread != 0) {
                 spreads.apply();
             }
@@ -242,9 +324,17 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
             }
             if (!meta.settled) {
                 port_mtus.apply();
-                if ((bit<32>)hdr.ipv6.payload_length + (bit<32>)IPV6_BYTES > (bit<32>)mtu) {
-                    refuse(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
-                    meta.refusal.mtu = mtu;
+                if (length > (bit<32>)mtu) {
+                    if (!hdr.ipv6.isValid()) {
+                        drop(meta, DROP_PACKET_TOO_BIG);
+                    } else {
+                        // The sender is told what is left for it, but no less than every link must take (RFC 8200).
+                        refuse(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
+                        meta.refusal.parameter = mtu |-| meta.encapsulation.size;
+                        if (meta.encapsulation.size != 0 && meta.refusal.parameter < IPV6_LEAST_MTU) {
+                            meta.refusal.parameter = IPV6_LEAST_MTU;
+                        }
+                    }
                 } else {
                     meta.egress.vlan = meta.next.vlan;
                     meta.settled = true;
@@ -289,7 +379,17 @@ control Rewriting(inout headers_t hdr, inout metadata_t meta) {
     apply {
         if (meta.egress.routed) {
             hdr.ethernet.destination = meta.egress.destination;
-            hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
+            if (hdr.ipv6.isValid()) {
+                // A frame stays as it is inside its tunnel.
+                if (!hdr.frame.isValid()) {
+                    hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
+                }
+            } else {
+                hdr.inner_ipv4.checksum = adjusted(hdr.inner_ipv4.checksum,
+                    hdr.inner_ipv4.ttl ++ hdr.inner_ipv4.protocol,
+                    (hdr.inner_ipv4.ttl - 1) ++ hdr.inner_ipv4.protocol);
+                hdr.inner_ipv4.ttl = hdr.inner_ipv4.ttl - 1;
+            }
             source_macs.apply();
         }
     }

@@ -34,6 +34,27 @@
 #define EXTENSION_HEADERS   10
 #define EXTENSION_BITS      16368
 
+// Options before a trace. Nodes may give up after eight (RFC 8504, section 5.3).
+#define OPTIONS             8
+#define OPTION_BITS         2056
+// A routing header but for its first eight octets.
+#define ROUTING_BITS        16320
+
+// Segments of a policy: four in its own entry, four in each of eight lists. 36 are more than fit beside 1500 bytes of
+// payload in most networks.
+#define SEGMENTS_OF_POLICY  4
+#define SEGMENT_FOURS       8
+#define POLICIES            4096
+#define SIDS                4096
+#define ROUTES_BY_TABLE        4096
+#define ROUTES_OF_IPV4         4096
+#define SOURCE_ROUTES       1024
+// Traces: a kind for each class of traffic. Namespaces: for each on all ports of an edge.
+#define TRACES              256
+#define NAMESPACES          1024
+#define ENCAPSULATIONS      8192
+#define ILA_ADDRESSES       16384
+
 // The part of a packet that an ICMPv6 error quotes: what a message of the least IPv6 MTU (1280) holds beside its IPv6
 // and ICMPv6 headers (RFC 4443, section 2.4 c). In bits and in bytes.
 #define QUOTE_BITS          9856

@@ -15,6 +15,9 @@
 #define METERS(index_t, size, name)    meter<index_t>(size, MeterType.packets) name
 #define METER(name, index, colour)     name.execute_meter(index, colour)
 
+// Values that live on from packet to packet, by index.
+#define REGISTERS(index_t, value_t, size, name) register<value_t, index_t>(size) name
+
 // Picks a member of a group by a hash of the table's selector keys.
 #define SELECTOR(size, name)           action_selector(HashAlgorithm.crc32, size, 32) name
 

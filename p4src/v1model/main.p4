@@ -8,8 +8,12 @@
 #include "../shared/sizes.p4"
 #include "../shared/ids.p4"
 #include "../shared/reasons.p4"
+#include "../shared/routing_headers.p4"
+#include "../shared/trace_headers.p4"
 #include "../shared/headers.p4"
 #include "../shared/metadata.p4"
+#include "../shared/parser_options.p4"
+#include "../shared/parser_routing.p4"
 #include "../shared/parser.p4"
 #include "../shared/packet_out.p4"
 #include "../shared/check.p4"
@@ -17,6 +21,15 @@
 #include "../shared/interfaces.p4"
 #include "../shared/bridging.p4"
 #include "../shared/discovery.p4"
+#include "../shared/tunnels.p4"
+#include "../shared/segment_endpoints.p4"
+#include "../shared/segment_policies.p4"
+#include "../shared/source_routes.p4"
+#include "../shared/locators.p4"
+#include "../shared/traces.p4"
+#include "../shared/trace_nodes.p4"
+#include "../shared/encapsulations.p4"
+#include "../shared/outer.p4"
 #include "../shared/routing.p4"
 #include "../shared/errors.p4"
 #include "../shared/punts.p4"
@@ -33,7 +46,11 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     ErrorAnswer() error_answer;
     Learning() learning;
     Discovery() discovery;
+    SegmentEndpoints() segment_endpoints;
+    SourceRouteHop() source_route_hop;
+    Encapsulations() encapsulations;
     Routing() routing;
+    TraceLoopback() trace_loopback;
     Bridging() bridging;
     ErrorLimits() error_limits;
     PuntLimits() punt_limits;
@@ -49,7 +66,11 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         error_answer.apply(hdr, meta);      // second pass: an ICMPv6 error goes back
         learning.apply(hdr, meta);
         discovery.apply(hdr, meta);         // neighbours and routers
+        segment_endpoints.apply(hdr, meta); // to a segment or a tunnel's end of this router
+        source_route_hop.apply(hdr, meta);
+        encapsulations.apply(hdr, meta);    // what its destination's packets carry
         routing.apply(hdr, meta);           // what comes to the router's MAC
+        trace_loopback.apply(hdr, meta);
         bridging.apply(hdr, meta);          // all the rest
         error_limits.apply(hdr, meta);
         punt_limits.apply(meta);
@@ -63,6 +84,8 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     PuntHeader() punt_header;
     FloodCopies() flood_copies;
     Rewriting() rewriting;
+    TraceNode() trace_node;
+    Outer() outer;
     VlanTags() vlan_tags;
     ErrorMessage() error_message;
     CaptureOut() capture_out;
@@ -70,11 +93,15 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         begin.apply(hdr, meta, standard);
+        if (meta.egress.routed || (meta.egress.port == CPU_PORT && meta.punt >= PUNT_TRACE)) {
+            rewriting.apply(hdr, meta);
+            trace_node.apply(hdr, meta);    // what this node says in a trace
+            outer.apply(hdr, meta);
+        }
         if (meta.egress.port == CPU_PORT) {
             punt_header.apply(hdr, meta);
         } else if (!meta.egress.as_it_is) {
             flood_copies.apply(meta);
-            rewriting.apply(hdr, meta);
             vlan_tags.apply(hdr, meta);
             error_message.apply(hdr, meta);
         }

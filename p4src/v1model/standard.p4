@@ -46,6 +46,7 @@ control IngressBegin(inout metadata_t meta, in standard_metadata_t standard) {
 
     apply {
         meta.length = standard.packet_length;
+        meta.arrived = standard.ingress_global_timestamp;
         if (standard.parser_error != error.NoError && meta.fault == DROP_NONE) {
             meta.fault = DROP_TRUNCATED;
         }
@@ -65,7 +66,8 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         if (meta.learn) {
             digest<learn_t>(1, { meta.ingress_port, meta.vlan, hdr.ethernet.source });
         }
-        if (meta.punt_copy) {
+        // A copy of the packet as it arrived, whatever has become of it here.
+        if (meta.punt != PUNT_NONE) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);
         }
         if (meta.drop != DROP_NONE) {
@@ -75,7 +77,7 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
             }
             mark_to_drop(standard);
         } else if (meta.punt != PUNT_NONE && !meta.punt_copy) {
-            standard.egress_spec = CPU_PORT;
+            mark_to_drop(standard);
         } else {
             standard.egress_spec = meta.egress.port;
             standard.mcast_grp = meta.egress.group;
@@ -86,6 +88,8 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
 control EgressBegin(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard) {
     apply {
         meta.egress.port = standard.egress_port;
+        meta.departed = standard.egress_global_timestamp;
+        meta.queue = (bit<32>)standard.deq_qdepth;
         hdr.packet_out.setInvalid();
     }
 }

@@ -1,0 +1,153 @@
+// The first routing header with segments (RFC 8754) or with a source route (RFC 6554), cut so that the address at hand is
+// a header of its own:
+//
+//   fixed part | list before it | address that comes next | list behind it, TLVs
+//
+// The caller knows that the header is not longer than the payload. Where the numbers contradict each other, or no
+// address is left, all of the list stays behind; `routing.wrong` says which.
+
+#ifndef WAYNAME_PARSER_ROUTING_P4
+#define WAYNAME_PARSER_ROUTING_P4
+
+parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
+    bit<16> list;           // octets behind the fixed part
+    bit<16> before = 0;
+    bit<16> last;           // octets of a source route's last address
+    bit<16> each;           // and of its others
+
+    state start {
+        meta.routing.pointer = IPV6_BYTES + hdr.ipv6.payload_length - meta.chain.left + 3;
+        meta.routing.index = meta.chain.count;
+        meta.routing.size = meta.chain.size;
+        list = meta.chain.size - 8;
+        transition select(packet.lookahead<routing_start_t>().type) {
+            ROUTING_SEGMENTS: segments;
+            default: source_route;
+        }
+    }
+
+    // The numbers are right if the last entry is in the header, and no more is left than it says and one: a reduced
+    // header leaves out the first segment.
+    state segments {
+        packet.extract(hdr.segment_routing);
+        meta.routing.type = ROUTING_SEGMENTS;
+        meta.routing.left = hdr.segment_routing.segments_left;
+        meta.routing.wrong = hdr.segment_routing.segments_left != 0
+            && ((((bit<16>)hdr.segment_routing.last_entry + 1) << 4) > list
+                || (bit<16>)hdr.segment_routing.segments_left > (bit<16>)hdr.segment_routing.last_entry + 1);
+        transition select(meta.routing.wrong, hdr.segment_routing.segments_left) {
+            (true, _): behind;
+            (false, 0): behind;
+            default: next_segment;
+        }
+    }
+
+    state next_segment {
+        before = ((bit<16>)hdr.segment_routing.segments_left - 1) << 4;
+        meta.routing.octets = 16;
+        transition parts;
+    }
+
+    state source_route {
+        packet.extract(hdr.source_route);
+        meta.routing.type = ROUTING_SOURCE_ROUTE;
+        meta.routing.left = hdr.source_route.segments_left;
+        last = 16 - (bit<16>)hdr.source_route.last_prefix_left_out;
+        each = 16 - (bit<16>)hdr.source_route.prefix_left_out;
+        before = list - (bit<16>)hdr.source_route.pad - last;
+        meta.routing.wrong = hdr.source_route.segments_left != 0 && (bit<16>)hdr.source_route.pad + last > list;
+        transition select(meta.routing.wrong, hdr.source_route.segments_left) {
+            (true, _): behind;
+            (false, 0): behind;
+            (false, 1): last_address;
+            default: address;
+        }
+    }
+
+    state last_address {
+        meta.routing.octets = (bit<5>)last;
+        meta.routing.left_out = hdr.source_route.last_prefix_left_out;
+        transition parts;
+    }
+
+    state address {
+        each = each * ((bit<16>)hdr.source_route.segments_left - 1);
+        meta.routing.wrong = each > before;
+        before = before - each;
+        meta.routing.octets = 16 - (bit<5>)hdr.source_route.prefix_left_out;
+        meta.routing.left_out = hdr.source_route.prefix_left_out;
+        transition select(meta.routing.wrong) {
+            true: behind;
+            false: parts;
+        }
+    }
+
+    state parts {
+        packet.extract(hdr.routing_before, (bit<32>)before << 3);
+        list = list - before - (bit<16>)meta.routing.octets;
+        transition select(meta.routing.octets[4:4]) {
+            1: octets_16;
+            default: octets_8;
+        }
+    }
+
+    state octets_16 {
+        packet.extract(hdr.hop.octets_16);
+        transition behind;
+    }
+
+    state octets_8 {
+        transition select(meta.routing.octets[3:3]) {
+            1: take_8;
+            default: octets_4;
+        }
+    }
+
+    state take_8 {
+        packet.extract(hdr.hop.octets_8);
+        transition octets_4;
+    }
+
+    state octets_4 {
+        transition select(meta.routing.octets[2:2]) {
+            1: take_4;
+            default: octets_2;
+        }
+    }
+
+    state take_4 {
+        packet.extract(hdr.hop.octets_4);
+        transition octets_2;
+    }
+
+    state octets_2 {
+        transition select(meta.routing.octets[1:1]) {
+            1: take_2;
+            default: octets_1;
+        }
+    }
+
+    state take_2 {
+        packet.extract(hdr.hop.octets_2);
+        transition octets_1;
+    }
+
+    state octets_1 {
+        transition select(meta.routing.octets[0:0]) {
+            1: take_1;
+            default: behind;
+        }
+    }
+
+    state take_1 {
+        packet.extract(hdr.hop.octets_1);
+        transition behind;
+    }
+
+    state behind {
+        packet.extract(hdr.routing_behind, (bit<32>)list << 3);
+        transition accept;
+    }
+}
+
+#endif

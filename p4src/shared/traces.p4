@@ -1,0 +1,103 @@
+// Traces that packets get here (RFC 9197, RFC 9486): which, how long, and every how many packets.
+//
+// Ingress lays the option's headers out, so that routing knows how long the packet becomes; the node's own data is
+// written in egress, where the times are known. A packet that has a trace gets no other.
+
+#ifndef WAYNAME_TRACES_P4
+#define WAYNAME_TRACES_P4
+
+control Traces(inout headers_t hdr, inout metadata_t meta) {
+    @id(TRACES_COUNTER_ID) TABLE_COUNTER(traces_counter);
+
+    // Packets since the last round of each trace began.
+    @id(TRACE_TURNS_REGISTER_ID)
+    @name("trace_turns")
+    REGISTERS(trace_id_t, bit<16>, TRACES, turns);
+
+    bit<16> packets = 0;
+    bit<16> of = 0;
+
+    @id(PUT_TRACE_ACTION_ID)
+    @name("put_trace")
+    @brief("Node length: the words (of 32 bits) that the type asks each node for. Words: room for all nodes, at most 61. Flags: 4 loopback, 2 active. Of so many packets so many get it.")
+    action put_trace(@id(1) bit<16> namespace, @id(2) bit<24> type, @id(3) bit<5> node_length, @id(4) bit<7> words,
+                     @id(5) bit<4> flags, @id(6) bit<16> packets_, @id(7) bit<16> of_) {
+        hdr.new_trace.setValid();
+        hdr.new_trace.namespace = namespace;
+        hdr.new_trace.type = type;
+        hdr.new_trace.node_length = node_length;
+        hdr.new_trace.words_left = words;
+        hdr.new_trace.overflow = 0;
+        hdr.new_trace.loopback = flags[2:2];
+        hdr.new_trace.active = flags[1:1];
+        hdr.new_trace.flag = 0;
+        packets = packets_;
+        of = of_;
+    }
+
+    @id(NO_TRACE_ACTION_ID)
+    @name("no_trace")
+    action no_trace() {
+    }
+
+    @id(TRACES_TABLE_ID)
+    @name("traces")
+    @brief("Traces that packets get.")
+    table traces {
+        key = {
+            meta.encapsulation.trace : exact @id(1) @name("trace");
+        }
+        actions = {
+            put_trace;
+            @defaultonly no_trace;
+        }
+        const default_action = no_trace;
+        counters = traces_counter;
+        size = TRACES;
+    }
+
+    apply {
+        bool traced = false;
+        if (meta.encapsulation.trace != 0 && !hdr.trace.isValid()
+            && (meta.encapsulation.mode == ENCAPSULATE_INLINE
+                || meta.encapsulation.destination != 0 || meta.encapsulation.policy != 0)) {
+            if (traces.apply().hit) {
+                traced = true;
+                if (of > 1) {
+                    bit<16> turn;
+                    turns.read(turn, meta.encapsulation.trace);
+                    traced = turn < packets;
+                    turn = turn + 1;
+                    if (turn >= of) {
+                        turn = 0;
+                    }
+                    turns.write(meta.encapsulation.trace, turn);
+                }
+            }
+        }
+        if (traced) {
+            bit<16> list = (bit<16>)hdr.new_trace.words_left << 2;
+            hdr.new_options.setValid();
+            hdr.new_options.length = (bit<8>)((list + 12) >> 3);    // rounded up, less the first eight octets
+            hdr.new_padding.setValid();
+            hdr.new_padding.option = 0x0100;
+            hdr.new_trace.option = OPTION_IOAM_CHANGING;
+            hdr.new_trace.option_length = (bit<8>)list + 10;
+            hdr.new_trace.reserved = 0;
+            hdr.new_trace.kind = IOAM_TRACE;
+            hdr.new_trace.reserved_too = 0;
+            if (hdr.new_trace.words_left[0:0] == 1) {
+                hdr.new_end.setValid();
+                hdr.new_end.option = 0x01020000;
+            }
+            meta.encapsulation.size = meta.encapsulation.size + ((bit<16>)hdr.new_options.length + 1 << 3);
+        } else {
+            hdr.new_trace.setInvalid();
+        }
+        if (!traced && meta.encapsulation.policy | meta.encapsulation.source_route == 0) {
+            meta.encapsulation.mode = ENCAPSULATE_NONE;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,33 @@
+// What all tunnels have in common.
+
+#ifndef WAYNAME_TUNNELS_P4
+#define WAYNAME_TUNNELS_P4
+
+// Whether a packet is one that the router shall look at.
+#define TO_ROUTER(hdr, meta) \
+    (hdr.ipv6.isValid() && meta.interface.address != 0 && hdr.ethernet.destination == meta.interface.mac)
+
+// A checksum after sixteen bits of what it covers have changed (RFC 1624).
+bit<16> adjusted(in bit<16> checksum, in bit<16> before, in bit<16> after) {
+    bit<32> sum = (bit<32>)(~checksum) + (bit<32>)(~before) + (bit<32>)after;
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    return ~sum[15:0];
+}
+
+// Congestion that the tunnel met is the packet's (RFC 6040, section 4.2).
+void tunnel_congestion(in bit<8> outer, inout bit<8> inner, inout metadata_t meta) {
+    if (outer[1:0] == 3) {
+        if (inner[1:0] == 0) {
+            drop(meta, DROP_INNER_CONGESTION);
+        } else {
+            inner[1:0] = 3;
+        }
+    }
+}
+
+// Headers of a stack, one by one: a program has no loops.
+#define INVALIDATE_8(stack) stack[0].setInvalid(); stack[1].setInvalid(); stack[2].setInvalid(); stack[3].setInvalid(); stack[4].setInvalid(); stack[5].setInvalid(); stack[6].setInvalid(); stack[7].setInvalid();
+#define INVALIDATE_10(stack) INVALIDATE_8(stack) stack[8].setInvalid(); stack[9].setInvalid();
+
+#endif
