@@ -31,42 +31,42 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(SIDS_COUNTER_ID) TABLE_COUNTER(sids_counter);
 
     bit<8> behaviour = NOT_A_SEGMENT;
-    bit<8> flavours = 0;
+    bit<8> kept = 0;            // flavours
     bit<8> inside = 0;
-    port_t port = 0;
+    port_t frame_port = 0;
 
     @id(END_ACTION_ID)
     @name("end")
     @brief("To the next segment, by the routes. Flavours: 1 PSP, 2 USP, 4 USD, or sums of them.")
-    action end(@id(1) bit<8> flavours_) {
+    action end(@id(1) bit<8> flavours) {
         behaviour = TO_NEXT_SEGMENT;
-        flavours = flavours_;
+        kept = flavours;
     }
 
     @id(END_X_ACTION_ID)
     @name("end_x")
     @brief("To the next segment, by a next hop.")
-    action end_x(@id(1) bit<8> flavours_, @id(2) nexthop_id_t nexthop) {
+    action end_x(@id(1) bit<8> flavours, @id(2) nexthop_id_t nexthop) {
         behaviour = TO_NEXT_SEGMENT;
-        flavours = flavours_;
+        kept = flavours;
         meta.next.nexthop = nexthop;
     }
 
     @id(END_T_ACTION_ID)
     @name("end_t")
     @brief("To the next segment, by a table of routes.")
-    action end_t(@id(1) bit<8> flavours_, @id(2) route_table_t route_table) {
+    action end_t(@id(1) bit<8> flavours, @id(2) route_table_t route_table) {
         behaviour = TO_NEXT_SEGMENT;
-        flavours = flavours_;
+        kept = flavours;
         meta.next.route_table = route_table;
     }
 
     @id(END_B6_ENCAPS_ACTION_ID)
     @name("end_b6_encaps")
     @brief("To the next segment, in a tunnel along a policy. Mode: 2, or 4 for the reduced header.")
-    action end_b6_encaps(@id(1) bit<8> flavours_, @id(2) bit<8> mode, @id(3) policy_id_t policy) {
+    action end_b6_encaps(@id(1) bit<8> flavours, @id(2) bit<8> mode, @id(3) policy_id_t policy) {
         behaviour = TO_NEXT_SEGMENT;
-        flavours = flavours_;
+        kept = flavours;
         meta.encapsulation.mode = mode;
         meta.encapsulation.policy = policy;
     }
@@ -119,10 +119,10 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_DX2_ACTION_ID)
     @name("end_dx2")
     @brief("The frame inside, out of a port.")
-    action end_dx2(@id(1) port_t port_) {
+    action end_dx2(@id(1) port_t port) {
         behaviour = OUT_OF_TUNNEL;
         inside = INSIDE_FRAME;
-        port = port_;
+        frame_port = port;
     }
 
     @id(SOURCE_ROUTE_HOP_ACTION_ID)
@@ -201,8 +201,9 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (!meta.settled && (meta.routing.type != 0 || hdr.inner_ipv6.isValid() || hdr.inner_ipv4.isValid()
-            || hdr.inner_frame.isValid()) && TO_ROUTER(hdr, meta) && sids.apply().hit) {
+        bool asks = meta.routing.type != 0 || meta.chain.next_header == NEXT_IPV6
+            || meta.chain.next_header == NEXT_IPV4 || meta.chain.next_header == NEXT_ETHERNET;
+        if (!meta.settled && asks && TO_ROUTER(hdr, meta) && sids.apply().hit) {
             bool segments_left = meta.routing.type == ROUTING_SEGMENTS && meta.routing.left != 0;
             bool tunnel_end = behaviour == OUT_OF_TUNNEL;
             // Offset of the upper layer, for the sender.
@@ -214,7 +215,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                     meta.refusal.parameter = meta.routing.pointer;
                 } else {
                     to_next_segment();
-                    if (flavours & FLAVOUR_PSP != 0 && meta.routing.left == 1) {
+                    if (kept & FLAVOUR_PSP != 0 && meta.routing.left == 1) {
                         if (meta.routing.index == 0) {
                             hdr.ipv6.next_header = hdr.segment_routing.next_header;
                         } else if (!hdr.hop_by_hop.isValid()) {
@@ -227,7 +228,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                         take_routing_header_off();
                     }
                 }
-            } else if (behaviour == TO_NEXT_SEGMENT && flavours & FLAVOUR_USD != 0) {
+            } else if (behaviour == TO_NEXT_SEGMENT && kept & FLAVOUR_USD != 0) {
                 inside = INSIDE_IPV6 | INSIDE_IPV4;
                 tunnel_end = true;
             } else if (behaviour == TO_NEXT_HOP) {
@@ -277,7 +278,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                     }
                 }
             } else if (tunnel_end && inside & INSIDE_FRAME != 0 && hdr.inner_frame.isValid()) {
-                meta.egress.port = port;
+                meta.egress.port = frame_port;
                 meta.egress.as_it_is = true;
                 meta.settled = true;
                 meta.out_of_tunnel = true;

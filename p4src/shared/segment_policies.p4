@@ -9,12 +9,12 @@
 #define WAYNAME_SEGMENT_POLICIES_P4
 
 // A table for each four segments beyond the policy's own: a table is applied once.
-#define SEGMENT_FOURS_TABLE(number, table_id, action_id, counter_id)                                                   \
-    @id(counter_id) TABLE_COUNTER(segment_fours_##number##_counter);                                                   \
+#define SEGMENT_FOURS_TABLE(number, table_name, table_id, action_name, action_id, counter_name, counter_id)            \
+    @id(counter_id) TABLE_COUNTER(counter_name);                                                                       \
     @id(action_id)                                                                                                     \
-    @name("put_four_" #number)                                                                                         \
-    action put_four_##number(@id(1) ipv6_address_t first, @id(2) ipv6_address_t second,                                \
-                             @id(3) ipv6_address_t third, @id(4) ipv6_address_t fourth) {                              \
+    @name(#action_name)                                                                                                \
+    action action_name(@id(1) ipv6_address_t first, @id(2) ipv6_address_t second, @id(3) ipv6_address_t third,         \
+                       @id(4) ipv6_address_t fourth) {                                                                 \
         hdr.segment_fours[SEGMENT_FOURS - number].setValid();                                                          \
         hdr.segment_fours[SEGMENT_FOURS - number].first = first;                                                       \
         hdr.segment_fours[SEGMENT_FOURS - number].second = second;                                                     \
@@ -22,13 +22,13 @@
         hdr.segment_fours[SEGMENT_FOURS - number].fourth = fourth;                                                     \
     }                                                                                                                  \
     @id(table_id)                                                                                                      \
-    @name("segment_fours_" #number)                                                                                    \
+    @name(#table_name)                                                                                                 \
     @brief("Four more segments of a policy, in the order of the path.")                                                \
-    table segment_fours_##number {                                                                                     \
+    table table_name {                                                                                                 \
         key = { meta.encapsulation.policy : exact @id(1) @name("policy"); }                                            \
-        actions = { put_four_##number; @defaultonly no_policy; }                                                       \
+        actions = { action_name; @defaultonly no_policy; }                                                             \
         const default_action = no_policy;                                                                              \
-        counters = segment_fours_##number##_counter;                                                                   \
+        counters = counter_name;                                                                                       \
         size = POLICIES;                                                                                               \
     }
 
@@ -41,12 +41,12 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
     @id(HMACS_COUNTER_ID) TABLE_COUNTER(hmacs_counter);
 
     bit<8> own = 0;             // segments of the policy's entry
-    bit<8> fours = 0;           // lists of four beside them
+    bit<8> lists = 0;           // lists of four beside them
     bool with_hmac = false;
 
-    action put(in bit<8> count, in bit<8> fours_, in bit<1> hmac, in ipv6_address_t source, in ipv6_address_t first) {
+    action put(in bit<8> count, in bit<8> fours, in bit<1> hmac, in ipv6_address_t source, in ipv6_address_t first) {
         own = count;
-        fours = fours_;
+        lists = fours;
         with_hmac = hmac == 1;
         meta.encapsulation.source = source;
         meta.encapsulation.destination = first;
@@ -56,32 +56,32 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
     @id(PUT_1_ACTION_ID)
     @name("put_1")
     @brief("A policy of one segment and `fours` lists of four. The source is that of its tunnels.")
-    action put_1(@id(1) ipv6_address_t source, @id(2) bit<8> fours_, @id(3) bit<1> hmac, @id(4) ipv6_address_t first) {
-        put(1, fours_, hmac, source, first);
+    action put_1(@id(1) ipv6_address_t source, @id(2) bit<8> fours, @id(3) bit<1> hmac, @id(4) ipv6_address_t first) {
+        put(1, fours, hmac, source, first);
     }
 
     @id(PUT_2_ACTION_ID)
     @name("put_2")
-    action put_2(@id(1) ipv6_address_t source, @id(2) bit<8> fours_, @id(3) bit<1> hmac, @id(4) ipv6_address_t first,
+    action put_2(@id(1) ipv6_address_t source, @id(2) bit<8> fours, @id(3) bit<1> hmac, @id(4) ipv6_address_t first,
                  @id(5) ipv6_address_t second) {
-        put(2, fours_, hmac, source, first);
+        put(2, fours, hmac, source, first);
         PUT_SEGMENT(1, second)
     }
 
     @id(PUT_3_ACTION_ID)
     @name("put_3")
-    action put_3(@id(1) ipv6_address_t source, @id(2) bit<8> fours_, @id(3) bit<1> hmac, @id(4) ipv6_address_t first,
+    action put_3(@id(1) ipv6_address_t source, @id(2) bit<8> fours, @id(3) bit<1> hmac, @id(4) ipv6_address_t first,
                  @id(5) ipv6_address_t second, @id(6) ipv6_address_t third) {
-        put(3, fours_, hmac, source, first);
+        put(3, fours, hmac, source, first);
         PUT_SEGMENT(1, second)
         PUT_SEGMENT(2, third)
     }
 
     @id(PUT_4_ACTION_ID)
     @name("put_4")
-    action put_4(@id(1) ipv6_address_t source, @id(2) bit<8> fours_, @id(3) bit<1> hmac, @id(4) ipv6_address_t first,
+    action put_4(@id(1) ipv6_address_t source, @id(2) bit<8> fours, @id(3) bit<1> hmac, @id(4) ipv6_address_t first,
                  @id(5) ipv6_address_t second, @id(6) ipv6_address_t third, @id(7) ipv6_address_t fourth) {
-        put(4, fours_, hmac, source, first);
+        put(4, fours, hmac, source, first);
         PUT_SEGMENT(1, second)
         PUT_SEGMENT(2, third)
         PUT_SEGMENT(3, fourth)
@@ -112,14 +112,22 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
         size = POLICIES;
     }
 
-    SEGMENT_FOURS_TABLE(1, SEGMENT_FOURS_1_TABLE_ID, PUT_FOUR_1_ACTION_ID, SEGMENT_FOURS_1_COUNTER_ID)
-    SEGMENT_FOURS_TABLE(2, SEGMENT_FOURS_2_TABLE_ID, PUT_FOUR_2_ACTION_ID, SEGMENT_FOURS_2_COUNTER_ID)
-    SEGMENT_FOURS_TABLE(3, SEGMENT_FOURS_3_TABLE_ID, PUT_FOUR_3_ACTION_ID, SEGMENT_FOURS_3_COUNTER_ID)
-    SEGMENT_FOURS_TABLE(4, SEGMENT_FOURS_4_TABLE_ID, PUT_FOUR_4_ACTION_ID, SEGMENT_FOURS_4_COUNTER_ID)
-    SEGMENT_FOURS_TABLE(5, SEGMENT_FOURS_5_TABLE_ID, PUT_FOUR_5_ACTION_ID, SEGMENT_FOURS_5_COUNTER_ID)
-    SEGMENT_FOURS_TABLE(6, SEGMENT_FOURS_6_TABLE_ID, PUT_FOUR_6_ACTION_ID, SEGMENT_FOURS_6_COUNTER_ID)
-    SEGMENT_FOURS_TABLE(7, SEGMENT_FOURS_7_TABLE_ID, PUT_FOUR_7_ACTION_ID, SEGMENT_FOURS_7_COUNTER_ID)
-    SEGMENT_FOURS_TABLE(8, SEGMENT_FOURS_8_TABLE_ID, PUT_FOUR_8_ACTION_ID, SEGMENT_FOURS_8_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(1, segment_fours_1, SEGMENT_FOURS_1_TABLE_ID, put_four_1, PUT_FOUR_1_ACTION_ID,
+                        segment_fours_1_counter, SEGMENT_FOURS_1_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(2, segment_fours_2, SEGMENT_FOURS_2_TABLE_ID, put_four_2, PUT_FOUR_2_ACTION_ID,
+                        segment_fours_2_counter, SEGMENT_FOURS_2_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(3, segment_fours_3, SEGMENT_FOURS_3_TABLE_ID, put_four_3, PUT_FOUR_3_ACTION_ID,
+                        segment_fours_3_counter, SEGMENT_FOURS_3_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(4, segment_fours_4, SEGMENT_FOURS_4_TABLE_ID, put_four_4, PUT_FOUR_4_ACTION_ID,
+                        segment_fours_4_counter, SEGMENT_FOURS_4_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(5, segment_fours_5, SEGMENT_FOURS_5_TABLE_ID, put_four_5, PUT_FOUR_5_ACTION_ID,
+                        segment_fours_5_counter, SEGMENT_FOURS_5_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(6, segment_fours_6, SEGMENT_FOURS_6_TABLE_ID, put_four_6, PUT_FOUR_6_ACTION_ID,
+                        segment_fours_6_counter, SEGMENT_FOURS_6_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(7, segment_fours_7, SEGMENT_FOURS_7_TABLE_ID, put_four_7, PUT_FOUR_7_ACTION_ID,
+                        segment_fours_7_counter, SEGMENT_FOURS_7_COUNTER_ID)
+    SEGMENT_FOURS_TABLE(8, segment_fours_8, SEGMENT_FOURS_8_TABLE_ID, put_four_8, PUT_FOUR_8_ACTION_ID,
+                        segment_fours_8_counter, SEGMENT_FOURS_8_COUNTER_ID)
 
     @id(PUT_HMAC_ACTION_ID)
     @name("put_hmac")
@@ -151,17 +159,17 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
     apply {
         if (!meta.settled && meta.encapsulation.policy != 0) {
             policies.apply();
-            if (fours >= 1) { segment_fours_1.apply(); }
-            if (fours >= 2) { segment_fours_2.apply(); }
-            if (fours >= 3) { segment_fours_3.apply(); }
-            if (fours >= 4) { segment_fours_4.apply(); }
-            if (fours >= 5) { segment_fours_5.apply(); }
-            if (fours >= 6) { segment_fours_6.apply(); }
-            if (fours >= 7) { segment_fours_7.apply(); }
-            if (fours >= 8) { segment_fours_8.apply(); }
+            if (lists >= 1) { segment_fours_1.apply(); }
+            if (lists >= 2) { segment_fours_2.apply(); }
+            if (lists >= 3) { segment_fours_3.apply(); }
+            if (lists >= 4) { segment_fours_4.apply(); }
+            if (lists >= 5) { segment_fours_5.apply(); }
+            if (lists >= 6) { segment_fours_6.apply(); }
+            if (lists >= 7) { segment_fours_7.apply(); }
+            if (lists >= 8) { segment_fours_8.apply(); }
 
             // On the wire: one more with the packet's own destination inline, one less where the first is left out.
-            bit<8> visited = own + (fours << 2);
+            bit<8> visited = own + (lists << 2);
             bit<8> written = visited;
             if (meta.encapsulation.mode == ENCAPSULATE_INLINE) {
                 hdr.original_destination.setValid();

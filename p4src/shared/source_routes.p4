@@ -10,15 +10,15 @@
 control SourceRoutes(inout headers_t hdr, inout metadata_t meta) {
     @id(SOURCE_ROUTE_HOPS_COUNTER_ID) TABLE_COUNTER(source_route_hops_counter);
 
-    bit<8> middle = 0;              // octets of the addresses between the first and the last
-    bit<1024> addresses = 0;        // those octets first, whatever else behind
+    bit<8> before_last = 0;            // octets of the addresses between the first and the last
+    bit<1024> rest = 0;             // those octets first, whatever else behind
 
     @id(PUT_SOURCE_ROUTE_ACTION_ID)
     @name("put_source_route")
     @brief("First: where the packet goes from here. Hops: how many addresses are in the header, the packet's destination the last one. Then the first octets of `addresses`, as many as `middle` says, are all but that one.")
     action put_source_route(@id(1) ipv6_address_t first, @id(2) bit<4> prefix_left_out,
-                            @id(3) bit<4> last_prefix_left_out, @id(4) bit<8> hops, @id(5) bit<8> middle_,
-                            @id(6) bit<1024> addresses_) {
+                            @id(3) bit<4> last_prefix_left_out, @id(4) bit<8> hops, @id(5) bit<8> middle,
+                            @id(6) bit<1024> addresses) {
         meta.encapsulation.destination = first;
         hdr.new_source_route.setValid();
         hdr.new_source_route.type = ROUTING_SOURCE_ROUTE;
@@ -26,8 +26,8 @@ control SourceRoutes(inout headers_t hdr, inout metadata_t meta) {
         hdr.new_source_route.prefix_left_out = prefix_left_out;
         hdr.new_source_route.last_prefix_left_out = last_prefix_left_out;
         hdr.new_source_route.reserved = 0;
-        middle = middle_;
-        addresses = addresses_;
+        before_last = middle;
+        rest = addresses;
     }
 
     @id(NO_SOURCE_ROUTE_ACTION_ID)
@@ -55,50 +55,50 @@ control SourceRoutes(inout headers_t hdr, inout metadata_t meta) {
     apply {
         if (!meta.settled && meta.encapsulation.source_route != 0 && source_route_hops.apply().hit) {
             bit<8> last = 16 - (bit<8>)hdr.new_source_route.last_prefix_left_out;
-            bit<8> pad = (0 - (middle + last)) & 7;
+            bit<8> pad = (0 - (before_last + last)) & 7;
             bit<192> end = (bit<192>)hdr.ipv6.destination << 64 << ((bit<8>)hdr.new_source_route.last_prefix_left_out << 3);
             last = last + pad;
             hdr.new_source_route.pad = (bit<4>)pad;
-            hdr.new_source_route.length = (middle + last) >> 3;
-            meta.encapsulation.size = meta.encapsulation.size + (bit<16>)middle + (bit<16>)last + 8;
+            hdr.new_source_route.length = (before_last + last) >> 3;
+            meta.encapsulation.size = meta.encapsulation.size + (bit<16>)before_last + (bit<16>)last + 8;
 
-            if (middle[7:7] == 1) {
+            if (before_last[7:7] == 1) {
                 hdr.middle_hops.octets_128.setValid();
-                hdr.middle_hops.octets_128.data = addresses;
+                hdr.middle_hops.octets_128.data = rest;
             } else {
-                if (middle[6:6] == 1) {
+                if (before_last[6:6] == 1) {
                     hdr.middle_hops.octets_64.setValid();
-                    hdr.middle_hops.octets_64.data = addresses[1023:512];
-                    addresses = addresses << 512;
+                    hdr.middle_hops.octets_64.data = rest[1023:512];
+                    rest = rest << 512;
                 }
-                if (middle[5:5] == 1) {
+                if (before_last[5:5] == 1) {
                     hdr.middle_hops.octets_32.setValid();
-                    hdr.middle_hops.octets_32.data = addresses[1023:768];
-                    addresses = addresses << 256;
+                    hdr.middle_hops.octets_32.data = rest[1023:768];
+                    rest = rest << 256;
                 }
-                if (middle[4:4] == 1) {
+                if (before_last[4:4] == 1) {
                     hdr.middle_hops.octets_16.setValid();
-                    hdr.middle_hops.octets_16.data = addresses[1023:896];
-                    addresses = addresses << 128;
+                    hdr.middle_hops.octets_16.data = rest[1023:896];
+                    rest = rest << 128;
                 }
-                if (middle[3:3] == 1) {
+                if (before_last[3:3] == 1) {
                     hdr.middle_hops.octets_8.setValid();
-                    hdr.middle_hops.octets_8.data = addresses[1023:960];
-                    addresses = addresses << 64;
+                    hdr.middle_hops.octets_8.data = rest[1023:960];
+                    rest = rest << 64;
                 }
-                if (middle[2:2] == 1) {
+                if (before_last[2:2] == 1) {
                     hdr.middle_hops.octets_4.setValid();
-                    hdr.middle_hops.octets_4.data = addresses[1023:992];
-                    addresses = addresses << 32;
+                    hdr.middle_hops.octets_4.data = rest[1023:992];
+                    rest = rest << 32;
                 }
-                if (middle[1:1] == 1) {
+                if (before_last[1:1] == 1) {
                     hdr.middle_hops.octets_2.setValid();
-                    hdr.middle_hops.octets_2.data = addresses[1023:1008];
-                    addresses = addresses << 16;
+                    hdr.middle_hops.octets_2.data = rest[1023:1008];
+                    rest = rest << 16;
                 }
-                if (middle[0:0] == 1) {
+                if (before_last[0:0] == 1) {
                     hdr.middle_hops.octets_1.setValid();
-                    hdr.middle_hops.octets_1.data = addresses[1023:1016];
+                    hdr.middle_hops.octets_1.data = rest[1023:1016];
                 }
             }
 

@@ -14,14 +14,14 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
     @name("trace_turns")
     REGISTERS(trace_id_t, bit<16>, TRACES, turns);
 
-    bit<16> packets = 0;
-    bit<16> of = 0;
+    bit<16> share = 0;      // of a round, those that get the trace
+    bit<16> round = 0;
 
     @id(PUT_TRACE_ACTION_ID)
     @name("put_trace")
     @brief("Node length: the words (of 32 bits) that the type asks each node for. Words: room for all nodes, at most 61. Flags: 4 loopback, 2 active. Of so many packets so many get it.")
     action put_trace(@id(1) bit<16> namespace, @id(2) bit<24> type, @id(3) bit<5> node_length, @id(4) bit<7> words,
-                     @id(5) bit<4> flags, @id(6) bit<16> packets_, @id(7) bit<16> of_) {
+                     @id(5) bit<4> flags, @id(6) bit<16> packets, @id(7) bit<16> of) {
         hdr.new_trace.setValid();
         hdr.new_trace.namespace = namespace;
         hdr.new_trace.type = type;
@@ -31,8 +31,8 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
         hdr.new_trace.loopback = flags[2:2];
         hdr.new_trace.active = flags[1:1];
         hdr.new_trace.flag = 0;
-        packets = packets_;
-        of = of_;
+        share = packets;
+        round = of;
     }
 
     @id(NO_TRACE_ACTION_ID)
@@ -63,12 +63,12 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
                 || meta.encapsulation.destination != 0 || meta.encapsulation.policy != 0)) {
             if (traces.apply().hit) {
                 traced = true;
-                if (of > 1) {
+                if (round > 1) {
                     bit<16> turn;
                     turns.read(turn, meta.encapsulation.trace);
-                    traced = turn < packets;
+                    traced = turn < share;
                     turn = turn + 1;
-                    if (turn >= of) {
+                    if (turn >= round) {
                         turn = 0;
                     }
                     turns.write(meta.encapsulation.trace, turn);
