@@ -23,9 +23,8 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
     }
 
     state option {
-        transition select(left, count) {
-            (0, _): accept;
-            (_, OPTIONS): rest;
+        transition select(left) {
+            0: accept;
             default: kind;
         }
     }
@@ -67,6 +66,13 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
     }
 
     state take {
+        transition select(count) {
+            OPTIONS: rest;
+            default: take_it;
+        }
+    }
+
+    state take_it {
         packet.extract(hdr.options.next, (bit<32>)size << 3);
         left = left - size;
         count = count + 1;

@@ -17,7 +17,7 @@ from scapy.all import (
     ICMPv6ND_RA, ICMPv6ND_Redirect, ICMPv6ND_RS, ICMPv6NDOptSrcLLAddr, ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6,
     IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, Packet, Raw, conf,
 )
-import encapsulation_cases
+import locator_cases
 import segment_cases
 import source_route_cases
 import trace_cases
@@ -491,7 +491,7 @@ def main() -> int:
     conf.verb = 0
     stale = []
     builders = (bridging, discovery, routing, extensions, errors, punts, captures, packet_out, *segment_cases.ALL,
-                *trace_cases.ALL, *source_route_cases.ALL, *encapsulation_cases.ALL)
+                *trace_cases.ALL, *source_route_cases.ALL, *locator_cases.ALL)
     for build in builders:
         case = build()
         path = HERE / f"{case.name}.stf"
