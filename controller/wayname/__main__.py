@@ -1,0 +1,5 @@
+"""`python -m wayname` is `wayname`."""
+
+from wayname.cli import main
+
+main()

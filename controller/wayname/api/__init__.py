@@ -1,0 +1,1 @@
+"""The controller's local HTTP API: what the commands, the labs and other programs ask."""

@@ -1,0 +1,186 @@
+"""The endpoints of the API."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Query
+from fastapi.responses import PlainTextResponse, StreamingResponse
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from starlette.types import ASGIApp
+
+from wayname.adapter import SwitchError
+from wayname.api import models, streams, views
+from wayname.api.address import ApiAddress, TcpAddress
+from wayname.api.captures import Captures
+from wayname.api.guard import BrowserGuard
+from wayname.api.picture import Picture, names, read_picture
+from wayname.api.problems import ApiError, Problem, tell_problems
+from wayname.api.running import Running
+from wayname.metrics.exposition import COUNTERS, exposition
+
+ABOUT = "What the controller of an edge switch knows. Local: it asks for no password, so nobody else should reach it."
+NOT_THERE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "the switch is not there"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the API knows of beside the controller."""
+
+    captures: Captures
+    events_by_kind: Mapping[tuple[str, str], int]
+    uptime: Callable[[], float]
+    end: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when all streams have to end."""
+
+    def end_streams(self) -> None:
+        """End all streams."""
+        self.end.set()
+        self.captures.end()
+
+
+def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
+    """Make the app of a controller that runs."""
+    app = FastAPI(
+        title="wayname", version=importlib.metadata.version("wayname"), description=ABOUT, docs_url=None, redoc_url=None
+    )
+    tell_problems(app)
+    serve_knowledge(app, running, beside)
+    serve_switch(app, running)
+    serve_metrics(app, running, beside)
+    serve_events(app, running, beside)
+    serve_capture(app, running, beside.captures)
+    return BrowserGuard(app, address.host) if isinstance(address, TcpAddress) else app
+
+
+def serve_knowledge(app: FastAPI, running: Running, beside: Beside) -> None:
+    """Serve what the controller knows by itself."""
+
+    @app.get("/v1/status")
+    async def status() -> models.Status:
+        """The switch, the way to it, and how much is known."""
+        return models.Status(
+            version=app.version,
+            uptime=beside.uptime(),
+            switch=views.switch_status(running),
+            ports=len(running.config.ports),
+            stations=len(list(running.edge.stations)),
+            neighbours=len(list(running.edge.neighbours)),
+            routes=len(views.routes(running)),
+            events=running.events.last,
+            captures=len(beside.captures.queues),
+        )
+
+    @app.get("/v1/hosts")
+    async def hosts() -> list[models.Host]:
+        """Stations, where they are, and their addresses."""
+        return views.hosts(running)
+
+    @app.get("/v1/routes")
+    async def routes() -> list[models.Route]:
+        """Routes and whether their next hops answer."""
+        return views.routes(running)
+
+
+def serve_switch(app: FastAPI, running: Running) -> None:
+    """Serve what is read from the switch when somebody asks."""
+
+    @app.get("/v1/ports", responses=NOT_THERE)
+    async def ports() -> list[models.Port]:
+        """Ports and what passed them."""
+        return views.ports(running.config, await read(running, (), views.PORT_COUNTERS))
+
+    @app.get("/v1/tables", responses=NOT_THERE)
+    async def tables() -> list[models.TableSummary]:
+        """All tables and how full they are."""
+        picture = await read(running, names(running.schema))
+        return [views.table_summary(table) for table in picture.tables.values()]
+
+    @app.get("/v1/tables/{name}", responses={404: {"model": Problem}, **NOT_THERE})
+    async def table(name: str) -> models.Table:
+        """A table's entries with their counters."""
+        known = names(running.schema)
+        if name not in known:
+            raise ApiError(404, "No such table", f"{name!r}; the tables are {', '.join(known)}")
+        return views.whole_table((await read(running, [name])).tables[name])
+
+    @app.get("/v1/drops", responses=NOT_THERE)
+    async def drops() -> list[models.Drop]:
+        """Packets dropped by the switch, by reason."""
+        return views.drops(await read(running, (), [counter for _, counter in views.DROP_COUNTERS]))
+
+
+def serve_metrics(app: FastAPI, running: Running, beside: Beside) -> None:
+    """Serve numbers, read when they are asked for."""
+
+    @app.get("/metrics", response_class=PlainTextResponse)
+    async def metrics() -> PlainTextResponse:
+        """All numbers, for Prometheus; those of the switch are missing while it is not there."""
+        picture = await read(running, names(running.schema), COUNTERS) if running.connected else None
+        text = exposition(running, beside.events_by_kind, picture)
+        return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def serve_events(app: FastAPI, running: Running, beside: Beside) -> None:
+    """Serve what happened and what happens."""
+
+    @app.get("/v1/events", response_model=list[models.Event])
+    async def events(
+        since: Annotated[int, Query(ge=0, description="only events behind this number")] = 0,
+        follow: Annotated[bool, Query(description="go on with new ones, one JSON object a line")] = False,
+    ) -> StreamingResponse | list[models.Event]:
+        """Events that are kept; a number from before the controller was restarted counts as 0."""
+        behind = since if since <= running.events.last else 0
+        if not follow:
+            return [views.event(recorded) for recorded in running.events.since(behind)]
+
+        async def lines() -> AsyncIterator[str]:
+            async for recorded in streams.follow(running.events, behind, beside.end):
+                yield views.event(recorded).model_dump_json() + "\n"
+
+        return StreamingResponse(lines(), media_type="application/jsonl")
+
+
+def serve_capture(app: FastAPI, running: Running, captures: Captures) -> None:
+    """Serve the packets of a port."""
+
+    @app.get(
+        "/v1/capture",
+        response_class=StreamingResponse,
+        responses={200: {"content": {"application/vnd.tcpdump.pcap": {}}}, 404: {"model": Problem}, **NOT_THERE},
+    )
+    async def capture(
+        port: int,
+        direction: Literal["in", "out", "both"] = "both",
+        count: Annotated[int | None, Query(ge=1, description="end after so many packets")] = None,
+        seconds: Annotated[float | None, Query(gt=0, description="end after so much time")] = None,
+    ) -> StreamingResponse:
+        """A pcap file of the packets that pass a port from now on, as they arrive and as they leave."""
+        if running.config.port(port) is None:
+            known = ", ".join(str(each.number) for each in running.config.ports)
+            raise ApiError(404, "No such port", f"{port} is not in the configuration; the ports are {known}")
+        need_switch(running)
+        stream = captures.stream(running, port, direction, count, seconds)
+        return StreamingResponse(stream, media_type="application/vnd.tcpdump.pcap")
+
+
+def need_switch(running: Running) -> None:
+    """Refuse what cannot be answered without the switch."""
+    if not running.connected:
+        where = running.config.switch.address
+        raise ApiError(503, "The switch is not there", f"nothing at {where} listens to us; `wayname events` tells why")
+
+
+async def read(
+    running: Running, tables: list[str] | tuple[str, ...], counters: tuple[str, ...] | list[str] = ()
+) -> Picture:
+    """Read from the switch, or say that it is not there."""
+    need_switch(running)
+    try:
+        return await read_picture(running, tables, counters)
+    except SwitchError as error:
+        raise ApiError(503, "The switch is not there", str(error)) from None

@@ -1,0 +1,51 @@
+"""Errors of the API: problem details in JSON (RFC 9457)."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+
+class Problem(BaseModel):
+    """What went wrong: `title` names the kind, `detail` this case and how to mend it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+
+
+class ApiError(Exception):
+    """Ends a request with a problem."""
+
+    def __init__(self, status: int, title: str, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.title = title
+        self.detail = detail
+
+
+def problem_response(status: int, title: str, detail: str) -> JSONResponse:
+    """Make the answer that tells of a problem."""
+    problem = Problem(title=title, status=status, detail=detail)
+    return JSONResponse(problem.model_dump(), status, media_type="application/problem+json")
+
+
+def tell_problems(app: FastAPI) -> None:
+    """Have the app tell all its errors this way."""
+
+    @app.exception_handler(ApiError)
+    async def _(_request: Request, error: ApiError) -> JSONResponse:
+        return problem_response(error.status, error.title, error.detail)
+
+    @app.exception_handler(HTTPException)
+    async def _(request: Request, error: HTTPException) -> JSONResponse:
+        return problem_response(error.status_code, str(error.detail), f"{request.method} {request.url.path}")
+
+    @app.exception_handler(RequestValidationError)
+    async def _(_request: Request, error: RequestValidationError) -> JSONResponse:
+        wrong = "; ".join(f"{each['loc'][-1]}: {each['msg'].lower()}" for each in error.errors())
+        return problem_response(422, "Wrong parameter", wrong)

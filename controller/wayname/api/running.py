@@ -1,0 +1,37 @@
+"""What the API asks of the controller that runs; everything it knows of it stands here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from finsy import P4Schema
+
+from wayname.adapter.events import EventRing
+from wayname.config import Config
+from wayname.edge.boundary import Command
+from wayname.edge.edge import Edge
+from wayname.pipeline.entries import Readable
+
+
+class Running(Protocol):
+    """The controller as the API sees it; the edge's managers are only looked at."""
+
+    config: Config
+    schema: P4Schema
+    edge: Edge
+    events: EventRing
+    sessions: int
+    writes: int
+    failed_writes: int
+
+    @property
+    def connected(self) -> bool:
+        """Whether the switch is there and listens."""
+
+    async def read(self, entities: Sequence[Readable]) -> list[Readable]:
+        """Read from the switch, all in one request."""
+
+    async def command(self, command: Command) -> asyncio.Event:
+        """Have the controller do something; the event is set when it is done."""

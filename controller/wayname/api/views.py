@@ -1,0 +1,186 @@
+"""Puts what the controller and the switch know into the API's answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Literal
+
+from wayname.adapter.events import RecordedEvent
+from wayname.api.models import (
+    Address,
+    Drop,
+    Event,
+    Host,
+    NextHop,
+    Port,
+    Route,
+    SwitchStatus,
+    Table,
+    TableEntry,
+    TableSummary,
+)
+from wayname.api.picture import Picture, TablePicture
+from wayname.api.running import Running
+from wayname.config import Config
+from wayname.config import model as configured
+from wayname.pipeline.reasons import drop_words
+from wayname.wire.mac import Mac
+
+PORT_COUNTERS = ("port_received", "port_sent")
+DROP_COUNTERS: tuple[tuple[Literal["ingress", "egress"], str], ...] = (
+    ("ingress", "ingress_drops"),
+    ("egress", "egress_drops"),
+)
+
+
+def switch_status(running: Running) -> SwitchStatus:
+    """The switch and the way to it."""
+    switch = running.config.switch
+    return SwitchStatus(
+        address=switch.address,
+        device_id=switch.device_id,
+        target=switch.target,
+        state="ready" if running.connected else "connecting",
+        reconnects=reconnects(running),
+        writes=running.writes,
+        failed_writes=running.failed_writes,
+    )
+
+
+def reconnects(running: Running) -> int:
+    """Times that the switch was there again."""
+    return max(0, running.sessions - 1)
+
+
+def ports(config: Config, picture: Picture) -> list[Port]:
+    """The configured ports and what passed them."""
+    answer = []
+    for port in config.ports:
+        received, sent = (picture.counted(counter, port.number) for counter in PORT_COUNTERS)
+        answer.append(
+            Port(
+                number=port.number,
+                name=port.name,
+                vlan=port.vlan,
+                tagged=list(port.tagged),
+                mtu=port.mtu,
+                received_packets=received.packets,
+                received_bytes=received.bytes,
+                sent_packets=sent.packets,
+                sent_bytes=sent.bytes,
+            )
+        )
+    return answer
+
+
+def hosts(running: Running) -> list[Host]:
+    """Stations with their addresses; those without a station last."""
+    where: dict[tuple[int, Mac], int | None] = {(each.vlan, each.mac): each.port for each in running.edge.stations}
+    addresses: defaultdict[tuple[int, Mac], list[Address]] = defaultdict(list)
+    for neighbour in sorted(running.edge.neighbours, key=lambda each: each.at):
+        if neighbour.mac is not None:
+            where.setdefault((neighbour.at.vlan, neighbour.mac), None)
+            address = Address(address=str(neighbour.at.address), state=neighbour.state)
+            addresses[neighbour.at.vlan, neighbour.mac].append(address)
+    answer = []
+    for (vlan, mac), port in sorted(where.items(), key=lambda item: (item[1] is None, item[1] or 0, item[0])):
+        name = port_name(running.config, port)
+        answer.append(Host(vlan=vlan, mac=str(mac), port=port, port_name=name, addresses=addresses[vlan, mac]))
+    return answer
+
+
+def port_name(config: Config, number: int | None) -> str | None:
+    """The name of a port, if it is one of ours."""
+    port = None if number is None else config.port(number)
+    return port.name if port else None
+
+
+def routes(running: Running) -> list[Route]:
+    """All routes, by prefix."""
+    config = running.config
+    answer = [(route.prefix, static_route(running, route)) for route in config.routes]
+    for interface in config.interfaces:
+        for own in interface.global_addresses:
+            connected = Route(
+                prefix=str(own.network),
+                kind="connected",
+                interface=interface.name,
+                address=str(own.ip),
+                via=[],
+                used=True,
+            )
+            answer.append((own.network, connected))
+    return [route for _, route in sorted(answer, key=lambda item: item[0])]
+
+
+def static_route(running: Running, route: configured.Route) -> Route:
+    """A route of the configuration, as it stands now."""
+    via = [
+        NextHop(
+            address=str(hop.address),
+            interface=interface_name(running.config, hop.vlan),
+            weight=weight,
+            health=running.edge.liveness.health(hop),
+        )
+        for hop, weight in route.via
+    ]
+    kind, used = route.refusal or "static", running.edge.routes.is_used(route)
+    return Route(prefix=str(route.prefix), kind=kind, interface=None, address=None, via=via, used=used)
+
+
+def interface_name(config: Config, vlan: int) -> str:
+    """The name of the interface on a VLAN."""
+    interface = config.interface(vlan)
+    return interface.name if interface else f"vlan{vlan}"
+
+
+def table_summary(table: TablePicture) -> TableSummary:
+    """A table in one line."""
+    return TableSummary(
+        name=table.name,
+        about=table.about,
+        size=table.size,
+        entries=len(table.entries),
+        packets=sum(entry.count.packets for entry in table.entries),
+        bytes=sum(entry.count.bytes for entry in table.entries),
+    )
+
+
+def whole_table(table: TablePicture) -> Table:
+    """A table with its entries."""
+    entries = [
+        TableEntry(
+            match=entry.match,
+            action=entry.action,
+            parameters=entry.parameters,
+            priority=entry.priority,
+            packets=entry.count.packets,
+            bytes=entry.count.bytes,
+        )
+        for entry in table.entries
+    ]
+    return Table(name=table.name, about=table.about, size=table.size, entries=entries)
+
+
+def drops(picture: Picture) -> list[Drop]:
+    """The reasons that counted something, the most frequent first."""
+    answer = [
+        Drop(reason=reason, name=drop_words(reason), where=where, packets=count.packets, bytes=count.bytes)
+        for where, counter in DROP_COUNTERS
+        for reason, count in picture.counters[counter].items()
+        if count.packets
+    ]
+    return sorted(answer, key=lambda each: (-each.packets, each.reason))
+
+
+def event(recorded: RecordedEvent) -> Event:
+    """An event with its number and time."""
+    return Event(
+        sequence=recorded.sequence,
+        time=recorded.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        kind=recorded.event.kind,
+        severity=recorded.event.severity,
+        subject=recorded.event.subject,
+        text=recorded.event.text,
+        details=dict(recorded.event.details),
+    )

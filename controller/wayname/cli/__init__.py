@@ -1,0 +1,5 @@
+"""The command `wayname`."""
+
+from wayname.cli.root import main
+
+__all__ = ["main"]

@@ -1,0 +1,70 @@
+"""`wayname capture`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from wayname.cli.client import Parameters
+from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, client_options, pass_asking
+
+
+@click.command()
+@click.argument("port", type=click.IntRange(min=0))
+@click.option(
+    "--write", "-w", "file", type=click.Path(dir_okay=False, path_type=Path), help="A pcap file; - is the output."
+)
+@click.option("--direction", type=click.Choice(["in", "out", "both"]), default="both", show_default=True)
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N packets.")
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help="End after S seconds.")
+@client_options
+@pass_asking
+def command(
+    asking: Asking, port: int, file: Path | None, direction: str, count: int | None, seconds: float | None
+) -> None:
+    """Packets of a port, to a file or to tshark.
+
+    Copies what arrives by PORT and what leaves by it, also what is dropped, at 2000 packets a second each way at most.
+    Without -w each packet is told in a line; `wayname capture 1 -w - | tshark -r -` tells more. Ctrl-C ends it.
+    """
+    from wayname.cli import packets
+
+    parameters: Parameters = {"port": port, "direction": direction, "count": count, "seconds": seconds}
+    written = 0
+    out: BinaryIO | None = None
+    try:
+        with asking.client().stream("/v1/capture", parameters, endless=True) as response:
+            chunks = response.iter_bytes()
+            if file is None:
+                for packet in packets.read_pcap(chunks):
+                    print(packets.in_json(packet) if asking.json else packets.in_words(packet), flush=True)
+                return
+            out = open_output(file)
+            for record in packets.records(chunks):
+                out.write(record)
+                out.flush()
+                written += 1
+    except KeyboardInterrupt:
+        # That is how one ends a capture.
+        pass
+    finally:
+        if out is not None and out is not sys.stdout.buffer:
+            out.close()
+    if file is not None and str(file) != "-":
+        click.echo(f"{max(0, written - 1)} packets in {file}", err=True)
+
+
+def open_output(file: Path) -> BinaryIO:
+    """Open the file, or take standard output."""
+    if str(file) == "-":
+        if sys.stdout.isatty():
+            raise Failure("a pcap file is nothing for a terminal: give -w FILE, or a pipe behind -w -")
+        return sys.stdout.buffer
+    try:
+        return file.open("wb")
+    except OSError as error:
+        raise Failure(f"cannot write {file}: {error.strerror}; give -w another file") from None

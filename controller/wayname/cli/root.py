@@ -1,0 +1,85 @@
+"""The command `wayname` and how it ends: status 0 done, 1 failed, 2 used wrongly; a line on standard error says why."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from wayname.cli.failure import Failure
+from wayname.cli.options import environment_options
+
+# Each command is loaded when it is used, so that help and completion come at once.
+COMMANDS = {
+    "up": ("wayname.cli.up", "Run the controller of a switch."),
+    "status": ("wayname.cli.status", "The switch, the controller and the ports."),
+    "hosts": ("wayname.cli.hosts", "Hosts: where they are and what addresses they use."),
+    "routes": ("wayname.cli.routes", "Routes and whether their next hops answer."),
+    "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
+    "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
+    "events": ("wayname.cli.events", "What happened; --follow goes on."),
+    "capture": ("wayname.cli.capture", "Packets of a port, to a file or to tshark."),
+    "lab": ("wayname_lab.cli", "Run a whole network on this machine."),
+    "completion": ("wayname.cli.completion", "Completion for your shell."),
+}
+
+
+class Commands(click.Group):
+    """The commands of the table above."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; its module has one `command`."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list for the help, without loading anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(importlib.metadata.version("wayname"), message="wayname %(version)s")
+@environment_options
+def wayname() -> None:
+    """Run and watch an edge switch that separates who a host is from where it is.
+
+    `wayname up --config FILE` runs the controller; the other commands ask it.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Carry out a command line and end the process."""
+    try:
+        wayname.main(arguments, prog_name="wayname", standalone_mode=False)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "wayname"
+        tell(f"{error.format_message().rstrip('.')}; `{where} --help` says how")
+        sys.exit(2)
+    except (click.ClickException, Failure) as error:
+        tell(error.format_message() if isinstance(error, click.ClickException) else str(error))
+        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(1)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
+
+
+def tell(text: str) -> None:
+    """Write one line to standard error."""
+    click.echo(f"wayname: {' '.join(text.split())}", err=True)

@@ -1,0 +1,55 @@
+"""Answers for people: tables that fit the terminal, plain where there is none."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 1000
+"""Columns where no terminal sets the width: nothing is folded or cut for a program or a file."""
+
+
+def console() -> Console:
+    """Where answers go."""
+    return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else WIDE)
+
+
+def show_json(answer: Any) -> None:
+    """Write an answer for programs."""
+    print(json.dumps(answer, indent=2, ensure_ascii=False))
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
+    """Write rows under their columns' names, numbers to the right; say so if there are none."""
+    given = list(rows)
+    if not given:
+        print(empty)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, name in enumerate(columns):
+        numbers = all(isinstance(row[index], int) for row in given)
+        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    for row in given:
+        table.add_row(*(cell if isinstance(cell, Text) else Text("" if cell is None else str(cell)) for cell in row))
+    console().print(table)
+
+
+def show_facts(facts: Iterable[tuple[str, object]]) -> None:
+    """Write names and values."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        table.add_row(Text(name), value if isinstance(value, Text) else Text(str(value)))
+    console().print(table)
+
+
+def good_or_bad(text: str, good: bool) -> Text:
+    """A word in green or red, where there are colours."""
+    return Text(text, style="green" if good else "red")

@@ -1,0 +1,48 @@
+"""`wayname tables`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+
+
+@click.command()
+@click.argument("name", required=False)
+@client_options
+@pass_asking
+def command(asking: Asking, name: str | None) -> None:
+    """What the switch's tables hold and how often it was used.
+
+    Without NAME all tables in a line each; with it the table's entries.
+    """
+    from wayname.cli import show
+
+    client = asking.client()
+    if name is None:
+        tables = client.get("/v1/tables")
+        if asking.json:
+            show.show_json(tables)
+            return
+        rows = [(each["name"], each["entries"], each["size"], each["packets"], each["about"]) for each in tables]
+        show.show_table(("table", "entries", "size", "packets", ""), rows, "the program has no tables")
+        return
+    table = client.get(f"/v1/tables/{name}")
+    if asking.json:
+        show.show_json(table)
+        return
+    keys = list(dict.fromkeys(key for entry in table["entries"] for key in entry["match"]))
+    rows = [
+        (*(entry["match"].get(key) for key in keys), action_in_words(entry), entry["packets"], entry["bytes"])
+        for entry in table["entries"]
+    ]
+    show.show_table(
+        (*keys, "action", "packets", "bytes"), rows, f"{name} is empty; it can hold {table['size']} entries"
+    )
+
+
+def action_in_words(entry: dict[str, Any]) -> str:
+    """An entry's action with its parameters."""
+    return " ".join([entry["action"], *(f"{name}={value}" for name, value in entry["parameters"].items())])

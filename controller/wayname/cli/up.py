@@ -1,0 +1,47 @@
+"""`wayname up`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wayname.cli.failure import Failure
+
+
+@click.command()
+@click.option(
+    "--config",
+    "-c",
+    "file",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The switch's configuration (TOML).",
+)
+@click.option("--replace-pipeline", is_flag=True, help="Replace a foreign program that the switch runs.")
+def command(file: Path, replace_pipeline: bool) -> None:
+    """Run the controller of a switch.
+
+    Goes on until Ctrl-C or SIGTERM. The switch forwards without it, and may come and go: the controller says so once
+    and tries again until it is there. Logs go to standard error.
+    """
+    import structlog
+
+    from wayname.adapter import SwitchError
+    from wayname.api.server import AddressError
+    from wayname.cli.controller import run
+    from wayname.config import ConfigError, load_config
+    from wayname.logs.setup import set_up_logs
+    from wayname.pipeline.program import ProgramError
+
+    try:
+        config = load_config(file)
+        set_up_logs(config.controller.log_level, config.controller.log_format)
+        run(config, replace_pipeline)
+    except (ConfigError, ProgramError, SwitchError) as error:
+        raise Failure(str(error)) from None
+    except AddressError as error:
+        raise Failure(f"{file}: controller.api: {error}") from None
+    except Exception:
+        structlog.get_logger().exception("the controller failed", kind="controller.failed")
+        raise Failure("the controller failed; its log has the traceback") from None

@@ -1,0 +1,53 @@
+"""Log lines on standard error: text for people, or one JSON object a line for programs."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+
+def set_up_logs(level: str, form: str, stream: TextIO | None = None) -> None:
+    """Send lines of `level` and above to the stream, as `text` or `json`; colours only where a terminal shows them."""
+    out = sys.stderr if stream is None else stream
+    first: list[Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+    ]
+    last: list[Processor]
+    if form == "json":
+        last = [
+            structlog.processors.format_exc_info,
+            structlog.processors.EventRenamer("text"),
+            structlog.processors.JSONRenderer(),
+        ]
+    else:
+        last = [
+            without_details,
+            structlog.dev.ConsoleRenderer(colors=out.isatty(), timestamp_key="time", pad_event_to=0),
+        ]
+    least = logging.getLevelNamesMapping()[level.upper()]
+    structlog.configure(
+        processors=[*first, *last],
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=structlog.PrintLoggerFactory(out),
+    )
+    take_over_standard_logging(least, [*first, structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last], out)
+
+
+def without_details(_logger: object, _method: str, line: EventDict) -> EventDict:
+    """Leave out what a line's text says already, for people."""
+    line.pop("details", None)
+    return line
+
+
+def take_over_standard_logging(least: int, processors: list[Processor], out: TextIO) -> None:
+    """Bring the lines of libraries, from warnings on, into the same form."""
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=processors))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(max(least, logging.WARNING))

@@ -1,0 +1,97 @@
+"""What Prometheus scrapes: the controller's own numbers, and the switch's as they were read for this scrape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from wayname.api.picture import Picture
+from wayname.api.running import Running
+from wayname.api.views import reconnects
+from wayname.pipeline.reasons import drop_words, punt_words
+
+COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punts", "errors_sent", "errors_held_back")
+
+
+class Scrape(Collector):
+    """One scrape's numbers."""
+
+    def __init__(self, running: Running, by_kind: Mapping[tuple[str, str], int], picture: Picture | None) -> None:
+        self.running = running
+        self.by_kind = by_kind
+        self.picture = picture
+
+    def collect(self) -> Iterable[Metric]:
+        """Return all of them."""
+        yield from self.controller()
+        if self.picture is not None:
+            yield from self.switch(self.picture)
+
+    def controller(self) -> Iterator[Metric]:
+        """What the controller knows by itself."""
+        running, known = self.running, self.running.edge
+        yield GaugeMetricFamily("wayname_switch_connected", "Whether the switch is there.", running.connected)
+        yield CounterMetricFamily(
+            "wayname_switch_reconnects", "Times the way to the switch was found again.", reconnects(running)
+        )
+        yield CounterMetricFamily("wayname_writes", "Updates written to the switch.", running.writes)
+        yield CounterMetricFamily("wayname_failed_writes", "Updates that the switch refused.", running.failed_writes)
+        yield GaugeMetricFamily("wayname_hosts", "Stations that are known.", len(list(known.stations)))
+        up = [neighbour.mac is not None for neighbour in known.neighbours]
+        neighbours = GaugeMetricFamily("wayname_neighbours", "Addresses on the router's links.", labels=["state"])
+        neighbours.add_metric(["up"], up.count(True))
+        neighbours.add_metric(["down"], up.count(False))
+        yield neighbours
+        events = CounterMetricFamily("wayname_events", "Events by kind.", labels=["kind", "severity"])
+        for (kind, severity), count in sorted(self.by_kind.items()):
+            events.add_metric([kind, severity], count)
+        yield events
+
+    def switch(self, picture: Picture) -> Iterator[Metric]:
+        """What was read from the switch."""
+        for way, counter in (("received", "port_received"), ("sent", "port_sent")):
+            packets = CounterMetricFamily(f"wayname_port_{way}_packets", f"Packets {way}.", labels=["port", "name"])
+            octets = CounterMetricFamily(f"wayname_port_{way}_bytes", f"Bytes {way}.", labels=["port", "name"])
+            for port in self.running.config.ports:
+                count = picture.counted(counter, port.number)
+                packets.add_metric([str(port.number), port.name], count.packets)
+                octets.add_metric([str(port.number), port.name], count.bytes)
+            yield packets
+            yield octets
+        drops = CounterMetricFamily("wayname_drops", "Packets dropped.", labels=["where", "reason", "name"])
+        for where in ("ingress", "egress"):
+            for reason, number in packets_of(picture, f"{where}_drops"):
+                drops.add_metric([where, str(reason), drop_words(reason)], number)
+        yield drops
+        punts = CounterMetricFamily("wayname_punts", "Packets to the controller.", labels=["reason"])
+        for reason, number in packets_of(picture, "punts"):
+            punts.add_metric([punt_words(reason)], number)
+        yield punts
+        errors = CounterMetricFamily("wayname_icmpv6_errors", "ICMPv6 errors by type.", labels=["type", "sent"])
+        for counter, sent in (("errors_sent", "yes"), ("errors_held_back", "no")):
+            for kind, number in packets_of(picture, counter):
+                errors.add_metric([str(kind), sent], number)
+        yield errors
+        entries = GaugeMetricFamily("wayname_table_entries", "Entries in a table.", labels=["table"])
+        sizes = GaugeMetricFamily("wayname_table_size", "Entries that a table can hold.", labels=["table"])
+        for table in picture.tables.values():
+            entries.add_metric([table.name], len(table.entries))
+            sizes.add_metric([table.name], table.size)
+        yield entries
+        yield sizes
+
+
+def packets_of(picture: Picture, counter: str) -> list[tuple[int, int]]:
+    """The indices that counted something, with their packets."""
+    return [(index, count.packets) for index, count in sorted(picture.counters[counter].items()) if count.packets]
+
+
+def exposition(running: Running, by_kind: Mapping[tuple[str, str], int], picture: Picture | None) -> bytes:
+    """Write all numbers in Prometheus's text format."""
+    registry = CollectorRegistry()
+    registry.register(Scrape(running, by_kind, picture))
+    return generate_latest(registry)
