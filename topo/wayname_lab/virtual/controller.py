@@ -1,0 +1,135 @@
+"""A controller on the virtual clock: the other adapter of `wayname.edge`, beside the one over gRPC."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from finsy import P4DigestList, P4PacketIn, P4PacketOut, P4Schema
+from finsy.p4entity import decode_entity
+from finsy.proto import p4r
+
+from wayname.adapter.connection import learned
+from wayname.config.model import Config
+from wayname.edge import boundary
+from wayname.edge.boundary import UpdateKind
+from wayname.edge.edge import Edge
+from wayname_lab.virtual.clock import MILLISECOND, SECOND, Alarm, Clock
+from wayname_lab.virtual.switch import VirtualSwitch
+
+# From the switch to its controller or back: two processes on one machine.
+LATENCY = MILLISECOND
+# How soon a controller tries to reach its switch again.
+RECONNECT = 100 * MILLISECOND
+OPERATIONS = {
+    UpdateKind.INSERT: p4r.Update.INSERT,
+    UpdateKind.MODIFY: p4r.Update.MODIFY,
+    UpdateKind.DELETE: p4r.Update.DELETE,
+}
+
+
+class VirtualController:
+    """A controller that may be killed, and started again knowing nothing but its configuration."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        switch: VirtualSwitch,
+        config: Config,
+        schema: P4Schema,
+        rng: random.Random,
+        tell: Callable[[boundary.Event], None],
+    ) -> None:
+        self._clock = clock
+        self._switch = switch
+        self._config = config
+        self._schema = schema
+        self._rng = rng
+        self._tell = tell
+        self._edge: Edge | None = None
+        self._connected = False
+        self._timer = Alarm(clock, self._handle_timer)
+
+    def start(self) -> None:
+        """Start, and look for the switch."""
+        self._edge = Edge(self._config, self._schema, self._rng)
+        self._look_for_switch(self._edge)
+
+    def kill(self) -> None:
+        """End without a word; what is under way to it is lost."""
+        self._edge = None
+        self._connected = False
+        self._switch.tell = None
+        self._timer.set(None)
+
+    def _look_for_switch(self, edge: Edge) -> None:
+        if edge is not self._edge:
+            return
+        if self._switch.runs != self._connected:
+            self._connected = self._switch.runs
+            if self._connected:
+                self._switch.tell = lambda kind, message: self._later(edge, lambda: self._hear(kind, message))
+                self._receive(boundary.SwitchUp(self._read_back()))
+            else:
+                self._receive(boundary.SwitchDown("the connection was lost"))
+        self._clock.at(self._clock.now + RECONNECT, lambda: self._look_for_switch(edge))
+
+    def _later(self, edge: Edge, action: Callable[[], None]) -> None:
+        """Let a message arrive after its way; it finds nobody if the controller was killed meanwhile."""
+        self._clock.at(self._clock.now + LATENCY, lambda: action() if edge is self._edge else None)
+
+    def _read_back(self) -> list[Any]:
+        return [decode_entity(entity, self._schema) for entity in self._switch.entities()]
+
+    def _hear(self, kind: str, message: bytes) -> None:
+        """Take a message of the switch."""
+        if kind == "packet":
+            response = p4r.StreamMessageResponse(packet=p4r.PacketIn.FromString(message))
+            packet = P4PacketIn.decode(response, self._schema)
+            self._receive(boundary.PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"]))
+        elif kind == "digest":
+            digest = p4r.DigestList.FromString(message)
+            self._switch.acknowledge(
+                p4r.DigestListAck(digest_id=digest.digest_id, list_id=digest.list_id).SerializeToString()
+            )
+            for seen in P4DigestList.decode(p4r.StreamMessageResponse(digest=digest), self._schema):
+                self._receive(learned(seen))
+        else:
+            entity = p4r.Entity(table_entry=p4r.TableEntry.FromString(message))
+            self._receive(boundary.Idle(decode_entity(entity, self._schema)))
+
+    def _receive(self, message: boundary.Input) -> None:
+        if self._edge is not None:
+            self._edge.receive(message, self._clock.now / SECOND)
+            self._carry_out(self._edge)
+
+    def _handle_timer(self) -> None:
+        if self._edge is not None:
+            self._edge.handle_timer(self._clock.now / SECOND)
+            self._carry_out(self._edge)
+
+    def _carry_out(self, edge: Edge) -> None:
+        for output in edge.take_outputs():
+            if isinstance(output, boundary.Event):
+                self._tell(output)
+            else:
+                self._later(edge, partial(self._send, output))
+        timer = edge.next_timer()
+        # A nanosecond later, so that the seconds made of it are not before what was asked for.
+        self._timer.set(None if timer is None else int(timer * SECOND) + 1)
+
+    def _send(self, output: boundary.Write | boundary.PacketOut) -> None:
+        if not self._switch.runs:
+            return
+        if isinstance(output, boundary.PacketOut):
+            packet = P4PacketOut(output.payload, kind=output.kind, port=output.port, vlan=output.vlan)
+            self._switch.packet_out(packet.encode_update(self._schema).packet.SerializeToString())
+            return
+        updates = [
+            p4r.Update(type=OPERATIONS[operation], entity=entity.encode(self._schema))
+            for operation, entity in output.updates
+        ]
+        request = p4r.WriteRequest(device_id=1, updates=updates)
+        for (code, text), update in zip(self._switch.write(request.SerializeToString()), output.updates, strict=True):
+            if code != 0:
+                self._receive(boundary.WriteFailed(update, code, text))

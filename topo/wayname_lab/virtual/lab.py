@@ -1,0 +1,124 @@
+"""A whole lab in one process on the virtual clock, deterministic by its seed."""
+
+import random
+from functools import partial
+from typing import Any
+
+import wayname_switch
+from finsy import P4Schema
+
+from wayname.config.load import parse_config
+from wayname.edge.boundary import Event
+from wayname_lab.configuration import Controlled, controller_toml
+from wayname_lab.happenings import Happenings
+from wayname_lab.model import Lab, Link, Quality
+from wayname_lab.plan import plan_lab
+from wayname_lab.programs import REPOSITORY
+from wayname_lab.virtual.clock import SECOND, Clock
+from wayname_lab.virtual.controller import VirtualController
+from wayname_lab.virtual.host import VirtualHost
+from wayname_lab.virtual.link import Trace, VirtualLink
+from wayname_lab.virtual.switch import VirtualSwitch
+
+SOURCE = REPOSITORY / "p4src"
+HostEvent = dict[str, Any]
+
+
+class VirtualLab:
+    """Switches, controllers, links and hosts of a lab; nothing happens until `run_until`."""
+
+    def __init__(self, lab: Lab, seed: int) -> None:
+        self.plan = plan_lab(lab)
+        self.clock = Clock()
+        self.trace = Trace()
+        self.happenings = Happenings(lambda: self.clock.now / SECOND)
+        self.events: list[tuple[str, Event]] = []  # of controllers
+        self.host_events: list[tuple[str, HostEvent]] = []
+        self.links: dict[str, VirtualLink] = {}
+        self.switches: dict[str, VirtualSwitch] = {}
+        self.controllers: dict[str, VirtualController] = {}
+        self.hosts: dict[str, VirtualHost] = {}
+        self._rng = random.Random(seed)
+        self._make_routers()
+        self._make_links()
+        self._make_hosts()
+
+    @property
+    def now(self) -> float:
+        """The time in seconds."""
+        return self.clock.now / SECOND
+
+    def run_until(self, seconds: float) -> None:
+        """Let everything happen up to a time."""
+        self.clock.run_until(round(seconds * SECOND))
+
+    def run_for(self, seconds: float) -> None:
+        """Let everything happen that happens in so many seconds."""
+        self.run_until(self.now + seconds)
+
+    def link(self, name: str) -> Link:
+        """Return a link by its name, such as "a-p"."""
+        return next(link for link in self.plan.lab.links if link.name == name)
+
+    def cut(self, name: str) -> None:
+        """Let a link lose everything in both directions."""
+        self.links[name].is_cut = True
+        self.happenings.tell("lab", f"link {name} cut", "warning")
+
+    def restore(self, name: str) -> None:
+        """Mend a link."""
+        self.links[name].is_cut = False
+        self.happenings.tell("lab", f"link {name} restored")
+
+    def command(self, host: str, command: str, **fields: object) -> int | None:
+        """Let a host do something; return the flow that this began."""
+        return self.hosts[host].command({"command": command, **fields})
+
+    def events_of(self, host: str, kind: str, flow: int | None = None) -> list[HostEvent]:
+        """Return what a host told of one kind."""
+        return [
+            event
+            for whose, event in self.host_events
+            if whose == host and event["event"] == kind and (flow is None or event.get("flow") == flow)
+        ]
+
+    def _make_routers(self) -> None:
+        program = wayname_switch.device_config(str(SOURCE / "v1model" / "main.p4"), include=[str(SOURCE)])
+        schema = P4Schema(SOURCE / "wayname.p4info.txtpb")
+        for name, router in self.plan.routers.items():
+            switch = VirtualSwitch(self.clock, name, program, schema)
+            text = controller_toml(router, Controlled("127.0.0.1:9559", f"unix:/{name}.api"))
+            config = parse_config(text, f"{name}.toml")
+            rng = random.Random(self._rng.getrandbits(64))
+            take = partial(self._take, name)
+            controller = VirtualController(self.clock, switch, config, schema, rng, take)
+            self.switches[name], self.controllers[name] = switch, controller
+            self.clock.at(0, switch.start)
+            self.clock.at(0, controller.start)
+
+    def _make_links(self) -> None:
+        for link in self.plan.lab.links:
+            made = self._make_link(link.name, link.quality)
+            for end, other in ((link.a, link.b), (link.b, link.a)):
+                port = self.plan.routers[end].port_to(other)
+                self.switches[end].connect(port.number, made, link.quality)
+
+    def _make_hosts(self) -> None:
+        for host in self.plan.hosts.values():
+            made = self._make_link(f"{host.edge}-{host.name}", Quality())
+            self.switches[host.edge].connect(host.port, made, Quality())
+            self.hosts[host.name] = VirtualHost(
+                self.clock, host, made, self._rng.getrandbits(32), self._take_host_event
+            )
+
+    def _make_link(self, name: str, quality: Quality) -> VirtualLink:
+        rng = random.Random(self._rng.getrandbits(64))
+        self.links[name] = VirtualLink(self.clock, name, quality, rng, self.trace)
+        return self.links[name]
+
+    def _take(self, router: str, event: Event) -> None:
+        self.events.append((router, event))
+        self.happenings.tell(router, event.text, event.severity.value)
+
+    def _take_host_event(self, host: str, event: HostEvent) -> None:
+        self.host_events.append((host, event))
