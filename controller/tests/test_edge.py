@@ -283,7 +283,7 @@ class TestRoutes:
         rig.advance(1)
         assert rig.kinds().count("nexthop.up") == 2
         first.silent = True
-        rig.advance(1.1)
+        rig.advance(0.75)
         assert "nexthop.down" in rig.kinds()
         assert {port for n in range(32) for port in requests(host.ping(f"2001:db8:aaaa::{n:x}"))} == {5}
         # All next hops of the longer prefix are down: the shorter one serves.

@@ -2,7 +2,7 @@
 
 Every `probe` seconds each is sent an echo request of the router to itself: the neighbour's forwarding returns it,
 whether or not its control plane is there. Where that cannot be (no global address on the link, or the MAC is not known)
-or stayed without an answer, it is solicited as well. Three probes without any answer: down.
+or stayed without an answer, it is solicited as well, and twice as often. Three probes without any answer: down.
 """
 
 from __future__ import annotations
@@ -140,7 +140,9 @@ class Liveness:
                 self._lose(hop, watched, now)
             self._probe(hop, watched)
             watched.asked = True
-            self._timers.set(hop, now + self._config.timing.probe)
+            # In doubt it is asked twice as often, so that a cut is known after three times `probe` at most.
+            doubtful = watched.misses and watched.health is not Health.DOWN
+            self._timers.set(hop, now + self._config.timing.probe / (2 if doubtful else 1))
 
     def _lose(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
         watched.health = Health.DOWN
