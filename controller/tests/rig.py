@@ -133,7 +133,7 @@ class Rig:
         elif isinstance(output, PacketOut):
             out = fy.P4PacketOut(output.payload, kind=output.kind, port=output.port, vlan=output.vlan)
             packet = out.encode_update(self.schema).packet
-            self._leave(self.switch.packet_out(packet.SerializeToString()))
+            self._leave(self.switch.packet_out(packet.SerializeToString(), self._ns()))
         elif isinstance(output, Write):
             self.writes.append(output)
             for update, (code, text) in zip(output.updates, self._write(output), strict=True):
