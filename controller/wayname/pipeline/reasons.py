@@ -16,6 +16,8 @@ class Punt(IntEnum):
     NEIGHBOUR_ADVERTISEMENT = 6
     CAPTURED_IN = 7
     CAPTURED_OUT = 8
+    TRACE = 9
+    LOOPBACK = 10
 
 
 # Copies have meters of their own, by port.
@@ -56,6 +58,17 @@ class Drop(IntEnum):
     INTERFACE_UNKNOWN = 49
     PUNT_RATE = 60
     ERROR_NO_SOURCE = 61
+    OPTION_PAST_END = 70
+    SEGMENTS_WRONG = 71
+    SEGMENTS_LEFT = 72
+    UPPER_LAYER = 73
+    INNER_LENGTH = 74
+    INNER_VERSION = 75
+    INNER_CONGESTION = 76
+    POLICY_UNKNOWN = 77
+    SOURCE_ROUTE_GROUP = 78
+    INNER_HEADER = 79
+    TRACE_FOREIGN = 80
 
 
 DROP_WORDS = {
@@ -90,6 +103,17 @@ DROP_WORDS = {
     Drop.INTERFACE_UNKNOWN: "no router interface where it would leave",
     Drop.PUNT_RATE: "too many for the controller",
     Drop.ERROR_NO_SOURCE: "an ICMPv6 error from an interface that is gone",
+    Drop.OPTION_PAST_END: "a hop-by-hop option is longer than its header",
+    Drop.SEGMENTS_WRONG: "a segment list that contradicts itself",
+    Drop.SEGMENTS_LEFT: "a tunnel ends here, but its segments do not",
+    Drop.UPPER_LAYER: "to a segment of ours, with nothing inside that it takes",
+    Drop.INNER_LENGTH: "the packet in the tunnel is longer than the tunnel's payload",
+    Drop.INNER_VERSION: "the packet in the tunnel is of another IP version than it says",
+    Drop.INNER_CONGESTION: "the tunnel met congestion, its packet cannot say so",
+    Drop.POLICY_UNKNOWN: "a policy or source route that is not there",
+    Drop.SOURCE_ROUTE_GROUP: "a source route with a group in it",
+    Drop.INNER_HEADER: "an IPv4 header in the tunnel that makes no sense",
+    Drop.TRACE_FOREIGN: "the controller's copy of a trace that is not ours (no loss)",
 }
 
 
