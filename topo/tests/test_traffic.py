@@ -17,12 +17,14 @@ def test_each_flow_has_its_parts() -> None:
     assert commands == [
         ("b1", "tcp_serve"),
         ("a1", "tcp_send"),
+        ("a2", "tcp_serve"),
+        ("b2", "tcp_send"),
         ("b2", "udp_receive"),
         ("a2", "udp_send"),
         ("a1", "ping"),
         ("b1", "ping"),
     ]
-    udp = traffic.parts[3].command
+    udp = traffic.parts[5].command
     assert udp["rate"] * udp["size"] * 8 == 2_000_000
 
 
@@ -46,7 +48,7 @@ def test_a_stream_and_its_loss() -> None:
     report = {"flow": 3, "event": "udp_report", "from": "[2001:db8:1:10::12]:4000", "longest_gap_ns": 5}
     traffic.take("b2", report | {"at_ns": SECOND, "bytes": 1000, "received": 1, "lost": 0})
     traffic.take("b2", report | {"at_ns": 2 * SECOND, "bytes": 3000, "received": 3, "lost": 1})
-    flow = traffic.flows[1]
+    flow = traffic.flows[2]
     assert (flow.rate, flow.lost, flow.counted, flow.longest_gap) == (16_000, 1, 4, 5)
 
 

@@ -9,6 +9,8 @@ import httpx
 from wayname_lab.happenings import Happenings, Severity
 
 PAUSE = 0.1
+# Each packet of a host may make some of these; `wayname events` has them all.
+COMMONPLACE = ("station.", "neighbour.")
 SEVERITIES: dict[str, Severity] = {"info": "info", "warning": "warning", "error": "error"}
 
 
@@ -56,4 +58,5 @@ class ControllerApi:
             async for line in response.aiter_lines():
                 event = json.loads(line)
                 self._seen = event["sequence"]
-                happenings.tell(self.name, event["text"], SEVERITIES[event["severity"]])
+                if not event["kind"].startswith(COMMONPLACE):
+                    happenings.tell(self.name, event["text"], SEVERITIES[event["severity"]])

@@ -112,7 +112,7 @@ class VirtualController:
         for output in edge.take_outputs():
             if isinstance(output, boundary.Event):
                 self._tell(output)
-            else:
+            elif isinstance(output, boundary.Write | boundary.PacketOut):
                 self._later(edge, partial(self._send, output))
         timer = edge.next_timer()
         # A nanosecond later, so that the seconds made of it are not before what was asked for.

@@ -1,0 +1,150 @@
+"""Labs of real processes, on wires and in network namespaces: traffic, a cut link, killed controllers and switches.
+
+Times are bounds of what the issue of a fault may cost, not measurements; on wires no root is needed.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wayname_lab.load import LabError, find_lab
+from wayname_lab.namespaces import Namespaces, missing_for_namespaces
+from wayname_lab.plan import plan_lab
+from wayname_lab.programs import program
+from wayname_lab.running import LabFolder, RunningLab
+from wayname_lab.show import MEDIA
+from wayname_lab.traffic import Traffic
+
+PATIENCE = 20.0
+
+
+def lacking(medium: str) -> str:
+    """Return why a lab cannot run here."""
+    try:
+        program("wayname-switch"), program("wayname-host")
+    except LabError as error:
+        return str(error)
+    return f"namespaces {missing_for_namespaces()}" if medium == "namespaces" and missing_for_namespaces() else ""
+
+
+@pytest.fixture(params=sorted(MEDIA))
+def medium(request: pytest.FixtureRequest) -> str:
+    reason = lacking(request.param)
+    if reason:
+        pytest.skip(reason)
+    return str(request.param)
+
+
+class Watched:
+    """A running lab with its traffic."""
+
+    def __init__(self, running: RunningLab, traffic: Traffic) -> None:
+        self.running = running
+        self.traffic = traffic
+
+    async def until(self, happens: Callable[[], bool]) -> float:
+        """Wait until something is so; return how long that took."""
+        began = self.running.elapsed()
+        async with asyncio.timeout(PATIENCE):
+            while not happens():  # noqa: ASYNC110 (what is waited for is told in many ways)
+                await asyncio.sleep(0.02)
+        return self.running.elapsed() - began
+
+    async def until_all_flow(self) -> float:
+        """Wait until something new arrived on every flow."""
+        before = [flow.last_progress for flow in self.traffic.flows]
+        return await self.until(
+            lambda: all(flow.last_progress != then for flow, then in zip(self.traffic.flows, before, strict=True))
+        )
+
+    def told(self, who: str, word: str, since: float) -> bool:
+        """Whether somebody told something since a moment."""
+        kept = self.running.happenings.kept
+        return any(each.time > since and each.who == who and word in each.text for each in kept)
+
+
+def namespaces() -> list[Path]:
+    """Return the namespaces of this process's labs."""
+    return list(Path("/run/netns").glob(f"wayname-{os.getpid()}-*"))
+
+
+@asynccontextmanager
+async def watched(name: str, medium: str, folder: Path) -> AsyncIterator[Watched]:
+    plan = plan_lab(find_lab(name))
+    traffic = Traffic(plan)
+    async with RunningLab(plan, MEDIA[medium](plan, folder), folder, traffic.take) as running:
+        for part in traffic.parts:
+            traffic.started(part, await running.stations[part.host].start(part.command))
+        lab = Watched(running, traffic)
+        await lab.until_all_flow()
+        yield lab
+
+
+def processes(folder: Path) -> list[str]:
+    """Return the command lines that name the lab's folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                arguments = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if str(folder) in arguments:
+                found.append(arguments)
+    return found
+
+
+async def test_a_cut_link_is_seen_within_a_second_and_all_flows_go_on(medium: str) -> None:
+    with LabFolder() as folder:
+        async with watched("two-providers", medium, folder) as lab:
+            link = next(link for link in lab.running.plan.lab.links if link.name == "a-p")
+            since = lab.running.elapsed()
+            await lab.running.set_cut(link, True)
+            seen = await lab.until(lambda: all(lab.told(who, "does not answer", since) for who in ("a", "p")))
+            assert seen < 1.5
+            await lab.until_all_flow()
+            since = lab.running.elapsed()
+            await lab.running.set_cut(link, False)
+            seen = await lab.until(lambda: all(lab.told(who, " answers", since) for who in ("a", "p")))
+            assert seen < 1.5
+            await lab.until_all_flow()
+
+
+async def test_killed_controllers_and_switches_come_back_under_traffic(medium: str) -> None:
+    with LabFolder() as folder:
+        async with watched("line", medium, folder) as lab:
+            ping = next(flow for flow in lab.traffic.flows if flow.flow.kind == "ping")
+            lab.running.kill_controller("p")
+            since = lab.running.elapsed()
+            await lab.until(lambda: lab.told("p", "the switch is there", since))
+            await lab.until_all_flow()
+            assert ping.lost == 0
+            lab.running.kill_switch("p")
+            await lab.until_all_flow()
+            assert ping.longest_gap < 2e9
+            kept = lab.running.supervisor.kept
+            assert (kept["p-switch"].starts, kept["p-controller"].starts) == (2, 2)
+        assert processes(folder) == []
+    assert not folder.exists()
+
+
+async def test_nothing_is_left_after_an_error(medium: str) -> None:
+    plan = plan_lab(find_lab("line"))
+    with LabFolder() as folder:
+        made = MEDIA[medium](plan, folder)
+        with pytest.raises(ZeroDivisionError):
+            async with RunningLab(plan, made, folder, ignore):
+                assert processes(folder)
+                raise ZeroDivisionError
+        assert processes(folder) == []
+        assert not isinstance(made, Namespaces) or namespaces() == []
+    assert not folder.exists()
+
+
+def ignore(host: str, event: dict[str, Any]) -> None:
+    """Take no notice of a host's event."""
