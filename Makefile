@@ -15,9 +15,11 @@ PYTHON_ROOMS := $(wildcard controller topo ptf-tests)
 
 # `make run SECONDS=20` ends by itself.
 SECONDS :=
-RUN_DIR := $(shell echo $${TMPDIR:-/tmp})/wayname-run-$(shell id -u)
 
-.PHONY: help venv venv-switch wheel switch everything run test test-switch test-binding test-p4src test-controller test-ptf conformance fuzz bench-switch fmt lint clean
+INSTALL_MODULES = for module in wayname_switch wayname_host wayname_cga; do install -m 644 switch/target/release/lib$$module.so \
+    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
+
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo conformance fuzz bench-switch fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -42,20 +44,28 @@ everything: venv ## All that is Rust: the embedded switch, the hosts of labs, Py
 
 # The module as it comes out of the common build: maturin would build its dependencies once more, with other features.
 venv-switch: everything ## The Python modules that are written in Rust, into the Python environment
-	for module in wayname_switch wayname_host wayname_cga; do install -m 644 switch/target/release/lib$$module.so \
-	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
+	@$(INSTALL_MODULES)
 
 wheel: venv ## Wheels of the Python modules, in switch/target/wheels
 	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
 	$(BIN)/maturin build --release --locked -m topo/host/python/Cargo.toml
 	$(BIN)/maturin build --release --locked -m controller/cga/python/Cargo.toml
 
-run: switch ## Start the switch with the edge pipeline on two wires (SECONDS=n ends it by itself)
-	mkdir -p $(RUN_DIR)
-	$(if $(SECONDS),timeout --preserve-status --signal=INT $(SECONDS)) $(SWITCH) -I p4src --cpu-port 510 --device-id 1 \
-	    -i 1@wire:$(RUN_DIR)/1 -i 2@wire:$(RUN_DIR)/2 p4src/v1model/main.p4
+# What a lab runs. The same choice of features as for everything, so that `make test` builds none of it again.
+lab-programs: venv
+	@echo "== switch, hosts and their Python modules (the first build takes some minutes)"
+	cd switch && $(CARGO) build --release --locked --lib --bin wayname-switch --bin wayname-host
+	@$(INSTALL_MODULES)
 
-test: test-switch test-binding test-p4src test-controller test-ptf ## All tests
+run: lab-programs ## Run the two-provider lab with traffic (SECONDS=n ends it by itself)
+	@$(BIN)/wayname lab run two-providers $(if $(SECONDS),--seconds $(SECONDS))
+
+LAB := two-providers
+IN := wires
+lab: lab-programs ## Run a lab: LAB=name or file, IN=wires or namespaces (root), SECONDS=n
+	@$(BIN)/wayname lab run $(LAB) --in $(IN) $(if $(SECONDS),--seconds $(SECONDS))
+
+test: test-switch test-binding test-p4src test-controller test-ptf test-topo ## All tests
 
 test-switch: everything ## The tests of the embedded switch and of the hosts
 	cd switch && $(CARGO) test --release --locked --workspace
@@ -78,6 +88,9 @@ test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pa
 	$(BIN)/python ptf-tests/run --wires
 	$(BIN)/python ptf-tests/run --veth
 	$(BIN)/python ptf-tests/run --bmv2
+
+test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and with root in namespaces
+	$(BIN)/python -m pytest -q topo/tests
 
 conformance: venv ## p4c's own cases on the embedded switch: make conformance P4C_TESTDATA=<p4c>/testdata
 	@test -d "$(P4C_TESTDATA)/p4_16_samples" || { echo "say where p4c's cases are: make conformance P4C_TESTDATA=<p4c>/testdata"; exit 2; }
