@@ -1,7 +1,7 @@
 """A user-space IPv6 host in process: `wayname-host` without a wire, threads or root.
 
-Frames go in and come out as bytes. Time is in nanoseconds and is the caller's. Commands take effect with the next `poll`;
-what they find out comes as events, each a JSON object. docs/host.md lists both.
+Frames go in and come out as bytes. Time is in nanoseconds and is the caller's. Commands take effect with the next
+`poll`; what they find out comes as events, each a JSON object. docs/host.md lists both.
 """
 
 from typing import Literal, final

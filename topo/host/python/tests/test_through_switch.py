@@ -1,4 +1,4 @@
-"""Two hosts on one VLAN of the embedded switch: the edge pipeline as a plain bridge, in one process and on one clock."""
+"""Two hosts on one VLAN of the embedded switch: the edge pipeline as a bridge, in one process and on one clock."""
 
 from __future__ import annotations
 
