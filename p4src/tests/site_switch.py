@@ -56,13 +56,14 @@ class SiteSwitch:
         entry.table_id = self.tables[table].preamble.id
         for field in self.tables[table].match_fields:
             key = keys[field.name]
-            match = entry.match.add(field_id=field.id)
             if field.match_type == p4i.MatchField.LPM:
                 address, _, length = str(key).partition("/")
-                match.lpm.value = octets(value_of(address))
-                match.lpm.prefix_len = int(length)
+                if int(length):         # P4Runtime leaves a prefix of no length out
+                    match = entry.match.add(field_id=field.id)
+                    match.lpm.value = octets(value_of(address))
+                    match.lpm.prefix_len = int(length)
             else:
-                match.exact.value = octets(value_of(key))
+                entry.match.add(field_id=field.id).exact.value = octets(value_of(key))
         entry.action.action.action_id = self.actions[action].preamble.id
         for parameter in self.actions[action].params:
             value = octets(value_of((parameters or {})[parameter.name]))
