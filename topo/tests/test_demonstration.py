@@ -2,7 +2,7 @@
 
 import pytest
 
-from wayname_lab.demonstration import CUT_FOR, EVERY, FIRST_CUT, expendable, planned
+from wayname_lab.demonstration import CUT_FOR, EVERY, FIRST_CUT, expendable, is_due
 from wayname_lab.load import find_lab
 
 
@@ -11,11 +11,6 @@ def test_expendable_links(lab: str, links: list[str]) -> None:
     assert [link.name for link in expendable(find_lab(lab))] == links
 
 
-def test_cuts_take_turns_with_quiet_between() -> None:
-    links = expendable(find_lab("two-providers"))
-    assert planned(links, FIRST_CUT - 0.1) is None
-    assert planned(links, FIRST_CUT) == links[0]
-    assert planned(links, FIRST_CUT + CUT_FOR) is None
-    assert planned(links, FIRST_CUT + EVERY) == links[1]
-    assert planned(links, FIRST_CUT + 4 * EVERY) == links[0]
-    assert planned([], FIRST_CUT) is None
+def test_cuts_have_quiet_before_and_between() -> None:
+    moments = (FIRST_CUT - 0.1, FIRST_CUT, FIRST_CUT + CUT_FOR, FIRST_CUT + EVERY)
+    assert [is_due(moment) for moment in moments] == [False, True, False, True]

@@ -5,6 +5,10 @@ Times are bounds of what the issue of a fault may cost, not measurements; on wir
 
 import asyncio
 import os
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -148,3 +152,24 @@ async def test_nothing_is_left_after_an_error(medium: str) -> None:
 
 def ignore(host: str, event: dict[str, Any]) -> None:
     """Take no notice of a host's event."""
+
+
+@pytest.mark.skipif(lacking("wires") != "", reason=lacking("wires"))
+def test_ctrl_c_ends_everything_in_order() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = [sys.executable, "-m", "wayname", "lab", "run", "line"]
+        environment = os.environ | {"TMPDIR": folder}
+        with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True) as lab:
+            assert lab.stdout is not None
+            said = []
+            for line in lab.stdout:
+                said.append(line)
+                if " flows " in line and "Mbit" in line:
+                    break
+            assert processes(Path(folder))
+            lab.send_signal(signal.SIGINT)
+            said += lab.stdout.readlines()
+            assert lab.wait(10) == 0
+        assert said[-1] == "== traffic flowed\n"
+        assert list(Path(folder).iterdir()) == []
+        assert processes(Path(folder)) == []

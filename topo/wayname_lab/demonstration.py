@@ -24,9 +24,7 @@ def expendable(lab: Lab) -> list[Link]:
     return found
 
 
-def planned(links: list[Link], elapsed: float) -> Link | None:
-    """Return the link that is cut at this moment."""
+def is_due(elapsed: float) -> bool:
+    """Return whether a link is cut at this moment."""
     since = elapsed - FIRST_CUT
-    if not links or since < 0 or since % EVERY >= CUT_FOR:
-        return None
-    return links[int(since // EVERY) % len(links)]
+    return since >= 0 and since % EVERY < CUT_FOR

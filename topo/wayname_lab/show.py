@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 
 from wayname_lab.admin import Octets
-from wayname_lab.demonstration import expendable, planned
+from wayname_lab.demonstration import expendable, is_due
 from wayname_lab.happenings import Happening
 from wayname_lab.load import LabError
 from wayname_lab.model import Lab
@@ -127,11 +127,20 @@ class Show:
     async def _step(self) -> None:
         """Measure the links, and cut or restore what is due."""
         if self._automatic:
-            wanted = planned(self._expendable, self._running.elapsed() - self._began)
-            for link in self._expendable:
-                if (link == wanted) != (link.name in self._running.cut_links):
-                    await self._running.set_cut(link, link == wanted)
+            await self._cut_by_itself()
         self._links = [await self._measure(number) for number in range(len(self._lab.links))]
+
+    async def _cut_by_itself(self) -> None:
+        is_cut = self._running.cut_links
+        due = is_due(self._running.elapsed() - self._began)
+        if due and not is_cut:
+            rates = {link.name: link.forth + link.back for link in self._links}
+            busiest = max(self._expendable, key=lambda link: rates[link.name])
+            await self._running.set_cut(busiest, True)
+        elif not due:
+            for link in self._expendable:
+                if link.name in is_cut:
+                    await self._running.set_cut(link, False)
 
     async def _measure(self, number: int) -> LinkView:
         link = self._lab.links[number]
