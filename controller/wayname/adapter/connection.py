@@ -5,6 +5,7 @@ finsy's own `Switch` is not used: it replaces whatever program a switch runs, an
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
@@ -58,6 +59,8 @@ class Connection:
         tls = config.tls
         credentials = GRPCCredentialsTLS(cacert=tls.ca, cert=tls.certificate, private_key=tls.key) if tls else None
         self._client = P4Client(config.address, credentials, wait_for_ready=False)
+        # A stream takes one message at a time; two at once break it.
+        self._sending = asyncio.Lock()
 
     async def open(self) -> None:
         """Connect and ask to be the one that the switch listens to."""
@@ -167,7 +170,8 @@ class Connection:
         """Send a packet-out."""
         out = P4PacketOut(packet.payload, kind=packet.kind, port=packet.port, vlan=packet.vlan)
         try:
-            await self._client.send(out.encode_update(self._schema))
+            async with self._sending:
+                await self._client.send(out.encode_update(self._schema))
         except P4ClientError as error:
             raise self._explain(error) from None
 
@@ -193,7 +197,8 @@ class Connection:
                 return [PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"])]
             case "digest":
                 digest = decode_stream(message, self._schema)
-                await self._client.send(digest.ack().encode_update(self._schema))
+                async with self._sending:
+                    await self._client.send(digest.ack().encode_update(self._schema))
                 return [learned(each) for each in digest]
             case "idle_timeout_notification":
                 return [Idle(entry) for entry in decode_stream(message, self._schema)]
