@@ -14,7 +14,7 @@ from scapy.packet import Packet
 
 from harness.collect import AtOnce, Collector, Markers, Punted
 from harness.entries import Entries
-from harness.grpc_target import PATIENCE
+from harness.grpc_target import PATIENCE, GrpcTarget
 from harness.target import Target
 from small_site import CPU, CPU_SESSION, DROP, GROUPS, OUT, PUNT, entries
 
@@ -36,6 +36,12 @@ class EntitiesTest(BaseTest):
         """Whether what a target does in its own time takes too long."""
         return time.monotonic() > self._began + PATIENCE
 
+    def needs_grpc(self) -> GrpcTarget:
+        """The gRPC server; skip in process, where there is none."""
+        if not isinstance(self.target, GrpcTarget):
+            self.skipTest("needs a gRPC server; in process there is none")
+        return self.target
+
     def needs_own_time(self) -> None:
         """Skip where time is not in our hand."""
         if not self.target.at_once:
@@ -54,7 +60,9 @@ class EdgeTest(EntitiesTest):
         super().setUp()
         self.dataplane = ptf.dataplane_instance
         self.dataplane.flush()
-        self.collector: Collector = AtOnce(self.target) if self.target.at_once else Markers(self.target, self.entries)
+        self.collector: Collector = (
+            AtOnce(self.target) if self.target.at_once else Markers(self.target, self.entries, self.id())
+        )
         self.entries.add(
             *(fy.P4MulticastGroupEntry(group, replicas=ports) for group, ports in GROUPS.items()),
             fy.P4CloneSessionEntry(CPU_SESSION, replicas=[CPU]),

@@ -13,6 +13,7 @@ KEYS = {
     "table_entry": ("table_id", "match", "priority", "is_default_action"),
     "meter_entry": ("meter_id", "index"),
     "counter_entry": ("counter_id", "index"),
+    "direct_counter_entry": ("table_entry",),
     "action_profile_member": ("action_profile_id", "member_id"),
     "action_profile_group": ("action_profile_id", "group_id"),
     "multicast_group_entry": ("multicast_group_id",),
@@ -97,6 +98,10 @@ class Entries:
         """Whether the test wrote an entry with these keys."""
         entry = fy.P4TableEntry(table, match=fy.Match(**keys)).encode(self._target.schema)
         return identity(entry).SerializeToString(deterministic=True) in self._undo
+
+    def forget(self) -> None:
+        """The switch has lost everything, as it should."""
+        self._undo.clear()
 
     def clean_up(self) -> None:
         """Undo everything, last first."""

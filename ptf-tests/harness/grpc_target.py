@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,9 +45,9 @@ def status_of(error: grpc.RpcError) -> Status:
 class Controller:
     """One controller's session: a stream with its own election id, and requests under that id."""
 
-    def __init__(self, address: str, device_id: int, election_id: int = 1, role: str = "") -> None:
+    def __init__(self, address: str, device_id: int, election_id: int, role: str = "") -> None:
         self.device_id = device_id
-        self.election_id = U128.encode(election_id)
+        self.election_id = election_id
         self.role = role
         self._channel = grpc.insecure_channel(address)
         self.stub = p4r_grpc.P4RuntimeStub(self._channel)
@@ -73,10 +74,10 @@ class Controller:
 
     def bid(self, election_id: int) -> None:
         """Ask to be primary with this id."""
-        self.election_id = U128.encode(election_id)
+        self.election_id = election_id
         request = p4r.StreamMessageRequest()
         request.arbitration.device_id = self.device_id
-        request.arbitration.election_id.CopyFrom(self.election_id)
+        request.arbitration.election_id.CopyFrom(U128.encode(election_id))
         if self.role:
             request.arbitration.role.name = self.role
         self._requests.put(request)
@@ -92,17 +93,26 @@ class Controller:
             self._arrived.wait_for(lambda: messages or self.ended, PATIENCE)
             return messages.popleft() if messages else None
 
+    def waiting(self, kind: str) -> int:
+        """How many messages of a kind have come and nobody took."""
+        with self._arrived:
+            return len(self._messages[kind])
+
     def end(self) -> Status | None:
         """How the switch ended the stream; None if it does not."""
         with self._arrived:
             self._arrived.wait_for(lambda: self.ended, PATIENCE)
             return self.ended
 
-    def write(self, updates: Sequence[p4r.Update], atomicity: p4r.WriteRequest.Atomicity.ValueType) -> list[Status]:
+    def write(
+        self,
+        updates: Sequence[p4r.Update],
+        atomicity: p4r.WriteRequest.Atomicity.ValueType = p4r.WriteRequest.CONTINUE_ON_ERROR,
+    ) -> list[Status]:
         """Carry out updates; one status each."""
         request = p4r.WriteRequest(
             device_id=self.device_id,
-            election_id=self.election_id,
+            election_id=U128.encode(self.election_id),
             role=self.role,
             updates=updates,
             atomicity=atomicity,
@@ -128,7 +138,7 @@ class Controller:
         """SetForwardingPipelineConfig with one of its actions."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.device_id,
-            election_id=self.election_id,
+            election_id=U128.encode(self.election_id),
             role=self.role,
             action=action,
         )
@@ -172,7 +182,8 @@ class GrpcTarget:
         self.device_id = device_id
         self.program = program
         self.schema = program.schema
-        self.controller = Controller(address, device_id)
+        # Higher with each run: a switch may remember the highest that it saw.
+        self.controller = Controller(address, device_id, int(time.time()))
         answer = self.controller.next("arbitration")
         if answer is None or answer.arbitration.status.code != 0:
             if answer is not None:
