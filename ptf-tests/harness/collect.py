@@ -154,9 +154,9 @@ class Markers:
         return Counter({cell.counter_entry.index.index: cell.counter_entry.data.packet_count for cell in cells})
 
     def _collect_punted(self, found: Collected, source: int) -> None:
-        marker = self._sent(CPU)  # for the controller it stays as it arrived
+        marker = self._text(CPU)
         while (packet := punted(self._target)) is not None:
-            if packet.packet == marker:
+            if packet.packet.endswith(marker):
                 return
             if packet.vlan != MARKER_VLAN:  # a marker that was captured
                 found.punted.append(packet)
@@ -182,7 +182,10 @@ class Markers:
         address = f"{MARKER_PREFIX}{port:x}"
         ip = IPv6(src=f"{MARKER_PREFIX}ffff", dst=address, hlim=hop_limit)
         tagged = Ether(src=source, dst=destination) / Dot1Q(vlan=MARKER_VLAN)
-        return tagged / ip / UDP(sport=port, dport=port) / Raw(f"{self._test} {self._sequence}".encode())
+        return tagged / ip / UDP(sport=port, dport=port) / Raw(self._text(port))
+
+    def _text(self, destination: int) -> bytes:
+        return f"{self._test}, marker {self._sequence} to {destination}".encode()
 
     def _set_up(self) -> None:
         if self._ready:

@@ -15,7 +15,7 @@ from finsy.proto import U128, p4r, p4r_grpc, rpc_status
 from harness.target import RefusedError, Status
 
 # How long a message may take that must come. Nothing waits this long unless a test fails.
-PATIENCE = 5.0
+PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from harness.target import DEVICE_ID
 
 HERE = Path(__file__).resolve().parent.parent
 # How long what must come may take; nothing waits that long unless a test fails. In process, all is there at once.
-PATIENCE = "5"
+PATIENCE = "2"
 
 STARTED: dict[str, Callable[[Path], AbstractContextManager[Running]]] = {
     "wires": switches.wires,
