@@ -11,6 +11,8 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.outer);
         packet.emit(hdr.new_options);
         packet.emit(hdr.new_padding);
+        packet.emit(hdr.new_direct_export);
+        packet.emit(hdr.new_export_flow);
         packet.emit(hdr.new_trace);
         packet.emit(hdr.free_words);
         packet.emit(hdr.new_node);

@@ -97,6 +97,8 @@ struct headers_t {
     ipv6_h outer;
     options_start_h new_options;
     option_padding_2_h new_padding;
+    direct_export_h new_direct_export;
+    export_flow_h new_export_flow;
     trace_h new_trace;
     free_words_t free_words;
     node_data_t new_node;

@@ -192,19 +192,27 @@
 
 #define ENCAPSULATIONS_COUNTER_ID       0x13000A01
 
-// In-situ OAM: next free table 0x02000B03, action 0x01000B05, direct counter 0x13000B03, register 0x16000B02.
+// In-situ OAM: next free table 0x02000B04, action 0x01000B08, direct counter 0x13000B04, meter 0x14000B02, register 0x16000B03.
 #define TRACES_TABLE_ID                 0x02000B01
 #define NAMESPACES_TABLE_ID             0x02000B02
+#define EXPORT_RULES_TABLE_ID           0x02000B03
 
 #define PUT_TRACE_ACTION_ID             0x01000B01
 #define NO_TRACE_ACTION_ID              0x01000B02
 #define SET_NAMESPACE_ACTION_ID         0x01000B03
 #define FOREIGN_NAMESPACE_ACTION_ID     0x01000B04
+#define PUT_DIRECT_EXPORT_ACTION_ID     0x01000B05
+#define EXPORT_DIRECTLY_ACTION_ID       0x01000B06
+#define NOT_EXPORTED_ACTION_ID          0x01000B07
 
 #define TRACES_COUNTER_ID               0x13000B01
 #define NAMESPACES_COUNTER_ID           0x13000B02
+#define EXPORT_RULES_COUNTER_ID         0x13000B03
+
+#define EXPORT_METER_ID                 0x14000B01
 
 #define TRACE_TURNS_REGISTER_ID         0x16000B01
+#define EXPORT_SEQUENCES_REGISTER_ID    0x16000B02
 
 // Headers of the controller.
 #define PACKET_IN_HEADER_ID             0x04000001

@@ -77,6 +77,16 @@ struct trace_t {
     bool full;              // it is sound, and has none
 }
 
+// What a packet with a direct export option has exported (RFC 9326).
+struct export_t {
+    bool wanted;
+    bit<32> flow;           // 0 where the option has none
+    bit<32> sequence;
+    bit<24> node;
+    bit<32> data;
+    bit<64> time;           // of arrival: POSIX, in microseconds
+}
+
 // The first routing header with segments or a source route; its type is 0 if there is none.
 struct routing_t {
     bit<8> type;
@@ -136,6 +146,7 @@ struct metadata_t {
     icmpv6_t icmpv6;
     bit<8> inner_icmpv6_type;   // of a message in a tunnel
     trace_t trace;
+    export_t export;
     routing_t routing;
     encapsulation_t encapsulation;
     interface_t interface;
@@ -150,6 +161,21 @@ struct learn_t {
     port_t port;
     vlan_id_t vlan;
     mac_address_t source;
+}
+
+// What a node exports of a packet, for the controller.
+@name("direct_export")
+struct direct_export_t {
+    bit<16> namespace;
+    bit<24> type;
+    bit<32> flow;
+    bit<32> sequence;
+    bit<24> node;
+    bit<8> hop_limit;
+    port_t ingress_port;
+    port_t egress_port;
+    bit<64> time;
+    bit<32> data;
 }
 
 // The packet ends here.

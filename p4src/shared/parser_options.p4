@@ -1,4 +1,4 @@
-// Hop-by-hop options, as far as the first trace.
+// Hop-by-hop options, as far as the first trace or direct export.
 //
 //   start -> options of no interest, at most eight -> trace: free words, this node's slot, what nodes have filled -> rest
 //
@@ -86,9 +86,32 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
         }
     }
 
+    // Flow and sequence number stay with what follows: they are only looked at.
     state direct_export {
         packet.extract(hdr.direct_export);
         left = left - 12;
+        transition select(hdr.direct_export.extension_flags[7:6], hdr.direct_export.option_length) {
+            (2, 14 .. 255): flow;
+            (1, 14 .. 255): sequence;
+            (3, 18 .. 255): flow_and_sequence;
+            default: rest;
+        }
+    }
+
+    state flow {
+        meta.export.flow = packet.lookahead<bit<32>>();
+        transition rest;
+    }
+
+    state sequence {
+        meta.export.sequence = packet.lookahead<bit<32>>();
+        transition rest;
+    }
+
+    state flow_and_sequence {
+        bit<64> both = packet.lookahead<bit<64>>();
+        meta.export.flow = both[63:32];
+        meta.export.sequence = both[31:0];
         transition rest;
     }
 

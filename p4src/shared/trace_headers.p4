@@ -47,6 +47,12 @@ header direct_export_h {
     bit<8> reserved_too;
 }
 
+// What may follow, by the first two extension flags.
+header export_flow_h {
+    bit<32> flow;
+    bit<32> sequence;
+}
+
 // A part of a node data list.
 header trace_part_h {
     varbit<OPTION_BITS> data;

@@ -1,7 +1,8 @@
 // Traces that packets get here (RFC 9197, RFC 9486): which, how long, and every how many packets.
 //
 // Ingress lays the option's headers out, so that routing knows how long the packet becomes; the node's own data is
-// written in egress, where the times are known. A packet that has a trace gets no other.
+// written in egress, where the times are known. A packet that has a trace, or
+// asks for direct export, gets no other.
 
 #ifndef WAYNAME_TRACES_P4
 #define WAYNAME_TRACES_P4
@@ -13,6 +14,11 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
     @id(TRACE_TURNS_REGISTER_ID)
     @name("trace_turns")
     REGISTERS(trace_id_t, bit<16>, TRACES, turns);
+
+    // Packets of each flow that asked for direct export.
+    @id(EXPORT_SEQUENCES_REGISTER_ID)
+    @name("export_sequences")
+    REGISTERS(trace_id_t, bit<32>, TRACES, sequences);
 
     bit<16> share = 0;      // of a round, those that get the trace
     bit<16> round = 0;
@@ -35,6 +41,20 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
         round = of;
     }
 
+    @id(PUT_DIRECT_EXPORT_ACTION_ID)
+    @name("put_direct_export")
+    @brief("No room for data: each node exports it (RFC 9326). The flow's number tells its packets from others'. Of so many packets so many get it.")
+    action put_direct_export(@id(1) bit<16> namespace, @id(2) bit<24> type, @id(3) bit<32> flow, @id(4) bit<16> packets,
+                             @id(5) bit<16> of) {
+        hdr.new_direct_export.setValid();
+        hdr.new_direct_export.namespace = namespace;
+        hdr.new_direct_export.type = type;
+        hdr.new_export_flow.setValid();
+        hdr.new_export_flow.flow = flow;
+        share = packets;
+        round = of;
+    }
+
     @id(NO_TRACE_ACTION_ID)
     @name("no_trace")
     action no_trace() {
@@ -49,6 +69,7 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
         }
         actions = {
             put_trace;
+            put_direct_export;
             @defaultonly no_trace;
         }
         const default_action = no_trace;
@@ -58,7 +79,7 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         bool traced = false;
-        if (meta.encapsulation.trace != 0 && !hdr.trace.isValid()
+        if (meta.encapsulation.trace != 0 && !hdr.trace.isValid() && !hdr.direct_export.isValid()
             && (meta.encapsulation.mode == ENCAPSULATE_INLINE
                 || meta.encapsulation.destination != 0 || meta.encapsulation.policy != 0)) {
             if (traces.apply().hit) {
@@ -75,7 +96,24 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
                 }
             }
         }
-        if (traced) {
+        if (traced && hdr.new_direct_export.isValid()) {
+            hdr.new_options.setValid();
+            hdr.new_options.length = 2;
+            hdr.new_padding.setValid();
+            hdr.new_padding.option = 0x0100;
+            hdr.new_direct_export.option = OPTION_IOAM_FIXED;
+            hdr.new_direct_export.option_length = 18;
+            hdr.new_direct_export.reserved = 0;
+            hdr.new_direct_export.kind = IOAM_DIRECT_EXPORT;
+            hdr.new_direct_export.flags = 0;
+            hdr.new_direct_export.extension_flags = 0xC0;   // flow, sequence
+            hdr.new_direct_export.reserved_too = 0;
+            bit<32> sequence;
+            sequences.read(sequence, meta.encapsulation.trace);
+            hdr.new_export_flow.sequence = sequence;
+            sequences.write(meta.encapsulation.trace, sequence + 1);
+            meta.encapsulation.size = meta.encapsulation.size + 24;
+        } else if (traced) {
             bit<16> list = (bit<16>)hdr.new_trace.words_left << 2;
             hdr.new_options.setValid();
             hdr.new_options.length = (bit<8>)((list + 12) >> 3);    // rounded up, less the first eight octets
@@ -93,6 +131,8 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
             meta.encapsulation.size = meta.encapsulation.size + ((bit<16>)hdr.new_options.length + 1 << 3);
         } else {
             hdr.new_trace.setInvalid();
+            hdr.new_direct_export.setInvalid();
+            hdr.new_export_flow.setInvalid();
         }
         if (!traced && meta.encapsulation.policy | meta.encapsulation.source_route == 0) {
             meta.encapsulation.mode = ENCAPSULATE_NONE;

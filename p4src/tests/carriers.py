@@ -25,7 +25,9 @@ def hop_less(packet: bytes) -> bytes:
     return packet[:7] + bytes([packet[7] - 1]) + packet[8:]
 
 
-def ipv6(next_header: int, payload: bytes, source: str, destination: str, hop_limit: int = 64, start: int = 6 << 28) -> bytes:
+def ipv6(
+    next_header: int, payload: bytes, source: str, destination: str, hop_limit: int = 64, start: int = 6 << 28
+) -> bytes:
     head = start.to_bytes(4) + len(payload).to_bytes(2) + bytes([next_header, hop_limit])
     return head + octets(source) + octets(destination) + payload
 
@@ -35,16 +37,30 @@ def start_of(packet: bytes) -> int:
     return int.from_bytes(packet[:4])
 
 
-def segment_header(next_header: int, path: Sequence[str], left: int, last: int | None = None, tlvs: bytes = b"",
-                   flags: int = 0, tag: int = 0) -> bytes:
+def segment_header(
+    next_header: int,
+    path: Sequence[str],
+    left: int,
+    last: int | None = None,
+    tlvs: bytes = b"",
+    flags: int = 0,
+    tag: int = 0,
+) -> bytes:
     """RFC 8754, section 2. The path in the order of travel."""
     body = b"".join(octets(sid) for sid in reversed(path)) + tlvs
     last = len(path) - 1 if last is None else last
     return bytes([next_header, len(body) // 8, 4, left, last, flags]) + tag.to_bytes(2) + body
 
 
-def tunnel(inner: bytes, path: Sequence[str], source: str, reduced: bool = False, next_header: int = IN_IPV6,
-           tlvs: bytes = b"", start: int | None = None) -> bytes:
+def tunnel(
+    inner: bytes,
+    path: Sequence[str],
+    source: str,
+    reduced: bool = False,
+    next_header: int = IN_IPV6,
+    tlvs: bytes = b"",
+    start: int | None = None,
+) -> bytes:
     """RFC 8986, section 5: the packet, or frame, on its way to the first segment."""
     start = start_of(inner) if start is None else start
     written = path[1:] if reduced else path
@@ -100,7 +116,7 @@ class Node:
     data_wide: int = 0x5566778899AABBCC
     schema: int = 0xFFFFFF
     snapshot: int = 0
-    arrived: int = 0                                            # POSIX, in microseconds
+    arrived: int = 0  # POSIX, in microseconds
     into: int = 1
     out: int = 4
     hop_limit: int = 63
@@ -110,13 +126,19 @@ class Node:
 
     def words(self, type_: int) -> bytes:
         fields = [
-            self.hop_limit << 24 | self.id, self.into << 16 | self.out, self.arrived // 10**6, self.arrived % 10**6,
-            self.delay, self.data, self.queue, 0xFFFFFFFF,
+            self.hop_limit << 24 | self.id,
+            self.into << 16 | self.out,
+            self.arrived // 10**6,
+            self.arrived % 10**6,
+            self.delay,
+            self.data,
+            self.queue,
+            0xFFFFFFFF,
         ]
         body = b"".join(value.to_bytes(4) for bit, value in enumerate(fields) if type_ >> (23 - bit) & 1)
         wide = [self.hop_limit << 56 | self.id_wide, self.into << 32 | self.out, self.data_wide]
         body += b"".join(value.to_bytes(8) for bit, value in enumerate(wide, 8) if type_ >> (23 - bit) & 1)
-        body += self.none * (type_ >> 2 & 0x7FF).bit_count()    # buffers, and bits that are not assigned
+        body += self.none * (type_ >> 2 & 0x7FF).bit_count()  # buffers, and bits that are not assigned
         if type_ & 2 and self.schema == 0xFFFFFF:
             body += b"\0\xff\xff\xff"
         elif type_ & 2:

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable
 
-from scapy.all import UDP, IPv6, Raw
-
 from carriers import hop_less, ipv6_of, octets, out_by_first
 from case import Case
+from scapy.layers.inet import UDP
+from scapy.layers.inet6 import IPv6
+from scapy.packet import Raw
 from segment_cases import arrives, leaves_to
+
 from small_site import FAR, IP_OF, to_router, udp
 
 LOCATOR = 0x2001_0DB8_0F77_0000
 
 
 def ones_sum(octets_: bytes) -> int:
-    total = sum(int.from_bytes(octets_[at:at + 2]) for at in range(0, len(octets_), 2))
+    total = sum(int.from_bytes(octets_[at : at + 2]) for at in range(0, len(octets_), 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return total
@@ -22,10 +24,16 @@ def ones_sum(octets_: bytes) -> int:
 def locators() -> Case:
     case = Case("locators", "Locators translated: plainly, and so that no checksum notices.")
     here = int.from_bytes(octets(IP_OF[1])[:8])
-    for prefix, locator, neutral in (("0x20010db80f010000", LOCATOR, 0), ("0x20010db80f020000", LOCATOR, 1),
-                                     (f"0x{LOCATOR:016x}", here, 1)):
-        case.add("encapsulations", f"translate_locator(locator:{locator},neutral:{neutral})",
-                 destination=prefix + "0" * 16 + "/64")
+    for prefix, locator, neutral in (
+        ("0x20010db80f010000", LOCATOR, 0),
+        ("0x20010db80f020000", LOCATOR, 1),
+        (f"0x{LOCATOR:016x}", here, 1),
+    ):
+        case.add(
+            "encapsulations",
+            f"translate_locator(locator:{locator},neutral:{neutral})",
+            destination=prefix + "0" * 16 + "/64",
+        )
 
     def with_destination(packet: bytes, destination: bytes) -> bytes:
         return packet[:24] + destination + packet[40:]

@@ -3,9 +3,10 @@
 
     malformed.py --packets 50000
 
-Each packet is one that would be right, with some of its numbers wrong, its end missing, or headers where none belong. For
-every one of them the pipeline must do one thing that is counted: send it on, answer it, give it to the controller, or
-drop it for a reason. JIT and interpreter must agree, lengths must fit, and a sound packet in between must come out as ever.
+Each packet is one that would be right, with some of its numbers wrong, its end missing, or headers where none belong.
+For every one of them the pipeline must do one thing that is counted: send it on, answer it, give it to the controller,
+or drop it for a reason. JIT and interpreter must agree, lengths must fit, and a sound packet in between must come out
+as ever.
 """
 
 from __future__ import annotations
@@ -17,8 +18,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from carriers import HOP_BY_HOP, IN_FRAME, IN_IPV4, IN_IPV6, ROUTING, Node, Trace, ipv6, node_length, options, segment_header
+from carriers import (
+    HOP_BY_HOP,
+    IN_FRAME,
+    IN_IPV4,
+    IN_IPV6,
+    ROUTING,
+    Node,
+    Trace,
+    ipv6,
+    node_length,
+    options,
+    segment_header,
+)
 from site_switch import SiteSwitch
+
 from small_site import CPU, DROP, FAR, IP_OF, PROVIDER, ROUTER, to_router, udp
 
 END, END_PSP, END_USD, HOP = (f"fd00:1::{n}" for n in range(1, 5))
@@ -34,31 +48,78 @@ def edge(backend: str) -> SiteSwitch:
     add = switch.add
     add("routes", "route_nexthop", {"destination": "fd00::/16"}, {"nexthop": 1})
     for sid, action, parameters in (
-        (END, "end", {"flavours": 0}), (END_PSP, "end", {"flavours": 1}), (END_USD, "end", {"flavours": 4}),
-        (HOP, "source_route_hop", {}), (DT6, "end_dt6", {"route_table": 0}), (DT4, "end_dt4", {"route_table": 0}),
-        (DX2, "end_dx2", {"port": 2}), (B6, "end_b6_encaps", {"flavours": 0, "mode": 2, "policy": 1}),
+        (END, "end", {"flavours": 0}),
+        (END_PSP, "end", {"flavours": 1}),
+        (END_USD, "end", {"flavours": 4}),
+        (HOP, "source_route_hop", {}),
+        (DT6, "end_dt6", {"route_table": 0}),
+        (DT4, "end_dt4", {"route_table": 0}),
+        (DX2, "end_dx2", {"port": 2}),
+        (B6, "end_b6_encaps", {"flavours": 0, "mode": 2, "policy": 1}),
     ):
         add("sids", action, {"destination": f"{sid}/128"}, parameters)
     add("routes_of_ipv4", "route_nexthop", {"route_table": 0, "destination": "::/0"}, {"nexthop": 1})
-    add("policies", "put_3", {"policy": 1}, {
-        "source": SOURCE, "fours": 1, "hmac": 0, "first": "fd00:9::1", "second": "fd00:9::2", "third": "fd00:9::3"})
-    add("segment_fours_1", "put_four_1", {"policy": 1},
-        {"first": "fd00:9::4", "second": "fd00:9::5", "third": "fd00:9::6", "fourth": "fd00:9::7"})
+    add(
+        "policies",
+        "put_3",
+        {"policy": 1},
+        {"source": SOURCE, "fours": 1, "hmac": 0, "first": "fd00:9::1", "second": "fd00:9::2", "third": "fd00:9::3"},
+    )
+    add(
+        "segment_fours_1",
+        "put_four_1",
+        {"policy": 1},
+        {"first": "fd00:9::4", "second": "fd00:9::5", "third": "fd00:9::6", "fourth": "fd00:9::7"},
+    )
     node = Node()
     for port in (1, 4, CPU):
-        add("namespaces", "set_namespace", {"port": port, "namespace": 1}, {
-            "node": node.id, "node_wide": node.id_wide, "data": node.data, "data_wide": node.data_wide,
-            "schema": 0x123456, "snapshot": 7, "epoch": 0})
-    add("traces", "put_trace", {"trace": 1}, {
-        "namespace": 1, "type": 0xC7F002, "node_length": 12, "words": 61, "flags": 0, "packets": 1, "of": 1})
-    add("source_route_hops", "put_source_route", {"source_route": 1}, {
-        "first": "fd00:8::1", "prefix_left_out": 14, "last_prefix_left_out": 3, "hops": 3, "middle": 4,
-        "addresses": 0x00020003 << 992})
-    add("encapsulations", "encapsulate_segments", {"destination": f"{TUNNELLED}/48"}, {"mode": 2, "policy": 1, "trace": 1})
+        add(
+            "namespaces",
+            "set_namespace",
+            {"port": port, "namespace": 1},
+            {
+                "node": node.id,
+                "node_wide": node.id_wide,
+                "data": node.data,
+                "data_wide": node.data_wide,
+                "schema": 0x123456,
+                "snapshot": 7,
+                "epoch": 0,
+            },
+        )
+    add(
+        "traces",
+        "put_trace",
+        {"trace": 1},
+        {"namespace": 1, "type": 0xC7F002, "node_length": 12, "words": 61, "flags": 0, "packets": 1, "of": 1},
+    )
+    add(
+        "source_route_hops",
+        "put_source_route",
+        {"source_route": 1},
+        {
+            "first": "fd00:8::1",
+            "prefix_left_out": 14,
+            "last_prefix_left_out": 3,
+            "hops": 3,
+            "middle": 4,
+            "addresses": 0x00020003 << 992,
+        },
+    )
+    add(
+        "encapsulations",
+        "encapsulate_segments",
+        {"destination": f"{TUNNELLED}/48"},
+        {"mode": 2, "policy": 1, "trace": 1},
+    )
     add("encapsulations", "encapsulate_segments", {"destination": f"{INLINE}/48"}, {"mode": 1, "policy": 1, "trace": 0})
     add("encapsulations", "encapsulate_source_route", {"destination": f"{ROUTED}/48"}, {"source_route": 1, "trace": 1})
-    add("encapsulations", "encapsulate_trace", {"destination": f"{TRACED}/48"}, {
-        "mode": 2, "trace": 1, "source": SOURCE, "destination": "fd00:9::9"})
+    add(
+        "encapsulations",
+        "encapsulate_trace",
+        {"destination": f"{TRACED}/48"},
+        {"mode": 2, "trace": 1, "source": SOURCE, "destination": "fd00:9::9"},
+    )
     return switch
 
 
@@ -74,9 +135,9 @@ def spoil(numbers: random.Random, packet: bytes, important: range) -> bytes:
         raw[min(numbers.choice(important), len(raw) - 1)] = odd_number(numbers)
     kind = numbers.randrange(8)
     if kind == 0:
-        return bytes(raw[:numbers.randrange(40, len(raw) + 1)])             # the length says more than is there
+        return bytes(raw[: numbers.randrange(40, len(raw) + 1)])  # the length says more than is there
     if kind == 1:
-        raw[40 + numbers.randrange(len(raw) - 39):] = b""                   # and here it agrees
+        raw[40 + numbers.randrange(len(raw) - 39) :] = b""  # and here it agrees
         return bytes(raw[:4]) + max(0, len(raw) - 40).to_bytes(2) + bytes(raw[6:])
     if kind == 2:
         raw += numbers.randbytes(numbers.randrange(1, 64))
@@ -90,7 +151,9 @@ def segments(numbers: random.Random) -> bytes:
     count = numbers.randrange(1, 12)
     path = [numbers.choice((END, END_PSP, END_USD, B6, DT6, IP_OF[1], FAR)) for _ in range(count)]
     left = numbers.randrange(count)
-    upper, payload = numbers.choice(((17, DATAGRAM), (IN_IPV6, inner_ipv6(numbers)), (ROUTING, segment_header(17, path, left) + DATAGRAM)))
+    upper, payload = numbers.choice(
+        ((17, DATAGRAM), (IN_IPV6, inner_ipv6(numbers)), (ROUTING, segment_header(17, path, left) + DATAGRAM))
+    )
     tlvs = bytes(8 * numbers.randrange(3))
     header = segment_header(upper, path, left, tlvs=tlvs)
     return spoil(numbers, ipv6(ROUTING, header + payload, FAR, path[count - 1 - left]), range(40, 48))
@@ -98,15 +161,23 @@ def segments(numbers: random.Random) -> bytes:
 
 def source_route(numbers: random.Random) -> bytes:
     body = numbers.randbytes(8 * numbers.randrange(8))
-    fixed = bytes([17, len(body) // 8, 3, numbers.randrange(6), numbers.randrange(256), numbers.randrange(16) << 4, 0, 0])
+    fixed = bytes(
+        [17, len(body) // 8, 3, numbers.randrange(6), numbers.randrange(256), numbers.randrange(16) << 4, 0, 0]
+    )
     return spoil(numbers, ipv6(ROUTING, fixed + body + DATAGRAM, FAR, HOP), range(40, 48))
 
 
 def traced(numbers: random.Random) -> bytes:
     type_ = numbers.randrange(1 << 24)
     words = numbers.randrange(62)
-    trace = Trace(type_, node_length(type_), numbers.randrange(words + 1), numbers.randbytes(4 * words), numbers.choice((1, 1, 1, 2)),
-                  numbers.choice((0, 0, 0, 8, 4, 2)))
+    trace = Trace(
+        type_,
+        node_length(type_),
+        numbers.randrange(words + 1),
+        numbers.randbytes(4 * words),
+        numbers.choice((1, 1, 1, 2)),
+        numbers.choice((0, 0, 0, 8, 4, 2)),
+    )
     before = numbers.choice((b"\1\0", b"\1\0", b"\0\0", b"\5\2\0\0\1\0", bytes(numbers.randrange(12))))
     body = options(17, before, trace.option(), numbers.choice((b"", b"\x1e\4abcd", trace.option())))
     return spoil(numbers, ipv6(HOP_BY_HOP, body + DATAGRAM, IP_OF[1], FAR), range(40, 60))
@@ -116,26 +187,47 @@ def hop_by_hop(numbers: random.Random) -> bytes:
     """Options of any kind, one after the other."""
     body = b"".join(
         bytes([numbers.choice((0, 1, 5, 0x1E, 0x31, 0x11, 0xC2)), length]) + numbers.randbytes(length)
-        for length in (numbers.randrange(16) for _ in range(numbers.randrange(12))))
+        for length in (numbers.randrange(16) for _ in range(numbers.randrange(12)))
+    )
     return spoil(numbers, ipv6(HOP_BY_HOP, options(17, body) + DATAGRAM, IP_OF[1], FAR), range(40, 80))
 
 
 def inner_ipv6(numbers: random.Random) -> bytes:
-    upper, payload = numbers.choice(((17, DATAGRAM), (58, bytes([1, 0, 0, 0]) + bytes(8)), (HOP_BY_HOP, options(17) + DATAGRAM)))
-    return ipv6(upper, payload, FAR, numbers.choice((IP_OF[1], TUNNELLED + "1", INLINE + "1", ROUTED + "1")), numbers.choice((0, 1, 2, 64)))
+    upper, payload = numbers.choice(
+        ((17, DATAGRAM), (58, bytes([1, 0, 0, 0]) + bytes(8)), (HOP_BY_HOP, options(17) + DATAGRAM))
+    )
+    return ipv6(
+        upper,
+        payload,
+        FAR,
+        numbers.choice((IP_OF[1], TUNNELLED + "1", INLINE + "1", ROUTED + "1")),
+        numbers.choice((0, 1, 2, 64)),
+    )
 
 
 def inner_ipv4(numbers: random.Random) -> bytes:
     words = numbers.choice((5, 5, 5, 6, 15, 4, 0))
     head = bytes([0x40 | words, numbers.randrange(4)]) + (max(words, 5) * 4 + 8).to_bytes(2) + bytes(4)
-    return head + bytes([numbers.choice((0, 1, 2, 64)), 17]) + bytes(2) + numbers.randbytes(8) + bytes(max(words, 5) * 4 - 20 + 8)
+    return (
+        head
+        + bytes([numbers.choice((0, 1, 2, 64)), 17])
+        + bytes(2)
+        + numbers.randbytes(8)
+        + bytes(max(words, 5) * 4 - 20 + 8)
+    )
 
 
 def tunnels(numbers: random.Random) -> bytes:
-    sid, upper, payload = numbers.choice((
-        (DT6, IN_IPV6, inner_ipv6(numbers)), (DT4, IN_IPV4, inner_ipv4(numbers)), (DX2, IN_FRAME, numbers.randbytes(numbers.randrange(40))),
-        (END_USD, IN_IPV6, inner_ipv6(numbers)), (DT6, IN_IPV4, inner_ipv4(numbers)), (DT4, 58, bytes(8)),
-    ))
+    sid, upper, payload = numbers.choice(
+        (
+            (DT6, IN_IPV6, inner_ipv6(numbers)),
+            (DT4, IN_IPV4, inner_ipv4(numbers)),
+            (DX2, IN_FRAME, numbers.randbytes(numbers.randrange(40))),
+            (END_USD, IN_IPV6, inner_ipv6(numbers)),
+            (DT6, IN_IPV4, inner_ipv4(numbers)),
+            (DT4, 58, bytes(8)),
+        )
+    )
     start = 6 << 28 | numbers.randrange(4) << 20
     return spoil(numbers, ipv6(upper, payload, FAR, sid, start=start), range(40, 60))
 
@@ -157,7 +249,11 @@ def chains(numbers: random.Random) -> bytes:
 
 
 KINDS: dict[str, Callable[[random.Random], bytes]] = {
-    "segments": segments, "source routes": source_route, "traces": traced, "hop-by-hop options": hop_by_hop, "tunnels": tunnels,
+    "segments": segments,
+    "source routes": source_route,
+    "traces": traced,
+    "hop-by-hop options": hop_by_hop,
+    "tunnels": tunnels,
     "chains of headers": chains,
 }
 
@@ -174,7 +270,9 @@ class Tally:
 def frames(kind: str, count: int, seed: int) -> Iterator[tuple[int, bytes]]:
     numbers = random.Random(f"{kind} {seed}")
     for _ in range(count):
-        into, mac, router = numbers.choice(((1, b"\2\0\0\0\0\x11", ROUTER[1]), (4, bytes.fromhex(PROVIDER[4].replace(":", "")), ROUTER[100])))
+        into, mac, router = numbers.choice(
+            ((1, b"\2\0\0\0\0\x11", ROUTER[1]), (4, bytes.fromhex(PROVIDER[4].replace(":", "")), ROUTER[100]))
+        )
         yield into, bytes.fromhex(router.replace(":", "")) + mac + b"\x86\xdd" + KINDS[kind](numbers)
 
 
@@ -192,7 +290,9 @@ def flood(switches: list[SiteSwitch], kind: str, count: int, seed: int = 1) -> T
     for number, (port, frame) in enumerate(frames(kind, count, seed)):
         outputs = [switch.send(port, frame) for switch in switches]
         assert all(output == outputs[0] for output in outputs), f"{kind} {number}: the switches differ on {frame.hex()}"
-        assert not any(wrong_length(packet) for to, packet in outputs[0] if to != CPU), f"{kind} {number}: {frame.hex()}"
+        assert not any(wrong_length(packet) for to, packet in outputs[0] if to != CPU), (
+            f"{kind} {number}: {frame.hex()}"
+        )
         tally.sent += bool(outputs[0])
         tally.silent += not outputs[0]
         if number % 100 == 0:
@@ -201,16 +301,22 @@ def flood(switches: list[SiteSwitch], kind: str, count: int, seed: int = 1) -> T
     counted = [dropped(switch) - before for switch, before in zip(switches, begin, strict=True)]
     assert all(drops == counted[0] for drops in counted)
     answered = counted[0].pop("answered", 0)
-    counted[0].pop("DROP_TRACE_FOREIGN", 0)         # copies, not packets
-    assert tally.silent + answered == counted[0].total(), f"{kind}: {tally.silent} silent, {answered} answered, {counted[0]}"
+    counted[0].pop("DROP_TRACE_FOREIGN", 0)  # copies, not packets
+    assert tally.silent + answered == counted[0].total(), (
+        f"{kind}: {tally.silent} silent, {answered} answered, {counted[0]}"
+    )
     tally.drops = counted[0]
     return tally
 
 
 def dropped(switch: SiteSwitch) -> Counter[str]:
     names = {number: name for name, number in DROP.items() if number}
-    drops = Counter({name: switch.counted("ingress_drops", number) + switch.counted("egress_drops", number)
-                     for number, name in names.items()})
+    drops = Counter(
+        {
+            name: switch.counted("ingress_drops", number) + switch.counted("egress_drops", number)
+            for number, name in names.items()
+        }
+    )
     drops["answered"] = sum(switch.counted("errors_sent", type_) for type_ in range(1, 5))
     return +drops
 
@@ -224,8 +330,13 @@ def main() -> int:
     switches = [edge(backend) for backend in (["jit"] if chosen.jit_only else ["jit", "interpreter"])]
     for kind in KINDS:
         tally = flood(switches, kind, chosen.packets, chosen.seed)
-        reasons = ", ".join(f"{name.removeprefix('DROP_').lower()} {count}" for name, count in (tally.drops or Counter()).most_common())
-        print(f"{kind}: {chosen.packets} packets, {tally.sent} went somewhere, {tally.silent} ended; {reasons}", flush=True)
+        reasons = ", ".join(
+            f"{name.removeprefix('DROP_').lower()} {count}" for name, count in (tally.drops or Counter()).most_common()
+        )
+        print(
+            f"{kind}: {chosen.packets} packets, {tally.sent} went somewhere, {tally.silent} ended; {reasons}",
+            flush=True,
+        )
     return 0
 
 

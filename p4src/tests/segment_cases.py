@@ -2,17 +2,40 @@
 
 from collections.abc import Callable, Sequence
 
-from scapy.all import (
-    IP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, ICMPv6PacketTooBig, ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6, Packet, Raw,
-)
-
 from carriers import (
-    HOP_BY_HOP, IN_FRAME, IN_IPV4, IN_IPV6, ROUTING, hop_less, inline, ipv6, ipv6_of, octets, options, out_by_first,
-    segment_header, tunnel,
+    HOP_BY_HOP,
+    IN_FRAME,
+    IN_IPV4,
+    IN_IPV6,
+    ROUTING,
+    hop_less,
+    inline,
+    ipv6,
+    ipv6_of,
+    octets,
+    options,
+    out_by_first,
+    segment_header,
+    tunnel,
 )
 from case import Case, number
+from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6PacketTooBig, ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Packet, Raw
+
 from small_site import (
-    ADDRESS, FAR, HOST, IP_OF, PROVIDER, ROUTER, error_about, out_first, routed, to_router, udp,
+    ADDRESS,
+    FAR,
+    HOST,
+    IP_OF,
+    PROVIDER,
+    ROUTER,
+    error_about,
+    out_first,
+    routed,
+    to_router,
+    udp,
 )
 
 SOURCE = "fd00:5::1"
@@ -22,7 +45,7 @@ LENGTHS = (1, 2, 3, 4, 5, 8, 9, 12, 36)
 # SIDs of this router.
 END, END_PSP, END_USD, END_X, END_T, B6, B6_RED = (f"fd00:1::{n:x}" for n in range(1, 8))
 DX6, DX4, DT6, DT4, DT46, DX2, DT6_TABLE = (f"fd00:2::{n:x}" for n in range(1, 8))
-NEXT = "fd00:99::1"                     # somebody else's
+NEXT = "fd00:99::1"  # somebody else's
 PATH = tuple(f"fd00:{n:x}::1" for n in range(0x100, 0x124))
 
 
@@ -31,19 +54,21 @@ def put(case: Case, policy: int, path: Sequence[str], source: str = SOURCE, hmac
     own = (len(path) - 1) % 4 + 1
     names = ("first", "second", "third", "fourth")
     fours = (len(path) - own) // 4
-    values = ",".join(f"{name}:{number(sid)}" for name, sid in zip(names, path[:own]))
+    values = ",".join(f"{name}:{number(sid)}" for name, sid in zip(names, path[:own], strict=False))
     start = f"source:{number(source)},fours:{fours},hmac:{int(bool(hmac))}"
     case.add("policies", f"put_{own}({start},{values})", policy=policy)
     for n in range(1, fours + 1):
-        four = path[own + 4 * (n - 1):][:4]
-        values = ",".join(f"{name}:{number(sid)}" for name, sid in zip(names, four))
+        four = path[own + 4 * (n - 1) :][:4]
+        values = ",".join(f"{name}:{number(sid)}" for name, sid in zip(names, four, strict=True))
         case.add(f"segment_fours_{n}", f"put_four_{n}({values})", policy=policy)
     if hmac:
         case.add("hmacs", f"put_hmac(key:7,hmac:0x{hmac.hex()})", policy=policy)
 
 
 def bind(case: Case, prefix: str, mode: int, policy: int, trace: int = 0) -> None:
-    case.add("encapsulations", f"encapsulate_segments(mode:{mode},policy:{policy},trace:{trace})", destination=number(prefix))
+    case.add(
+        "encapsulations", f"encapsulate_segments(mode:{mode},policy:{policy},trace:{trace})", destination=number(prefix)
+    )
 
 
 def roads(case: Case) -> None:
@@ -61,9 +86,14 @@ def insertion() -> Case:
             prefixes[n, mode] = f"2001:db8:{0xF000 + n:x}:{mode}::"
             bind(case, prefixes[n, mode] + "/64", mode, n)
 
-    for mode, name in ((INLINE, "Inline."), (TUNNEL, "In a tunnel."), (REDUCED, "In a tunnel, with the reduced header."),
-                       (FRAME, "The frame in a tunnel."), (FRAME_REDUCED, "The frame in a tunnel, with the reduced header."),
-                       (AUTO, "What is not the router's own is not changed inside.")):
+    for mode, name in (
+        (INLINE, "Inline."),
+        (TUNNEL, "In a tunnel."),
+        (REDUCED, "In a tunnel, with the reduced header."),
+        (FRAME, "The frame in a tunnel."),
+        (FRAME_REDUCED, "The frame in a tunnel, with the reduced header."),
+        (AUTO, "What is not the router's own is not changed inside."),
+    ):
         case.say(name)
         for n in LENGTHS:
             packet = to_router(udp(to=prefixes[n, mode] + "1", tc=0x2A, fl=0x12345))
@@ -72,7 +102,9 @@ def insertion() -> Case:
                 outer = inline(inner, path)
             elif mode in (FRAME, FRAME_REDUCED):
                 frame = bytes(packet)
-                outer = tunnel(frame, path, SOURCE, mode == FRAME_REDUCED, IN_FRAME, start=6 << 28 | 0x2A << 20 | 0x12345)
+                outer = tunnel(
+                    frame, path, SOURCE, mode == FRAME_REDUCED, IN_FRAME, start=6 << 28 | 0x2A << 20 | 0x12345
+                )
             else:
                 outer = tunnel(inner, path, SOURCE, mode == REDUCED)
             case.passes(1, packet, 4, out_by_first(outer))
@@ -128,11 +160,19 @@ def sids(case: Case) -> None:
     roads(case)
     put(case, 1, PATH[:2])
     for sid, action in (
-        (END, "end(flavours:0)"), (END_PSP, "end(flavours:1)"), (END_USD, "end(flavours:4)"),
-        (END_X, "end_x(flavours:0,nexthop:2)"), (END_T, "end_t(flavours:0,route_table:5)"),
-        (B6, "end_b6_encaps(flavours:0,mode:2,policy:1)"), (B6_RED, "end_b6_encaps(flavours:0,mode:4,policy:1)"),
-        (DX6, "end_dx6(nexthop:2)"), (DX4, "end_dx4(nexthop:2)"), (DT6, "end_dt6(route_table:0)"),
-        (DT4, "end_dt4(route_table:0)"), (DT46, "end_dt46(route_table:0)"), (DX2, "end_dx2(port:2)"),
+        (END, "end(flavours:0)"),
+        (END_PSP, "end(flavours:1)"),
+        (END_USD, "end(flavours:4)"),
+        (END_X, "end_x(flavours:0,nexthop:2)"),
+        (END_T, "end_t(flavours:0,route_table:5)"),
+        (B6, "end_b6_encaps(flavours:0,mode:2,policy:1)"),
+        (B6_RED, "end_b6_encaps(flavours:0,mode:4,policy:1)"),
+        (DX6, "end_dx6(nexthop:2)"),
+        (DX4, "end_dx4(nexthop:2)"),
+        (DT6, "end_dt6(route_table:0)"),
+        (DT4, "end_dt4(route_table:0)"),
+        (DT46, "end_dt46(route_table:0)"),
+        (DX2, "end_dx2(port:2)"),
         (DT6_TABLE, "end_dt6(route_table:5)"),
     ):
         case.add("sids", action, destination=number(sid) + "/128")
@@ -143,20 +183,29 @@ def sids(case: Case) -> None:
 
 
 def from_first_host(packet: bytes) -> Packet:
-    return Ether(src=HOST[1], dst=ROUTER[1], type=0x86DD) / Raw(packet)
+    frame: Packet = Ether(src=HOST[1], dst=ROUTER[1], type=0x86DD) / Raw(packet)
+    return frame
 
 
 def arrives(packet: bytes) -> Packet:
     """From the first provider."""
-    return Ether(src=PROVIDER[4], dst=ROUTER[100], type=0x86DD) / Raw(packet)
+    frame: Packet = Ether(src=PROVIDER[4], dst=ROUTER[100], type=0x86DD) / Raw(packet)
+    return frame
 
 
 def leaves_to(host: int, packet: bytes, type_: int = 0x86DD) -> Packet:
-    return Ether(src=ROUTER[1], dst=HOST[host], type=type_) / Raw(packet)
+    frame: Packet = Ether(src=ROUTER[1], dst=HOST[host], type=type_) / Raw(packet)
+    return frame
 
 
-def on_path(path: Sequence[str], left: int, upper: int, payload: bytes, before: Callable[[int], bytes] | None = None,
-            **fields: object) -> bytes:
+def on_path(
+    path: Sequence[str],
+    left: int,
+    upper: int,
+    payload: bytes,
+    before: Callable[[int], bytes] | None = None,
+    **fields: object,
+) -> bytes:
     """A packet whose next segment, the path's first of this router, is its destination."""
     header = segment_header(upper, path, left, **fields)
     destination = path[len(path) - 1 - left]
@@ -207,16 +256,32 @@ def endpoints() -> Case:
     case.passes(4, arrives(packet), 5, routed(arrives(advanced_back(packet, NEXT)), 200, PROVIDER[5]))
 
     case.say("PSP: the header goes with the last segment but one, wherever it stands.")
-    case.passes(4, arrives(on_path((END_PSP, IP_OF[1]), 1, 17, datagram)), 1,
-                leaves_to(1, ipv6(17, datagram, FAR, IP_OF[1], 63)))
-    case.passes(4, arrives(on_path((END_PSP, IP_OF[1]), 1, 17, datagram, lambda n: bytes([n, 0]) + bytes(6))), 1,
-                leaves_to(1, ipv6(60, b"\x11\0" + bytes(6) + datagram, FAR, IP_OF[1], 63)))
+    case.passes(
+        4,
+        arrives(on_path((END_PSP, IP_OF[1]), 1, 17, datagram)),
+        1,
+        leaves_to(1, ipv6(17, datagram, FAR, IP_OF[1], 63)),
+    )
+    case.passes(
+        4,
+        arrives(on_path((END_PSP, IP_OF[1]), 1, 17, datagram, lambda n: bytes([n, 0]) + bytes(6))),
+        1,
+        leaves_to(1, ipv6(60, b"\x11\0" + bytes(6) + datagram, FAR, IP_OF[1], 63)),
+    )
     hop_by_hop = options(ROUTING, b"\5\2\0\0") + segment_header(17, (END_PSP, IP_OF[1]), 1) + datagram
-    case.passes(4, arrives(ipv6(HOP_BY_HOP, hop_by_hop, FAR, END_PSP)), 1,
-                leaves_to(1, ipv6(HOP_BY_HOP, options(17, b"\5\2\0\0") + datagram, FAR, IP_OF[1], 63)))
+    case.passes(
+        4,
+        arrives(ipv6(HOP_BY_HOP, hop_by_hop, FAR, END_PSP)),
+        1,
+        leaves_to(1, ipv6(HOP_BY_HOP, options(17, b"\5\2\0\0") + datagram, FAR, IP_OF[1], 63)),
+    )
     both = options(60, b"\5\2\0\0") + b"\x2b\0" + bytes(6) + segment_header(17, (END_PSP, IP_OF[1]), 1) + datagram
-    case.passes(4, arrives(ipv6(HOP_BY_HOP, both, FAR, END_PSP)), 1,
-                leaves_to(1, ipv6(HOP_BY_HOP, options(60, b"\5\2\0\0") + b"\x11\0" + bytes(6) + datagram, FAR, IP_OF[1], 63)))
+    case.passes(
+        4,
+        arrives(ipv6(HOP_BY_HOP, both, FAR, END_PSP)),
+        1,
+        leaves_to(1, ipv6(HOP_BY_HOP, options(60, b"\5\2\0\0") + b"\x11\0" + bytes(6) + datagram, FAR, IP_OF[1], 63)),
+    )
     packet = on_path((END_PSP, NEXT, IP_OF[1]), 2, 17, datagram)
     case.passes(4, arrives(packet), 4, out_by_first(advanced(packet, 40, NEXT)))
 
@@ -236,22 +301,37 @@ def endpoints() -> Case:
         case.expect(4, error_about(arrives(packet), message, 100, PROVIDER[4]))
 
     case.say("Numbers that contradict each other: the sender is told where.")
-    refused(ipv6(ROUTING, segment_header(17, (NEXT, END), 3) + datagram, FAR, END), ICMPv6ParamProblem(code=0, ptr=43),
-            "DROP_SEGMENTS_WRONG")
-    refused(ipv6(ROUTING, segment_header(17, (NEXT, END), 1, last=2) + datagram, FAR, END), ICMPv6ParamProblem(code=0, ptr=43),
-            "DROP_SEGMENTS_WRONG")
-    refused(ipv6(60, b"\x2b\0" + bytes(6) + segment_header(17, (NEXT, END), 3) + datagram, FAR, END),
-            ICMPv6ParamProblem(code=0, ptr=51), "DROP_SEGMENTS_WRONG")
-    refused(ipv6(ROUTING, bytes([17, 0, 4, 1, 0, 0, 0, 0]) + datagram, FAR, END), ICMPv6ParamProblem(code=0, ptr=43),
-            "DROP_SEGMENTS_WRONG")
+    refused(
+        ipv6(ROUTING, segment_header(17, (NEXT, END), 3) + datagram, FAR, END),
+        ICMPv6ParamProblem(code=0, ptr=43),
+        "DROP_SEGMENTS_WRONG",
+    )
+    refused(
+        ipv6(ROUTING, segment_header(17, (NEXT, END), 1, last=2) + datagram, FAR, END),
+        ICMPv6ParamProblem(code=0, ptr=43),
+        "DROP_SEGMENTS_WRONG",
+    )
+    refused(
+        ipv6(60, b"\x2b\0" + bytes(6) + segment_header(17, (NEXT, END), 3) + datagram, FAR, END),
+        ICMPv6ParamProblem(code=0, ptr=51),
+        "DROP_SEGMENTS_WRONG",
+    )
+    refused(
+        ipv6(ROUTING, bytes([17, 0, 4, 1, 0, 0, 0, 0]) + datagram, FAR, END),
+        ICMPv6ParamProblem(code=0, ptr=43),
+        "DROP_SEGMENTS_WRONG",
+    )
     packet = on_path((END, NEXT), 1, 17, datagram)
     refused(packet[:7] + b"\1" + packet[8:], ICMPv6TimeExceeded(code=0), "DROP_HOP_LIMIT")
 
     case.say("The last segment, and nothing inside that it takes; a ping is the controller's.")
     refused(on_path((NEXT, END), 0, 17, datagram), ICMPv6ParamProblem(code=4, ptr=40 + 8 + 32), "DROP_UPPER_LAYER")
     refused(on_path((NEXT, DX6), 0, 17, datagram), ICMPv6ParamProblem(code=4, ptr=40 + 8 + 32), "DROP_UPPER_LAYER")
-    refused(on_path((NEXT, DX6), 0, IN_IPV4, bytes(IP(src="192.0.2.9", dst="192.0.2.2") / UDP())),
-            ICMPv6ParamProblem(code=4, ptr=40 + 8 + 32), "DROP_UPPER_LAYER")
+    refused(
+        on_path((NEXT, DX6), 0, IN_IPV4, bytes(IP(src="192.0.2.9", dst="192.0.2.2") / UDP())),
+        ICMPv6ParamProblem(code=4, ptr=40 + 8 + 32),
+        "DROP_UPPER_LAYER",
+    )
     ping = bytes(IPv6(src=FAR, dst=END) / ICMPv6EchoRequest(data=b"are you"))[40:]
     case.punts_whole(4, arrives(on_path((NEXT, END), 0, 58, ping)), "PUNT_LOCAL", 100)
     return case
@@ -278,7 +358,9 @@ def decapsulation() -> Case:
         return arrives(ipv6(upper, payload, FAR, sid, **fields))
 
     def with_header(sid: str, upper: int, payload: bytes) -> Packet:
-        return arrives(ipv6(ROUTING, segment_header(upper, (NEXT, sid), 0, tlvs=b"\4\6" + bytes(6)) + payload, FAR, sid))
+        return arrives(
+            ipv6(ROUTING, segment_header(upper, (NEXT, sid), 0, tlvs=b"\4\6" + bytes(6)) + payload, FAR, sid)
+        )
 
     case.say("IPv6 by the routes, by a table, by a next hop; with a routing header and without.")
     for make in (plain, with_header):
@@ -306,9 +388,13 @@ def decapsulation() -> Case:
     marked, ect = 6 << 28 | 3 << 20, 6 << 28 | 2 << 20
     capable = inner[:4].replace(b"\x60\0", b"\x60\x20") + inner[4:]
     assert int.from_bytes(capable[:4]) == ect
-    case.passes(4, plain(DT6, IN_IPV6, capable, start=marked), 1, leaves_to(1, marked.to_bytes(4) + hop_less(capable)[4:]))
+    case.passes(
+        4, plain(DT6, IN_IPV6, capable, start=marked), 1, leaves_to(1, marked.to_bytes(4) + hop_less(capable)[4:])
+    )
     case.drops(4, plain(DT6, IN_IPV6, inner, start=marked), "DROP_INNER_CONGESTION")
-    four_marked = bytes(IP(src="198.51.100.1", dst="192.0.2.2", ttl=8, tos=3, id=77) / UDP(sport=1, dport=2) / Raw(b"four"))
+    four_marked = bytes(
+        IP(src="198.51.100.1", dst="192.0.2.2", ttl=8, tos=3, id=77) / UDP(sport=1, dport=2) / Raw(b"four")
+    )
     case.passes(4, plain(DT4, IN_IPV4, four, start=marked), 2, leaves_to(2, four_marked, 0x0800))
 
     case.say("An error about the packet inside goes to its sender, and quotes it alone.")

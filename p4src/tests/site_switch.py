@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import wayname_switch
@@ -37,6 +38,8 @@ class SiteSwitch:
         self.tables = {table.preamble.alias: table for table in info.tables}
         self.actions = {action.preamble.alias: action for action in info.actions}
         self.counters = {counter.preamble.alias: counter.preamble.id for counter in info.counters}
+        self.meters = {meter.preamble.alias: meter.preamble.id for meter in info.meters}
+        self.digests = {digest.preamble.alias: digest.preamble.id for digest in info.digests}
         self.now = 1_000_000 * MICROSECOND
         session = p4r.CloneSessionEntry(session_id=CPU_SESSION)
         session.replicas.add(egress_port=CPU, instance=0)
@@ -50,7 +53,9 @@ class SiteSwitch:
         result = self.switch.write(p4r.WriteRequest(updates=updates).SerializeToString(), self.now)
         assert all(code == 0 for code, _ in result), result
 
-    def add(self, table: str, action: str, keys: dict[str, int | str], parameters: dict[str, int | str] | None = None) -> None:
+    def add(
+        self, table: str, action: str, keys: Mapping[str, int | str], parameters: Mapping[str, int | str] | None = None
+    ) -> None:
         update = p4r.Update(type=p4r.Update.INSERT)
         entry = update.entity.table_entry
         entry.table_id = self.tables[table].preamble.id
@@ -58,7 +63,7 @@ class SiteSwitch:
             key = keys[field.name]
             if field.match_type == p4i.MatchField.LPM:
                 address, _, length = str(key).partition("/")
-                if int(length):         # P4Runtime leaves a prefix of no length out
+                if int(length):  # P4Runtime leaves a prefix of no length out
                     match = entry.match.add(field_id=field.id)
                     match.lpm.value = octets(value_of(address))
                     match.lpm.prefix_len = int(length)

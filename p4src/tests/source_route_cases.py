@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from scapy.all import ICMPv6EchoRequest, ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6
-
 from carriers import HOP_BY_HOP, ROUTING, hop_less, ipv6, ipv6_of, octets, options, out_by_first
 from case import Case, number
+from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6
 from segment_cases import arrives, from_first_host, leaves_to
+
 from small_site import FAR, IP_OF, PROVIDER, error_about, to_router, udp
 
 
@@ -22,11 +22,15 @@ def source_route(next_header: int, addresses: Sequence[str], left: int, left_out
 def put_hops(case: Case, route: int, hops: Sequence[str], left_out: int, last_left_out: int) -> None:
     """The first hop becomes the destination; the packet's own destination stands last."""
     middle = b"".join(octets(hop)[left_out:] for hop in hops[1:])
-    parameters = (f"first:{number(hops[0])},prefix_left_out:{left_out},last_prefix_left_out:{last_left_out},"
-                  f"hops:{len(hops)},middle:{len(middle)},addresses:0x{middle.ljust(128, bytes(1)).hex()}")
+    parameters = (
+        f"first:{number(hops[0])},prefix_left_out:{left_out},last_prefix_left_out:{last_left_out},"
+        f"hops:{len(hops)},middle:{len(middle)},addresses:0x{middle.ljust(128, bytes(1)).hex()}"
+    )
     case.add("source_route_hops", f"put_source_route({parameters})", source_route=route)
     prefix = f"2001:db8:f{route:03x}::"
-    case.add("encapsulations", f"encapsulate_source_route(source_route:{route},trace:0)", destination=number(prefix + "/48"))
+    case.add(
+        "encapsulations", f"encapsulate_source_route(source_route:{route},trace:0)", destination=number(prefix + "/48")
+    )
 
 
 def source_routes() -> Case:
@@ -35,8 +39,21 @@ def source_routes() -> Case:
 
     case.say("Put on: how much of the addresses is left out, and how many there are.")
     for route, (count, left_out, last_left_out) in enumerate(
-        [(1, 0, 0), (2, 0, 0), (3, 8, 0), (3, 8, 8), (4, 15, 15), (5, 14, 8), (9, 0, 15), (9, 13, 6), (6, 5, 11), (4, 1, 2),
-         (2, 15, 0)], 1):
+        [
+            (1, 0, 0),
+            (2, 0, 0),
+            (3, 8, 0),
+            (3, 8, 8),
+            (4, 15, 15),
+            (5, 14, 8),
+            (9, 0, 15),
+            (9, 13, 6),
+            (6, 5, 11),
+            (4, 1, 2),
+            (2, 15, 0),
+        ],
+        1,
+    ):
         hops = [f"2001:db8:f{route:03x}::{0x700 + n:x}" for n in range(count)]
         put_hops(case, route, hops, left_out, last_left_out)
         destination = f"2001:db8:f{route:03x}::9"
@@ -55,8 +72,11 @@ def source_routes() -> Case:
     here = "2001:db8:1::5"
     case.add("sids", "source_route_hop()", destination=number(here) + "/128")
     for addresses, left, left_out, last_left_out in (
-        (["2001:db8:1::11"], 1, 0, 0), (["2001:db8:1::11"], 1, 0, 15), (["2001:db8:1::11"], 1, 0, 14),
-        (["2001:db8:1::7", "2001:db8:1::11"], 1, 15, 15), (["2001:db8:1::11", "2001:db8:1::9"], 2, 15, 0),
+        (["2001:db8:1::11"], 1, 0, 0),
+        (["2001:db8:1::11"], 1, 0, 15),
+        (["2001:db8:1::11"], 1, 0, 14),
+        (["2001:db8:1::7", "2001:db8:1::11"], 1, 15, 15),
+        (["2001:db8:1::11", "2001:db8:1::9"], 2, 15, 0),
         (["2001:db8:1::7", "2001:db8:1::11", "2001:db8:1::9"], 2, 8, 3),
         (["2001:db8:1::11", "2001:db8:1::3", "2001:db8:1::9"], 3, 13, 12),
         (["2001:db8:1::11", "2001:db8:1::3", "2001:db8:1::9"], 3, 0, 1),
@@ -65,10 +85,14 @@ def source_routes() -> Case:
     ):
         came = source_route(17, addresses, left, left_out, last_left_out)
         index = len(addresses) - left
-        swapped = [*addresses[:index], here, *addresses[index + 1:]]
+        swapped = [*addresses[:index], here, *addresses[index + 1 :]]
         goes = source_route(17, swapped, left - 1, left_out, last_left_out)
-        case.passes(4, arrives(ipv6(ROUTING, came + datagram, FAR, here)), 1,
-                    leaves_to(1, ipv6(ROUTING, goes + datagram, FAR, addresses[index], 63)))
+        case.passes(
+            4,
+            arrives(ipv6(ROUTING, came + datagram, FAR, here)),
+            1,
+            leaves_to(1, ipv6(ROUTING, goes + datagram, FAR, addresses[index], 63)),
+        )
 
     case.say("At its end; and what no hop takes.")
     ping = bytes(IPv6(src=FAR, dst=here) / ICMPv6EchoRequest())[40:]
@@ -77,8 +101,10 @@ def source_routes() -> Case:
     group = source_route(17, ["ff02::1"], 1, 0, 0)
     case.drops(4, arrives(ipv6(ROUTING, group + datagram, FAR, here)), "DROP_SOURCE_ROUTE_GROUP")
     for wrong in (
-        source_route(17, ["2001:db8:1::11"], 2, 0, 0), source_route(17, ["2001:db8:1::11"] * 3, 9, 14, 0),
-        bytes([17, 0, 3, 1, 0, 0, 0, 0]), bytes([17, 1, 3, 1, 0, 0, 0, 0]) + bytes(8),
+        source_route(17, ["2001:db8:1::11"], 2, 0, 0),
+        source_route(17, ["2001:db8:1::11"] * 3, 9, 14, 0),
+        bytes([17, 0, 3, 1, 0, 0, 0, 0]),
+        bytes([17, 1, 3, 1, 0, 0, 0, 0]) + bytes(8),
     ):
         packet = arrives(ipv6(ROUTING, wrong + datagram, FAR, here))
         case.drops(4, packet, "DROP_SEGMENTS_WRONG")

@@ -1,7 +1,6 @@
 """A small flood of each kind of malformed packet; `malformed.py` sends larger ones."""
 
 import pytest
-
 from malformed import KINDS, edge, flood
 from site_switch import SiteSwitch
 

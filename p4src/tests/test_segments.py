@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import pytest
-
 from carriers import IN_FRAME, hop_less, inline, ipv6, ipv6_of, octets, out_by_first, segment_header, start_of, tunnel
 from segment_cases import (
-    END, FRAME, FRAME_REDUCED, INLINE, PATH, REDUCED, SOURCE, TUNNEL, arrives, from_first_host,
+    END,
+    FRAME,
+    FRAME_REDUCED,
+    INLINE,
+    PATH,
+    REDUCED,
+    SOURCE,
+    TUNNEL,
+    arrives,
+    from_first_host,
 )
 from site_switch import SiteSwitch
+
 from small_site import FAR, IP_OF, to_router, udp
 
 LONGEST = 36
@@ -34,7 +43,7 @@ def prefix(count: int, mode: int) -> str:
 
 def put(switch: SiteSwitch, policy: int, path: tuple[str, ...]) -> None:
     own = (len(path) - 1) % 4 + 1
-    lists = [path[at:at + 4] for at in range(own, len(path), 4)]
+    lists = [path[at : at + 4] for at in range(own, len(path), 4)]
     parameters: dict[str, int | str] = {"source": SOURCE, "fours": len(lists), "hmac": 0}
     parameters |= dict(zip(ORDINALS, path[:own], strict=False))
     switch.add("policies", f"put_{own}", {"policy": policy}, parameters)
@@ -68,7 +77,7 @@ def test_a_packet_visits_all_segments_of_a_path_in_order(edge: SiteSwitch, count
         assert port == 4
         packet = output[14:]
         visited.append(packet[24:40])
-        if packet[24:40] != octets(END) and packet[43] > 0:     # another router takes it on
+        if packet[24:40] != octets(END) and packet[43] > 0:  # another router takes it on
             left = packet[43] - 1
             packet = packet[:24] + octets(sids[count - 1 - left]) + packet[40:43] + bytes([left]) + packet[44:]
             visited.append(packet[24:40])

@@ -5,12 +5,24 @@ from __future__ import annotations
 import random
 
 import pytest
-
-from carriers import HOP_BY_HOP, IN_IPV6, Node, Trace, hop_less, ipv6, ipv6_of, node_length, options, out_by_first, start_of
+from carriers import (
+    HOP_BY_HOP,
+    IN_IPV6,
+    Node,
+    Trace,
+    hop_less,
+    ipv6,
+    ipv6_of,
+    node_length,
+    options,
+    out_by_first,
+    start_of,
+)
 from segment_cases import SOURCE, TUNNEL, from_first_host
 from site_switch import MICROSECOND, SiteSwitch
-from small_site import CPU, FAR, IP_OF, to_router, udp
 from trace_cases import END
+
+from small_site import CPU, FAR, IP_OF, to_router, udp
 
 SECONDS, FRACTION, DELAY, QUEUE = (1 << 23 - bit for bit in (2, 3, 4, 6))
 TIMES = SECONDS | FRACTION
@@ -31,8 +43,13 @@ def edge(request: pytest.FixtureRequest) -> SiteSwitch:
 def know(switch: SiteSwitch, port: int, namespace: int, epoch: int) -> None:
     node = Node()
     said: dict[str, int | str] = {
-        "node": node.id, "node_wide": node.id_wide, "data": node.data, "data_wide": node.data_wide,
-        "schema": node.schema, "snapshot": 0, "epoch": epoch,
+        "node": node.id,
+        "node_wide": node.id_wide,
+        "data": node.data,
+        "data_wide": node.data_wide,
+        "schema": node.schema,
+        "snapshot": 0,
+        "epoch": epoch,
     }
     switch.add("namespaces", "set_namespace", {"port": port, "namespace": namespace}, said)
 
@@ -45,20 +62,26 @@ def passed(switch: SiteSwitch, came: Trace) -> bytes:
     """The trace's option as it leaves."""
     [(port, packet)] = switch.send(1, bytes(from_first_host(carrying(came))))
     assert port == 4
-    return packet[14 + 44:][:len(came.option())]
+    return packet[14 + 44 :][: len(came.option())]
 
 
 def filled(came: Trace, node: Node) -> bytes:
     mine = node.words(came.type)
     left = came.left - len(mine) // 4
-    data = came.list[:4 * left] + mine + came.list[4 * came.left:]
+    data = came.list[: 4 * left] + mine + came.list[4 * came.left :]
     return Trace(came.type, came.node_length, left, data, came.namespace).option()
 
 
 def test_every_size_of_a_trace_that_begins_here(edge: SiteSwitch) -> None:
     for words in range(1, 62):
         shape: dict[str, int | str] = {
-            "namespace": 1, "type": SECONDS, "node_length": 1, "words": words, "flags": 0, "packets": 1, "of": 1,
+            "namespace": 1,
+            "type": SECONDS,
+            "node_length": 1,
+            "words": words,
+            "flags": 0,
+            "packets": 1,
+            "of": 1,
         }
         edge.add("traces", "put_trace", {"trace": words}, shape)
         where: dict[str, int | str] = {"mode": TUNNEL, "trace": words, "source": SOURCE, "destination": END}
@@ -89,7 +112,10 @@ def test_times_are_exact(now: int) -> None:
     switch = SiteSwitch()
     know(switch, 1, 1, (now - switch.now // MICROSECOND - 1000) % 2**64)
     came = Trace(TIMES, 2, 2, bytes(8))
-    assert passed(switch, came) == Trace(TIMES, 2, 0, (now // 10**6 % 2**32).to_bytes(4) + (now % 10**6).to_bytes(4)).option()
+    assert (
+        passed(switch, came)
+        == Trace(TIMES, 2, 0, (now // 10**6 % 2**32).to_bytes(4) + (now % 10**6).to_bytes(4)).option()
+    )
 
 
 def test_a_queue_shows_in_delay_and_depth() -> None:
@@ -98,12 +124,12 @@ def test_a_queue_shows_in_delay_and_depth() -> None:
     type_ = DELAY | QUEUE
     came = Trace(type_, 2, 2, bytes(8))
     packet = bytes(from_first_host(carrying(came)))
-    time = len(packet) * 8 * MICROSECOND        # of one packet on a link of a million bits a second
+    time = len(packet) * 8 * MICROSECOND  # of one packet on a link of a million bits a second
     switch.switch.set_link(4, rate=1_000_000)
     outputs = [output for _ in range(4) for output in switch.switch.inject(1, packet, switch.now)]
     outputs += switch.switch.advance(switch.now + 10 * time)
     assert len(outputs) == 4
-    seen = [output.packet[14 + 44 + 12:][:8] for output in outputs]
+    seen = [output.packet[14 + 44 + 12 :][:8] for output in outputs]
     delays = [int.from_bytes(words[:4]) for words in seen]
     depths = [int.from_bytes(words[4:]) for words in seen]
     assert delays == [0, time, 2 * time, 3 * time]

@@ -3,18 +3,54 @@ test_traces.py: a case has no clock."""
 
 from collections.abc import Callable
 
-from scapy.all import ICMPv6EchoRequest, ICMPv6PacketTooBig, Ether, IPv6, UDP, Packet, Raw
-
 from carriers import (
-    HOP_BY_HOP, IN_IPV6, Node, Trace, hop_less, ipv6, ipv6_of, node_length, octets, options, out_by_first, segment_header,
+    HOP_BY_HOP,
+    IN_IPV6,
+    Node,
+    Trace,
+    hop_less,
+    ipv6,
+    ipv6_of,
+    node_length,
+    octets,
+    options,
+    out_by_first,
+    segment_header,
     start_of,
 )
 from case import Case, number
+from scapy.layers.inet import UDP
+from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6PacketTooBig, IPv6
+from scapy.layers.l2 import Ether
+from scapy.packet import Packet, Raw
 from segment_cases import (
-    AUTO, DT6, INLINE, PATH, SOURCE, TUNNEL, arrives, bind, from_first_host, leaves_to, put, roads, sids,
+    AUTO,
+    DT6,
+    INLINE,
+    PATH,
+    SOURCE,
+    TUNNEL,
+    arrives,
+    bind,
+    from_first_host,
+    leaves_to,
+    put,
+    roads,
+    sids,
 )
+
 from small_site import (
-    ADDRESS, CPU, FAR, HOST, IP_OF, PUNT, ROUTER, error_about, out_first, to_router, udp,
+    ADDRESS,
+    CPU,
+    FAR,
+    HOST,
+    IP_OF,
+    PUNT,
+    ROUTER,
+    error_about,
+    out_first,
+    to_router,
+    udp,
 )
 
 ID, INTERFACES, DATA, QUEUE, CHECKSUM = (1 << 23 - bit for bit in (0, 1, 5, 6, 7))
@@ -22,7 +58,7 @@ ID_WIDE, INTERFACES_WIDE, DATA_WIDE, BUFFERS, SNAPSHOT = (1 << 23 - bit for bit 
 WITHOUT_TIMES = ID | INTERFACES | DATA | QUEUE | CHECKSUM | ID_WIDE | INTERFACES_WIDE | DATA_WIDE | BUFFERS
 NOT_ASSIGNED = sum(1 << 23 - bit for bit in range(12, 22))
 NODE = Node()
-PLAIN, SNAPPING, NO_DATA = 1, 2, 3      # namespaces: of the node as it is, with a snapshot; the last one is foreign
+PLAIN, SNAPPING, NO_DATA = 1, 2, 3  # namespaces: of the node as it is, with a snapshot; the last one is foreign
 FOREIGN = 99
 OVERFLOW, LOOPBACK, ACTIVE = 8, 4, 2
 END = "fd00:e::1"
@@ -32,14 +68,30 @@ def known(case: Case, ports: tuple[int, ...] = (1, 4, CPU)) -> None:
     for port in ports:
         for namespace, schema in ((PLAIN, 0xFFFFFF), (SNAPPING, 0x123456)):
             said = f"node:{NODE.id},node_wide:{NODE.id_wide},data:{NODE.data},data_wide:{NODE.data_wide}"
-            case.add("namespaces", f"set_namespace({said},schema:{schema},snapshot:{0xFEEDFACECAFEBEEF},epoch:0)",
-                     port=port, namespace=namespace)
+            case.add(
+                "namespaces",
+                f"set_namespace({said},schema:{schema},snapshot:{0xFEEDFACECAFEBEEF},epoch:0)",
+                port=port,
+                namespace=namespace,
+            )
 
 
-def put_trace(case: Case, trace: int, type_: int, words: int, namespace: int = PLAIN, flags: int = 0, packets: int = 1,
-              of: int = 1) -> None:
-    case.add("traces", f"put_trace(namespace:{namespace},type:{type_},node_length:{node_length(type_)},words:{words},"
-             f"flags:{flags},packets:{packets},of:{of})", trace=trace)
+def put_trace(
+    case: Case,
+    trace: int,
+    type_: int,
+    words: int,
+    namespace: int = PLAIN,
+    flags: int = 0,
+    packets: int = 1,
+    of: int = 1,
+) -> None:
+    case.add(
+        "traces",
+        f"put_trace(namespace:{namespace},type:{type_},node_length:{node_length(type_)},words:{words},"
+        f"flags:{flags},packets:{packets},of:{of})",
+        trace=trace,
+    )
 
 
 def bind_trace(case: Case, prefix: str, mode: int, trace: int) -> None:
@@ -89,12 +141,15 @@ def begin() -> Case:
     case.expect(4, out_by_first(put_in(hop_less(own), begun(ID | INTERFACES, 6))))
 
     case.say("All that needs no clock, wide and short; with a snapshot and without one; all in the order of its bits.")
-    for trace, (type_, namespace, node) in enumerate((
-        (WITHOUT_TIMES, PLAIN, outer),
-        (ID_WIDE | DATA_WIDE, PLAIN, outer),
-        (ID | SNAPSHOT, PLAIN, outer),
-        (WITHOUT_TIMES | SNAPSHOT, SNAPPING, Node(hop_limit=64, schema=0x123456, snapshot=0xFEEDFACECAFEBEEF)),
-    ), 30):
+    for trace, (type_, namespace, node) in enumerate(
+        (
+            (WITHOUT_TIMES, PLAIN, outer),
+            (ID_WIDE | DATA_WIDE, PLAIN, outer),
+            (ID | SNAPSHOT, PLAIN, outer),
+            (WITHOUT_TIMES | SNAPSHOT, SNAPPING, Node(hop_limit=64, schema=0x123456, snapshot=0xFEEDFACECAFEBEEF)),
+        ),
+        30,
+    ):
         put_trace(case, trace, type_, 40, namespace)
         bind_trace(case, f"2001:db8:f002:{trace:x}::/64", TUNNEL, trace)
         packet = to_router(udp(to=f"2001:db8:f002:{trace:x}::1"))
@@ -104,8 +159,10 @@ def begin() -> Case:
     case.say("No room for the first node: full from the start. A foreign namespace: nothing to say.")
     put_trace(case, 40, WITHOUT_TIMES, 3)
     put_trace(case, 41, ID, 5, FOREIGN)
-    for trace, expected in ((40, Trace(WITHOUT_TIMES, 12, 3, bytes(12), flags=OVERFLOW)),
-                            (41, Trace(ID, 1, 5, bytes(20), namespace=FOREIGN))):
+    for trace, expected in (
+        (40, Trace(WITHOUT_TIMES, 12, 3, bytes(12), flags=OVERFLOW)),
+        (41, Trace(ID, 1, 5, bytes(20), namespace=FOREIGN)),
+    ):
         bind_trace(case, f"2001:db8:f003:{trace:x}::/64", TUNNEL, trace)
         packet = to_router(udp(to=f"2001:db8:f003:{trace:x}::1"))
         case.passes(1, packet, 4, out_by_first(in_tunnel(hop_less(ipv6_of(packet)), expected)))
@@ -151,10 +208,16 @@ def begin() -> Case:
     case.drops(1, big, "DROP_PACKET_TOO_BIG")
     case.expect(1, error_about(big, ICMPv6PacketTooBig(mtu=1500 - 40), 1, HOST[1]))
 
-    case.say("Options that are there already have no trace put before them; a trace of another is not joined by a second.")
+    case.say(
+        "Options that are there already have no trace put before them; a trace of another is not joined by a second."
+    )
     with_options = ipv6(HOP_BY_HOP, options(17, b"\5\2\0\0") + bytes(udp())[40:], IP_OF[1], "2001:db8:f020::1")
-    case.passes(1, from_first_host(with_options), 4,
-                out_by_first(in_tunnel(hop_less(with_options), begun(ID | INTERFACES, 6, outer))))
+    case.passes(
+        1,
+        from_first_host(with_options),
+        4,
+        out_by_first(in_tunnel(hop_less(with_options), begun(ID | INTERFACES, 6, outer))),
+    )
     traced = put_in(ipv6(17, bytes(udp())[40:], IP_OF[1], "2001:db8:f001:1::1"), Trace(ID, 1, 2, bytes(8)))
     passed = put_in(ipv6(17, bytes(udp())[40:], IP_OF[1], "2001:db8:f001:1::1", 63), begun(ID, 2))
     case.passes(1, from_first_host(traced), 4, out_by_first(passed))
@@ -162,23 +225,36 @@ def begin() -> Case:
 
 
 def transit() -> Case:
-    case = Case("traces_pass", "Traces that pass: this node's data in its slot, whatever the type; what must not be touched.")
+    case = Case(
+        "traces_pass", "Traces that pass: this node's data in its slot, whatever the type; what must not be touched."
+    )
     known(case)
     datagram = bytes(udp())[40:]
 
     def carrying(*body: bytes, hop_limit: int = 64, destination: str = FAR) -> bytes:
         return ipv6(HOP_BY_HOP, options(17, *body) + datagram, IP_OF[1], destination, hop_limit)
 
-    def filled(type_: int, free: int, behind: bytes = b"", namespace: int = PLAIN, node: Node = NODE,
-               before: bytes = b"\1\0", rest: bytes = b"") -> None:
+    def filled(
+        type_: int,
+        free: int,
+        behind: bytes = b"",
+        namespace: int = PLAIN,
+        node: Node = NODE,
+        before: bytes = b"\1\0",
+        rest: bytes = b"",
+    ) -> None:
         """A trace with so many free words, of which this node takes its own."""
         mine = node.words(type_)
         left = free - len(mine) // 4
         length = node_length(type_)
-        came = Trace(type_, length, free, bytes(range(0, 4 * free)) + behind, namespace)
-        goes = Trace(type_, length, left, bytes(range(0, 4 * left)) + mine + behind, namespace)
-        case.passes(1, from_first_host(carrying(before, came.option(), rest)), 4,
-                    out_by_first(carrying(before, goes.option(), rest, hop_limit=63)))
+        came = Trace(type_, length, free, bytes(range(4 * free)) + behind, namespace)
+        goes = Trace(type_, length, left, bytes(range(4 * left)) + mine + behind, namespace)
+        case.passes(
+            1,
+            from_first_host(carrying(before, came.option(), rest)),
+            4,
+            out_by_first(carrying(before, goes.option(), rest, hop_limit=63)),
+        )
 
     case.say("Each bit alone, then all together; one slot, some slots, behind the data of others.")
     for type_ in (ID, INTERFACES, DATA, QUEUE, CHECKSUM, ID_WIDE, INTERFACES_WIDE, DATA_WIDE, BUFFERS):
@@ -213,8 +289,12 @@ def transit() -> Case:
 
     def full(trace: Trace, **more: object) -> None:
         marked = Trace(trace.type, trace.node_length, trace.left, trace.list, trace.namespace, trace.flags | OVERFLOW)
-        case.passes(1, from_first_host(carrying(b"\1\0", trace.option())), 4,
-                    out_by_first(carrying(b"\1\0", marked.option(), hop_limit=63)))
+        case.passes(
+            1,
+            from_first_host(carrying(b"\1\0", trace.option())),
+            4,
+            out_by_first(carrying(b"\1\0", marked.option(), hop_limit=63)),
+        )
 
     def untouched(packet: bytes) -> None:
         case.passes(1, from_first_host(packet), 4, out_by_first(hop_less(packet)))
@@ -226,7 +306,9 @@ def transit() -> Case:
     full(Trace(ID | SNAPSHOT, 1, 3, bytes(12), SNAPPING))
     full(Trace(ID | SNAPSHOT, 1, 2, bytes(12), SNAPPING))
 
-    case.say("What is not ours to touch: foreign, marked already, contradicting itself, of another kind, too far behind.")
+    case.say(
+        "What is not ours to touch: foreign, marked already, contradicting itself, of another kind, too far behind."
+    )
     untouched(carrying(b"\1\0", Trace(ID, 1, 2, bytes(8), FOREIGN).option()))
     untouched(carrying(b"\1\0", Trace(ID, 1, 0, bytes(8), FOREIGN).option()))
     untouched(carrying(b"\1\0", Trace(ID, 1, 2, bytes(8), flags=OVERFLOW).option()))
@@ -249,8 +331,12 @@ def transit() -> Case:
     case.passes(2, Ether(src=HOST[2], dst=ROUTER[1], type=0x86DD) / Raw(packet), 4, out_by_first(hop_less(packet)))
 
     case.say("An option that runs over the end.")
-    case.drops(1, from_first_host(ipv6(HOP_BY_HOP, b"\x11\0\5\5\0\0\0\0" + datagram, IP_OF[1], FAR)), "DROP_OPTION_PAST_END")
-    case.drops(1, from_first_host(ipv6(HOP_BY_HOP, b"\x11\0\1\3\0\0\0\5" + datagram, IP_OF[1], FAR)), "DROP_OPTION_PAST_END")
+    case.drops(
+        1, from_first_host(ipv6(HOP_BY_HOP, b"\x11\0\5\5\0\0\0\0" + datagram, IP_OF[1], FAR)), "DROP_OPTION_PAST_END"
+    )
+    case.drops(
+        1, from_first_host(ipv6(HOP_BY_HOP, b"\x11\0\1\3\0\0\0\5" + datagram, IP_OF[1], FAR)), "DROP_OPTION_PAST_END"
+    )
     long = bytearray(options(17, b"\1\0", Trace(ID, 1, 2, bytes(8)).option()))
     long[5] = 200
     case.drops(1, from_first_host(ipv6(HOP_BY_HOP, bytes(long) + datagram, IP_OF[1], FAR)), "DROP_OPTION_PAST_END")
@@ -258,13 +344,23 @@ def transit() -> Case:
     case.say("To go back as well: the controller gets a copy, if the type is the one that may.")
     came, goes = Trace(ID, 1, 3, bytes(12), flags=LOOPBACK), begun(ID, 3, flags=LOOPBACK)
     copied = begun(ID, 3, Node(out=CPU, hop_limit=64), flags=LOOPBACK)
-    case.passes(1, from_first_host(carrying(b"\1\0", came.option())), 4,
-                out_by_first(carrying(b"\1\0", goes.option(), hop_limit=63)))
+    case.passes(
+        1,
+        from_first_host(carrying(b"\1\0", came.option())),
+        4,
+        out_by_first(carrying(b"\1\0", goes.option(), hop_limit=63)),
+    )
     case.punted(from_first_host(carrying(b"\1\0", copied.option())), "PUNT_LOOPBACK", 1, 1)
-    came, goes = (make(INTERFACES, flags=LOOPBACK) for make in (lambda t, **f: Trace(t, 1, 3, bytes(12), **f),
-                                                              lambda t, **f: begun(t, 3, **f)))
-    case.passes(1, from_first_host(carrying(b"\1\0", came.option())), 4,
-                out_by_first(carrying(b"\1\0", goes.option(), hop_limit=63)))
+    came, goes = (
+        make(INTERFACES, flags=LOOPBACK)
+        for make in (lambda t, **f: Trace(t, 1, 3, bytes(12), **f), lambda t, **f: begun(t, 3, **f))
+    )
+    case.passes(
+        1,
+        from_first_host(carrying(b"\1\0", came.option())),
+        4,
+        out_by_first(carrying(b"\1\0", goes.option(), hop_limit=63)),
+    )
     case.say("A foreign trace does not go back: the copy ends in egress.")
     foreign = carrying(b"\1\0", Trace(ID, 1, 3, bytes(12), FOREIGN, LOOPBACK).option())
     case.passes(1, from_first_host(foreign), 4, out_by_first(hop_less(foreign)))
@@ -310,4 +406,32 @@ def end() -> Case:
     return case
 
 
-ALL: tuple[Callable[[], Case], ...] = (begin, transit, end)
+def direct_export(next_header: int, flow: int, sequence: int, type_: int = ID, namespace: int = PLAIN) -> bytes:
+    """RFC 9326, section 3.2, with both optional fields."""
+    data = b"\0\4" + namespace.to_bytes(2) + b"\0\xc0" + type_.to_bytes(3) + b"\0"
+    data += flow.to_bytes(4) + sequence.to_bytes(4)
+    return options(next_header, b"\1\0", bytes([0x11, len(data)]) + data)
+
+
+def direct_exports() -> Case:
+    case = Case("direct_exports", "Direct export: the option put on, counted by flow; other options left alone.")
+    roads(case)
+    known(case)
+    parameters = f"namespace:{PLAIN},type:{ID},flow:{0xF10F},packets:1,of:2"
+    case.add("traces", f"put_direct_export({parameters})", trace=70)
+    bind_trace(case, "2001:db8:f070::/48", TUNNEL, 70)
+    case.say("Every second packet of the flow, numbered.")
+    for n in range(4):
+        packet = to_router(udp(to="2001:db8:f070::1"))
+        inner = hop_less(ipv6_of(packet))
+        asking = out_by_first(ipv6(HOP_BY_HOP, direct_export(IN_IPV6, 0xF10F, n // 2) + inner, SOURCE, END))
+        case.passes(1, packet, 4, asking if n % 2 == 0 else out_first(packet))
+
+    case.say("A packet that asks already stays as it is, also where its destination is bound.")
+    for destination in (FAR, "2001:db8:f070::1"):
+        asking = ipv6(HOP_BY_HOP, direct_export(17, 5, 6) + bytes(udp())[40:], IP_OF[1], destination)
+        case.passes(1, from_first_host(asking), 4, out_by_first(hop_less(asking)))
+    return case
+
+
+ALL: tuple[Callable[[], Case], ...] = (begin, transit, end, direct_exports)

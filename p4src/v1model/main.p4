@@ -28,6 +28,7 @@
 #include "../shared/locators.p4"
 #include "../shared/traces.p4"
 #include "../shared/trace_nodes.p4"
+#include "../shared/direct_exports.p4"
 #include "../shared/encapsulations.p4"
 #include "../shared/outer.p4"
 #include "../shared/routing.p4"
@@ -51,6 +52,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Encapsulations() encapsulations;
     Routing() routing;
     TraceLoopback() trace_loopback;
+    DirectExport() direct_export;
     Bridging() bridging;
     ErrorLimits() error_limits;
     PuntLimits() punt_limits;
@@ -71,6 +73,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         encapsulations.apply(hdr, meta);    // what its destination's packets carry
         routing.apply(hdr, meta);           // what comes to the router's MAC
         trace_loopback.apply(hdr, meta);
+        direct_export.apply(hdr, meta);
         bridging.apply(hdr, meta);          // all the rest
         error_limits.apply(hdr, meta);
         punt_limits.apply(meta);

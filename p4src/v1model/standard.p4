@@ -66,6 +66,13 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         if (meta.learn) {
             digest<learn_t>(1, { meta.ingress_port, meta.vlan, hdr.ethernet.source });
         }
+        if (meta.export.wanted) {
+            digest<direct_export_t>(1, {
+                hdr.direct_export.namespace, hdr.direct_export.type, meta.export.flow, meta.export.sequence,
+                meta.export.node, hdr.ipv6.hop_limit - 1, meta.ingress_port, meta.egress.port, meta.export.time,
+                meta.export.data
+            });
+        }
         // A copy of the packet as it arrived, whatever has become of it here.
         if (meta.punt != PUNT_NONE) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);
