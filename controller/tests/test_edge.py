@@ -8,7 +8,7 @@ import finsy as fy
 import pytest
 from rig import Host, Rig, messages
 
-from wayname.edge.boundary import Severity, UpdateKind, WriteFailed
+from wayname.edge.boundary import Severity, SwitchDown, UpdateKind, WriteFailed
 from wayname.wire import discovery, icmpv6, ipv6
 from wayname.wire.discovery import (
     ALL_NODES,
@@ -161,12 +161,12 @@ class TestNeighbours:
 
     def test_keep_few_packets_waiting(self, rig: Rig, host: Host, other: Host) -> None:
         other.silent = True
-        for number in range(20):
+        for number in range(40):
             host.ping("2001:db8:2::22", data=bytes([number]))
         before = len(rig.sent)
         rig.advance(4)
         reports = messages(host.heard(rig.sent[before:]))
-        assert [each.body[-1] for each in reports] == [16, 17, 18, 19]
+        assert [each.body[-1] for each in reports] == list(range(8, 40))
 
     def test_a_scan_leaves_room_for_others(self, rig: Rig, host: Host, other: Host) -> None:
         for number in range(600):
@@ -367,3 +367,14 @@ def test_a_failed_write_is_told(rig: Rig) -> None:
     entry = fy.P4TableEntry("ports", match=fy.Match(port=9), action=fy.Action("set_port_vlan", vlan=1))
     rig.receive(WriteFailed((UpdateKind.INSERT, entry), 3, "no"))
     assert rig.events[-1].kind == "write.failed"
+
+
+def test_nobody_is_given_up_while_the_switch_is_away(rig: Rig, host: Host, other: Host, first: Host) -> None:
+    host.ping("2001:db8:2::22")
+    rig.advance(2)
+    before = rig.tables()
+    rig.receive(SwitchDown("killed"))
+    assert rig.edge.next_timer() is None
+    rig.now += 300
+    rig.restart_switch()
+    assert rig.tables() == before

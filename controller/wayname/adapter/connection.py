@@ -70,12 +70,9 @@ class Connection:
             where = f"{error.filename}: cannot be read ({error.strerror})"
             raise SwitchError(f"{where}; set switch.ca, certificate and key to PEM files", lasting=True) from None
         ask = p4r.MasterArbitrationUpdate(device_id=self._config.device_id, election_id=U128.encode(ELECTION_ID))
-        try:
-            await self._client.send(p4r.StreamMessageRequest(arbitration=ask))
-            while not self._take_arbitration(await self._client.receive()):
-                continue
-        except P4ClientError as error:
-            raise self._explain(error) from None
+        await self._send(p4r.StreamMessageRequest(arbitration=ask))
+        while not self._take_arbitration(await self._message()):
+            continue
 
     async def close(self) -> None:
         """End the session."""
@@ -169,26 +166,29 @@ class Connection:
     async def send(self, packet: PacketOut) -> None:
         """Send a packet-out."""
         out = P4PacketOut(packet.payload, kind=packet.kind, port=packet.port, vlan=packet.vlan)
+        await self._send(out.encode_update(self._schema))
+
+    async def _send(self, message: p4r.StreamMessageRequest) -> None:
         try:
             async with self._sending:
-                await self._client.send(out.encode_update(self._schema))
+                await self._client.send(message)
         except P4ClientError as error:
             raise self._explain(error) from None
 
     async def receive(self) -> AsyncIterator[list[Input]]:
         """Yield what the switch says; an empty list when it has chosen whom it listens to."""
         while True:
-            try:
-                message = await self._client.receive()
-                if self._take_arbitration(message):
-                    yield []
-                else:
-                    yield list(await self._inputs(message))
-            except P4ClientError as error:
-                raise self._explain(error) from None
-            except RuntimeError:
-                # So finsy tells that the switch ended the stream in good order.
-                raise SwitchError(f"the switch at {self._config.address} ended the session") from None
+            message = await self._message()
+            yield [] if self._take_arbitration(message) else list(await self._inputs(message))
+
+    async def _message(self) -> p4r.StreamMessageResponse:
+        try:
+            return await self._client.receive()
+        except P4ClientError as error:
+            raise self._explain(error) from None
+        except RuntimeError:
+            # So finsy tells that the switch ended the stream in good order.
+            raise SwitchError(f"the switch at {self._config.address} ended the session; it is asked again") from None
 
     async def _inputs(self, message: p4r.StreamMessageResponse) -> Iterable[Input]:
         match message.WhichOneof("update"):
@@ -197,8 +197,7 @@ class Connection:
                 return [PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"])]
             case "digest":
                 digest = decode_stream(message, self._schema)
-                async with self._sending:
-                    await self._client.send(digest.ack().encode_update(self._schema))
+                await self._send(digest.ack().encode_update(self._schema))
                 return [learned(each) for each in digest]
             case "idle_timeout_notification":
                 return [Idle(entry) for entry in decode_stream(message, self._schema)]

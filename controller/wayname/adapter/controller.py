@@ -57,7 +57,7 @@ class Controller:
         self._inputs: asyncio.Queue[tuple[Input, Connection | asyncio.Event | None]] = asyncio.Queue(QUEUED_INPUTS)
         self._active: Connection | None = None
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
-        self._session = asyncio.Timeout(None)
+        self._session: asyncio.Timeout | None = None
         self._trouble = ""
 
     @property
@@ -107,6 +107,7 @@ class Controller:
                     await self._inputs.put((SwitchDown(text), None))
                 said = text
             finally:
+                self._session = None
                 await connection.close()
             await asyncio.sleep(wait)
             wait = min(wait * 1.5, LONGEST_WAIT)
@@ -187,7 +188,7 @@ class Controller:
                     self.edge.receive(failed, asyncio.get_running_loop().time())
         except SwitchError as error:
             self._active, self._trouble = None, str(error)
-            if not self._session.expired():
+            if self._session is not None:
                 self._session.reschedule(asyncio.get_running_loop().time())
 
     def _record(self, event: Event) -> None:

@@ -110,16 +110,18 @@ class Edge:
     def _switch_up(self, up: SwitchUp, now: float) -> None:
         self.stations.adopt(up.entities, now)
         self.liveness.adopt(up.entities, now)
-        self.neighbours.adopt(up.entities, now)
+        self.neighbours.adopt(up.entities)
         self._outputs.desired.compare(up.entities)
         self._outputs.connected = True
         self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
+        self.neighbours.start(now)
         self.liveness.start(now)
         self.routers.start(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
         self._outputs.event(now, "switch.down", self.config.switch.address, reason, Severity.WARNING)
+        self.neighbours.stop()
         self.liveness.stop()
         self.routers.stop()
 

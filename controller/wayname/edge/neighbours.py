@@ -36,8 +36,11 @@ REACHABLE = 30.0
 DELAY_FIRST_PROBE = 5.0
 MOST_SOLICITATIONS = 3
 
+# How long after a neighbour was found packets may still come that did not know of it.
+LATE = 1.0
+
 # How many packets wait for one neighbour, and how many neighbours are asked for at once.
-MOST_WAITING = 4
+MOST_WAITING = 32
 MOST_INCOMPLETE = 512
 
 
@@ -58,6 +61,7 @@ class Neighbour:
     state: State
     mac: Mac | None = None
     port: int | None = None
+    found: float = 0.0
     solicited: int = 0
     waiting: deque[Arrival] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
 
@@ -93,8 +97,8 @@ class Neighbours:
         neighbour = self._neighbours.get(at)
         return neighbour if neighbour and neighbour.mac else None
 
-    def adopt(self, entities: Iterable[Entity], now: float) -> None:
-        """Take over the neighbours that an earlier controller found, and make sure of them soon."""
+    def adopt(self, entities: Iterable[Entity]) -> None:
+        """Take over the neighbours that an earlier controller found."""
         for entity in entities:
             if not isinstance(entity, fy.P4TableEntry) or entity.table_id != "neighbours":
                 continue
@@ -105,7 +109,19 @@ class Neighbours:
             if at not in self._neighbours and interface and interface.is_on_link(at.address):
                 self._neighbours[at] = Neighbour(at, State.STALE)
                 self._set(self._neighbours[at], Mac(entity.action.args["mac"]), entity.action.args["port"])
-                self._stale(self._neighbours[at], now)
+
+    def start(self, now: float) -> None:
+        """The switch is there: make sure of all neighbours soon, but not of all at once."""
+        for neighbour in self._neighbours.values():
+            self._stale(neighbour, now)
+
+    def stop(self) -> None:
+        """Nobody can be asked while the switch is away, and what waits for an answer waits in vain."""
+        for at in self._incomplete:
+            del self._neighbours[at]
+        self._incomplete.clear()
+        for at in self._neighbours:
+            self._timers.cancel(at)
 
     def wanted(self, at: LinkAddress, arrival: Arrival, now: float) -> None:
         """A packet has to wait until a neighbour's MAC is known."""
@@ -117,11 +133,11 @@ class Neighbours:
                 # Somebody tries all addresses of a prefix: who was asked for first had the most time to answer.
                 self._fail(self._neighbours[next(iter(self._incomplete))], now)
             self._solicit(neighbour, now)
-        if neighbour.mac:
+        if neighbour.mac is None:
+            neighbour.waiting.append(arrival)
+        elif now < neighbour.found + LATE:
             # The entry was on its way when the packet came.
             self._links.submit(arrival.original)
-        else:
-            neighbour.waiting.append(arrival)
 
     def asked(self, arrival: Arrival, mac: Mac | None, now: float) -> None:
         """A neighbour sent a solicitation with its MAC (sections 6.2.6 and 7.2.3)."""
@@ -233,6 +249,7 @@ class Neighbours:
             text = f"{neighbour.at} is {mac} behind port {port}"
             self._outputs.event(now, kind, neighbour.at.address, text)
         self._set(neighbour, mac, port)
+        neighbour.found = now
         for arrival in neighbour.waiting:
             self._links.submit(arrival.original)
         neighbour.waiting.clear()
