@@ -11,7 +11,7 @@
 parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
     bit<16> left;
     bit<16> size;
-    bit<16> list;           // octets of the node data list
+    bit<16> data;           // octets of the node data list
     bit<16> free;           // of it not filled
     bit<16> slot;           // of it this node's, but for a snapshot's data
     bit<4> count = 0;
@@ -125,7 +125,7 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
     state trace {
         packet.extract(hdr.trace);
         left = left - size;
-        list = size - 12;
+        data = size - 12;
         free = (bit<16>)hdr.trace.words_left << 2;
         slot = (bit<16>)hdr.trace.node_length << 2;
         transition select(hdr.trace.type[1:1]) {
@@ -140,7 +140,7 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
     }
 
     state room {
-        meta.chain.crossed = free > list || list[1:0] != 0;
+        meta.chain.crossed = free > data || data[1:0] != 0;
         meta.trace.full = slot > free;
         transition select(meta.chain.crossed, meta.trace.full, hdr.trace.type[1:1]) {
             (true, _, _): whole;
@@ -152,7 +152,7 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
 
     state whole {
         meta.trace.full = meta.trace.full && !meta.chain.crossed;
-        packet.extract(hdr.trace_filled, (bit<32>)list << 3);
+        packet.extract(hdr.trace_filled, (bit<32>)data << 3);
         transition rest;
     }
 
@@ -179,7 +179,7 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
     state slot_and_filled {
         meta.trace.slot = true;
         packet.extract(hdr.trace_slot, (bit<32>)slot << 3);
-        packet.extract(hdr.trace_filled, (bit<32>)(list - free) << 3);
+        packet.extract(hdr.trace_filled, (bit<32>)(data - free) << 3);
         transition rest;
     }
 

@@ -10,7 +10,7 @@
 #define WAYNAME_PARSER_ROUTING_P4
 
 parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
-    bit<16> list;           // octets behind the fixed part
+    bit<16> data;           // octets behind the fixed part
     bit<16> before = 0;
     bit<16> last;           // octets of a source route's last address
     bit<16> each;           // and of its others
@@ -19,7 +19,7 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
         meta.routing.pointer = IPV6_BYTES + hdr.ipv6.payload_length - meta.chain.left + 3;
         meta.routing.index = meta.chain.count;
         meta.routing.size = meta.chain.size;
-        list = meta.chain.size - 8;
+        data = meta.chain.size - 8;
         transition select(packet.lookahead<routing_start_t>().type) {
             ROUTING_SEGMENTS: segments;
             default: source_route;
@@ -33,7 +33,7 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
         meta.routing.type = ROUTING_SEGMENTS;
         meta.routing.left = hdr.segment_routing.segments_left;
         meta.routing.wrong = hdr.segment_routing.segments_left != 0
-            && ((((bit<16>)hdr.segment_routing.last_entry + 1) << 4) > list
+            && ((((bit<16>)hdr.segment_routing.last_entry + 1) << 4) > data
                 || (bit<16>)hdr.segment_routing.segments_left > (bit<16>)hdr.segment_routing.last_entry + 1);
         transition select(meta.routing.wrong, hdr.segment_routing.segments_left) {
             (true, _): behind;
@@ -54,8 +54,8 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
         meta.routing.left = hdr.source_route.segments_left;
         last = 16 - (bit<16>)hdr.source_route.last_prefix_left_out;
         each = 16 - (bit<16>)hdr.source_route.prefix_left_out;
-        before = list - (bit<16>)hdr.source_route.pad - last;
-        meta.routing.wrong = hdr.source_route.segments_left != 0 && (bit<16>)hdr.source_route.pad + last > list;
+        before = data - (bit<16>)hdr.source_route.pad - last;
+        meta.routing.wrong = hdr.source_route.segments_left != 0 && (bit<16>)hdr.source_route.pad + last > data;
         transition select(meta.routing.wrong, hdr.source_route.segments_left) {
             (true, _): behind;
             (false, 0): behind;
@@ -84,7 +84,7 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
 
     state parts {
         packet.extract(hdr.routing_before, (bit<32>)before << 3);
-        list = list - before - (bit<16>)meta.routing.octets;
+        data = data - before - (bit<16>)meta.routing.octets;
         transition select(meta.routing.octets[4:4]) {
             1: octets_16;
             default: octets_8;
@@ -145,7 +145,7 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
     }
 
     state behind {
-        packet.extract(hdr.routing_behind, (bit<32>)list << 3);
+        packet.extract(hdr.routing_behind, (bit<32>)data << 3);
         transition accept;
     }
 }

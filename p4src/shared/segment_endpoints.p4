@@ -11,9 +11,8 @@
 #ifndef WAYNAME_SEGMENT_ENDPOINTS_P4
 #define WAYNAME_SEGMENT_ENDPOINTS_P4
 
-// Flavours (RFC 8986, section 4.16). USP needs no doing: what is for the upper layer here goes to the controller.
+// Flavours (RFC 8986, section 4.16). USP, 2, needs no doing: what is for the upper layer here goes to the controller.
 const bit<8> FLAVOUR_PSP = 1;       // the last segment but one takes the routing header off
-const bit<8> FLAVOUR_USP = 2;       // the last segment does
 const bit<8> FLAVOUR_USD = 4;       // the last segment takes the packet out of the tunnel
 
 // What a SID does.

@@ -69,7 +69,7 @@ control SourceRoutes(inout headers_t hdr, inout metadata_t meta) {
                 if (before_last[6:6] == 1) {
                     hdr.middle_hops.octets_64.setValid();
                     hdr.middle_hops.octets_64.data = rest[1023:512];
-                    rest = rest << 512;
+                    rest = rest[511:0] ++ 512w0;
                 }
                 if (before_last[5:5] == 1) {
                     hdr.middle_hops.octets_32.setValid();

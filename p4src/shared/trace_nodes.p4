@@ -133,8 +133,8 @@ control TraceNode(inout headers_t hdr, inout metadata_t meta) {
     bit<5> node_length = 0;
     bit<8> hop_limit = 0;
 
-    NodeData() new_node;
-    NodeData() node;
+    NodeData() first_data;
+    NodeData() data_here;
 
     @id(SET_NAMESPACE_ACTION_ID)
     @name("set_namespace")
@@ -206,7 +206,7 @@ control TraceNode(inout headers_t hdr, inout metadata_t meta) {
                     if (words > hdr.new_trace.words_left) {
                         hdr.new_trace.overflow = 1;
                     } else {
-                        new_node.apply(hdr.new_node, type, unknown, hop_limit, known, meta);
+                        first_data.apply(hdr.new_node, type, unknown, hop_limit, known, meta);
                         hdr.new_trace.words_left = hdr.new_trace.words_left - words;
                     }
                 }
@@ -218,7 +218,7 @@ control TraceNode(inout headers_t hdr, inout metadata_t meta) {
                 FREE_WORDS(0, words_1)
             } else if (known_here && hdr.trace.overflow == 0) {
                 if (meta.trace.slot && (!snapshot_with_data || hdr.trace_spare.isValid())) {
-                    node.apply(hdr.node, type, unknown, hop_limit, known, meta);
+                    data_here.apply(hdr.node, type, unknown, hop_limit, known, meta);
                     hdr.trace.words_left = hdr.trace.words_left - words;
                     hdr.trace_slot.setInvalid();
                     if (snapshot_with_data) {

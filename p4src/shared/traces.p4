@@ -114,13 +114,13 @@ control Traces(inout headers_t hdr, inout metadata_t meta) {
             sequences.write(meta.encapsulation.trace, sequence + 1);
             meta.encapsulation.size = meta.encapsulation.size + 24;
         } else if (traced) {
-            bit<16> list = (bit<16>)hdr.new_trace.words_left << 2;
+            bit<16> data = (bit<16>)hdr.new_trace.words_left << 2;
             hdr.new_options.setValid();
-            hdr.new_options.length = (bit<8>)((list + 12) >> 3);    // rounded up, less the first eight octets
+            hdr.new_options.length = (bit<8>)((data + 12) >> 3);    // rounded up, less the first eight octets
             hdr.new_padding.setValid();
             hdr.new_padding.option = 0x0100;
             hdr.new_trace.option = OPTION_IOAM_CHANGING;
-            hdr.new_trace.option_length = (bit<8>)list + 10;
+            hdr.new_trace.option_length = (bit<8>)data + 10;
             hdr.new_trace.reserved = 0;
             hdr.new_trace.kind = IOAM_TRACE;
             hdr.new_trace.reserved_too = 0;
