@@ -7,9 +7,14 @@ import contextlib
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from wire_host import WireHost
 
 from wayname.adapter import Controller, SwitchError
@@ -192,6 +197,42 @@ async def test_second_controller(switch: SwitchProcess) -> None:
             said = await event(second, "switch.down")
             assert said == f"another controller has the switch at 127.0.0.1:{switch.port}; stop it first"
         assert first.connected
+
+
+async def test_tls(switch: SwitchProcess, tmp_path: Path) -> None:
+    certificate, key = self_signed(tmp_path)
+    switch.start("--grpc-server-ssl", "--grpc-server-cert", str(certificate), "--grpc-server-key", str(key))
+    plain = CONFIG.format(port=switch.port, device=1)
+    secured = plain.replace("[[port]]", f'ca = "{certificate}"\n[[port]]', 1)
+    async with asyncio.timeout(20):
+        async with running(Controller(parse_config(secured))) as controller:
+            await event(controller, "switch.up")
+        async with running(Controller(parse_config(plain))) as controller:
+            await event(controller, "switch.down")
+            assert not controller.connected
+        missing = secured.replace(str(certificate), str(tmp_path / "none.pem"))
+        with pytest.raises(SwitchError, match=r"none.pem: cannot be read \(No such file or directory\)"):
+            await Controller(parse_config(missing)).run()
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """Write a certificate for the loopback address and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "switch")])
+    address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(address, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    plain = serialization.NoEncryption()
+    (folder / "switch.pem").write_bytes(certificate.public_bytes(pem))
+    (folder / "switch.key").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    return folder / "switch.pem", folder / "switch.key"
 
 
 OTHER = """
