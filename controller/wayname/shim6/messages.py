@@ -264,6 +264,16 @@ def decode(octets: bytes) -> Message:
     return _READERS[kind](octets, decode_options(octets, first, _OPTIONS.get(kind, frozenset())))
 
 
+def kind_and_tag(octets: bytes) -> tuple[MessageType, int]:
+    """Return the kind of a message and the tag that nearly all begin with, whatever is wrong with the rest of it."""
+    if len(octets) < _USUAL_FIXED_OCTETS or octets[2] in (MessageType.R1, MessageType.ERROR):
+        raise MessageError("a message without a tag")
+    try:
+        return MessageType(octets[2]), _tag_at(octets, 6)
+    except ValueError:
+        raise MessageError(f"there is no message of type {octets[2]}") from None
+
+
 def _check(octets: bytes) -> bytes:
     """Check what all messages have in common (RFC 5533, section 12.3); return it without what is behind it."""
     if len(octets) < UNIT:

@@ -24,7 +24,7 @@ DESTINATION_OPTIONS = 60
 MOBILITY = 135
 HIP = 139
 SHIM6 = 140
-_SKIPPED = frozenset({HOP_BY_HOP, ROUTING, FRAGMENT, AUTHENTICATION, DESTINATION_OPTIONS, MOBILITY, HIP, SHIM6})
+EXTENSIONS = frozenset({HOP_BY_HOP, ROUTING, FRAGMENT, AUTHENTICATION, DESTINATION_OPTIONS, MOBILITY, HIP, SHIM6})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,11 @@ class Packet:
             flow_label=first & 0xFFFFF,
         )
 
-    def upper_layer(self) -> UpperLayer:
+    def upper_layer(self, skipped: frozenset[int] = EXTENSIONS) -> UpperLayer:
         """Walk the extension headers; behind a later fragment's header nothing is known but its number."""
         number, at, offset, more = self.next_header, 0, None, False
         for _ in range(MOST_EXTENSIONS + 1):
-            if number not in _SKIPPED or offset:
+            if number not in skipped or offset:
                 return UpperLayer(number, self.payload[at:], offset, more)
             header = self.payload[at : at + 8]
             if len(header) < 8:

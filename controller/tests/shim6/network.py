@@ -1,0 +1,132 @@
+"""Two endpoints of Shim6 and what is on its way between them, on a virtual clock."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address
+
+from wayname.shim6.context import ContextName, LocalHost
+from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
+from wayname.shim6.messages import MessageType
+from wayname.shim6.options import Locator, LocatorList, Option
+from wayname.shim6.outputs import Output, Send
+from wayname.wire.ipv6 import Packet
+
+A1, A2, A3, B1, B2, B3 = (IPv6Address(f"2001:db8:{number}::{host}") for host in ("a", "b") for number in (1, 2, 3))
+A = ContextName(A1, B1)
+B = ContextName(B1, A1)
+DELAY = 0.01
+NAMES = {number: number.name.replace("BIS", "bis") for number in MessageType}
+
+
+def trusting(ulid: IPv6Address, options: tuple[Option, ...]) -> frozenset[IPv6Address]:
+    """Believe every locator but those of 2001:db8:bad::/48."""
+    listed = next((option.locators for option in options if isinstance(option, LocatorList)), ())
+    return frozenset({ulid} | {one.address for one in listed if one.address.packed[4:6] != b"\x0b\xad"})
+
+
+def host(*locators: IPv6Address) -> LocalHost:
+    """Return a host with its identity first and all its locators."""
+    return LocalHost(locators[0], (LocatorList(1, tuple(Locator(one, 1) for one in locators)),))
+
+
+@dataclass
+class Side:
+    """One endpoint, and what came out of it other than packets."""
+
+    letter: str
+    endpoint: Endpoint
+    outputs: list[Output] = field(default_factory=list)
+
+    def take(self) -> list[Output]:
+        """Return what came out since the last call."""
+        outputs, self.outputs = self.outputs, []
+        return outputs
+
+
+class Network:
+    """A with A1 and A2, B with B1 and B2; packets arrive in order unless something is done to them."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self.now = 1000.0
+        self.a = self._side("A", seed, host(A1, A2))
+        self.b = self._side("B", seed + 1, host(B1, B2))
+        self.under_way: list[tuple[float, Packet]] = []
+
+    def _side(self, letter: str, seed: int, served: LocalHost) -> Side:
+        endpoint = Endpoint(random.Random(seed), trusting)
+        endpoint.serve(served)
+        return Side(letter, endpoint)
+
+    def establish(self, side: Side, name: ContextName) -> None:
+        """Let a side set up a context."""
+        side.endpoint.establish(name, self.now)
+        self.collect()
+
+    def restart(self, side: Side, seed: int = 99) -> None:
+        """Let a side forget everything."""
+        hosts = host(A1, A2) if side is self.a else host(B1, B2)
+        side.endpoint = self._side(side.letter, seed, hosts).endpoint
+
+    def inject(self, packet: Packet) -> None:
+        """Put a packet on its way."""
+        self.under_way.append((self.now + DELAY, packet))
+
+    def collect(self) -> None:
+        """Put what was sent on its way."""
+        for side in (self.a, self.b):
+            for output in side.endpoint.take_outputs():
+                if isinstance(output, Send):
+                    self.inject(output.packet)
+                else:
+                    side.outputs.append(output)
+
+    def step(self) -> str | None:
+        """Deliver the next packet, or let the next timer run out; tell it as an arrow."""
+        timers = [(at, side) for side in (self.a, self.b) if (at := side.endpoint.next_timer()) is not None]
+        first = min(timers, key=lambda timer: timer[0], default=None)
+        arrives = self.under_way[0][0] if self.under_way else None
+        if arrives is not None and (first is None or arrives <= first[0]):
+            at, packet = self.under_way.pop(0)
+            self.now = max(self.now, at)
+            self._receiver(packet).endpoint.receive(packet, self.now)
+            self.collect()
+            return arrow(packet)
+        if first is None:
+            return None
+        self.now, side = first
+        side.endpoint.handle_timer(self.now)
+        self.collect()
+        return f"{side.letter} timer"
+
+    def lose(self) -> str:
+        """Lose the next packet; tell it as an arrow that goes nowhere."""
+        packet = self.under_way.pop(0)[1]
+        return arrow(packet).replace("->", "-x")
+
+    def swap(self) -> None:
+        """Let the second packet on its way arrive before the first."""
+        self.under_way[:2] = reversed(self.under_way[:2])
+
+    def drive(self, until: float = 3600.0, each: Callable[[], None] = lambda: None) -> list[str]:
+        """Go on until nothing happens any more, or for so many seconds; tell all that happened."""
+        end = self.now + until
+        arrows = []
+        while self.now < end and (arrow := self.step()) is not None:
+            arrows.append(arrow)
+            each()
+        return arrows
+
+    def _receiver(self, packet: Packet) -> Side:
+        return self.a if packet.destination in (A1, A2, A3) else self.b
+
+
+def arrow(packet: Packet) -> str:
+    """Tell a packet as `A1 --I1-> B1`."""
+    data = packet.upper_layer(BEFORE_SHIM6).data
+    kind = "payload" if data[2] & 0x80 else NAMES[MessageType(data[2])]
+    ends = {A1: "A1", A2: "A2", A3: "A3", B1: "B1", B2: "B2", B3: "B3"}
+    source, destination = (ends.get(one, str(one)) for one in (packet.source, packet.destination))
+    return f"{source} --{kind}-> {destination}"

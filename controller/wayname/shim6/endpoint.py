@@ -1,0 +1,257 @@
+"""Sets up contexts for the hosts that it speaks for (RFC 5533, sections 7 and 12), without sockets, clock or threads.
+
+endpoint.receive(packet, now)        a Shim6 packet for one of the hosts, or an ICMPv6 error about one of them
+endpoint.take_outputs()              afterwards: packets to send, and what became of contexts
+endpoint.next_timer()                when to call handle_timer(now) at the latest; None is never
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from ipaddress import IPv6Address
+
+from wayname.identity.errors import ProofError
+from wayname.shim6.context import Context, ContextName, LocalHost, Pair, option_of
+from wayname.shim6.contexts import Contexts
+from wayname.shim6.errors import AnsweredError, MessageError
+from wayname.shim6.machine import Arrival, Machine, r1_question, r1bis_question, validator_of
+from wayname.shim6.messages import (
+    I1,
+    I2,
+    R1,
+    R2,
+    Error,
+    I2bis,
+    Keepalive,
+    MessageType,
+    Probe,
+    R1bis,
+    UpdateAcknowledgement,
+    UpdateRequest,
+    decode,
+    kind_and_tag,
+)
+from wayname.shim6.options import ForkedInstance, LocatorList, Option, UlidPair
+from wayname.shim6.outputs import Dropped, Output, PeerError
+from wayname.shim6.payload import PayloadHeader, is_payload
+from wayname.shim6.states import TRANSITIONS, USABLE, State, Trigger
+from wayname.wire import icmpv6, ipv6
+from wayname.wire.errors import DecodeError
+
+BEFORE_SHIM6 = ipv6.EXTENSIONS - {ipv6.SHIM6}
+UNRECOGNISED_NEXT_HEADER = 1
+POINTER_OCTETS = 4
+
+# Returns the locators that options prove to belong to an identity, itself among them.
+Verify = Callable[[IPv6Address, tuple[Option, ...]], frozenset[IPv6Address]]
+
+
+class Endpoint:
+    """The contexts of all hosts that one edge speaks for."""
+
+    def __init__(self, rng: random.Random, verify: Verify) -> None:
+        self.contexts = Contexts(rng)
+        self._machine = Machine(self.contexts, rng)
+        self._verify = verify
+        self._served: set[IPv6Address] = set()
+
+    def serve(self, host: LocalHost) -> None:
+        """Speak for a host from now on."""
+        self._machine.hosts[host.ulid] = host
+        self._served |= host.locators
+
+    def establish(self, name: ContextName, now: float, pair: Pair | None = None) -> None:
+        """Set up a context, over other locators than the identities if those do not work."""
+        if name.local not in self._machine.hosts:
+            raise ValueError(f"{name.local} is no host of this edge")
+        context = self.contexts.named(name) or self.contexts.create(name, pair or Pair(name.local, name.peer))
+        self._machine.fire(context, Trigger.ESTABLISH, Arrival(context.exchange), now)
+
+    def discard(self, name: ContextName, now: float) -> None:
+        """Forget a context; the peer is not told (section 9)."""
+        context = self.contexts.named(name)
+        if context is not None:
+            self._machine.fire(context, Trigger.DISCARD, Arrival(context.exchange), now)
+
+    def take_outputs(self) -> list[Output]:
+        """Return what came out since the last call, in order."""
+        outputs = self._machine.outputs.copy()
+        self._machine.outputs.clear()
+        return outputs
+
+    def next_timer(self) -> float | None:
+        """Return when to call handle_timer at the latest."""
+        return self._machine.timers.next()
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        self._machine.handle_timer(now)
+
+    def receive(self, packet: ipv6.Packet, now: float) -> None:
+        """Take a packet; whatever is wrong with it changes nothing."""
+        try:
+            upper = packet.upper_layer(BEFORE_SHIM6)
+            if not upper.is_whole:
+                raise MessageError("a fragment of a packet")
+            if upper.number == ipv6.ICMPV6:
+                self._take_icmp(icmpv6.Message.decode(packet), now)
+                return
+            if upper.number != ipv6.SHIM6:
+                raise MessageError("the packet has no Shim6 header")
+            self._check_addresses(packet)
+            try:
+                self._take(Pair(packet.destination, packet.source), upper.data, now)
+            except AnsweredError as error:
+                begin = len(packet.encode()) - len(upper.data)
+                self._machine.send(
+                    Pair(packet.destination, packet.source),
+                    Error(error.code, begin + error.pointer, packet.encode()),
+                )
+        except (DecodeError, ProofError) as error:
+            self._machine.outputs.append(Dropped(str(error)))
+
+    def _check_addresses(self, packet: ipv6.Packet) -> None:
+        """Check what section 12.3 says of addresses, and that the packet is for us."""
+        for address in (packet.source, packet.destination):
+            if address.is_multicast or address.is_unspecified:
+                raise MessageError(f"{address} is no address of a host")
+        if packet.destination not in self._served:
+            raise MessageError(f"{packet.destination} is no locator of a host here")
+
+    def _take(self, pair: Pair, octets: bytes, now: float) -> None:
+        """Find the context that a header is for (section 12.4), and what it means for it."""
+        if is_payload(octets):
+            header = PayloadHeader.decode(octets)
+            self._use(header.tag, Arrival(pair, header), now)
+            return
+        message = decode(octets)
+        match message:
+            case I1():
+                self._take_i1(pair, message, now)
+            case I2() | I2bis():
+                self._take_i2(pair, message, now)
+            case R1():
+                context = self._asked(message.initiator_nonce, pair)
+                validator_of(message)
+                self._machine.fire(context, Trigger.R1, Arrival(pair, message), now)
+            case R2():
+                self._take_r2(pair, message, now)
+            case R1bis():
+                validator_of(message)
+                context = self._sending(message.packet_tag, pair)
+                self._machine.fire(context, Trigger.R1BIS, Arrival(pair, message), now)
+            case UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe():
+                self._use(message.tag, Arrival(pair, message), now)
+            case Error():
+                self._take_error(message)
+
+    def _take_i1(self, pair: Pair, message: I1, now: float) -> None:
+        """Section 7.9."""
+        name = self._name(pair, message)
+        context = self.contexts.named(name) or Context(name, 0, pair, pair)
+        trigger = Trigger.I1
+        if Trigger.I1_ASTRAY in TRANSITIONS[context.state]:
+            if pair.peer not in context.peer_locators or pair.local not in self._machine.hosts[name.local].locators:
+                trigger = Trigger.I1_ASTRAY
+            elif context.state is State.ESTABLISHED and context.peer_tag == message.tag:
+                trigger = Trigger.I1_REPEATED
+        self._machine.fire(context, trigger, Arrival(pair, message), now)
+
+    def _take_i2(self, pair: Pair, message: I2 | I2bis, now: float) -> None:
+        """Sections 7.13 and 7.20."""
+        name = self._name(pair, message)
+        validator = validator_of(message)
+        question = (
+            r1_question(pair, message.tag, name)
+            if isinstance(message, I2)
+            else r1bis_question(pair, message.packet_tag)
+        )
+        if not self._machine.validators.is_ours(question, message.responder_nonce, validator, now):
+            raise MessageError("the validator is not ours, or too old")
+        context = self.contexts.named(name)
+        proven = self._proven(name, message, context)
+        if pair.peer not in proven:
+            raise ProofError(f"nothing proves that {name.peer} is at {pair.peer}")
+        trigger = Trigger.I2 if isinstance(message, I2) else Trigger.I2BIS
+        if not self._machine.validators.spend(validator, now):
+            if context is None or context.peer_tag != message.tag:
+                raise MessageError("the validator was used before")
+            trigger = Trigger.I2_REPEATED
+        context = context or self.contexts.create(name, pair)
+        self._machine.fire(context, trigger, Arrival(pair, message, proven), now)
+
+    def _take_r2(self, pair: Pair, message: R2, now: float) -> None:
+        """Section 7.16."""
+        context = self._asked(message.initiator_nonce, pair)
+        arrival = Arrival(pair, message)
+        # A late one is ignored, so that nothing needs to be proved.
+        if context.state is not State.ESTABLISHED:
+            proven = self._proven(context.name, message, context)
+            if pair.peer not in proven:
+                raise ProofError(f"nothing proves that {context.name.peer} is at {pair.peer}")
+            arrival = Arrival(pair, message, proven)
+        self._machine.fire(context, Trigger.R2, arrival, now)
+
+    def _use(self, tag: int, arrival: Arrival, now: float) -> None:
+        """Find the context that a packet is within; one with a stale tag is within none (section 12.4)."""
+        context = self.contexts.tagged(tag)
+        if context is None or not self._is_between(context, arrival.pair):
+            self._machine.send_r1bis(tag, arrival.pair, now)
+        else:
+            self._machine.fire(context, Trigger.USE, arrival, now)
+
+    def _take_error(self, error: Error) -> None:
+        """Find the context that the message in error was for: it was sent from here."""
+        quoted = ipv6.Packet.decode(error.packet)
+        pair = Pair(quoted.source, quoted.destination)
+        kind, tag = kind_and_tag(quoted.upper_layer(BEFORE_SHIM6).data)
+        bears_our_tag = kind in (MessageType.I1, MessageType.I2, MessageType.I2BIS, MessageType.R2)
+        context = self.contexts.tagged(tag) if bears_our_tag else self.contexts.sending(tag, pair)
+        if context is None or not self._is_between(context, pair):
+            raise MessageError("an error about a message that is none of ours")
+        self._machine.outputs.append(PeerError(context.name, error.code, error.pointer))
+
+    def _take_icmp(self, message: icmpv6.Message, now: float) -> None:
+        """Learn that a peer has no Shim6, but only from the very I1 that it got (section 7.8)."""
+        if (message.type, message.code) != (icmpv6.PARAMETER_PROBLEM, UNRECOGNISED_NEXT_HEADER):
+            raise MessageError(f"ICMPv6 {message.type}, code {message.code}, says nothing of Shim6")
+        quoted = ipv6.Packet.decode(message.body[POINTER_OCTETS:])
+        i1 = decode(quoted.upper_layer(BEFORE_SHIM6).data)
+        if not isinstance(i1, I1):
+            raise MessageError("an ICMPv6 error about another message than I1")
+        context = self._asked(i1.initiator_nonce, Pair(quoted.source, quoted.destination))
+        if context.tag != i1.tag:
+            raise MessageError("an ICMPv6 error about an I1 that is none of ours")
+        self._machine.fire(context, Trigger.PEER_HAS_NO_SHIM6, Arrival(context.exchange), now)
+
+    def _name(self, pair: Pair, message: I1 | I2 | I2bis) -> ContextName:
+        """Return which context a message of its set-up means (sections 7.9, 7.13 and 7.20)."""
+        ulids = option_of(message.options, UlidPair)
+        forked = option_of(message.options, ForkedInstance)
+        local, peer = (ulids.receiver, ulids.sender) if ulids else pair
+        if local not in self._machine.hosts:
+            raise MessageError(f"{local} is no identity of a host here")
+        return ContextName(local, peer, forked.identifier if forked else 0)
+
+    def _proven(self, name: ContextName, message: I2 | I2bis | R2, context: Context | None) -> frozenset[IPv6Address]:
+        """Return where the peer is: as it says and proves, or as we know already (section 7.2)."""
+        proven = self._verify(name.peer, message.options)
+        if context is not None and context.state in USABLE and option_of(message.options, LocatorList) is None:
+            return context.peer_locators
+        return proven
+
+    def _asked(self, nonce: int, pair: Pair) -> Context:
+        context = self.contexts.asked(nonce, pair)
+        if context is None:
+            raise MessageError("an answer to nothing that was asked")
+        return context
+
+    def _sending(self, tag: int, pair: Pair) -> Context:
+        context = self.contexts.sending(tag, pair)
+        if context is None or not self._is_between(context, pair):
+            raise MessageError("a message about a tag that is not on packets of ours")
+        return context
+
+    def _is_between(self, context: Context, pair: Pair) -> bool:
+        return pair.peer in context.peer_locators and pair.local in self._machine.hosts[context.name.local].locators

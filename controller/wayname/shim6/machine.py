@@ -1,0 +1,223 @@
+"""Carries out what the rows of the state machine say: messages, timers, and what became of a context."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+
+from wayname.edge.timers import Timers
+from wayname.shim6.context import Context, ContextName, LocalHost, Pair, option_of
+from wayname.shim6.contexts import Contexts
+from wayname.shim6.errors import MessageError
+from wayname.shim6.messages import (
+    I1,
+    I2,
+    R1,
+    R2,
+    I2bis,
+    Keepalive,
+    Message,
+    Probe,
+    R1bis,
+    UpdateAcknowledgement,
+    UpdateRequest,
+    encode,
+)
+from wayname.shim6.options import ForkedInstance, LocatorList, Option, ResponderValidator, UlidPair
+from wayname.shim6.outputs import Failed, Lost, Output, Ready, Received, Refused, Send
+from wayname.shim6.payload import PayloadHeader
+from wayname.shim6.states import TRANSITIONS, USABLE, Action, State, Trigger
+from wayname.shim6.validators import Question, Validators
+from wayname.wire import ipv6
+
+# Section 14, in seconds.
+I1_RETRIES_MAX = 4
+I2_RETRIES_MAX = 2
+FIRST_TIMEOUT = 4.0
+NO_R1_HOLDDOWN_TIME = 60.0
+ICMP_HOLDDOWN_TIME = 600.0
+HOLDDOWN_TIMES = {State.E_FAILED: NO_R1_HOLDDOWN_TIME, State.NO_SUPPORT: ICMP_HOLDDOWN_TIME}
+
+
+_WITH_TRIES = frozenset({State.I2_SENT, State.I2BIS_SENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What arrived: the locators seen from here, the message, and where it proves its sender to be."""
+
+    pair: Pair
+    message: Message | PayloadHeader | None = None
+    proven: frozenset[IPv6Address] = frozenset()
+
+
+class Machine:
+    """All contexts' state machines; whoever calls `fire` has checked what arrived."""
+
+    def __init__(self, contexts: Contexts, rng: random.Random) -> None:
+        self.hosts: dict[IPv6Address, LocalHost] = {}
+        self.outputs: list[Output] = []
+        self.timers: Timers[ContextName] = Timers()
+        self.validators = Validators(rng)
+        self._contexts = contexts
+        self._rng = rng
+
+    def fire(self, context: Context, trigger: Trigger, arrival: Arrival, now: float) -> None:
+        """Follow a row."""
+        before = context.state
+        row = TRANSITIONS[before].get(trigger)
+        if row is None:
+            self.outputs.append(Refused(context.name, before, trigger))
+            return
+        for action in row.actions:
+            self._do(action, context, arrival, now)
+        self._enter(row.state, context, trigger)
+        if Action.RECORD_PEER in row.actions and row.state in USABLE:
+            self.outputs.append(Ready(context.name))
+        if row.state is not before or trigger is Trigger.TIMEOUT:
+            self._arm(context, now)
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        for name in self.timers.due(now):
+            context = self._contexts.named(name)
+            if context is not None:
+                self.fire(context, _timeout(context), Arrival(context.exchange), now)
+
+    def send(self, pair: Pair, message: Message) -> None:
+        """Send a message."""
+        self.outputs.append(Send(ipv6.Packet(pair.local, pair.peer, ipv6.SHIM6, encode(message))))
+
+    def send_r1bis(self, tag: int, pair: Pair, now: float) -> None:
+        """Say that no context has a tag; nothing is kept (section 7.17)."""
+        nonce, validator = self.validators.make(r1bis_question(pair, tag), now)
+        self.send(pair, R1bis(tag, nonce, (ResponderValidator(validator),)))
+
+    def _do(self, action: Action, context: Context, arrival: Arrival, now: float) -> None:
+        match action, arrival.message:
+            case Action.SEND_I1, _:
+                context.i1s += 1
+                self.send(context.exchange, I1(context.tag, context.nonce, _name_options(context)))
+            case Action.SEND_R1, I1() as asked:
+                nonce, validator = self.validators.make(r1_question(arrival.pair, asked.tag, context.name), now)
+                self.send(arrival.pair, R1(asked.initiator_nonce, nonce, (ResponderValidator(validator),)))
+            case Action.SEND_I2, _:
+                self.send(context.exchange, self._i2(context))
+            case Action.SEND_R2, I1() | I2() | I2bis() as asked:
+                options = self.hosts[context.name.local].options
+                self.send(arrival.pair, R2(context.tag, asked.initiator_nonce, options))
+            case (
+                Action.SEND_R1BIS,
+                PayloadHeader() | UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe() as used,
+            ):
+                self.send_r1bis(used.tag, arrival.pair, now)
+            case Action.SEND_I2BIS, _:
+                self.send(context.exchange, self._i2bis(context))
+            case Action.RECORD_VALIDATOR, R1() as answer:
+                context.responder_nonce, context.validator = answer.responder_nonce, validator_of(answer)
+            case Action.RECORD_VALIDATOR, R1bis() as answer:
+                context.responder_nonce, context.validator = answer.responder_nonce, validator_of(answer)
+                context.packet_tag, context.exchange = answer.packet_tag, arrival.pair
+                self._contexts.renew_nonce(context)
+            case Action.RECORD_PEER, I2() | I2bis() | R2() as told:
+                self._record_peer(context, arrival, told, now)
+            case Action.PROCESS, UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe() as message:
+                self.outputs.append(Received(context.name, message, arrival.pair))
+
+    def _i2(self, context: Context) -> I2:
+        return I2(context.tag, context.nonce, context.responder_nonce, self._i2_options(context))
+
+    def _i2bis(self, context: Context) -> I2bis:
+        return I2bis(context.tag, context.nonce, context.responder_nonce, context.packet_tag, self._i2_options(context))
+
+    def _i2_options(self, context: Context) -> tuple[Option, ...]:
+        host = self.hosts[context.name.local]
+        return (ResponderValidator(context.validator), *_name_options(context), *host.options)
+
+    def _record_peer(self, context: Context, arrival: Arrival, told: I2 | I2bis | R2, now: float) -> None:
+        """Take note of what the peer told, and forget contexts that it must have lost (sections 7.13 to 7.16)."""
+        self._contexts.set_peer_tag(context, told.tag)
+        context.peer_locators = arrival.proven
+        if option_of(told.options, LocatorList) is not None:
+            context.peer_options = told.options
+        if context.pair.peer not in arrival.proven:
+            context.pair = arrival.pair
+        for other in self._contexts.confused_with(context):
+            self.fire(other, Trigger.CONFUSED, Arrival(other.pair), now)
+
+    def _enter(self, state: State, context: Context, trigger: Trigger) -> None:
+        """Go to a state, and tell what became of the context."""
+        before, context.state = context.state, state
+        if state in _WITH_TRIES:
+            context.tries = context.tries + (trigger is Trigger.TIMEOUT) if state is before else 0
+        if state is State.ESTABLISHED:
+            context.i1s = 0
+        if before in USABLE and state not in USABLE:
+            self.outputs.append(Lost(context.name, trigger))
+        if state is before:
+            return
+        if state is State.I1_SENT or state in HOLDDOWN_TIMES:
+            self._contexts.set_peer_tag(context, None)
+        if state in HOLDDOWN_TIMES:
+            self.outputs.append(Failed(context.name, state))
+        if state is State.IDLE:
+            self._contexts.remove(context)
+
+    def _arm(self, context: Context, now: float) -> None:
+        """Set the timer of a state, or take away the one of the state before."""
+        match context.state:
+            case State.I1_SENT:
+                self.timers.set(context.name, now + self._back_off(context.i1s - 1))
+            case State.I2_SENT | State.I2BIS_SENT:
+                self.timers.set(context.name, now + self._back_off(context.tries))
+            case State.E_FAILED | State.NO_SUPPORT:
+                self.timers.set(context.name, now + HOLDDOWN_TIMES[context.state])
+            case _:
+                self.timers.cancel(context.name)
+
+    def _back_off(self, repetitions: int) -> float:
+        """Twice as long each time, and then between half of it and half more (section 14)."""
+        return FIRST_TIMEOUT * (1 << repetitions) * self._rng.uniform(0.5, 1.5)
+
+
+def _timeout(context: Context) -> Trigger:
+    """Tell what a timeout means.
+
+    I1s are counted over the whole set-up: a peer that answers each I1 but never I2 does not keep us busy for ever.
+    """
+    if context.state in _WITH_TRIES and context.tries < I2_RETRIES_MAX:
+        return Trigger.TIMEOUT
+    if context.state in HOLDDOWN_TIMES:
+        return Trigger.TIMEOUT
+    if context.i1s > I1_RETRIES_MAX:
+        return Trigger.OUT_OF_I1S
+    return Trigger.TIMEOUT if context.state is State.I1_SENT else Trigger.OUT_OF_TRIES
+
+
+def _name_options(context: Context) -> tuple[Option, ...]:
+    """Name the context, where the addresses of the packet do not."""
+    options: tuple[Option, ...] = ()
+    if context.exchange != context.name[:2]:
+        options += (UlidPair(context.name.local, context.name.peer),)
+    if context.name.instance:
+        options += (ForkedInstance(context.name.instance),)
+    return options
+
+
+def r1_question(pair: Pair, tag: int, name: ContextName) -> Question:
+    """Return what the validator of an R1 answers for (section 7.10.1)."""
+    return Question(tag, pair.peer, pair.local, (name.peer, name.local), name.instance)
+
+
+def r1bis_question(pair: Pair, tag: int) -> Question:
+    """Return what the validator of an R1bis answers for (section 7.17.1)."""
+    return Question(tag, pair.peer, pair.local)
+
+
+def validator_of(message: R1 | R1bis | I2 | I2bis) -> bytes:
+    """Return a message's validator, which it must have."""
+    option = option_of(message.options, ResponderValidator)
+    if option is None:
+        raise MessageError(f"{type(message).__name__} without a validator")
+    return option.validator

@@ -1,0 +1,77 @@
+"""What comes out of an endpoint of Shim6."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wayname.shim6.context import ContextName, Pair
+from wayname.shim6.messages import Message
+from wayname.shim6.states import State, Trigger
+from wayname.wire.ipv6 import Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A packet to send."""
+
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A context is established, or has learnt a new tag or other locators of its peer."""
+
+    name: ContextName
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A context can no longer be used; the trigger says why."""
+
+    name: ContextName
+    trigger: Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A context could not be set up: E-FAILED if nobody answered, NO-SUPPORT if the peer said that it has no Shim6."""
+
+    name: ContextName
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class PeerError:
+    """The peer could not process a message of ours."""
+
+    name: ContextName
+    code: int
+    pointer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message within a context, which set-up has no more to do with."""
+
+    name: ContextName
+    message: Message
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A protocol error: the state has no row for the trigger."""
+
+    name: ContextName
+    state: State
+    trigger: Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A packet that is answered with nothing, and why."""
+
+    reason: str
+
+
+Output = Send | Ready | Lost | Failed | Received | PeerError | Refused | Dropped
