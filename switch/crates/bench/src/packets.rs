@@ -48,7 +48,8 @@ pub fn packets(routes: &[Route], count: usize) -> Vec<Vec<u8>> {
             let host = numbers.next_u128() & !(u128::MAX << (128 - route.length));
             let mut packet = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd];
             packet.extend_from_slice(&[0x60, 0, 0, 0, 0, 64, 17, 64]);
-            packet.extend_from_slice(&numbers.next_u128().to_be_bytes());
+            // A source that a router forwards for: neither multicast nor of a link.
+            packet.extend_from_slice(&(0x2001 << 112 | numbers.next_u128() >> 16).to_be_bytes());
             packet.extend_from_slice(&(route.prefix | host).to_be_bytes());
             packet.extend((0..64).map(|_| numbers.next() as u8));
             packet

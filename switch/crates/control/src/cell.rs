@@ -10,6 +10,7 @@ use proto::p4::v1::update::Type;
 use runtime::{CounterData, MeterConfig};
 
 use crate::control::{Control, unknown};
+use crate::packed;
 use crate::schema::Table;
 use crate::status::{Result, Status};
 
@@ -137,8 +138,7 @@ impl Control {
         let indices = indices(given.index.as_ref(), register.size).map_err(place)?;
         let data = given.data.as_ref().ok_or_else(|| place(Status::invalid("comes without data")))?;
         let values = register.shape.decode(data, &self.texts).map_err(|error| place(error.within("the value")))?;
-        // The shape was made from the one width of the register's cells.
-        let value = values.first().cloned().unwrap_or_default();
+        let value = packed::pack(&values, &register.widths);
         for index in indices {
             self.device().set_register(register.handle, index, &value)?;
         }
@@ -152,11 +152,11 @@ impl Control {
         let mut read = Vec::new();
         for (id, register) in selected(&self.schema.registers, wanted.register_id) {
             for index in indices(wanted.index.as_ref(), register.size).map_err(|error| error.within(&register.name))? {
-                let value = self.device().register(register.handle, index)?;
+                let values = packed::unpack(&self.device().register(register.handle, index)?, &register.widths);
                 read.push(Entity::RegisterEntry(v1::RegisterEntry {
                     register_id: *id,
                     index: Some(index_read(index)),
-                    data: Some(register.shape.encode(&[value], &self.texts)),
+                    data: Some(register.shape.encode(&values, &self.texts)),
                 }));
             }
         }

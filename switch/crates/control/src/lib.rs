@@ -13,6 +13,7 @@ mod digest;
 mod field;
 mod matching;
 mod number;
+mod packed;
 mod packet;
 mod profile;
 mod reconcile;

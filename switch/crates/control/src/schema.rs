@@ -9,6 +9,7 @@ use proto::p4::config::v1::action_profile::SelectorSizeSemantics;
 
 use crate::data::Shape;
 use crate::field::{Field, Form};
+use crate::packed;
 use crate::status::{Result, Status};
 
 /// What P4Info and the program together say. Everything is found by id; names only go into messages.
@@ -99,6 +100,8 @@ pub struct Register {
     pub handle: ir::RegisterId,
     pub size: u64,
     pub shape: Shape,
+    /// Of the scalars in a cell.
+    pub widths: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -155,11 +158,12 @@ impl Schema {
         for register in &p4info.registers {
             let (id, name) = preamble(&register.preamble)?;
             let handle = find("register", name, program.registers.iter().map(|(h, r)| (h, &*r.name)))?;
-            let shape =
-                Shape::new(register.type_spec.as_ref(), types, &program.errors, &[program.registers[handle].width])
-                    .map_err(|error| error.within(format_args!("register {name}")))?;
+            let place = |error: Status| error.within(format_args!("register {name}"));
+            let spec = register.type_spec.as_ref();
+            let widths = packed::widths(spec, types, program.registers[handle].width).map_err(place)?;
+            let shape = Shape::new(spec, types, &program.errors, &widths).map_err(place)?;
             let size = program.registers[handle].size;
-            schema.registers.insert(id, Register { name: name.to_owned(), handle, size, shape });
+            schema.registers.insert(id, Register { name: name.to_owned(), handle, size, shape, widths });
         }
         for set in &p4info.value_sets {
             let (id, name) = preamble(&set.preamble)?;

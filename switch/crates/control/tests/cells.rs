@@ -139,3 +139,25 @@ fn direct_counters_and_meters_follow_their_entry() {
         "I.acl: has no direct counter",
     );
 }
+
+#[test]
+fn a_register_of_structs_holds_their_members() {
+    use proto::p4::config::v1 as info;
+    let (mut program, mut p4info) = (program(), p4info());
+    let register_id = program.registers.handles().next().unwrap();
+    program.registers[register_id].width = 48 + 9;
+    let learn = info::p4_data_type_spec::TypeSpec::Struct(info::P4NamedType { name: "learn_t".into() });
+    p4info.registers[0].type_spec = Some(info::P4DataTypeSpec { type_spec: Some(learn) });
+    let fixture = Fixture::of(program, p4info);
+    let bits = |value: &[u8]| v1::P4Data { data: Some(Data::Bitstring(value.to_vec())) };
+    let cell = |mac: &[u8], port: &[u8]| {
+        let members = v1::P4StructLike { members: vec![bits(mac), bits(port)] };
+        let data = Some(v1::P4Data { data: Some(Data::Struct(members)) });
+        Entity::RegisterEntry(v1::RegisterEntry { register_id: REGISTER, index: Some(v1::Index { index: 1 }), data })
+    };
+    fixture.modify(cell(&[2, 0, 0, 0, 0, 9], &[1, 0xfe]));
+    let one = v1::RegisterEntry { register_id: REGISTER, index: Some(v1::Index { index: 1 }), data: None };
+    assert_eq!(fixture.read(Entity::RegisterEntry(one)), [cell(&[2, 0, 0, 0, 0, 9], &[1, 0xfe])]);
+    let stored = (num_bigint::BigUint::from(0x0200_0000_0009u64) << 9u32) + 0x1feu32;
+    assert_eq!(fixture.plant.device.register(register_id, 1), Ok(stored));
+}
