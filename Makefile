@@ -19,7 +19,7 @@ SECONDS :=
 INSTALL_MODULES = for module in wayname_switch wayname_host wayname_cga; do install -m 644 switch/target/release/lib$$module.so \
     "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo conformance fuzz bench-switch fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo parser-fuzz conformance fuzz bench-switch fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -82,6 +82,9 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 
 test-controller: venv-switch ## The tests of the controller
 	$(BIN)/python -m pytest -q controller/tests
+
+parser-fuzz: venv-switch ## The parser against 100,000 packets by lot, with scapy as second opinion
+	$(BIN)/python p4src/tests/parser_fuzz.py
 
 test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pairs and BMv2 where there is root and BMv2
 	$(BIN)/python ptf-tests/run
