@@ -11,7 +11,7 @@ CARGO := cargo
 SWITCH := switch/target/release/wayname-switch
 
 # Where Python of ours is.
-PYTHON_ROOMS := $(wildcard controller topo ptf-tests)
+PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests)
 
 # `make run SECONDS=20` ends by itself.
 SECONDS :=

@@ -1,6 +1,7 @@
 """Cases of segments: packets put onto paths, and what a router on the path does (RFC 8754, RFC 8986)."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from carriers import (
     HOP_BY_HOP,
@@ -111,8 +112,8 @@ def insertion() -> Case:
 
     case.say("The router's own, which the controller submits, get the header inline.")
     own = IPv6(src=ADDRESS[1], dst=prefixes[2, AUTO] + "1") / ICMPv6EchoRequest(data=b"mine")
-    frame = Ether(src=HOST[1], dst=ROUTER[1]) / own
-    case.send(510, Raw(b"\x02" + (1).to_bytes(2) + (0).to_bytes(2) + bytes(frame)))
+    submitted = Ether(src=HOST[1], dst=ROUTER[1]) / own
+    case.send(510, Raw(b"\x02" + (1).to_bytes(2) + (0).to_bytes(2) + bytes(submitted)))
     case.expect(4, out_by_first(inline(hop_less(bytes(own)), PATH[:2])))
 
     case.say("A tagged frame keeps its tag inside; hop-by-hop options stay first, so their packet gets a tunnel.")
@@ -204,7 +205,7 @@ def on_path(
     upper: int,
     payload: bytes,
     before: Callable[[int], bytes] | None = None,
-    **fields: object,
+    **fields: Any,
 ) -> bytes:
     """A packet whose next segment, the path's first of this router, is its destination."""
     header = segment_header(upper, path, left, **fields)

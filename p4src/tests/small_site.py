@@ -1,11 +1,11 @@
 """One small edge and the packets around it, for all that tests the pipeline.
 
-    port 1, 2   VLAN 1 untagged    hosts, 2001:db8:1::/64
-    port 3      VLAN 1 and 20, tagged
-    port 4      VLAN 100 untagged  first provider
-    port 5      VLAN 200 untagged  second provider, MTU 1280
-    port 6      in no VLAN
-    port 510    the controller
+port 1, 2   VLAN 1 untagged    hosts, 2001:db8:1::/64
+port 3      VLAN 1 and 20, tagged
+port 4      VLAN 100 untagged  first provider
+port 5      VLAN 200 untagged  second provider, MTU 1280
+port 6      in no VLAN
+port 510    the controller
 """
 
 import re
@@ -28,8 +28,8 @@ IP_OF = {1: "2001:db8:1::11", 2: "2001:db8:1::12", 3: "2001:db8:1::13"}
 ROUTER = {1: "02:ed:9e:00:00:01", 100: "02:ed:9e:00:01:00", 200: "02:ed:9e:00:02:00"}
 ADDRESS = {1: "2001:db8:1::1", 100: "2001:db8:a::2", 200: "2001:db8:b::2"}
 PROVIDER = {4: "02:99:00:00:00:0a", 5: "02:99:00:00:00:0b"}
-FAR = "2001:db8:f00::1"         # behind the first provider
-FAR_SMALL = "2001:db8:e00::1"   # behind the second
+FAR = "2001:db8:f00::1"  # behind the first provider
+FAR_SMALL = "2001:db8:e00::1"  # behind the second
 
 # The multicast group of each VLAN: all its ports.
 GROUPS = {1: (1, 2, 3), 20: (3,), 100: (4,), 200: (5,)}
@@ -116,7 +116,7 @@ def in_chain(*headers: tuple[int, bytes], upper: int = 17, payload: bytes | None
     """A UDP packet behind extension headers given as (own number, all but the first octet)."""
     payload = bytes(UDP(sport=1000, dport=2000, len=15, chksum=1)) + b"wayname" if payload is None else payload
     numbers = [number for number, _ in headers] + [upper]
-    chain = b"".join(bytes([following]) + rest for (_, rest), following in zip(headers, numbers[1:]))
+    chain = b"".join(bytes([following]) + rest for (_, rest), following in zip(headers, numbers[1:], strict=True))
     fields.setdefault("plen", len(chain) + len(payload))
     return to_router(IPv6(src=IP_OF[1], dst=FAR, nh=numbers[0], **fields) / Raw(chain + payload))
 

@@ -63,10 +63,10 @@ def source_routes() -> Case:
 
     case.say("Behind hop-by-hop options.")
     inside = options(17, b"\5\2\0\0")
-    packet = ipv6(HOP_BY_HOP, inside + datagram, IP_OF[1], "2001:db8:f001::9")
+    behind = ipv6(HOP_BY_HOP, inside + datagram, IP_OF[1], "2001:db8:f001::9")
     header = source_route(17, ["2001:db8:f001::9"], 1, 0, 0)
     expected = ipv6(HOP_BY_HOP, options(ROUTING, b"\5\2\0\0") + header + datagram, IP_OF[1], "2001:db8:f001::700", 63)
-    case.passes(1, from_first_host(packet), 4, out_by_first(expected))
+    case.passes(1, from_first_host(behind), 4, out_by_first(expected))
 
     case.say("Followed: the next address and the destination change places.")
     here = "2001:db8:1::5"
@@ -114,8 +114,8 @@ def source_routes() -> Case:
     case.expect(4, error_about(packet, ICMPv6TimeExceeded(code=0), 100, PROVIDER[4]))
 
     case.say("Not for us: only routed.")
-    packet = ipv6(ROUTING, source_route(17, ["2001:db8:1::11"], 7, 3, 0) + datagram, IP_OF[1], FAR)
-    case.passes(1, from_first_host(packet), 4, out_by_first(hop_less(packet)))
+    foreign = ipv6(ROUTING, source_route(17, ["2001:db8:1::11"], 7, 3, 0) + datagram, IP_OF[1], FAR)
+    case.passes(1, from_first_host(foreign), 4, out_by_first(hop_less(foreign)))
     return case
 
 

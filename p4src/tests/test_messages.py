@@ -36,7 +36,7 @@ class Edge:
             self.add("neighbours", "set_neighbour", [vlan, 0xFE80 << 112 | number], [port, 0x0299 << 32 | number])
 
     def id_of(self, kind: str, alias: str) -> int:
-        return next(item.preamble.id for item in getattr(self.info, kind) if item.preamble.alias == alias)
+        return next(int(item.preamble.id) for item in getattr(self.info, kind) if item.preamble.alias == alias)
 
     def write(self, kind: str, entity: object) -> None:
         update = p4r.Update(type=p4r.Update.MODIFY if kind == "meter_entry" else p4r.Update.INSERT)
@@ -129,7 +129,9 @@ def spread_of(edge: Edge, packets: list[bytes]) -> Counter[int]:
         pytest.param([ipv6(ports(source=n)) for n in range(128)], id="ports"),
         pytest.param([ipv6(ports(), label=n) for n in range(128)], id="flow label"),
         pytest.param([ipv6(ports(), to=n) for n in range(128)], id="destination"),
-        pytest.param([ipv6(b"\x11\x00" + bytes(6) + ports(source=n), next_header=60) for n in range(128)], id="behind options"),
+        pytest.param(
+            [ipv6(b"\x11\x00" + bytes(6) + ports(source=n), next_header=60) for n in range(128)], id="behind options"
+        ),
     ],
 )
 def test_flows_use_all_next_hops(edge: Edge, packets: list[bytes]) -> None:
@@ -150,7 +152,7 @@ def test_all_fragments_of_a_packet_go_one_way(edge: Edge) -> None:
     for label in range(16):
         parts = [(0, 1, ports(n)) for n in range(4)] + [(185, 1, bytes(range(8))), (370, 0, b"end")]
         headers = [(bytes([17, 0]) + (offset << 3 | more).to_bytes(2) + bytes(4)) for offset, more, _ in parts]
-        packets = [ipv6(header + part[2], 44, label) for header, part in zip(headers, parts)]
+        packets = [ipv6(header + part[2], 44, label) for header, part in zip(headers, parts, strict=True)]
         assert len(spread_of(edge, packets)) == 1
 
 

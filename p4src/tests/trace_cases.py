@@ -218,9 +218,9 @@ def begin() -> Case:
         4,
         out_by_first(in_tunnel(hop_less(with_options), begun(ID | INTERFACES, 6, outer))),
     )
-    traced = put_in(ipv6(17, bytes(udp())[40:], IP_OF[1], "2001:db8:f001:1::1"), Trace(ID, 1, 2, bytes(8)))
+    already = put_in(ipv6(17, bytes(udp())[40:], IP_OF[1], "2001:db8:f001:1::1"), Trace(ID, 1, 2, bytes(8)))
     passed = put_in(ipv6(17, bytes(udp())[40:], IP_OF[1], "2001:db8:f001:1::1", 63), begun(ID, 2))
-    case.passes(1, from_first_host(traced), 4, out_by_first(passed))
+    case.passes(1, from_first_host(already), 4, out_by_first(passed))
     return case
 
 
@@ -327,8 +327,8 @@ def transit() -> Case:
     case.say("What is only bridged, and what comes in where the namespace is not known.")
     packet = Ether(src=HOST[1], dst=HOST[2], type=0x86DD) / Raw(carrying(b"\1\0", Trace(ID, 1, 2, bytes(8)).option()))
     case.passes(1, packet, 2)
-    packet = carrying(b"\1\0", Trace(ID, 1, 2, bytes(8)).option())
-    case.passes(2, Ether(src=HOST[2], dst=ROUTER[1], type=0x86DD) / Raw(packet), 4, out_by_first(hop_less(packet)))
+    carrier = carrying(b"\1\0", Trace(ID, 1, 2, bytes(8)).option())
+    case.passes(2, Ether(src=HOST[2], dst=ROUTER[1], type=0x86DD) / Raw(carrier), 4, out_by_first(hop_less(carrier)))
 
     case.say("An option that runs over the end.")
     case.drops(
@@ -351,10 +351,7 @@ def transit() -> Case:
         out_by_first(carrying(b"\1\0", goes.option(), hop_limit=63)),
     )
     case.punted(from_first_host(carrying(b"\1\0", copied.option())), "PUNT_LOOPBACK", 1, 1)
-    came, goes = (
-        make(INTERFACES, flags=LOOPBACK)
-        for make in (lambda t, **f: Trace(t, 1, 3, bytes(12), **f), lambda t, **f: begun(t, 3, **f))
-    )
+    came, goes = Trace(INTERFACES, 1, 3, bytes(12), flags=LOOPBACK), begun(INTERFACES, 3, flags=LOOPBACK)
     case.passes(
         1,
         from_first_host(carrying(b"\1\0", came.option())),
@@ -429,8 +426,8 @@ def direct_exports() -> Case:
 
     case.say("A packet that asks already stays as it is, also where its destination is bound.")
     for destination in (FAR, "2001:db8:f070::1"):
-        asking = ipv6(HOP_BY_HOP, direct_export(17, 5, 6) + bytes(udp())[40:], IP_OF[1], destination)
-        case.passes(1, from_first_host(asking), 4, out_by_first(hop_less(asking)))
+        already = ipv6(HOP_BY_HOP, direct_export(17, 5, 6) + bytes(udp())[40:], IP_OF[1], destination)
+        case.passes(1, from_first_host(already), 4, out_by_first(hop_less(already)))
     return case
 
 

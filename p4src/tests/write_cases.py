@@ -12,19 +12,55 @@ import random
 import sys
 from pathlib import Path
 
-from scapy.all import (
-    ARP, IP, UDP, TCP, Dot1Q, Ether, ICMPv6DestUnreach, ICMPv6EchoRequest, ICMPv6MLReport, ICMPv6ND_NA, ICMPv6ND_NS,
-    ICMPv6ND_RA, ICMPv6ND_Redirect, ICMPv6ND_RS, ICMPv6NDOptSrcLLAddr, ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6,
-    IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, Packet, Raw, conf,
-)
 import locator_cases
 import segment_cases
 import source_route_cases
 import trace_cases
 from case import Case, number
+from scapy.config import conf
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import (
+    ICMPv6DestUnreach,
+    ICMPv6EchoRequest,
+    ICMPv6MLReport,
+    ICMPv6ND_NA,
+    ICMPv6ND_NS,
+    ICMPv6ND_RA,
+    ICMPv6ND_Redirect,
+    ICMPv6ND_RS,
+    ICMPv6NDOptSrcLLAddr,
+    ICMPv6PacketTooBig,
+    ICMPv6TimeExceeded,
+    IPv6,
+    IPv6ExtHdrDestOpt,
+    IPv6ExtHdrFragment,
+    IPv6ExtHdrHopByHop,
+    IPv6ExtHdrRouting,
+)
+from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.packet import Packet, Raw
+
 from small_site import (
-    ADDRESS, CPU, FAR, FAR_SMALL, HOST, IP_OF, OUT, PROVIDER, PUNT, ROUTER, authentication, error_about, fragment, from_host,
-    in_chain, options, out_first, routed, to_router, udp,
+    ADDRESS,
+    CPU,
+    FAR,
+    FAR_SMALL,
+    HOST,
+    IP_OF,
+    OUT,
+    PROVIDER,
+    PUNT,
+    ROUTER,
+    authentication,
+    error_about,
+    fragment,
+    from_host,
+    in_chain,
+    options,
+    out_first,
+    routed,
+    to_router,
+    udp,
 )
 
 HERE = Path(__file__).parent
@@ -43,8 +79,12 @@ def bridging() -> Case:
     case.passes(1, from_host(plain, HOST[3]), 3, Ether(src=HOST[1], dst=HOST[3]) / Dot1Q(vlan=1) / plain)
     back = IPv6(src=IP_OF[3], dst=IP_OF[1]) / UDP() / Raw(b"back")
     case.passes(3, Ether(src=HOST[3], dst=HOST[1]) / Dot1Q(vlan=1, prio=5) / back, 1, from_host(back, HOST[1], 3))
-    case.passes(1, Ether(src=HOST[1], dst=HOST[3]) / Dot1Q(vlan=0, prio=6) / plain, 3,
-                Ether(src=HOST[1], dst=HOST[3]) / Dot1Q(vlan=1, prio=6) / plain)
+    case.passes(
+        1,
+        Ether(src=HOST[1], dst=HOST[3]) / Dot1Q(vlan=0, prio=6) / plain,
+        3,
+        Ether(src=HOST[1], dst=HOST[3]) / Dot1Q(vlan=1, prio=6) / plain,
+    )
 
     case.say("An unknown station and a group: to all ports of the VLAN but the one it came from.")
     for packet in (
@@ -90,11 +130,18 @@ def discovery() -> Case:
         return from_host(IPv6(src=source, dst=to, hlim=hop_limit) / body, to_mac)
 
     case.say("Who has an address of the router? The controller says. Also to a host that only makes sure.")
-    case.punts_whole(1, message("33:33:ff:00:00:01", "ff02::1:ff00:1", ICMPv6ND_NS(tgt=ADDRESS[1])),
-                     "PUNT_NEIGHBOUR_SOLICITATION", 1)
-    case.punts_whole(1, message(ROUTER[1], "fe80::1", ICMPv6ND_NS(tgt="fe80::1") / ICMPv6NDOptSrcLLAddr(lladdr=HOST[1])),
-                     "PUNT_NEIGHBOUR_SOLICITATION", 1)
-    tagged = Ether(src=HOST[3], dst="33:33:ff:00:00:01") / Dot1Q(vlan=1) / IPv6(src="::", dst="ff02::1:ff00:1", hlim=255)
+    case.punts_whole(
+        1, message("33:33:ff:00:00:01", "ff02::1:ff00:1", ICMPv6ND_NS(tgt=ADDRESS[1])), "PUNT_NEIGHBOUR_SOLICITATION", 1
+    )
+    case.punts_whole(
+        1,
+        message(ROUTER[1], "fe80::1", ICMPv6ND_NS(tgt="fe80::1") / ICMPv6NDOptSrcLLAddr(lladdr=HOST[1])),
+        "PUNT_NEIGHBOUR_SOLICITATION",
+        1,
+    )
+    tagged = (
+        Ether(src=HOST[3], dst="33:33:ff:00:00:01") / Dot1Q(vlan=1) / IPv6(src="::", dst="ff02::1:ff00:1", hlim=255)
+    )
     case.punts_whole(3, tagged / ICMPv6ND_NS(tgt=ADDRESS[1]), "PUNT_NEIGHBOUR_SOLICITATION", 1)
 
     case.say("Who has a neighbour's? The neighbour says.")
@@ -113,7 +160,9 @@ def discovery() -> Case:
         flooded(packet)
 
     case.say("To the router: the controller has it. To another: the bridge.")
-    case.punts_whole(1, message(ROUTER[1], "fe80::1", ICMPv6ND_NA(tgt=IP_OF[1], S=1)), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1)
+    case.punts_whole(
+        1, message(ROUTER[1], "fe80::1", ICMPv6ND_NA(tgt=IP_OF[1], S=1)), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1
+    )
     case.punts_whole(1, message(ROUTER[1], "fe80::1", ICMPv6ND_RS()), "PUNT_ROUTER_SOLICITATION", 1)
     case.passes(1, message(HOST[2], IP_OF[2], ICMPv6ND_NA(tgt=IP_OF[1], S=1)), 2)
     case.passes(1, message(HOST[2], IP_OF[2], ICMPv6ND_Redirect(tgt=IP_OF[1], dst=FAR)), 2)
@@ -124,8 +173,14 @@ def discovery() -> Case:
     case.flood_copies()
 
     case.say("Not from this link, or not as RFC 4861 says.")
-    for body in (ICMPv6ND_RS(), ICMPv6ND_RA(), ICMPv6ND_NS(tgt=ADDRESS[1]), ICMPv6ND_NA(tgt=IP_OF[1]), ICMPv6ND_Redirect()):
-        case.drops(1, message("33:33:00:00:00:01", "ff02::1", body, hop_limit=254), "DROP_DISCOVERY_INVALID")
+    for wrong in (
+        ICMPv6ND_RS(),
+        ICMPv6ND_RA(),
+        ICMPv6ND_NS(tgt=ADDRESS[1]),
+        ICMPv6ND_NA(tgt=IP_OF[1]),
+        ICMPv6ND_Redirect(),
+    ):
+        case.drops(1, message("33:33:00:00:00:01", "ff02::1", wrong, hop_limit=254), "DROP_DISCOVERY_INVALID")
     case.drops(1, message("33:33:00:00:00:01", "ff02::1", ICMPv6ND_RA(code=1)), "DROP_DISCOVERY_INVALID")
     return case
 
@@ -143,7 +198,9 @@ def routing() -> Case:
     tagged = Ether(src=HOST[3], dst=ROUTER[1]) / Dot1Q(vlan=1, prio=3) / udp(3)
     case.passes(3, tagged, 4, out_first(from_host(udp(3), ROUTER[1], 3)))
     down = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=FAR, dst=IP_OF[3]) / UDP() / Raw(b"down")
-    case.passes(4, down, 3, Ether(src=ROUTER[1], dst=HOST[3]) / Dot1Q(vlan=1) / IPv6(bytes(routed(down, 1, HOST[3]))[14:]))
+    case.passes(
+        4, down, 3, Ether(src=ROUTER[1], dst=HOST[3]) / Dot1Q(vlan=1) / IPv6(bytes(routed(down, 1, HOST[3]))[14:])
+    )
 
     case.say("What Ethernet pads stays padded.")
     short = to_router(IPv6(src=IP_OF[1], dst=FAR, nh=59)) / Raw(bytes(6))
@@ -152,7 +209,9 @@ def routing() -> Case:
 
     case.say("The last hop limit that is enough, also for the router itself.")
     case.passes(1, to_router(udp(hlim=2)), 4, out_first(to_router(udp(hlim=2))))
-    case.punts_whole(1, to_router(IPv6(src=IP_OF[1], dst=ADDRESS[1], hlim=1) / ICMPv6EchoRequest(data=b"?")), "PUNT_LOCAL", 1)
+    case.punts_whole(
+        1, to_router(IPv6(src=IP_OF[1], dst=ADDRESS[1], hlim=1) / ICMPv6EchoRequest(data=b"?")), "PUNT_LOCAL", 1
+    )
     case.punts_whole(1, to_router(IPv6(src="fe80::11", dst="fe80::1") / ICMPv6EchoRequest()), "PUNT_LOCAL", 1)
     case.punts_whole(3, Ether(src=HOST[3], dst=ROUTER[1]) / Dot1Q(vlan=1) / udp(3, to=ADDRESS[100]), "PUNT_LOCAL", 1)
 
@@ -188,7 +247,9 @@ def extensions() -> Case:
     def passes(packet: Packet) -> None:
         case.passes(1, packet, 4, out_first(packet))
 
-    case.say("Each kind alone: hop-by-hop, routing, fragment (atomic), destination, authentication, mobility, HIP, Shim6.")
+    case.say(
+        "Each kind alone: hop-by-hop, routing, fragment (atomic), destination, authentication, mobility, HIP, Shim6."
+    )
     for kind in (0, 43, 60, 135, 139, 140, 253, 254):
         passes(in_chain((kind, options())))
     passes(in_chain((44, fragment(0, 0))))
@@ -197,16 +258,27 @@ def extensions() -> Case:
     passes(to_router(IPv6(src=IP_OF[1], dst=FAR, nh=59)))
 
     case.say("As scapy writes them.")
-    passes(to_router(IPv6(src=IP_OF[1], dst=FAR) / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt()
-                     / IPv6ExtHdrRouting(addresses=["2001:db8:f00::2"], segleft=1) / IPv6ExtHdrFragment(m=0)
-                     / IPv6ExtHdrDestOpt() / TCP(sport=1, dport=2, flags="S")))
+    passes(
+        to_router(
+            IPv6(src=IP_OF[1], dst=FAR)
+            / IPv6ExtHdrHopByHop()
+            / IPv6ExtHdrDestOpt()
+            / IPv6ExtHdrRouting(addresses=["2001:db8:f00::2"], segleft=1)
+            / IPv6ExtHdrFragment(m=0)
+            / IPv6ExtHdrDestOpt()
+            / TCP(sport=1, dport=2, flags="S")
+        )
+    )
 
     case.say("Any order, any number up to ten, any length.")
     dice = random.Random(8200)
+
+    def long() -> bytes:
+        return options(8 * dice.randint(1, 12))
+
     for count in (2, 3, 5, 8, 10):
         kinds = [dice.choice((43, 44, 51, 60, 135, 139, 140)) for _ in range(count)]
         body = {44: lambda: fragment(0, 0), 51: lambda: authentication(dice.choice((16, 24, 40)))}
-        long = lambda: options(8 * dice.randint(1, 12))
         passes(in_chain(*((kind, body.get(kind, long)()) for kind in kinds)))
     passes(in_chain((0, options(64)), *[(60, options(16))] * 9))
     passes(in_chain((60, options(1024))))
@@ -255,7 +327,7 @@ def extensions() -> Case:
 def errors() -> Case:
     case = Case("errors", "ICMPv6 errors, made by the switch: which, about what, how often (RFC 4443).")
 
-    def refused(packet: Packet, message: Packet, reason: str, **how: object) -> None:
+    def refused(packet: Packet, message: Packet, reason: str, **how: int) -> None:
         case.drops(1, packet, reason)
         case.expect(1, error_about(packet, message, 1, HOST[1], **how))
 
@@ -265,8 +337,11 @@ def errors() -> Case:
     refused(to_router(udp(to="fd00::1")), ICMPv6DestUnreach(code=0), "DROP_NO_ROUTE")
     refused(to_router(udp(to="2001:db8:911::1")), ICMPv6DestUnreach(code=1), "DROP_PROHIBITED")
     refused(to_router(IPv6(src="fe80::11", dst=FAR) / UDP()), ICMPv6DestUnreach(code=2), "DROP_LINK_LOCAL")
-    refused(to_router(IPv6(src=IP_OF[1], dst=FAR, hlim=1) / ICMPv6EchoRequest(data=b"odd")), ICMPv6TimeExceeded(code=0),
-            "DROP_HOP_LIMIT")
+    refused(
+        to_router(IPv6(src=IP_OF[1], dst=FAR, hlim=1) / ICMPv6EchoRequest(data=b"odd")),
+        ICMPv6TimeExceeded(code=0),
+        "DROP_HOP_LIMIT",
+    )
 
     case.say("Too big for the second provider's port, not for the first; the quote ends where the least MTU does.")
     fits = to_router(IPv6(src=IP_OF[1], dst=FAR_SMALL) / UDP() / Raw(bytes(1280 - 48)))
@@ -275,12 +350,17 @@ def errors() -> Case:
     refused(to_router(big), ICMPv6PacketTooBig(mtu=1280), "DROP_PACKET_TOO_BIG")
     largest = to_router(IPv6(src=IP_OF[1], dst=FAR) / UDP() / Raw(bytes(1500 - 48)))
     case.passes(1, largest, 4, out_first(largest))
-    refused(to_router(IPv6(src=IP_OF[1], dst=FAR) / UDP() / Raw(b"\xff" * (1501 - 48))), ICMPv6PacketTooBig(mtu=1500),
-            "DROP_PACKET_TOO_BIG")
+    refused(
+        to_router(IPv6(src=IP_OF[1], dst=FAR) / UDP() / Raw(b"\xff" * (1501 - 48))),
+        ICMPv6PacketTooBig(mtu=1500),
+        "DROP_PACKET_TOO_BIG",
+    )
 
     case.say("Quotes just below, at and just above their limit, of even and odd length.")
     for length in (1231, 1232, 1233):
-        packet = to_router(IPv6(src=IP_OF[1], dst=FAR, hlim=1) / UDP() / Raw(bytes(i % 251 for i in range(length - 48))))
+        packet = to_router(
+            IPv6(src=IP_OF[1], dst=FAR, hlim=1) / UDP() / Raw(bytes(i % 251 for i in range(length - 48)))
+        )
         refused(packet, ICMPv6TimeExceeded(code=0), "DROP_HOP_LIMIT")
 
     case.say("With extension headers, with a tag, without Ethernet's padding.")
@@ -302,8 +382,11 @@ def errors() -> Case:
     case.say("Never about an error, a redirect, or a part of a packet that may be one.")
     case.drops(1, to_router(IPv6(src=IP_OF[1], dst=FAR, hlim=1) / ICMPv6TimeExceeded() / udp()), "DROP_HOP_LIMIT")
     case.drops(1, to_router(IPv6(src=IP_OF[1], dst="fd00::1") / ICMPv6DestUnreach() / udp()), "DROP_NO_ROUTE")
-    case.drops(1, to_router(IPv6(src=IP_OF[1], dst=FAR, hlim=1) / IPv6ExtHdrDestOpt() / ICMPv6PacketTooBig() / udp()),
-               "DROP_HOP_LIMIT")
+    case.drops(
+        1,
+        to_router(IPv6(src=IP_OF[1], dst=FAR, hlim=1) / IPv6ExtHdrDestOpt() / ICMPv6PacketTooBig() / udp()),
+        "DROP_HOP_LIMIT",
+    )
     case.drops(1, in_chain((44, fragment(8, 0)), upper=58, payload=bytes(16), hlim=1), "DROP_HOP_LIMIT")
 
     case.say("Two from the second host's port and no more; the drops are counted all the same.")
@@ -344,7 +427,9 @@ def punts() -> Case:
 
 
 def captures() -> Case:
-    case = Case("captures", "Captures: copies of what arrives by a port and of what leaves by it; packets go on as ever.")
+    case = Case(
+        "captures", "Captures: copies of what arrives by a port and of what leaves by it; packets go on as ever."
+    )
 
     def captured(way: str, packet: Packet | bytes, port: int, vlan: int) -> None:
         case.expect(CPU, bytes([PUNT[f"PUNT_CAPTURED_{way}"]]) + port.to_bytes(2) + vlan.to_bytes(2) + bytes(packet))
@@ -362,8 +447,9 @@ def captures() -> Case:
     case.passes(2, from_host(udp(2), ROUTER[1], 2), 4, out_first(from_host(udp(2), ROUTER[1], 2)))
     captured("OUT", out_first(from_host(udp(2), ROUTER[1], 2)), 4, 100)
 
-
-    case.say("What is dropped: malformed, in a foreign VLAN, without a route. The error about it is no packet that arrived.")
+    case.say(
+        "What is dropped: malformed, in a foreign VLAN, without a route. The error about it is no packet that arrived."
+    )
     for packet, reason in (
         (bytes(to_router(udp()))[:9], "DROP_TRUNCATED"),
         (bytes(to_router(udp()))[:40], "DROP_TRUNCATED"),
@@ -443,10 +529,16 @@ def packet_out() -> Case:
         return Raw(bytes([OUT[kind]]) + port.to_bytes(2) + vlan.to_bytes(2) + bytes(packet))
 
     case.say("Sent: as it is, whatever it is.")
-    answer = Ether(src=ROUTER[1], dst=HOST[1]) / IPv6(src=ADDRESS[1], dst=IP_OF[1], hlim=255) / ICMPv6ND_NA(tgt=ADDRESS[1])
+    answer = (
+        Ether(src=ROUTER[1], dst=HOST[1]) / IPv6(src=ADDRESS[1], dst=IP_OF[1], hlim=255) / ICMPv6ND_NA(tgt=ADDRESS[1])
+    )
     case.passes(CPU, out("PACKET_OUT_SEND", answer, 1), 1, answer)
-    case.passes(CPU, out("PACKET_OUT_SEND", Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp"), 6), 6,
-                Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp"))
+    case.passes(
+        CPU,
+        out("PACKET_OUT_SEND", Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp"), 6),
+        6,
+        Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp"),
+    )
     case.passes(CPU, out("PACKET_OUT_SEND", in_chain(*[(60, options())] * 11), 4), 4, in_chain(*[(60, options())] * 11))
 
     case.say("Flooded: to all ports of the VLAN, tagged where they want it.")
@@ -490,8 +582,20 @@ def main() -> int:
     check = arguments.parse_args().check
     conf.verb = 0
     stale = []
-    builders = (bridging, discovery, routing, extensions, errors, punts, captures, packet_out, *segment_cases.ALL,
-                *trace_cases.ALL, *source_route_cases.ALL, *locator_cases.ALL)
+    builders = (
+        bridging,
+        discovery,
+        routing,
+        extensions,
+        errors,
+        punts,
+        captures,
+        packet_out,
+        *segment_cases.ALL,
+        *trace_cases.ALL,
+        *source_route_cases.ALL,
+        *locator_cases.ALL,
+    )
     for build in builders:
         case = build()
         path = HERE / f"{case.name}.stf"
