@@ -19,7 +19,7 @@ SECONDS :=
 INSTALL_MODULES = for module in wayname_switch wayname_host wayname_cga; do install -m 644 switch/target/release/lib$$module.so \
     "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo parser-fuzz conformance fuzz bench-switch fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo parser-fuzz conformance fuzz bench bench-switch fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -105,6 +105,8 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is not there: cargo install cargo-fuzz"; exit 2; }
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
+
+bench: bench-switch ## All measurements
 
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
