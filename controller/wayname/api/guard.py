@@ -45,6 +45,9 @@ class BrowserGuard:
         """Whether the URL's host is an address or a name of ours."""
         try:
             name = urlsplit(url).hostname or ""
+        except ValueError:
+            return False
+        try:
             ipaddress.ip_address(name)
         except ValueError:
             return name in self.names

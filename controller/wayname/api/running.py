@@ -22,9 +22,18 @@ class Running(Protocol):
     schema: P4Schema
     edge: Edge
     events: EventRing
-    sessions: int
-    writes: int
-    failed_writes: int
+
+    @property
+    def sessions(self) -> int:
+        """Times that the switch was there."""
+
+    @property
+    def writes(self) -> int:
+        """Updates sent to it."""
+
+    @property
+    def failed_writes(self) -> int:
+        """Updates that it refused."""
 
     @property
     def connected(self) -> bool:

@@ -63,8 +63,10 @@ def wayname() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Carry out a command line and end the process."""
     try:
-        wayname.main(arguments, prog_name="wayname", standalone_mode=False)
+        status = wayname.main(arguments, prog_name="wayname", standalone_mode=False)
         sys.stdout.flush()
+        # What `Exit` asks for comes back as a number.
+        sys.exit(status if isinstance(status, int) else 0)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "wayname"
         tell(f"{error.format_message().rstrip('.')}; `{where} --help` says how")

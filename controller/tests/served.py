@@ -1,0 +1,74 @@
+"""A controller with its switch in process, as the API sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from finsy.p4entity import decode_entity, encode_entities
+from finsy.proto import p4r
+from rig import Rig
+
+from wayname.adapter.events import EventRing
+from wayname.api.app import Beside
+from wayname.api.captures import Captures
+from wayname.edge.boundary import Captured, Command, Event
+from wayname.logs.event_log import EventLog
+from wayname.pipeline.entries import Readable
+
+NOON = 1_800_000_000.123456
+"""The time of day at which everything is captured."""
+
+
+class ListeningRig(Rig):
+    """A rig that hands on what a controller tells others."""
+
+    def __init__(self, config: str, listener: Callable[[Event | Captured], None]) -> None:
+        self.listener = listener
+        super().__init__(config)
+
+    def _carry_out(self, output: object) -> None:
+        if isinstance(output, Event | Captured):
+            self.listener(output)
+        else:
+            super()._carry_out(output)
+
+
+class Served:
+    """What a running controller is asked for; the switch is never away unless the test says so."""
+
+    def __init__(self, config: str) -> None:
+        self.events = EventRing(100)
+        self.log = EventLog()
+        self.captures = Captures(lambda: NOON)
+        self.beside = Beside(self.captures, self.log.by_kind, lambda: 60.0)
+        self.rig = ListeningRig(config, self.listen)
+        self.config, self.schema, self.edge = self.rig.config, self.rig.schema, self.rig.edge
+        self.connected = True
+        self.sessions = 1
+        self.failed_writes = 0
+
+    @property
+    def writes(self) -> int:
+        """Updates written so far."""
+        return sum(len(write.updates) for write in self.rig.writes)
+
+    def listen(self, output: Event | Captured) -> None:
+        """Take what the controller tells."""
+        if isinstance(output, Captured):
+            self.captures.take(output)
+        else:
+            self.log.record(self.events.append(output))
+
+    async def read(self, entities: Sequence[Readable]) -> list[Readable]:
+        """Read from the switch."""
+        request = p4r.ReadRequest(entities=encode_entities(entities, self.schema))
+        reply = p4r.ReadResponse.FromString(self.rig.switch.read(request.SerializeToString(), int(self.rig.now * 1e9)))
+        return [decode_entity(entity, self.schema) for entity in reply.entities]
+
+    async def command(self, command: Command) -> asyncio.Event:
+        """Carry out a command at once."""
+        self.rig.receive(command)
+        done = asyncio.Event()
+        done.set()
+        return done

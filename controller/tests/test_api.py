@@ -1,0 +1,337 @@
+"""The API's answers, from a controller whose switch runs in process."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator
+from ipaddress import IPv6Address
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from rig import Host
+from scapy.layers.l2 import Ether
+from scapy.utils import rdpcap
+from served import NOON, Served
+
+from wayname.adapter import SwitchError
+from wayname.api.address import TcpAddress
+from wayname.api.app import make_app
+from wayname.api.streams import follow
+from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
+
+SITE = """
+[[port]]
+number = 1
+name = "h1"
+vlan = 10
+[[port]]
+number = 2
+name = "h2"
+vlan = 10
+[[port]]
+number = 3
+name = "p1"
+vlan = 100
+[[interface]]
+vlan = 10
+name = "site"
+addresses = ["2001:db8:1::1/64"]
+[[interface]]
+vlan = 100
+name = "up"
+addresses = ["2001:db8:100::2/64"]
+[[route]]
+prefix = "::/0"
+via = ["2001:db8:100::1"]
+[[route]]
+prefix = "2001:db8:bad::/48"
+via = "prohibited"
+"""
+
+
+@pytest.fixture
+def served() -> Served:
+    return Served(SITE)
+
+
+@pytest.fixture
+def host(served: Served) -> Host:
+    return Host(served.rig, 1, 10, "02:00:00:00:00:11", "2001:db8:1::11")
+
+
+@pytest.fixture
+async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
+    app = make_app(served, served.beside, TcpAddress("127.0.0.1", 9580))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
+        yield client
+
+
+async def ask(client: httpx.AsyncClient, path: str, **parameters: Any) -> Any:
+    response = await client.get(path, params=parameters)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def refused(client: httpx.AsyncClient, path: str, **parameters: Any) -> tuple[int, str]:
+    """A problem's status and its detail."""
+    response = await client.get(path, params=parameters)
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == response.status_code
+    assert problem["type"] == "about:blank"
+    assert problem["title"]
+    return problem["status"], problem["detail"]
+
+
+async def test_status(client: httpx.AsyncClient, served: Served) -> None:
+    status = await ask(client, "/v1/status")
+    assert status["switch"]["state"] == "ready"
+    assert status["switch"]["writes"] == served.writes > 0
+    assert (status["ports"], status["routes"], status["captures"]) == (3, 4, 0)
+    assert status["events"] == served.events.last
+    assert status["uptime"] == 60.0
+
+
+async def test_ports_count(client: httpx.AsyncClient, host: Host) -> None:
+    host.ping("2001:db8:1::1")
+    first, second, _ = await ask(client, "/v1/ports")
+    assert (first["name"], first["received_packets"]) == ("h1", 1)
+    assert first["received_bytes"] > 60
+    assert second["received_packets"] == 0
+
+
+async def test_hosts_have_their_addresses(client: httpx.AsyncClient, host: Host) -> None:
+    router = IPv6Address("2001:db8:1::1")
+    question = NeighbourSolicitation(router, host.mac).message()
+    host.send(question.packet(host.addresses[-1], router, HOP_LIMIT))
+    (answer,) = await ask(client, "/v1/hosts")
+    assert (answer["mac"], answer["vlan"], answer["port"], answer["port_name"]) == ("02:00:00:00:00:11", 10, 1, "h1")
+    assert answer["addresses"] == [{"address": "2001:db8:1::11", "state": "stale"}]
+
+
+async def test_routes_tell_whether_their_next_hops_answer(client: httpx.AsyncClient, served: Served) -> None:
+    before = {route["prefix"]: route for route in await ask(client, "/v1/routes")}
+    assert before["::/0"]["via"] == [
+        {"address": "2001:db8:100::1", "interface": "up", "weight": 1, "health": "unknown"}
+    ]
+    assert before["2001:db8:bad::/48"]["kind"] == "prohibited"
+    assert before["2001:db8:1::/64"]["interface"] == "site"
+    served.rig.advance(2.0)
+    after = {route["prefix"]: route for route in await ask(client, "/v1/routes")}
+    assert (after["::/0"]["via"][0]["health"], after["::/0"]["used"]) == ("down", False)
+    assert after["2001:db8:1::/64"]["used"]
+
+
+async def test_tables_in_words(client: httpx.AsyncClient) -> None:
+    tables = {table["name"]: table for table in await ask(client, "/v1/tables")}
+    assert tables["ports"]["entries"] == 3
+    assert tables["ports"]["size"] == 512
+    routes = await ask(client, "/v1/tables/routes")
+    actions = {entry["match"]["destination"]: (entry["action"], entry["parameters"]) for entry in routes["entries"]}
+    assert actions["2001:db8:1::/64"] == ("route_connected", {"vlan": 10})
+    assert actions["::/0"][0] == "route_nexthop"
+    interfaces = await ask(client, "/v1/tables/interfaces")
+    assert interfaces["entries"][0]["parameters"] == {"mac": "02:00:00:01:00:0a", "address": "2001:db8:1::1"}
+
+
+async def test_entries_count(client: httpx.AsyncClient, host: Host) -> None:
+    host.ping("2001:db8:1::1")
+    ports = await ask(client, "/v1/tables/ports")
+    assert {entry["match"]["port"]: entry["packets"] for entry in ports["entries"]} == {1: 1, 2: 0, 3: 0}
+
+
+async def test_drops_by_reason(client: httpx.AsyncClient, host: Host) -> None:
+    assert await ask(client, "/v1/drops") == []
+    host.ping("2001:db8:bad::1")
+    host.ping("2001:db8:bad::1")
+    (drop,) = await ask(client, "/v1/drops")
+    assert (drop["reason"], drop["name"], drop["where"]) == (44, "the route is prohibited", "ingress")
+    assert drop["packets"] == 2
+
+
+async def test_events_behind_a_number(client: httpx.AsyncClient, host: Host, served: Served) -> None:
+    last = served.events.last
+    host.ping("2001:db8:1::1")
+    events = await ask(client, "/v1/events", since=last)
+    assert [(event["kind"], event["sequence"]) for event in events] == [("station.found", last + 1)]
+    assert events[0]["time"].endswith("Z")
+    assert len(await ask(client, "/v1/events")) == last + 1
+
+
+async def test_a_number_of_an_earlier_controller_counts_as_none(client: httpx.AsyncClient, served: Served) -> None:
+    assert len(await ask(client, "/v1/events", since=1000)) == served.events.last
+
+
+async def test_who_follows_gets_what_was_and_what_comes_until_the_end(served: Served, host: Host) -> None:
+    seen: asyncio.Queue[str] = asyncio.Queue()
+
+    async def listen() -> None:
+        async for recorded in follow(served.events, 0, served.beside.end):
+            seen.put_nowait(recorded.event.kind)
+
+    listening = asyncio.create_task(listen())
+    assert await seen.get() == "switch.up"
+    host.ping("2001:db8:1::1")
+    assert await seen.get() == "station.found"
+    served.beside.end_streams()
+    await listening
+
+
+async def capture(client: httpx.AsyncClient, served: Served, **parameters: Any) -> asyncio.Task[httpx.Response]:
+    """Begin a capture; it runs when this returns."""
+    open_before = len(served.captures.queues)
+    task = asyncio.create_task(client.get("/v1/capture", params=parameters))
+    while len(served.captures.queues) == open_before and not task.done():
+        await asyncio.wait({task}, timeout=0)
+    return task
+
+
+def packets_of(response: httpx.Response) -> list[Any]:
+    """What scapy finds in an answer."""
+    packets = rdpcap(io.BytesIO(response.content))
+    assert all(isinstance(packet, Ether) for packet in packets)
+    return list(packets)
+
+
+async def test_a_capture_is_a_pcap_file(client: httpx.AsyncClient, served: Served, host: Host) -> None:
+    task = await capture(client, served, port=1, count=2)
+    host.ping("2001:db8:1::1", data=b"hello")
+    packets = packets_of(await task)
+    assert [packet.src for packet in packets] == [str(host.mac), str(host.router.mac)]
+    assert b"hello" in bytes(packets[0])
+    assert float(packets[0].time) == pytest.approx(NOON, abs=1e-6)
+    assert served.rig.entries("captures_in") == served.rig.entries("captures_out") == []
+
+
+async def test_one_direction(client: httpx.AsyncClient, served: Served, host: Host) -> None:
+    task = await capture(client, served, port=1, count=1, direction="out")
+    host.ping("2001:db8:1::1")
+    assert {packet.dst for packet in packets_of(await task)} == {str(host.mac)}
+
+
+async def test_two_captures_of_one_port(client: httpx.AsyncClient, served: Served, host: Host) -> None:
+    first = await capture(client, served, port=1, count=1, direction="in")
+    second = await capture(client, served, port=1, direction="in")
+    host.ping("2001:db8:1::1")
+    assert len(packets_of(await first)) == 1
+    assert served.rig.entries("captures_in") == [{"port": 1}]
+    served.beside.end_streams()
+    assert len(packets_of(await second)) == 1
+    assert served.rig.entries("captures_in") == []
+
+
+async def test_a_capture_ends_by_time(client: httpx.AsyncClient, served: Served) -> None:
+    response = await client.get("/v1/capture", params={"port": 1, "seconds": 0.01})
+    assert len(packets_of(response)) == 0
+    assert served.captures.queues == {}
+
+
+async def test_what_is_not_there(client: httpx.AsyncClient) -> None:
+    assert await refused(client, "/v1/nothing") == (404, "GET /v1/nothing")
+    status, detail = await refused(client, "/v1/tables/nothing")
+    assert status == 404
+    assert "the tables are ports, " in detail
+    assert await refused(client, "/v1/capture", port=9) == (404, "9 is not in the configuration; the ports are 1, 2, 3")
+
+
+async def test_wrong_parameters(client: httpx.AsyncClient) -> None:
+    status, detail = await refused(client, "/v1/capture", port=1, direction="up")
+    assert status == 422
+    assert detail.startswith("direction: ")
+    assert (await refused(client, "/v1/capture", port=1, count=0))[0] == 422
+    assert (await refused(client, "/v1/events", since=-1))[0] == 422
+
+
+async def test_without_a_switch(client: httpx.AsyncClient, served: Served) -> None:
+    served.connected = False
+    assert (await ask(client, "/v1/status"))["switch"]["state"] == "connecting"
+    for path in ("/v1/ports", "/v1/tables", "/v1/tables/routes", "/v1/drops"):
+        assert (await refused(client, path))[0] == 503
+    assert (await refused(client, "/v1/capture", port=1))[0] == 503
+    metrics = (await client.get("/metrics")).text
+    assert "wayname_switch_connected 0.0" in metrics
+    assert "wayname_table_entries" not in metrics
+
+
+async def test_a_switch_that_goes_while_it_is_read(
+    client: httpx.AsyncClient, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read(_: object) -> list[Any]:
+        raise SwitchError("it went away")
+
+    monkeypatch.setattr(served, "read", read)
+    assert await refused(client, "/v1/drops") == (503, "it went away")
+
+
+async def test_metrics(client: httpx.AsyncClient, served: Served, host: Host) -> None:
+    host.ping("2001:db8:bad::1")
+    families = text_string_to_metric_families((await client.get("/metrics")).text)
+    values = {(s.name, *sorted(s.labels.values())): s.value for family in families for s in family.samples}
+    assert values["wayname_port_received_packets_total", "1", "h1"] == 1
+    assert values["wayname_drops_total", "44", "ingress", "the route is prohibited"] == 1
+    assert values["wayname_table_entries", "ports"] == 3
+    assert values["wayname_table_size", "ports"] == 512
+    assert values["wayname_hosts",] == 1
+    assert values["wayname_switch_connected",] == 1
+    assert values["wayname_writes_total",] == served.writes
+    assert values["wayname_events_total", "info", "switch.up"] == 1
+
+
+async def test_one_request_reads_all_metrics(
+    client: httpx.AsyncClient, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+    read = served.read
+
+    async def counted(entities: Any) -> list[Any]:
+        reads.append(len(entities))
+        return await read(entities)
+
+    monkeypatch.setattr(served, "read", counted)
+    await client.get("/metrics")
+    assert len(reads) == 1
+
+
+async def test_openapi_describes_every_answer(client: httpx.AsyncClient) -> None:
+    described = await ask(client, "/openapi.json")
+    assert set(described["paths"]) == {
+        "/v1/status",
+        "/v1/ports",
+        "/v1/hosts",
+        "/v1/routes",
+        "/v1/tables",
+        "/v1/tables/{name}",
+        "/v1/drops",
+        "/v1/events",
+        "/v1/capture",
+        "/metrics",
+    }
+    assert {"Status", "Port", "Host", "Route", "Table", "Drop", "Event", "Problem"} <= set(
+        described["components"]["schemas"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "127.0.0.1:9580"}, 200),
+        ({"Host": "[::1]:9580"}, 200),
+        ({"Host": "localhost"}, 200),
+        ({"Host": "rebound.example:9580"}, 403),
+        ({"Host": "localhost.example"}, 403),
+        ({"Host": "[nonsense"}, 403),
+        ({"Host": ""}, 403),
+        ({"Origin": "http://127.0.0.1:9580"}, 200),
+        ({"Origin": "https://page.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+    ],
+)
+async def test_web_pages_are_kept_out(client: httpx.AsyncClient, headers: dict[str, str], status: int) -> None:
+    assert (await client.get("/v1/status", headers=headers)).status_code == status

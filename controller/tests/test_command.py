@@ -1,0 +1,308 @@
+"""The command `wayname` as people run it: as a process, against the switch program where one is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from scapy.layers.inet6 import IPv6
+from scapy.utils import rdpcap
+from test_adapter import SwitchProcess, hosts
+
+from wayname.pipeline.program import REPOSITORY
+
+WAYNAME = Path(sys.executable).with_name("wayname")
+CONFIG = """
+[switch]
+address = "127.0.0.1:{port}"
+[controller]
+api = "{api}"
+log_format = "json"
+[[port]]
+number = 1
+name = "h1"
+vlan = 10
+[[port]]
+number = 2
+name = "h2"
+vlan = 20
+[[interface]]
+vlan = 10
+mac = "02:00:00:00:00:0a"
+addresses = ["2001:db8:1::1/64"]
+[[interface]]
+vlan = 20
+mac = "02:00:00:00:00:14"
+addresses = ["2001:db8:2::1/64"]
+"""
+
+
+def wayname(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    command = [str(WAYNAME), *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=20, env={**os.environ, **environment}, check=False
+    )
+
+
+def fails(done: subprocess.CompletedProcess[str], status: int = 1) -> str:
+    """The one line of a command that failed."""
+    assert done.returncode == status, done
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("wayname: ")
+    return line.removeprefix("wayname: ")
+
+
+class Up:
+    """A controller that runs, and its log."""
+
+    def __init__(self, config: Path, *arguments: str) -> None:
+        self.log = config.with_suffix(".log")
+        with self.log.open("wb") as log:
+            command = [str(WAYNAME), "up", "--config", str(config), *arguments]
+            self.process = subprocess.Popen(command, stderr=log, stdout=subprocess.DEVNULL)
+
+    def lines(self) -> list[dict[str, object]]:
+        """What it logged; the last line may not be whole."""
+        return [json.loads(line) for line in self.log.read_text().splitlines(True) if line.endswith("\n")]
+
+    def kinds(self) -> list[object]:
+        """The kinds of what it logged."""
+        return [line["kind"] for line in self.lines()]
+
+    def logs(self, kind: str) -> str:
+        """Wait until it logs a kind of line; return the line's text."""
+        end = time.monotonic() + 15
+        while time.monotonic() < end and self.process.poll() is None:
+            for line in self.lines():
+                if line["kind"] == kind:
+                    return str(line["text"])
+            time.sleep(0.01)
+        raise AssertionError(f"no {kind} in {self.log.read_text()}")
+
+    def end(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Ask it to end; return its exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(10)
+
+
+@pytest.fixture
+def switch(tmp_path: Path) -> Iterator[SwitchProcess]:
+    process = SwitchProcess(tmp_path)
+    yield process
+    process.kill()
+
+
+@pytest.fixture
+def config(switch: SwitchProcess, tmp_path: Path) -> Path:
+    path = tmp_path / "edge.toml"
+    path.write_text(CONFIG.format(port=switch.port, api=f"unix:{tmp_path}/api"))
+    return path
+
+
+@contextlib.contextmanager
+def up(config: Path, *arguments: str) -> Iterator[Up]:
+    running = Up(config, *arguments)
+    try:
+        yield running
+    finally:
+        running.process.kill()
+        running.process.wait()
+
+
+def test_help_names_every_command() -> None:
+    done = wayname("--help")
+    assert done.returncode == 0
+    for name in ("up", "status", "hosts", "routes", "tables", "drops", "events", "capture", "lab", "completion"):
+        assert f"\n  {name} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command", ["up", "status", "hosts", "routes", "tables", "drops", "events", "capture", "lab", "completion"]
+)
+def test_each_command_has_help(command: str) -> None:
+    done = wayname(command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"wayname {command}" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    done = wayname("completion", shell)
+    assert done.returncode == 0
+    assert "_WAYNAME_COMPLETE" in done.stdout
+
+
+def test_what_completion_offers() -> None:
+    done = wayname(_WAYNAME_COMPLETE="bash_complete", COMP_WORDS="wayname ca", COMP_CWORD="1")
+    assert done.stdout == "plain,capture\n"
+
+
+def test_wrong_use_is_one_line() -> None:
+    assert fails(wayname("nonsense"), 2) == "No such command 'nonsense'; `wayname --help` says how"
+    assert "--config" in fails(wayname("up"), 2)
+    assert "is no address" in fails(wayname("--api", "nowhere", "status"), 2)
+    assert "is no address" in fails(wayname("status", WAYNAME_API="nowhere"), 2)
+    assert "Choose from: bash, zsh, fish" in fails(wayname("completion"), 2)
+    assert "direction" in fails(wayname("capture", "1", "--direction", "up"), 2)
+
+
+def test_no_controller_is_one_line(tmp_path: Path) -> None:
+    line = fails(wayname("--api", f"unix:{tmp_path}/nobody", "status"))
+    assert line.startswith(f"no controller answers at unix:{tmp_path}/nobody: start it with `wayname up --config FILE`")
+    assert f"unix:{tmp_path}/other" in fails(wayname("hosts", WAYNAME_API=f"unix:{tmp_path}/other"))
+    assert "/last" in fails(wayname("hosts", "--api", f"unix:{tmp_path}/last", WAYNAME_API=f"unix:{tmp_path}/other"))
+
+
+def test_mistakes_of_a_configuration_are_one_line(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.toml"
+    assert fails(wayname("up", "--config", missing)).startswith(f"{missing}: cannot be read")
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("[[port]]\nnumber = 1\nvlna = 10\n")
+    assert fails(wayname("up", "--config", wrong)).startswith(f"{wrong}: port[0]")
+    wrong.write_text('[switch]\np4info = "nothing.txtpb"\n')
+    assert "nothing.txtpb: cannot be read" in fails(wayname("up", "--config", wrong))
+
+
+def test_a_taken_address_is_one_line(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        config = tmp_path / "edge.toml"
+        config.write_text(f'[controller]\napi = "{address}"\n')
+        line = fails(wayname("up", "--config", config))
+    assert line.startswith(f"{config}: controller.api: {address} is taken")
+    assert f"`wayname --api {address} status`" in line
+
+
+def test_an_address_that_is_not_ours_is_one_line(tmp_path: Path) -> None:
+    config = tmp_path / "edge.toml"
+    config.write_text('[controller]\napi = "unix:/nowhere/at/all"\n')
+    assert "cannot listen at unix:/nowhere/at/all" in fails(wayname("up", "--config", config))
+
+
+def test_a_foreign_program_is_one_line(switch: SwitchProcess, config: Path) -> None:
+    switch.start(str(REPOSITORY / "bench" / "p4" / "routing.p4"))
+    with up(config) as running:
+        assert running.process.wait(15) == 1
+        last = running.log.read_text().splitlines()[-1]
+    assert last.startswith("wayname: the switch at ")
+    assert "`wayname up --replace-pipeline` replaces it" in last
+    with up(config, "--replace-pipeline") as running:
+        running.logs("switch.up")
+
+
+def test_a_switch_that_is_away_is_told_once_and_when_it_comes(switch: SwitchProcess, config: Path) -> None:
+    with up(config) as running:
+        assert f"no switch answers at 127.0.0.1:{switch.port}" in running.logs("switch.down")
+        api = f"unix:{config.parent}/api"
+        status = wayname("--api", api, "status", "--json")
+        assert (status.returncode, json.loads(status.stdout)["switch"]["state"]) == (1, "connecting")
+        assert fails(wayname("--api", api, "drops")).startswith("The switch is not there: ")
+        switch.start()
+        running.logs("switch.up")
+        assert running.kinds().count("switch.down") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_up_ends_cleanly_though_somebody_listens(switch: SwitchProcess, config: Path, number: signal.Signals) -> None:
+    switch.start()
+    api = f"unix:{config.parent}/api"
+    with up(config) as running:
+        running.logs("switch.up")
+        command = [str(WAYNAME), "--api", api, "events", "--follow", "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follower:
+            assert follower.stdout is not None
+            assert json.loads(follower.stdout.readline())["sequence"] == 1
+            assert running.end(number) == 0
+            assert follower.wait(10) == 0
+        assert running.kinds()[-1] == "controller.end"
+        assert "Traceback" not in running.log.read_text()
+        assert not (config.parent / "api").exists()
+
+
+@contextlib.asynccontextmanager
+async def command(*arguments: str | Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A command that goes on beside the test."""
+    process = await asyncio.create_subprocess_exec(
+        WAYNAME, *map(str, arguments), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def captures(api: str, count: int) -> None:
+    """Wait until so many captures are open."""
+    while json.loads((await asyncio.to_thread(wayname, "--api", api, "--json", "status")).stdout)["captures"] != count:
+        continue
+
+
+async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path: Path) -> None:
+    switch.start()
+    api, file = f"unix:{config.parent}/api", tmp_path / "one.pcap"
+    async with asyncio.timeout(40), hosts(tmp_path) as (one, two):
+        with up(config) as running:
+            await asyncio.to_thread(running.logs, "switch.up")
+            async with (
+                command("--api", api, "capture", "1", "-w", file, "--direction", "in", "--count", "3") as to_file,
+                command("--api", api, "capture", "2") as in_words,
+            ):
+                await captures(api, 2)
+                await one.ping(str(two.address))
+                while to_file.returncode is None:
+                    await one.ping_once(str(two.address))
+                    await asyncio.sleep(0)
+                assert to_file.returncode == 0
+                assert in_words.stdout is not None
+                while b"echo request" not in (line := await in_words.stdout.readline()):
+                    assert line
+                # Its reader goes away, and with it the capture.
+                in_words.kill()
+                await captures(api, 0)
+            seen = rdpcap(str(file))
+            assert len(seen) == 3
+            assert any(packet[IPv6].src == str(one.address) for packet in seen)
+
+            def answer(*arguments: str) -> object:
+                done = wayname("--api", api, "--json", *arguments)
+                assert (done.returncode, done.stderr) == (0, "")
+                return json.loads(done.stdout)
+
+            status, known = await asyncio.gather(
+                asyncio.to_thread(answer, "status"), asyncio.to_thread(answer, "hosts")
+            )
+            assert isinstance(status, dict)
+            assert isinstance(known, list)
+            assert status["switch"]["state"] == "ready"
+            assert all(port["received_packets"] > 0 for port in status["port_counters"])
+            assert {str(one.address), str(two.address)} <= {
+                each["address"] for host in known for each in host["addresses"]
+            }
+            for words in ("status", "hosts", "routes", "tables", "drops", "events"):
+                done = await asyncio.to_thread(wayname, "--api", api, words)
+                assert (done.returncode, done.stderr) == (0, "")
+                assert done.stdout
+                assert "\x1b" not in done.stdout
+            table = await asyncio.to_thread(wayname, "--api", api, "tables", "captures_in")
+            assert "captures_in is empty" in table.stdout
+            unknown = await asyncio.to_thread(wayname, "--api", api, "tables", "nothing")
+            assert fails(unknown).startswith("No such table: 'nothing'; the tables are ")
+            assert fails(await asyncio.to_thread(wayname, "--api", api, "capture", "9")).startswith("No such port: 9 ")
+            unwritable = await asyncio.to_thread(wayname, "--api", api, "capture", "1", "-w", "/nowhere/a.pcap")
+            assert "cannot write /nowhere/a.pcap" in fails(unwritable)
