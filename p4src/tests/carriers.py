@@ -78,6 +78,23 @@ def inline(packet: bytes, path: Sequence[str]) -> bytes:
     return packet[:4] + len(payload).to_bytes(2) + bytes([ROUTING]) + packet[7:24] + octets(path[0]) + payload
 
 
+def source_route(next_header: int, addresses: Sequence[str], left: int, left_out: int, last_left_out: int) -> bytes:
+    """RFC 6554, section 3: addresses in the order of travel, their common octets left out."""
+    body = b"".join(octets(address)[left_out:] for address in addresses[:-1]) + octets(addresses[-1])[last_left_out:]
+    pad = -len(body) % 8
+    body += bytes(pad)
+    fixed = bytes([next_header, len(body) // 8, 3, left, left_out << 4 | last_left_out, pad << 4, 0, 0])
+    return fixed + body
+
+
+def ones_sum(octets_: bytes) -> int:
+    """The sum that checksums are made of."""
+    total = sum(int.from_bytes(octets_[at : at + 2]) for at in range(0, len(octets_), 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
 def options(next_header: int, *body: bytes) -> bytes:
     """Hop-by-hop options, padded."""
     data = b"".join(body)

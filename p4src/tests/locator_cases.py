@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from carriers import hop_less, ipv6_of, octets, out_by_first
+from carriers import hop_less, ipv6_of, octets, ones_sum, out_by_first
 from case import Case
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6
@@ -12,13 +12,6 @@ from segment_cases import arrives, leaves_to
 from small_site import FAR, IP_OF, to_router, udp
 
 LOCATOR = 0x2001_0DB8_0F77_0000
-
-
-def ones_sum(octets_: bytes) -> int:
-    total = sum(int.from_bytes(octets_[at : at + 2]) for at in range(0, len(octets_), 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total
 
 
 def locators() -> Case:

@@ -2,21 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from carriers import HOP_BY_HOP, ROUTING, hop_less, ipv6, ipv6_of, octets, options, out_by_first
+from carriers import HOP_BY_HOP, ROUTING, hop_less, ipv6, ipv6_of, octets, options, out_by_first, source_route
 from case import Case, number
 from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6
 from segment_cases import arrives, from_first_host, leaves_to
 
 from small_site import FAR, IP_OF, PROVIDER, error_about, to_router, udp
-
-
-def source_route(next_header: int, addresses: Sequence[str], left: int, left_out: int, last_left_out: int) -> bytes:
-    """RFC 6554, section 3: addresses in the order of travel, their common octets left out."""
-    body = b"".join(octets(address)[left_out:] for address in addresses[:-1]) + octets(addresses[-1])[last_left_out:]
-    pad = -len(body) % 8
-    body += bytes(pad)
-    fixed = bytes([next_header, len(body) // 8, 3, left, left_out << 4 | last_left_out, pad << 4, 0, 0])
-    return fixed + body
 
 
 def put_hops(case: Case, route: int, hops: Sequence[str], left_out: int, last_left_out: int) -> None:
