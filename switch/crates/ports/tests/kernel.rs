@@ -255,7 +255,7 @@ fn xdp_says_what_it_cannot_do() {
         error("xdp:west"),
         "an MTU of 9000 is too long for AF_XDP; set it to at most 3822, or take the interface without xdp:"
     );
-    assert_eq!(error("xdp:none"), "there is no interface 'none'");
+    assert_eq!(error("xdp:none"), "there is no interface 'none'; `ip link` lists them");
 }
 
 #[test]
