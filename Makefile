@@ -87,6 +87,7 @@ parser-fuzz: venv-switch ## The parser against 100,000 packets by lot, with scap
 	$(BIN)/python p4src/tests/parser_fuzz.py
 
 test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pairs and BMv2 where there is root and BMv2
+	$(BIN)/python -m pytest -q ptf-tests/tests
 	$(BIN)/python ptf-tests/run
 	$(BIN)/python ptf-tests/run --wires
 	$(BIN)/python ptf-tests/run --veth

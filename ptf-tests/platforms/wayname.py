@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ def platform_config_update(config: dict[str, Any]) -> None:
     try:
         config["target"] = GrpcTarget(chosen["target"], chosen["device_id"], program)
     except UnreachableError as error:
-        sys.exit(f"run: {error}")
+        # ptf would warn of its own use of `logging.warn`: this line shall be the only one.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        print(f"run: {error}", file=sys.stderr)
+        sys.exit(2)
     config["port_map"] = {(0, int(port)): device for port, device in chosen["ports"].items()}
     config["dataplane"] = {"portclass": open_port}
