@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import finsy as fy
@@ -88,7 +88,9 @@ def in_words(entry: fy.P4TableEntry, schema: fy.P4Schema) -> Entry:
         # A prefix of length 0 is written by leaving the key out.
         value = given.get(key.alias, (0, 0))
         if isinstance(value, tuple):
-            match[key.alias] = f"{in_notation(value[0], key.bitwidth)}/{value[1]}"
+            # What has prefixes is an address, also where 32 bits could be anything else.
+            address = IPv4Address(value[0]) if key.bitwidth == 32 else in_notation(value[0], key.bitwidth)
+            match[key.alias] = f"{address}/{value[1]}"
         else:
             match[key.alias] = in_notation(value, key.bitwidth)
     count = Count()

@@ -37,7 +37,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: 
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in given:
         table.add_row(*(cell if isinstance(cell, Text) else Text("" if cell is None else str(cell)) for cell in row))
-    console().print(table)
+    print_table(table)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
@@ -47,7 +47,18 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     table.add_column(overflow="fold")
     for name, value in facts:
         table.add_row(Text(name), value if isinstance(value, Text) else Text(str(value)))
-    console().print(table)
+    print_table(table)
+
+
+def print_table(table: Table) -> None:
+    """Write a table; rich fills up its last column, which is good for a terminal only."""
+    out = console()
+    if out.is_terminal:
+        out.print(table)
+        return
+    with out.capture() as written:
+        out.print(table)
+    print("\n".join(line.rstrip() for line in written.get().splitlines()))
 
 
 def good_or_bad(text: str, good: bool) -> Text:
