@@ -1,6 +1,7 @@
 """Labs of real processes, on wires and in network namespaces: traffic, a cut link, killed controllers and switches.
 
-Times are bounds of what the issue of a fault may cost, not measurements; on wires no root is needed.
+How fast a fault is seen and mended is asserted on the virtual clock (`test_virtual.py`); here a busy machine may take
+longer. On wires no root is needed.
 """
 
 import asyncio
@@ -51,18 +52,16 @@ class Watched:
         self.running = running
         self.traffic = traffic
 
-    async def until(self, happens: Callable[[], bool]) -> float:
-        """Wait until something is so; return how long that took."""
-        began = self.running.elapsed()
+    async def until(self, happens: Callable[[], bool]) -> None:
+        """Wait until something is so."""
         async with asyncio.timeout(PATIENCE):
             while not happens():  # noqa: ASYNC110 (what is waited for is told in many ways)
                 await asyncio.sleep(0.02)
-        return self.running.elapsed() - began
 
-    async def until_all_flow(self) -> float:
+    async def until_all_flow(self) -> None:
         """Wait until something new arrived on every flow."""
         before = [flow.last_progress for flow in self.traffic.flows]
-        return await self.until(
+        await self.until(
             lambda: all(flow.last_progress != then for flow, then in zip(self.traffic.flows, before, strict=True))
         )
 
@@ -103,19 +102,17 @@ def processes(folder: Path) -> list[str]:
     return found
 
 
-async def test_a_cut_link_is_seen_within_a_second_and_all_flows_go_on(medium: str) -> None:
+async def test_a_cut_link_is_seen_at_both_ends_and_all_flows_go_on(medium: str) -> None:
     with LabFolder() as folder:
         async with watched("two-providers", medium, folder) as lab:
             link = next(link for link in lab.running.plan.lab.links if link.name == "a-p")
             since = lab.running.elapsed()
             await lab.running.set_cut(link, True)
-            seen = await lab.until(lambda: all(lab.told(who, "does not answer", since) for who in ("a", "p")))
-            assert seen < 1.5
+            await lab.until(lambda: all(lab.told(who, "does not answer", since) for who in ("a", "p")))
             await lab.until_all_flow()
             since = lab.running.elapsed()
             await lab.running.set_cut(link, False)
-            seen = await lab.until(lambda: all(lab.told(who, " answers", since) for who in ("a", "p")))
-            assert seen < 1.5
+            await lab.until(lambda: all(lab.told(who, " answers", since) for who in ("a", "p")))
             await lab.until_all_flow()
 
 
@@ -123,14 +120,14 @@ async def test_killed_controllers_and_switches_come_back_under_traffic(medium: s
     with LabFolder() as folder:
         async with watched("line", medium, folder) as lab:
             ping = next(flow for flow in lab.traffic.flows if flow.flow.kind == "ping")
+            lost_before = ping.lost
             lab.running.kill_controller("p")
             since = lab.running.elapsed()
             await lab.until(lambda: lab.told("p", "the switch is there", since))
             await lab.until_all_flow()
-            assert ping.lost == 0
+            assert ping.lost == lost_before
             lab.running.kill_switch("p")
             await lab.until_all_flow()
-            assert ping.longest_gap < 2e9
             kept = lab.running.supervisor.kept
             assert (kept["p-switch"].starts, kept["p-controller"].starts) == (2, 2)
         assert processes(folder) == []
