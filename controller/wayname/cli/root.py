@@ -24,6 +24,8 @@ COMMANDS = {
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
     "events": ("wayname.cli.events", "What happened; --follow goes on."),
     "capture": ("wayname.cli.capture", "Packets of a port, to a file or to tshark."),
+    "cga": ("wayname.cli.cga", "Addresses that are bound to a key: make, verify, show."),
+    "hba": ("wayname.cli.hba", "Sets of addresses that prove each other: make, verify."),
     "lab": ("wayname_lab.cli", "Run a whole network on this machine."),
     "completion": ("wayname.cli.completion", "Completion for your shell."),
 }
