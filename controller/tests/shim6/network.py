@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
-from wayname.shim6.context import ContextName, LocalHost
-from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
+from wayname.shim6.context import ContextName, Known, LocalHost, option_of
+from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint, Learn
 from wayname.shim6.messages import MessageType
 from wayname.shim6.options import Locator, LocatorList, Option
 from wayname.shim6.outputs import Output, Send
@@ -21,15 +21,15 @@ DELAY = 0.01
 NAMES = {number: number.name.replace("BIS", "bis") for number in MessageType}
 
 
-def trusting(ulid: IPv6Address, options: tuple[Option, ...]) -> frozenset[IPv6Address]:
-    """Believe every locator but those of 2001:db8:bad::/48."""
-    listed = next((option.locators for option in options if isinstance(option, LocatorList)), ())
-    return frozenset({ulid} | {one.address for one in listed if one.address.packed[4:6] != b"\x0b\xad"})
+def trusting(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
+    """Believe every list of locators without any proof."""
+    listed = option_of(options, LocatorList)
+    return Known(frozenset(one.address for one in listed.locators), listed) if listed else known
 
 
-def host(*locators: IPv6Address) -> LocalHost:
-    """Return a host with its identity first and all its locators."""
-    return LocalHost(locators[0], (LocatorList(1, tuple(Locator(one, 1) for one in locators)),))
+def host(*locators: IPv6Address, ulid: IPv6Address | None = None, generation: int = 1) -> LocalHost:
+    """Return a host with all its locators, the first of them its identity."""
+    return LocalHost(ulid or locators[0], (LocatorList(generation, tuple(Locator(one, 1) for one in locators)),))
 
 
 @dataclass
@@ -38,6 +38,7 @@ class Side:
 
     letter: str
     endpoint: Endpoint
+    host: LocalHost
     outputs: list[Output] = field(default_factory=list)
 
     def take(self) -> list[Output]:
@@ -49,16 +50,21 @@ class Side:
 class Network:
     """A with A1 and A2, B with B1 and B2; packets arrive in order unless something is done to them."""
 
-    def __init__(self, seed: int = 1) -> None:
+    def __init__(
+        self,
+        seed: int = 1,
+        learn: Learn = trusting,
+        hosts: tuple[LocalHost, LocalHost] = (host(A1, A2), host(B1, B2)),
+    ) -> None:
         self.now = 1000.0
-        self.a = self._side("A", seed, host(A1, A2))
-        self.b = self._side("B", seed + 1, host(B1, B2))
+        self._learn = learn
+        self.a, self.b = self._side("A", seed, hosts[0]), self._side("B", seed + 1, hosts[1])
         self.under_way: list[tuple[float, Packet]] = []
 
     def _side(self, letter: str, seed: int, served: LocalHost) -> Side:
-        endpoint = Endpoint(random.Random(seed), trusting)
-        endpoint.serve(served)
-        return Side(letter, endpoint)
+        endpoint = Endpoint(random.Random(seed), self._learn)
+        endpoint.serve(served, self.now)
+        return Side(letter, endpoint, served)
 
     def establish(self, side: Side, name: ContextName) -> None:
         """Let a side set up a context."""
@@ -67,8 +73,13 @@ class Network:
 
     def restart(self, side: Side, seed: int = 99) -> None:
         """Let a side forget everything."""
-        hosts = host(A1, A2) if side is self.a else host(B1, B2)
-        side.endpoint = self._side(side.letter, seed, hosts).endpoint
+        side.endpoint = self._side(side.letter, seed, side.host).endpoint
+
+    def move(self, side: Side, served: LocalHost) -> None:
+        """Give the host of a side other locators."""
+        side.host = served
+        side.endpoint.serve(served, self.now)
+        self.collect()
 
     def inject(self, packet: Packet) -> None:
         """Put a packet on its way."""
@@ -120,7 +131,7 @@ class Network:
         return arrows
 
     def _receiver(self, packet: Packet) -> Side:
-        return self.a if packet.destination in (A1, A2, A3) else self.b
+        return self.a if packet.destination in self.a.host.locators | {A1, A2, A3} else self.b
 
 
 def arrow(packet: Packet) -> str:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 from shim6 import scapy_shim6 as other
-from shim6.network import A1, A2, A3, B1, B2, A, B, Network, Side
+from shim6.network import A1, A2, A3, B1, B2, A, B, Network, Side, host
 
 from wayname.shim6.context import Context, ContextName, Pair
 from wayname.shim6.errors import ErrorCode
@@ -53,7 +53,7 @@ def assert_joined(network: Network) -> None:
     a, b = context(network.a, A), context(network.b, B)
     assert (a.state, b.state) == (State.ESTABLISHED, State.ESTABLISHED)
     assert (a.peer_tag, b.peer_tag) == (b.tag, a.tag)
-    assert (a.peer_locators, b.peer_locators) == (frozenset({B1, B2}), frozenset({A1, A2}))
+    assert (a.known.locators, b.known.locators) == (frozenset({B1, B2}), frozenset({A1, A2}))
     assert network.a.endpoint.next_timer() is None
     assert network.b.endpoint.next_timer() is None
 
@@ -296,7 +296,7 @@ def test_a_tag_that_the_peer_uses_again_ends_the_old_context() -> None:
     network.under_way.clear()
     assert isinstance(asked, I1)
     assert stale.peer_tag is not None
-    r2 = R2(stale.peer_tag, asked.initiator_nonce, stale.peer_options)
+    r2 = R2(stale.peer_tag, asked.initiator_nonce, host(B1, B2).options)
     network.inject(shim6(B2, A1, encode(r2)))
     assert network.step() == "B2 --R2-> A1"
     assert network.a.take() == [Lost(A, Trigger.CONFUSED), Ready(name)]

@@ -9,7 +9,7 @@ from ipaddress import IPv6Address
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shim6.network import A1, A3, B1, A, B, Network, Side, arrow
+from shim6.network import A1, A2, A3, B1, A, B, Network, Side, arrow, host
 
 from wayname.shim6.context import Context, ContextName, Pair
 from wayname.shim6.messages import I1, I2, R1, R2, I2bis, Keepalive, R1bis, decode, encode
@@ -198,6 +198,8 @@ STAYS = ("", None)
 STATES = (IDLE, I1_SENT, I2_SENT, ESTABLISHED, I2BIS_SENT, E_FAILED, NO_SUPPORT)
 R1_STAYS, R2_STAYS = ("R1", None), ("R2", None)
 R2_ENDS = ("R2", ESTABLISHED)
+# Neither I1 nor R2 told the peer of our locators, so that an update does.
+TELLS_AND_ENDS = ("UPDATE_REQUEST", ESTABLISHED)
 TABLE: dict[str, tuple[tuple[str, State | None], ...]] = {
     "i1": (R1_STAYS, R2_STAYS, R2_STAYS, R1_STAYS, R2_STAYS, R1_STAYS, R1_STAYS),
     "i1_repeated": (R1_STAYS, R2_STAYS, R2_STAYS, R2_STAYS, R2_STAYS, R1_STAYS, R1_STAYS),
@@ -205,7 +207,7 @@ TABLE: dict[str, tuple[tuple[str, State | None], ...]] = {
     "r1_of_another": (STAYS,) * 7,
     "i2": (R2_ENDS, R2_ENDS, R2_STAYS, R2_STAYS, R2_STAYS, R2_ENDS, R2_ENDS),
     "i2_forged": (STAYS,) * 7,
-    "r2": (STAYS, ("", ESTABLISHED), ("", ESTABLISHED), STAYS, ("", ESTABLISHED), STAYS, STAYS),
+    "r2": (STAYS, TELLS_AND_ENDS, ("", ESTABLISHED), STAYS, ("", ESTABLISHED), STAYS, STAYS),
     "r2_of_another": (STAYS,) * 7,
     "r1bis": (STAYS, STAYS, STAYS, ("I2bis", I2BIS_SENT), STAYS, STAYS, STAYS),
     "i2bis": (R2_ENDS, R2_ENDS, R2_STAYS, R2_STAYS, R2_STAYS, R2_ENDS, R2_ENDS),
@@ -245,7 +247,9 @@ def check(side: Side, name: ContextName) -> None:
     assert contexts.tagged(found.tag) is found
     assert contexts.asked(found.nonce, found.exchange) is found
     assert (found.peer_tag is not None) or found.state not in USABLE
-    assert (side.endpoint.next_timer() is None) == (found.state is State.ESTABLISHED)
+    waits = found.state is not State.ESTABLISHED or found.telling is not None
+    assert (side.endpoint.next_timer() is not None) == waits
+    assert found.telling is None or found.state in USABLE
     assert found.state is not State.IDLE
 
 
@@ -282,6 +286,8 @@ def settle(network: Network) -> None:
     assert b is not None
     assert (a.state, b.state) == (State.ESTABLISHED, State.ESTABLISHED)
     assert (a.peer_tag, b.peer_tag) == (b.tag, a.tag)
+    assert (a.known.locators, b.known.locators) == (network.b.host.locators, network.a.host.locators)
+    assert (a.telling, b.telling) == (None, None)
 
 
 STEPS: dict[str, Callable[[Network], object]] = {
@@ -291,6 +297,9 @@ STEPS: dict[str, Callable[[Network], object]] = {
     "b discards": lambda network: network.b.endpoint.discard(B, network.now),
     "a uses": lambda network: use(network, network.a, A),
     "b uses": lambda network: use(network, network.b, B),
+    "a gets a locator": lambda network: network.move(network.a, host(A1, A2, A3)),
+    "a loses a locator": lambda network: network.move(network.a, host(A2, A3, ulid=A1)),
+    "b loses a locator": lambda network: network.move(network.b, host(B1)),
     "step": Network.step,
     "lose": lambda network: network.under_way and network.lose(),
     "swap": Network.swap,

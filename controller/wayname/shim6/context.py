@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import NamedTuple, TypeVar
 
-from wayname.shim6.options import LocatorList, Option
+from wayname.identity.parameters import Parameters
+from wayname.shim6.options import LocatorList, LocatorPreferences, Option
 from wayname.shim6.states import State
 
 Kind = TypeVar("Kind")
@@ -36,9 +37,23 @@ class LocalHost:
 
     @property
     def locators(self) -> frozenset[IPv6Address]:
-        """Where it can be reached."""
+        """Where it can be reached; without a list, by its identity."""
         listed = option_of(self.options, LocatorList)
-        return frozenset({self.ulid} | {locator.address for locator in (listed.locators if listed else ())})
+        return frozenset(locator.address for locator in listed.locators) if listed else frozenset({self.ulid})
+
+    def first_among(self, locators: frozenset[IPv6Address]) -> IPv6Address:
+        """Return where it is best reached among some locators: by its identity if it can be."""
+        return min(locators, key=lambda one: (one != self.ulid, one), default=self.ulid)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a peer's locators; each was proved."""
+
+    locators: frozenset[IPv6Address]
+    listed: LocatorList | None = None
+    preferences: LocatorPreferences | None = None
+    parameters: Parameters | None = None
 
 
 @dataclass(slots=True)
@@ -51,8 +66,12 @@ class Context:
     exchange: Pair
     state: State = State.IDLE
     peer_tag: int | None = None
-    peer_locators: frozenset[IPv6Address] = frozenset()
-    peer_options: tuple[Option, ...] = ()
+    known: Known = field(default_factory=lambda: Known(frozenset()))
+    # What the peer may have been told of our host (one of these, and which is not known), and what it is being told.
+    told: frozenset[LocalHost] = frozenset()
+    telling: LocalHost | None = None
+    update_nonce: int = 0
+    update_tries: int = 0
     # Of the exchange that is under way.
     nonce: int = 0
     responder_nonce: int = 0
@@ -60,6 +79,16 @@ class Context:
     validator: bytes = b""
     tries: int = 0  # repetitions of I2 or I2bis
     i1s: int = 0  # all that were sent
+
+    def learn(self, known: Known, heard_from: IPv6Address) -> None:
+        """Take note of the peer's locators, and send no more packets to one that it gave up."""
+        self.known = known
+        if self.pair.peer in known.locators or known.listed is None:
+            return
+        if heard_from in known.locators:
+            self.pair = self.pair._replace(peer=heard_from)
+        elif known.listed.locators:
+            self.pair = self.pair._replace(peer=known.listed.locators[0].address)
 
 
 def option_of(options: tuple[Option, ...], kind: type[Kind]) -> Kind | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from wayname.shim6.context import Context, ContextName, Pair
+from wayname.shim6.context import Context, ContextName, Known, Pair
 from wayname.shim6.messages import TAG_BITS
 from wayname.shim6.states import USABLE
 
@@ -32,7 +32,7 @@ class Contexts:
         while tag in self._by_tag:
             tag = self._rng.getrandbits(TAG_BITS)
         nonce = self._new_nonce()
-        context = Context(name, tag, pair, pair, peer_locators=frozenset({name.peer, pair.peer}), nonce=nonce)
+        context = Context(name, tag, pair, pair, known=Known(frozenset({name.peer, pair.peer})), nonce=nonce)
         self._by_name[name] = self._by_tag[tag] = self._by_nonce[nonce] = context
         return context
 
@@ -80,7 +80,7 @@ class Contexts:
     def sending(self, peer_tag: int, pair: Pair) -> Context | None:
         """Return the context that puts this tag on packets to this locator."""
         same = self._by_peer_tag.get(peer_tag, {}).values()
-        return next((context for context in same if pair.peer in context.peer_locators), None)
+        return next((context for context in same if pair.peer in context.known.locators), None)
 
     def confused_with(self, context: Context) -> list[Context]:
         """Return other contexts whose tag the same peer gave to this one: it lost them (section 7.15)."""
@@ -89,5 +89,5 @@ class Contexts:
         return [
             other
             for other in self._by_peer_tag[context.peer_tag].values()
-            if other is not context and other.state in USABLE and other.peer_locators & context.peer_locators
+            if other is not context and other.state in USABLE and other.known.locators & context.known.locators
         ]

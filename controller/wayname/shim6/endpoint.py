@@ -12,9 +12,10 @@ from collections.abc import Callable
 from ipaddress import IPv6Address
 
 from wayname.identity.errors import ProofError
-from wayname.shim6.context import Context, ContextName, LocalHost, Pair, option_of
+from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
 from wayname.shim6.contexts import Contexts
-from wayname.shim6.errors import AnsweredError, MessageError
+from wayname.shim6.errors import AnsweredError, ErrorCode, MessageError
+from wayname.shim6.locators import LocatorError
 from wayname.shim6.machine import Arrival, Machine, r1_question, r1bis_question, validator_of
 from wayname.shim6.messages import (
     I1,
@@ -31,11 +32,13 @@ from wayname.shim6.messages import (
     UpdateRequest,
     decode,
     kind_and_tag,
+    place_in,
 )
-from wayname.shim6.options import ForkedInstance, LocatorList, Option, UlidPair
-from wayname.shim6.outputs import Dropped, Output, PeerError
+from wayname.shim6.options import ForkedInstance, Option, UlidPair
+from wayname.shim6.outputs import Dropped, Output, PeerError, Ready, Received
 from wayname.shim6.payload import PayloadHeader, is_payload
 from wayname.shim6.states import TRANSITIONS, USABLE, State, Trigger
+from wayname.shim6.updates import Updates
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.errors import DecodeError
 
@@ -43,29 +46,35 @@ BEFORE_SHIM6 = ipv6.EXTENSIONS - {ipv6.SHIM6}
 UNRECOGNISED_NEXT_HEADER = 1
 POINTER_OCTETS = 4
 
-# Returns the locators that options prove to belong to an identity, itself among them.
-Verify = Callable[[IPv6Address, tuple[Option, ...]], frozenset[IPv6Address]]
+# What a message's options prove of an identity's locators, added to what is known of them: `locators.learn`.
+Learn = Callable[[IPv6Address, tuple[Option, ...], Known], Known]
 
 
 class Endpoint:
     """The contexts of all hosts that one edge speaks for."""
 
-    def __init__(self, rng: random.Random, verify: Verify) -> None:
+    def __init__(self, rng: random.Random, learn: Learn) -> None:
         self.contexts = Contexts(rng)
-        self._machine = Machine(self.contexts, rng)
-        self._verify = verify
+        self._machine = Machine(self.contexts, rng, self._tell)
+        self._updates = Updates(self._machine.hosts, self.contexts, self._machine.send, rng)
+        self._learn = learn
         self._served: set[IPv6Address] = set()
 
-    def serve(self, host: LocalHost) -> None:
-        """Speak for a host from now on."""
+    def serve(self, host: LocalHost, now: float) -> None:
+        """Speak for a host from now on, or tell the peers of all its contexts that its locators are others now."""
         self._machine.hosts[host.ulid] = host
         self._served |= host.locators
+        for context in self.contexts:
+            if context.name.local == host.ulid:
+                self._updates.tell(context, now)
 
     def establish(self, name: ContextName, now: float, pair: Pair | None = None) -> None:
         """Set up a context, over other locators than the identities if those do not work."""
         if name.local not in self._machine.hosts:
             raise ValueError(f"{name.local} is no host of this edge")
-        context = self.contexts.named(name) or self.contexts.create(name, pair or Pair(name.local, name.peer))
+        host = self._machine.hosts[name.local]
+        pair = pair or Pair(host.first_among(host.locators), name.peer)
+        context = self.contexts.named(name) or self.contexts.create(name, pair)
         self._machine.fire(context, Trigger.ESTABLISH, Arrival(context.exchange), now)
 
     def discard(self, name: ContextName, now: float) -> None:
@@ -82,11 +91,13 @@ class Endpoint:
 
     def next_timer(self) -> float | None:
         """Return when to call handle_timer at the latest."""
-        return self._machine.timers.next()
+        timers = (self._machine.timers.next(), self._updates.timers.next())
+        return min((at for at in timers if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
         self._machine.handle_timer(now)
+        self._updates.handle_timer(now)
 
     def receive(self, packet: ipv6.Packet, now: float) -> None:
         """Take a packet; whatever is wrong with it changes nothing."""
@@ -103,13 +114,22 @@ class Endpoint:
             try:
                 self._take(Pair(packet.destination, packet.source), upper.data, now)
             except AnsweredError as error:
-                begin = len(packet.encode()) - len(upper.data)
-                self._machine.send(
-                    Pair(packet.destination, packet.source),
-                    Error(error.code, begin + error.pointer, packet.encode()),
-                )
+                self._answer_error(packet, upper.data, error.code, error.pointer)
+            except LocatorError as error:
+                at = place_in(upper.data, error.option) + error.at
+                self._answer_error(packet, upper.data, error.code, at)
+                raise
         except (DecodeError, ProofError) as error:
             self._machine.outputs.append(Dropped(str(error)))
+
+    def _tell(self, context: Context, now: float) -> None:
+        self._updates.tell(context, now)
+
+    def _answer_error(self, packet: ipv6.Packet, data: bytes, code: ErrorCode, at: int) -> None:
+        """Say what cannot be processed; the pointer counts from the beginning of the packet (section 5.14)."""
+        octets = packet.encode()
+        error = Error(code, len(octets) - len(data) + at, octets)
+        self._machine.send(Pair(packet.destination, packet.source), error)
 
     def _check_addresses(self, packet: ipv6.Packet) -> None:
         """Check what section 12.3 says of addresses, and that the packet is for us."""
@@ -152,7 +172,7 @@ class Endpoint:
         context = self.contexts.named(name) or Context(name, 0, pair, pair)
         trigger = Trigger.I1
         if Trigger.I1_ASTRAY in TRANSITIONS[context.state]:
-            if pair.peer not in context.peer_locators or pair.local not in self._machine.hosts[name.local].locators:
+            if not self._is_between(context, pair):
                 trigger = Trigger.I1_ASTRAY
             elif context.state is State.ESTABLISHED and context.peer_tag == message.tag:
                 trigger = Trigger.I1_REPEATED
@@ -170,16 +190,14 @@ class Endpoint:
         if not self._machine.validators.is_ours(question, message.responder_nonce, validator, now):
             raise MessageError("the validator is not ours, or too old")
         context = self.contexts.named(name)
-        proven = self._proven(name, message, context)
-        if pair.peer not in proven:
-            raise ProofError(f"nothing proves that {name.peer} is at {pair.peer}")
+        known = self._know(pair, name, message, context)
         trigger = Trigger.I2 if isinstance(message, I2) else Trigger.I2BIS
         if not self._machine.validators.spend(validator, now):
             if context is None or context.peer_tag != message.tag:
                 raise MessageError("the validator was used before")
             trigger = Trigger.I2_REPEATED
         context = context or self.contexts.create(name, pair)
-        self._machine.fire(context, trigger, Arrival(pair, message, proven), now)
+        self._machine.fire(context, trigger, Arrival(pair, message, known), now)
 
     def _take_r2(self, pair: Pair, message: R2, now: float) -> None:
         """Section 7.16."""
@@ -187,10 +205,7 @@ class Endpoint:
         arrival = Arrival(pair, message)
         # A late one is ignored, so that nothing needs to be proved.
         if context.state is not State.ESTABLISHED:
-            proven = self._proven(context.name, message, context)
-            if pair.peer not in proven:
-                raise ProofError(f"nothing proves that {context.name.peer} is at {pair.peer}")
-            arrival = Arrival(pair, message, proven)
+            arrival = Arrival(pair, message, self._know(pair, context.name, message, context))
         self._machine.fire(context, Trigger.R2, arrival, now)
 
     def _use(self, tag: int, arrival: Arrival, now: float) -> None:
@@ -198,8 +213,32 @@ class Endpoint:
         context = self.contexts.tagged(tag)
         if context is None or not self._is_between(context, arrival.pair):
             self._machine.send_r1bis(tag, arrival.pair, now)
-        else:
-            self._machine.fire(context, Trigger.USE, arrival, now)
+            return
+        message, known = arrival.message, context.known
+        if isinstance(message, UpdateRequest):
+            # A request that proves nothing is not even a sign of life.
+            known = self._learn(context.name.peer, message.options, known)
+        if self._machine.fire(context, Trigger.USE, arrival, now):
+            self._process(context, arrival, known)
+
+    def _process(self, context: Context, arrival: Arrival, known: Known) -> None:
+        """Take a message within a context."""
+        match arrival.message:
+            case UpdateRequest() as request:
+                self._take_request(context, arrival.pair, request, known)
+            case UpdateAcknowledgement() as acknowledgement:
+                self._updates.take_acknowledgement(context, acknowledgement.nonce)
+            case Keepalive() | Probe() as message:
+                self._machine.outputs.append(Received(context.name, message, arrival.pair))
+
+    def _take_request(self, context: Context, pair: Pair, request: UpdateRequest, known: Known) -> None:
+        """Section 10.4; the acknowledgement bears the peer's tag, which I2-SENT may not know yet."""
+        if context.peer_tag is None:
+            return
+        if known != context.known:
+            context.learn(known, pair.peer)
+            self._machine.outputs.append(Ready(context.name))
+        self._machine.send(pair, UpdateAcknowledgement(context.peer_tag, request.nonce))
 
     def _take_error(self, error: Error) -> None:
         """Find the context that the message in error was for: it was sent from here."""
@@ -234,12 +273,16 @@ class Endpoint:
             raise MessageError(f"{local} is no identity of a host here")
         return ContextName(local, peer, forked.identifier if forked else 0)
 
-    def _proven(self, name: ContextName, message: I2 | I2bis | R2, context: Context | None) -> frozenset[IPv6Address]:
-        """Return where the peer is: as it says and proves, or as we know already (section 7.2)."""
-        proven = self._verify(name.peer, message.options)
-        if context is not None and context.state in USABLE and option_of(message.options, LocatorList) is None:
-            return context.peer_locators
-        return proven
+    def _know(self, pair: Pair, name: ContextName, message: I2 | I2bis | R2, context: Context | None) -> Known:
+        """Return what is known of a peer's locators now.
+
+        The message must come from one of them, or from the identity itself, which may be about to be given up.
+        """
+        known = context.known if context is not None and context.state in USABLE else Known(frozenset({name.peer}))
+        known = self._learn(name.peer, message.options, known)
+        if pair.peer not in known.locators | {name.peer}:
+            raise ProofError(f"nothing proves that {name.peer} is at {pair.peer}")
+        return known
 
     def _asked(self, nonce: int, pair: Pair) -> Context:
         context = self.contexts.asked(nonce, pair)
@@ -254,4 +297,6 @@ class Endpoint:
         return context
 
     def _is_between(self, context: Context, pair: Pair) -> bool:
-        return pair.peer in context.peer_locators and pair.local in self._machine.hosts[context.name.local].locators
+        """Tell whether locators are the context's; until the peer knows that one is gone, it still is."""
+        hosts = context.told | {self._machine.hosts[context.name.local]}
+        return pair.peer in context.known.locators and any(pair.local in host.locators for host in hosts)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 
 from wayname.edge.timers import Timers
-from wayname.shim6.context import Context, ContextName, LocalHost, Pair, option_of
+from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
 from wayname.shim6.contexts import Contexts
 from wayname.shim6.errors import MessageError
 from wayname.shim6.messages import (
@@ -24,8 +25,8 @@ from wayname.shim6.messages import (
     UpdateRequest,
     encode,
 )
-from wayname.shim6.options import ForkedInstance, LocatorList, Option, ResponderValidator, UlidPair
-from wayname.shim6.outputs import Failed, Lost, Output, Ready, Received, Refused, Send
+from wayname.shim6.options import ForkedInstance, Option, ResponderValidator, UlidPair
+from wayname.shim6.outputs import Failed, Lost, Output, Ready, Refused, Send
 from wayname.shim6.payload import PayloadHeader
 from wayname.shim6.states import TRANSITIONS, USABLE, Action, State, Trigger
 from wayname.shim6.validators import Question, Validators
@@ -45,31 +46,32 @@ _WITH_TRIES = frozenset({State.I2_SENT, State.I2BIS_SENT})
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What arrived: the locators seen from here, the message, and where it proves its sender to be."""
+    """What arrived: the locators seen from here, the message, and what it proves of its sender's locators."""
 
     pair: Pair
     message: Message | PayloadHeader | None = None
-    proven: frozenset[IPv6Address] = frozenset()
+    known: Known | None = None
 
 
 class Machine:
     """All contexts' state machines; whoever calls `fire` has checked what arrived."""
 
-    def __init__(self, contexts: Contexts, rng: random.Random) -> None:
+    def __init__(self, contexts: Contexts, rng: random.Random, on_change: Callable[[Context, float], None]) -> None:
         self.hosts: dict[IPv6Address, LocalHost] = {}
         self.outputs: list[Output] = []
         self.timers: Timers[ContextName] = Timers()
         self.validators = Validators(rng)
         self._contexts = contexts
         self._rng = rng
+        self._on_change = on_change
 
-    def fire(self, context: Context, trigger: Trigger, arrival: Arrival, now: float) -> None:
-        """Follow a row."""
+    def fire(self, context: Context, trigger: Trigger, arrival: Arrival, now: float) -> bool:
+        """Follow a row; tell whether the message is to be processed within its context."""
         before = context.state
         row = TRANSITIONS[before].get(trigger)
         if row is None:
             self.outputs.append(Refused(context.name, before, trigger))
-            return
+            return False
         for action in row.actions:
             self._do(action, context, arrival, now)
         self._enter(row.state, context, trigger)
@@ -77,6 +79,8 @@ class Machine:
             self.outputs.append(Ready(context.name))
         if row.state is not before or trigger is Trigger.TIMEOUT:
             self._arm(context, now)
+        self._on_change(context, now)
+        return Action.PROCESS in row.actions
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
@@ -105,8 +109,7 @@ class Machine:
             case Action.SEND_I2, _:
                 self.send(context.exchange, self._i2(context))
             case Action.SEND_R2, I1() | I2() | I2bis() as asked:
-                options = self.hosts[context.name.local].options
-                self.send(arrival.pair, R2(context.tag, asked.initiator_nonce, options))
+                self.send(arrival.pair, R2(context.tag, asked.initiator_nonce, self._tell(context)))
             case (
                 Action.SEND_R1BIS,
                 PayloadHeader() | UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe() as used,
@@ -119,11 +122,11 @@ class Machine:
             case Action.RECORD_VALIDATOR, R1bis() as answer:
                 context.responder_nonce, context.validator = answer.responder_nonce, validator_of(answer)
                 context.packet_tag, context.exchange = answer.packet_tag, arrival.pair
+                # It knows nothing any more; what I2bis tells is acknowledged by R2.
+                context.told, context.telling = frozenset(), None
                 self._contexts.renew_nonce(context)
             case Action.RECORD_PEER, I2() | I2bis() | R2() as told:
-                self._record_peer(context, arrival, told, now)
-            case Action.PROCESS, UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe() as message:
-                self.outputs.append(Received(context.name, message, arrival.pair))
+                self._record_peer(context, arrival, told.tag, now)
 
     def _i2(self, context: Context) -> I2:
         return I2(context.tag, context.nonce, context.responder_nonce, self._i2_options(context))
@@ -132,17 +135,18 @@ class Machine:
         return I2bis(context.tag, context.nonce, context.responder_nonce, context.packet_tag, self._i2_options(context))
 
     def _i2_options(self, context: Context) -> tuple[Option, ...]:
-        host = self.hosts[context.name.local]
-        return (ResponderValidator(context.validator), *_name_options(context), *host.options)
+        return (ResponderValidator(context.validator), *_name_options(context), *self._tell(context))
 
-    def _record_peer(self, context: Context, arrival: Arrival, told: I2 | I2bis | R2, now: float) -> None:
+    def _tell(self, context: Context) -> tuple[Option, ...]:
+        host = self.hosts[context.name.local]
+        context.told |= {host}
+        return host.options
+
+    def _record_peer(self, context: Context, arrival: Arrival, tag: int, now: float) -> None:
         """Take note of what the peer told, and forget contexts that it must have lost (sections 7.13 to 7.16)."""
-        self._contexts.set_peer_tag(context, told.tag)
-        context.peer_locators = arrival.proven
-        if option_of(told.options, LocatorList) is not None:
-            context.peer_options = told.options
-        if context.pair.peer not in arrival.proven:
-            context.pair = arrival.pair
+        self._contexts.set_peer_tag(context, tag)
+        if arrival.known is not None:
+            context.learn(arrival.known, arrival.pair.peer)
         for other in self._contexts.confused_with(context):
             self.fire(other, Trigger.CONFUSED, Arrival(other.pair), now)
 
@@ -159,6 +163,7 @@ class Machine:
             return
         if state is State.I1_SENT or state in HOLDDOWN_TIMES:
             self._contexts.set_peer_tag(context, None)
+            context.told = frozenset()
         if state in HOLDDOWN_TIMES:
             self.outputs.append(Failed(context.name, state))
         if state is State.IDLE:

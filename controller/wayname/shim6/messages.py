@@ -14,7 +14,7 @@ from enum import IntEnum
 from ipaddress import IPv6Address
 
 from wayname.shim6.errors import AnsweredError, ErrorCode, MessageError
-from wayname.shim6.options import Option, OptionType, decode_options, encode_options
+from wayname.shim6.options import Option, OptionType, decode_options, encode_options, place_of
 from wayname.wire.checksum import internet_checksum
 
 NO_NEXT_HEADER = 59
@@ -272,6 +272,11 @@ def kind_and_tag(octets: bytes) -> tuple[MessageType, int]:
         return MessageType(octets[2]), _tag_at(octets, 6)
     except ValueError:
         raise MessageError(f"there is no message of type {octets[2]}") from None
+
+
+def place_in(octets: bytes, option: OptionType) -> int:
+    """Return where an option begins in a message that has it and no probes."""
+    return place_of(option, _check(octets), _FIXED_OCTETS.get(MessageType(octets[2]), _USUAL_FIXED_OCTETS))
 
 
 def _check(octets: bytes) -> bytes:

@@ -8,7 +8,7 @@ The length counts the contents alone. An option that is unknown, or has no busin
 says that it is critical. An option that stands twice makes no message: the RFC gives it no meaning.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from ipaddress import IPv6Address
@@ -290,22 +290,37 @@ def encode_options(options: Iterable[Option]) -> bytes:
 def decode_options(message: bytes, first: int, allowed: Collection[OptionType]) -> tuple[Option, ...]:
     """Read the options of a message from an octet on; only those that this kind of message may have."""
     options: dict[int, Option] = {}
-    at = first
-    while at < len(message):
-        if len(message) - at < HEADER_OCTETS:
-            raise MessageError(f"{len(message) - at} octets at {at} are too few for an option")
-        number, critical = message[at] << 7 | message[at + 1] >> 1, message[at + 1] & 1
-        end = at + HEADER_OCTETS + int.from_bytes(message[at + 2 : at + 4])
-        if end > len(message):
-            raise MessageError(f"the option at {at} ends {end - len(message)} octets behind the message")
+    for at, end in _places(message, first):
+        number, critical = _type_at(message, at), message[at + 1] & 1
         if number in options:
             raise MessageError(f"option {number} stands twice")
         if number in allowed:
             options[number] = _READERS[OptionType(number)](message[at + HEADER_OCTETS : end])
         elif critical:
             raise AnsweredError(ErrorCode.CRITICAL_OPTION, at, f"critical option {number} is not understood here")
-        at = end + -(end - at) % UNIT
     return tuple(options.values())
+
+
+def place_of(kind: OptionType, message: bytes, first: int) -> int:
+    """Return where an option of a message begins that has it."""
+    return next(at for at, _ in _places(message, first) if _type_at(message, at) == kind)
+
+
+def _type_at(message: bytes, at: int) -> int:
+    return message[at] << 7 | message[at + 1] >> 1
+
+
+def _places(message: bytes, first: int) -> Iterator[tuple[int, int]]:
+    """Yield where each option begins, and where it ends without its padding."""
+    at = first
+    while at < len(message):
+        if len(message) - at < HEADER_OCTETS:
+            raise MessageError(f"{len(message) - at} octets at {at} are too few for an option")
+        end = at + HEADER_OCTETS + int.from_bytes(message[at + 2 : at + 4])
+        if end > len(message):
+            raise MessageError(f"the option at {at} ends {end - len(message)} octets behind the message")
+        yield at, end
+        at = end + -(end - at) % UNIT
 
 
 def _encode(option: Option) -> bytes:

@@ -1,0 +1,161 @@
+"""Locators that prove to be their host's, and how a host tells its own (RFC 5533, sections 5.15.5 and 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv6Address
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from wayname.identity.errors import ProofError
+from wayname.identity.parameters import Parameters
+from wayname.shim6.context import Known, LocalHost, option_of
+from wayname.shim6.errors import ErrorCode
+from wayname.shim6.options import (
+    HEADER_OCTETS,
+    CgaParameters,
+    CgaSignature,
+    Locator,
+    LocatorList,
+    LocatorPreferences,
+    Option,
+    OptionType,
+    Verification,
+)
+
+# What a signature is for, so that it serves for nothing else (RFC 3972, section 6).
+SHIM6_TAG = bytes.fromhex("4a30 5662 4858 574b 3655 416f 506a 6d48")
+GENERATION_OCTETS = 4
+
+
+class LocatorError(ProofError):
+    """An option that is answered with an Error message: the code, the option, and the octet in it to point to."""
+
+    def __init__(self, code: ErrorCode, option: OptionType, at: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.option = option
+        self.at = at
+
+
+def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
+    """Add to what is known what options prove; nothing is learnt from options that do not prove all they say."""
+    told = option_of(options, CgaParameters)
+    parameters = known.parameters
+    if told is not None:
+        parameters = Parameters.decode(told.parameters)
+        parameters.prove(ulid)
+    listed = option_of(options, LocatorList)
+    locators, preferences = known.locators, known.preferences
+    if listed is not None:
+        _prove_list(ulid, listed, parameters, option_of(options, CgaSignature))
+        locators = frozenset(locator.address for locator in listed.locators)
+        if known.listed is None or known.listed.generation != listed.generation:
+            preferences = None
+    else:
+        listed = known.listed
+    asked = option_of(options, LocatorPreferences)
+    if asked is not None:
+        _check_preferences(asked, listed)
+        preferences = asked
+    return Known(locators, listed, preferences, parameters)
+
+
+def tell(
+    ulid: IPv6Address,
+    parameters: Parameters,
+    locators: Sequence[IPv6Address],
+    generation: int,
+    key: RSAPrivateKey | None = None,
+    preferences: LocatorPreferences | None = None,
+) -> LocalHost:
+    """Make the options that prove a host's locators: those of a hash-based set by themselves, others by a signature."""
+    listed = LocatorList(generation, tuple(Locator(one, _method(one, parameters)) for one in locators))
+    options: tuple[Option, ...] = (listed, CgaParameters(parameters.encode()))
+    if any(locator.verification == Verification.CGA for locator in listed.locators):
+        if key is None:
+            raise ProofError(f"locators of {ulid} are not all of its hash-based set, so a key must sign them")
+        options += (CgaSignature(key.sign(_signed(listed), PKCS1v15(), SHA1())),)
+    if preferences is not None:
+        options += (preferences,)
+    return LocalHost(ulid, options)
+
+
+def _method(locator: IPv6Address, parameters: Parameters) -> Verification:
+    try:
+        parameters.prove_member(locator)
+    except ProofError:
+        return Verification.CGA
+    return Verification.HBA
+
+
+def _signed(listed: LocatorList) -> bytes:
+    """Return what a signature is over: the tag, the generation, and the locators that have no other proof."""
+    locators = (one.address.packed for one in listed.locators if one.verification == Verification.CGA)
+    return SHIM6_TAG + listed.generation.to_bytes(GENERATION_OCTETS) + b"".join(locators)
+
+
+def _prove_list(
+    ulid: IPv6Address, listed: LocatorList, parameters: Parameters | None, signature: CgaSignature | None
+) -> None:
+    """Raise unless every locator of a list is proved by the method that it names."""
+    if parameters is None:
+        raise ProofError(f"a list of locators of {ulid}, but no parameters that prove any")
+    signed = False
+    for index, locator in enumerate(listed.locators):
+        try:
+            match locator.verification:
+                case Verification.HBA:
+                    parameters.prove_member(locator.address)
+                case Verification.CGA:
+                    # One signature is over all of them.
+                    if not signed:
+                        _prove_signature(listed, parameters, signature)
+                        signed = True
+                case unknown:
+                    raise ProofError(f"verification method {unknown} is not known")
+        except ProofError as error:
+            at = HEADER_OCTETS + GENERATION_OCTETS + 1 + index
+            raise LocatorError(
+                ErrorCode.VERIFICATION_METHOD, OptionType.LOCATOR_LIST, at, f"{locator.address}: {error}"
+            ) from error
+
+
+def _prove_signature(listed: LocatorList, parameters: Parameters, signature: CgaSignature | None) -> None:
+    if signature is None:
+        raise ProofError("there is no signature over the locators")
+    multi_prefix = parameters.multi_prefix
+    if multi_prefix is not None and not multi_prefix.has_public_key:
+        raise ProofError("the parameters are those of hash-based addresses without a public key")
+    try:
+        key = load_der_public_key(parameters.public_key)
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise ProofError(f"the public key cannot be used: {error}") from error
+    if not isinstance(key, RSAPublicKey):
+        raise ProofError("the public key is none of RSA")
+    try:
+        key.verify(signature.signature, _signed(listed), PKCS1v15(), SHA1())
+    except InvalidSignature as error:
+        raise ProofError("the signature over the locators is wrong") from error
+
+
+def _check_preferences(preferences: LocatorPreferences, listed: LocatorList | None) -> None:
+    """Raise unless preferences are those of a list (section 10.4)."""
+    if listed is None or preferences.generation != listed.generation:
+        raise LocatorError(
+            ErrorCode.GENERATION_OUT_OF_SYNC,
+            OptionType.LOCATOR_PREFERENCES,
+            HEADER_OCTETS,
+            f"preferences for generation {preferences.generation} of locators, which is not the one that is known",
+        )
+    if len(preferences.preferences) != len(listed.locators):
+        raise LocatorError(
+            ErrorCode.PREFERENCES_COUNT,
+            OptionType.LOCATOR_PREFERENCES,
+            2,
+            f"{len(preferences.preferences)} preferences for {len(listed.locators)} locators",
+        )
