@@ -81,7 +81,8 @@ control Encapsulations(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         if (!meta.settled && TO_ROUTER(hdr, meta)) {
-            if (meta.encapsulation.mode == ENCAPSULATE_NONE) {
+            // What a segment sends by a next hop or a table of its own is not bound by the main routes' prefixes.
+            if (meta.encapsulation.mode == ENCAPSULATE_NONE && meta.next.nexthop == 0 && meta.next.route_table == 0) {
                 encapsulations.apply();
             }
             if (meta.encapsulation.mode == TRANSLATE_LOCATOR) {

@@ -278,10 +278,6 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                 drop(meta, DROP_DESTINATION_ADDRESS);
             } else {
                 // A segment may have named the next hop, or a table.
-                if (meta.encapsulation.mode != ENCAPSULATE_NONE) {
-                    meta.next.nexthop = 0;
-                    meta.next.route_table = 0;
-                }
                 if (meta.next.nexthop == 0) {
                     if (meta.next.route_table == 0) {
                         routes.apply();
