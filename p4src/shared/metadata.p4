@@ -73,8 +73,8 @@ struct egress_t {
 
 // The trace in the packet's hop-by-hop options.
 struct trace_t {
-    bool slot;              // room for this node
-    bool full;              // it is sound, and has none
+    @field_list(FIELDS_OF_PUNT) bool slot;      // room for this node
+    @field_list(FIELDS_OF_PUNT) bool full;      // it is sound, and has none
 }
 
 // What a packet with a direct export option has exported (RFC 9326).

@@ -41,7 +41,8 @@ from small_site import (
 
 SOURCE = "fd00:5::1"
 INLINE, TUNNEL, AUTO, REDUCED, FRAME, FRAME_REDUCED = range(1, 7)
-LENGTHS = (1, 2, 3, 4, 5, 8, 9, 12, 36)
+# BMv2 has room for 512 octets before a packet; test_segments.py goes on to 36.
+LENGTHS = (1, 2, 3, 4, 5, 8, 9, 12, 28)
 
 # SIDs of this router.
 END, END_PSP, END_USD, END_X, END_T, B6, B6_RED = (f"fd00:1::{n:x}" for n in range(1, 8))
@@ -78,7 +79,7 @@ def roads(case: Case) -> None:
 
 
 def insertion() -> Case:
-    case = Case("segment_insertion", "Packets put onto paths: all modes, one to 36 segments.")
+    case = Case("segment_insertion", "Packets put onto paths: all modes, one to 28 segments.")
     roads(case)
     prefixes = {}
     for n in LENGTHS:
@@ -133,7 +134,7 @@ def insertion() -> Case:
     room = 1500 - 40 - 8 - 3 * 16
     fits = to_router(IPv6(src=IP_OF[1], dst=prefixes[3, TUNNEL] + "1") / UDP() / Raw(bytes(room - 48)))
     case.passes(1, fits, 4, out_by_first(tunnel(hop_less(ipv6_of(fits)), PATH[:3], SOURCE)))
-    for n, length, told in ((3, room + 1, room), (36, 1280, 1280)):
+    for n, length, told in ((3, room + 1, room), (28, 1280, 1280)):
         packet = to_router(IPv6(src=IP_OF[1], dst=prefixes[n, TUNNEL] + "1") / UDP() / Raw(bytes(length - 48)))
         case.drops(1, packet, "DROP_PACKET_TOO_BIG")
         case.expect(1, error_about(packet, ICMPv6PacketTooBig(mtu=told), 1, HOST[1]))

@@ -109,10 +109,10 @@ class Modes(SegmentsTest):
 
 
 class Lengths(SegmentsTest):
-    """One to 36 segments."""
+    """One to 28 segments: BMv2 has room for 512 octets before a packet."""
 
     def runTest(self) -> None:
-        for count in (1, 2, 4, 5, 8, 13, 16, 21, 32, 36):
+        for count in (1, 2, 4, 5, 8, 13, 16, 21, 28):
             self.put(count, PATH[:count])
             prefix = f"2001:db8:f01:{count:x}::"
             self.bind(TUNNEL, count, f"{prefix}/64")
