@@ -98,7 +98,7 @@ fn hex(text: &str) -> Result<Vec<u8>> {
         .filter(|digit| !digit.is_whitespace())
         .map(|digit| digit.to_digit(16).map(|digit| digit as u8).ok_or_else(|| anyhow!("'{digit}' is not hexadecimal")))
         .collect::<Result<_>>()?;
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         bail!("a packet is whole bytes: two hexadecimal digits each");
     }
     Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())

@@ -93,7 +93,7 @@ mod tests {
     fn scalars_are_packed_the_first_highest() {
         let scalars = [5u32, 0, 0x1ff].map(BigUint::from);
         let cell = pack(&scalars, &[3, 1, 9]);
-        assert_eq!(cell, BigUint::from(0b101_0_111111111u32));
+        assert_eq!(cell, BigUint::from(0x15ffu32));
         assert_eq!(unpack(&cell, &[3, 1, 9]), scalars);
     }
 }

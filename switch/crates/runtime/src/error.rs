@@ -39,7 +39,7 @@ pub struct ProgramError {
     pub table: String,
     /// Which of the program's entries, from 1; the default action if none.
     pub entry: Option<usize>,
-    pub error: WriteError,
+    pub error: Box<WriteError>,
 }
 
 impl fmt::Display for ProgramError {
