@@ -16,7 +16,7 @@ from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, 
 from wayname.shim6.contexts import Contexts
 from wayname.shim6.errors import AnsweredError, ErrorCode, MessageError
 from wayname.shim6.locators import LocatorError
-from wayname.shim6.machine import Arrival, Machine, r1_question, r1bis_question, validator_of
+from wayname.shim6.machine import Arrival, Machine, check_size, r1_question, r1bis_question, validator_of
 from wayname.shim6.messages import (
     I1,
     I2,
@@ -61,7 +61,11 @@ class Endpoint:
         self._served: set[IPv6Address] = set()
 
     def serve(self, host: LocalHost, now: float) -> None:
-        """Speak for a host from now on, or tell the peers of all its contexts that its locators are others now."""
+        """Speak for a host from now on, or tell the peers of all its contexts that its locators are others now.
+
+        Raise MessageError if they do not fit into a message.
+        """
+        check_size(host)
         self._machine.hosts[host.ulid] = host
         self._served |= host.locators
         for context in self.contexts:

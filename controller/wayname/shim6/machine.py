@@ -29,7 +29,7 @@ from wayname.shim6.options import ForkedInstance, Option, ResponderValidator, Ul
 from wayname.shim6.outputs import Failed, Lost, Output, Ready, Refused, Send
 from wayname.shim6.payload import PayloadHeader
 from wayname.shim6.states import TRANSITIONS, USABLE, Action, State, Trigger
-from wayname.shim6.validators import Question, Validators
+from wayname.shim6.validators import VALIDATOR_OCTETS, Question, Validators
 from wayname.wire import ipv6
 
 # Section 14, in seconds.
@@ -184,6 +184,12 @@ class Machine:
     def _back_off(self, repetitions: int) -> float:
         """Twice as long each time, and then between half of it and half more (section 14)."""
         return FIRST_TIMEOUT * (1 << repetitions) * self._rng.uniform(0.5, 1.5)
+
+
+def check_size(host: LocalHost) -> None:
+    """Raise MessageError if the longest message that tells a host's locators were too long."""
+    options = (ResponderValidator(bytes(VALIDATOR_OCTETS)), UlidPair(host.ulid, host.ulid), ForkedInstance(1))
+    encode(I2bis(0, 0, 0, 0, (*options, *host.options)))
 
 
 def _timeout(context: Context) -> Trigger:

@@ -41,7 +41,7 @@ class Trigger(Enum):
     R1BIS = auto()
     I2BIS = auto()
     USE = auto()  # a payload header, or a control message of an established context
-    PEER_HAS_NO_SHIM6 = auto()  # ICMPv6 says so
+    PEER_HAS_NO_SHIM6 = auto()  # ICMPv6 says so of our I1; it counts only while nothing else was answered
     TIMEOUT = auto()
     OUT_OF_TRIES = auto()  # a timeout, and the message was sent often enough
     OUT_OF_I1S = auto()  # a timeout, and both this message and I1 were sent often enough
@@ -102,6 +102,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
         Trigger.I1: Transition(State.I2_SENT, (Action.SEND_R2,)),
         Trigger.I1_ASTRAY: Transition(State.I2_SENT, (Action.SEND_R1,)),
         Trigger.R1: Transition(State.I2_SENT),
+        Trigger.PEER_HAS_NO_SHIM6: Transition(State.I2_SENT),
         Trigger.R2: Transition(State.ESTABLISHED, (Action.RECORD_PEER,)),
         Trigger.I2: Transition(State.I2_SENT, _REPLY),
         Trigger.I2BIS: Transition(State.I2_SENT, _REPLY),
@@ -118,6 +119,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
         Trigger.I1_ASTRAY: Transition(State.ESTABLISHED, (Action.SEND_R1,)),
         Trigger.I1_REPEATED: Transition(State.ESTABLISHED, (Action.SEND_R2,)),
         Trigger.R1: Transition(State.ESTABLISHED),
+        Trigger.PEER_HAS_NO_SHIM6: Transition(State.ESTABLISHED),
         Trigger.R2: Transition(State.ESTABLISHED),
         Trigger.I2_REPEATED: Transition(State.ESTABLISHED, (Action.SEND_R2,)),
         Trigger.I2: Transition(State.ESTABLISHED, _REPLY),
@@ -131,6 +133,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
         Trigger.I1: Transition(State.I2BIS_SENT, (Action.SEND_R2,)),
         Trigger.I1_ASTRAY: Transition(State.I2BIS_SENT, (Action.SEND_R1,)),
         Trigger.R1: Transition(State.I2BIS_SENT),
+        Trigger.PEER_HAS_NO_SHIM6: Transition(State.I2BIS_SENT),
         Trigger.R1BIS: Transition(State.I2BIS_SENT),
         Trigger.R2: Transition(State.ESTABLISHED, (Action.RECORD_PEER,)),
         Trigger.I2: Transition(State.I2BIS_SENT, _REPLY),
@@ -149,6 +152,10 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
             Trigger.USE: Transition(state, (Action.SEND_R1BIS,)),
             # Asked too early again: the peer is left alone until the time is over (section 7.8).
             Trigger.ESTABLISH: Transition(state),
+            # Late answers; whether there is Shim6 or not is asked again when the time is over.
+            Trigger.R1: Transition(state),
+            Trigger.R2: Transition(state),
+            Trigger.PEER_HAS_NO_SHIM6: Transition(state),
             Trigger.TIMEOUT: Transition(State.IDLE),
             Trigger.DISCARD: Transition(State.IDLE),
         }
