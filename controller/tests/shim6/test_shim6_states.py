@@ -228,11 +228,15 @@ CASES = [(state, name, *expected) for name, row in TABLE.items() for state, expe
 def test_the_tables_of_the_rfc(state: State, name: str, sent: str, following: State | None) -> None:
     case = Case(state)
     getattr(case, name)()
+    case.network.collect()
     found = of_a(case.network)
     assert (found.state if found else State.IDLE) is (following or state)
     assert [arrow(packet).split("--")[1].split("-")[0] for _, packet in case.network.under_way] == (
         [sent] if sent else []
     )
+    # Only a command can be out of order: what arrives is either foreseen or belongs to no context.
+    refused = [output for output in case.network.a.take() if isinstance(output, Refused)]
+    assert not refused or name == "establish"
 
 
 def check(side: Side, name: ContextName) -> None:

@@ -35,7 +35,7 @@ from wayname.shim6.messages import (
     place_in,
 )
 from wayname.shim6.options import ForkedInstance, Option, UlidPair
-from wayname.shim6.outputs import Dropped, Output, PeerError, Ready, Received
+from wayname.shim6.outputs import Dropped, Outbox, Output, PeerError, Ready, Received
 from wayname.shim6.payload import PayloadHeader, is_payload
 from wayname.shim6.states import TRANSITIONS, USABLE, State, Trigger
 from wayname.shim6.updates import Updates
@@ -55,8 +55,10 @@ class Endpoint:
 
     def __init__(self, rng: random.Random, learn: Learn) -> None:
         self.contexts = Contexts(rng)
-        self._machine = Machine(self.contexts, rng, self._tell)
-        self._updates = Updates(self._machine.hosts, self.contexts, self._machine.send, rng)
+        self._hosts: dict[IPv6Address, LocalHost] = {}
+        self._outbox = Outbox()
+        self._updates = Updates(self._hosts, self.contexts, self._outbox, rng)
+        self._machine = Machine(self._hosts, self.contexts, self._outbox, rng, self._updates.tell)
         self._learn = learn
         self._served: set[IPv6Address] = set()
 
@@ -66,7 +68,7 @@ class Endpoint:
         Raise MessageError if they do not fit into a message.
         """
         check_size(host)
-        self._machine.hosts[host.ulid] = host
+        self._hosts[host.ulid] = host
         self._served |= host.locators
         for context in self.contexts:
             if context.name.local == host.ulid:
@@ -74,9 +76,9 @@ class Endpoint:
 
     def establish(self, name: ContextName, now: float, pair: Pair | None = None) -> None:
         """Set up a context, over other locators than the identities if those do not work."""
-        if name.local not in self._machine.hosts:
+        if name.local not in self._hosts:
             raise ValueError(f"{name.local} is no host of this edge")
-        host = self._machine.hosts[name.local]
+        host = self._hosts[name.local]
         pair = pair or Pair(host.first_among(host.locators), name.peer)
         context = self.contexts.named(name) or self.contexts.create(name, pair)
         self._machine.fire(context, Trigger.ESTABLISH, Arrival(context.exchange), now)
@@ -89,9 +91,7 @@ class Endpoint:
 
     def take_outputs(self) -> list[Output]:
         """Return what came out since the last call, in order."""
-        outputs = self._machine.outputs.copy()
-        self._machine.outputs.clear()
-        return outputs
+        return self._outbox.take()
 
     def next_timer(self) -> float | None:
         """Return when to call handle_timer at the latest."""
@@ -124,16 +124,13 @@ class Endpoint:
                 self._answer_error(packet, upper.data, error.code, at)
                 raise
         except (DecodeError, ProofError) as error:
-            self._machine.outputs.append(Dropped(str(error)))
-
-    def _tell(self, context: Context, now: float) -> None:
-        self._updates.tell(context, now)
+            self._outbox.add(Dropped(str(error)))
 
     def _answer_error(self, packet: ipv6.Packet, data: bytes, code: ErrorCode, at: int) -> None:
         """Say what cannot be processed; the pointer counts from the beginning of the packet (section 5.14)."""
         octets = packet.encode()
         error = Error(code, len(octets) - len(data) + at, octets)
-        self._machine.send(Pair(packet.destination, packet.source), error)
+        self._outbox.send(Pair(packet.destination, packet.source), error)
 
     def _check_addresses(self, packet: ipv6.Packet) -> None:
         """Check what section 12.3 says of addresses, and that the packet is for us."""
@@ -233,7 +230,7 @@ class Endpoint:
             case UpdateAcknowledgement() as acknowledgement:
                 self._updates.take_acknowledgement(context, acknowledgement.nonce)
             case Keepalive() | Probe() as message:
-                self._machine.outputs.append(Received(context.name, message, arrival.pair))
+                self._outbox.add(Received(context.name, message, arrival.pair))
 
     def _take_request(self, context: Context, pair: Pair, request: UpdateRequest, known: Known) -> None:
         """Section 10.4; the acknowledgement bears the peer's tag, which I2-SENT may not know yet."""
@@ -241,8 +238,8 @@ class Endpoint:
             return
         if known != context.known:
             context.learn(known, pair.peer)
-            self._machine.outputs.append(Ready(context.name))
-        self._machine.send(pair, UpdateAcknowledgement(context.peer_tag, request.nonce))
+            self._outbox.add(Ready(context.name))
+        self._outbox.send(pair, UpdateAcknowledgement(context.peer_tag, request.nonce))
 
     def _take_error(self, error: Error) -> None:
         """Find the context that the message in error was for: it was sent from here."""
@@ -253,7 +250,7 @@ class Endpoint:
         context = self.contexts.tagged(tag) if bears_our_tag else self.contexts.sending(tag, pair)
         if context is None or not self._is_between(context, pair):
             raise MessageError("an error about a message that is none of ours")
-        self._machine.outputs.append(PeerError(context.name, error.code, error.pointer))
+        self._outbox.add(PeerError(context.name, error.code, error.pointer))
 
     def _take_icmp(self, message: icmpv6.Message, now: float) -> None:
         """Learn that a peer has no Shim6, but only from the very I1 that it got (section 7.8)."""
@@ -273,7 +270,7 @@ class Endpoint:
         ulids = option_of(message.options, UlidPair)
         forked = option_of(message.options, ForkedInstance)
         local, peer = (ulids.receiver, ulids.sender) if ulids else pair
-        if local not in self._machine.hosts:
+        if local not in self._hosts:
             raise MessageError(f"{local} is no identity of a host here")
         return ContextName(local, peer, forked.identifier if forked else 0)
 
@@ -302,5 +299,5 @@ class Endpoint:
 
     def _is_between(self, context: Context, pair: Pair) -> bool:
         """Tell whether locators are the context's; until the peer knows that one is gone, it still is."""
-        hosts = context.told | {self._machine.hosts[context.name.local]}
+        hosts = context.told | {self._hosts[context.name.local]}
         return pair.peer in context.known.locators and any(pair.local in host.locators for host in hosts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 
@@ -26,11 +26,10 @@ from wayname.shim6.messages import (
     encode,
 )
 from wayname.shim6.options import ForkedInstance, Option, ResponderValidator, UlidPair
-from wayname.shim6.outputs import Failed, Lost, Output, Ready, Refused, Send
+from wayname.shim6.outputs import Failed, Lost, Outbox, Ready, Refused
 from wayname.shim6.payload import PayloadHeader
 from wayname.shim6.states import TRANSITIONS, USABLE, Action, State, Trigger
 from wayname.shim6.validators import VALIDATOR_OCTETS, Question, Validators
-from wayname.wire import ipv6
 
 # Section 14, in seconds.
 I1_RETRIES_MAX = 4
@@ -56,12 +55,19 @@ class Arrival:
 class Machine:
     """All contexts' state machines; whoever calls `fire` has checked what arrived."""
 
-    def __init__(self, contexts: Contexts, rng: random.Random, on_change: Callable[[Context, float], None]) -> None:
-        self.hosts: dict[IPv6Address, LocalHost] = {}
-        self.outputs: list[Output] = []
+    def __init__(
+        self,
+        hosts: Mapping[IPv6Address, LocalHost],
+        contexts: Contexts,
+        outbox: Outbox,
+        rng: random.Random,
+        on_change: Callable[[Context, float], None],
+    ) -> None:
         self.timers: Timers[ContextName] = Timers()
         self.validators = Validators(rng)
+        self._hosts = hosts
         self._contexts = contexts
+        self._outbox = outbox
         self._rng = rng
         self._on_change = on_change
 
@@ -70,13 +76,13 @@ class Machine:
         before = context.state
         row = TRANSITIONS[before].get(trigger)
         if row is None:
-            self.outputs.append(Refused(context.name, before, trigger))
+            self._outbox.add(Refused(context.name, before, trigger))
             return False
         for action in row.actions:
             self._do(action, context, arrival, now)
         self._enter(row.state, context, trigger)
         if Action.RECORD_PEER in row.actions and row.state in USABLE:
-            self.outputs.append(Ready(context.name))
+            self._outbox.add(Ready(context.name))
         if row.state is not before or trigger is Trigger.TIMEOUT:
             self._arm(context, now)
         self._on_change(context, now)
@@ -89,34 +95,30 @@ class Machine:
             if context is not None:
                 self.fire(context, _timeout(context), Arrival(context.exchange), now)
 
-    def send(self, pair: Pair, message: Message) -> None:
-        """Send a message."""
-        self.outputs.append(Send(ipv6.Packet(pair.local, pair.peer, ipv6.SHIM6, encode(message))))
-
     def send_r1bis(self, tag: int, pair: Pair, now: float) -> None:
         """Say that no context has a tag; nothing is kept (section 7.17)."""
         nonce, validator = self.validators.make(r1bis_question(pair, tag), now)
-        self.send(pair, R1bis(tag, nonce, (ResponderValidator(validator),)))
+        self._outbox.send(pair, R1bis(tag, nonce, (ResponderValidator(validator),)))
 
     def _do(self, action: Action, context: Context, arrival: Arrival, now: float) -> None:
         match action, arrival.message:
             case Action.SEND_I1, _:
                 context.i1s += 1
-                self.send(context.exchange, I1(context.tag, context.nonce, _name_options(context)))
+                self._outbox.send(context.exchange, I1(context.tag, context.nonce, _name_options(context)))
             case Action.SEND_R1, I1() as asked:
                 nonce, validator = self.validators.make(r1_question(arrival.pair, asked.tag, context.name), now)
-                self.send(arrival.pair, R1(asked.initiator_nonce, nonce, (ResponderValidator(validator),)))
+                self._outbox.send(arrival.pair, R1(asked.initiator_nonce, nonce, (ResponderValidator(validator),)))
             case Action.SEND_I2, _:
-                self.send(context.exchange, self._i2(context))
+                self._outbox.send(context.exchange, self._i2(context))
             case Action.SEND_R2, I1() | I2() | I2bis() as asked:
-                self.send(arrival.pair, R2(context.tag, asked.initiator_nonce, self._tell(context)))
+                self._outbox.send(arrival.pair, R2(context.tag, asked.initiator_nonce, self._tell(context)))
             case (
                 Action.SEND_R1BIS,
                 PayloadHeader() | UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe() as used,
             ):
                 self.send_r1bis(used.tag, arrival.pair, now)
             case Action.SEND_I2BIS, _:
-                self.send(context.exchange, self._i2bis(context))
+                self._outbox.send(context.exchange, self._i2bis(context))
             case Action.RECORD_VALIDATOR, R1() as answer:
                 context.responder_nonce, context.validator = answer.responder_nonce, validator_of(answer)
             case Action.RECORD_VALIDATOR, R1bis() as answer:
@@ -138,7 +140,7 @@ class Machine:
         return (ResponderValidator(context.validator), *_name_options(context), *self._tell(context))
 
     def _tell(self, context: Context) -> tuple[Option, ...]:
-        host = self.hosts[context.name.local]
+        host = self._hosts[context.name.local]
         context.told |= {host}
         return host.options
 
@@ -158,14 +160,14 @@ class Machine:
         if state is State.ESTABLISHED:
             context.i1s = 0
         if before in USABLE and state not in USABLE:
-            self.outputs.append(Lost(context.name, trigger))
+            self._outbox.add(Lost(context.name, trigger))
         if state is before:
             return
         if state is State.I1_SENT or state in HOLDDOWN_TIMES:
             self._contexts.set_peer_tag(context, None)
             context.told = frozenset()
         if state in HOLDDOWN_TIMES:
-            self.outputs.append(Failed(context.name, state))
+            self._outbox.add(Failed(context.name, state))
         if state is State.IDLE:
             self._contexts.remove(context)
 

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from ipaddress import IPv6Address
 
 from wayname.edge.timers import Timers
-from wayname.shim6.context import Context, ContextName, LocalHost, Pair
+from wayname.shim6.context import Context, ContextName, LocalHost
 from wayname.shim6.contexts import Contexts
-from wayname.shim6.messages import Message, UpdateRequest
+from wayname.shim6.messages import UpdateRequest
+from wayname.shim6.outputs import Outbox
 from wayname.shim6.states import USABLE
 
 UPDATE_TIMEOUT = 4.0
 MAX_UPDATE_TIMEOUT = 120.0
-
-Send = Callable[[Pair, Message], None]
 
 
 class Updates:
     """At most one request is under way for a context; a newer one takes its place (section 10.3)."""
 
     def __init__(
-        self, hosts: Mapping[IPv6Address, LocalHost], contexts: Contexts, send: Send, rng: random.Random
+        self, hosts: Mapping[IPv6Address, LocalHost], contexts: Contexts, outbox: Outbox, rng: random.Random
     ) -> None:
         self.timers: Timers[ContextName] = Timers()
         self._hosts = hosts
         self._contexts = contexts
-        self._send = send
+        self._outbox = outbox
         self._rng = rng
 
     def tell(self, context: Context, now: float) -> None:
@@ -70,7 +69,7 @@ class Updates:
     def _request(self, context: Context, host: LocalHost, now: float) -> None:
         # Every usable context has the peer's tag.
         assert context.peer_tag is not None
-        self._send(context.pair, UpdateRequest(context.peer_tag, context.update_nonce, host.options))
+        self._outbox.send(context.pair, UpdateRequest(context.peer_tag, context.update_nonce, host.options))
         longest = min(UPDATE_TIMEOUT * (1 << min(context.update_tries, 5)), MAX_UPDATE_TIMEOUT)
         self.timers.set(context.name, now + longest * self._rng.uniform(0.5, 1.5))
 
