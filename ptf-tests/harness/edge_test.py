@@ -25,8 +25,11 @@ class EntitiesTest(BaseTest):
     """A test of what the switch holds; it starts empty and is left empty."""
 
     def setUp(self) -> None:
-        """Find the target and start with nothing."""
+        """Find the target and start with nothing; skip what the target is known to fail."""
         super().setUp()
+        deviation = ptf.config["deviations"].get(f"{type(self).__module__}.{type(self).__name__}")
+        if deviation is not None:
+            self.skipTest(f"known of this target: {deviation}")
         self.target: Target = ptf.config["target"]
         self.entries = Entries(self.target)
         self.addCleanup(self.entries.clean_up)

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness import switches
+from harness.deviations import DeviationsError, read_deviations
 from harness.ports import PortsError, check_ports, read_ports
 from harness.switches import MAIN, P4INFO, NotHereError, NotStartedError, Running
 from harness.target import DEVICE_ID
@@ -45,6 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device-id", type=int, default=DEVICE_ID, help="of --target (%(default)s)")
     parser.add_argument("--p4info", type=Path, default=P4INFO, help="of the program for --target (the repository's)")
     parser.add_argument("--config", type=Path, help="device config for --target (the program as text)")
+    parser.add_argument("--deviations", type=Path, metavar="FILE", help="tests that --target is known to fail, and why")
     chosen = parser.parse_args()
     if (chosen.target is None) != (chosen.ports is None):
         parser.error("--target and --ports belong together")
@@ -62,16 +64,17 @@ def main() -> int:
                 ports = read_ports(chosen.ports)
                 check_ports(ports)
                 config = chosen.config or switches.embedded_config(folder)
-                for file in (chosen.p4info, config):
+                for file in (chosen.p4info, config, *([chosen.deviations] if chosen.deviations else [])):
                     if not file.is_file():
                         raise PortsError(f"{file}: no such file")
-                return ptf(chosen, folder, Running(chosen.target, ports, chosen.p4info, config))
+                given = Running(chosen.target, ports, chosen.p4info, config, deviations=chosen.deviations)
+                return ptf(chosen, folder, given)
             with started(folder) if started else contextlib.nullcontext() as running:
                 return ptf(chosen, folder, running)
         except NotHereError as error:
             print(f"run: skipped: {error}")
             return 0
-        except (PortsError, NotStartedError) as error:
+        except (PortsError, DeviationsError, NotStartedError) as error:
             print(f"run: {error}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
@@ -88,6 +91,7 @@ def ptf(chosen: argparse.Namespace, folder: Path, running: Running | None) -> in
             "device_id": chosen.device_id,
             "p4info": str(running.p4info),
             "config": str(running.config),
+            "deviations": read_deviations(running.deviations) if running.deviations else {},
         }
     words = [
         *(running.prefix if running else []),

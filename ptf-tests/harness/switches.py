@@ -17,6 +17,7 @@ from small_site import CPU, PORTS
 ROOT = Path(__file__).resolve().parent.parent.parent
 MAIN = ROOT / "p4src" / "v1model" / "main.p4"
 P4INFO = ROOT / "p4src" / "wayname.p4info.txtpb"
+BMV2_DEVIATIONS = ROOT / "ptf-tests" / "deviations" / "bmv2.toml"
 SWITCH = ROOT / "switch" / "target" / "release" / "wayname-switch"
 STARTS_WITHIN = 20.0
 
@@ -39,6 +40,8 @@ class Running:
     config: Path
     # Before every command that shall see its ports.
     prefix: list[str] = field(default_factory=list)
+    # Which tests it is known to fail, and why.
+    deviations: Path | None = None
 
 
 @contextlib.contextmanager
@@ -76,7 +79,7 @@ def bmv2(folder: Path) -> Iterator[Running]:
             switch += ["-i", f"{port}@switch{port}"]
         switch += ["--", "--grpc-server-addr", address, "--cpu-port", str(CPU)]
         with process([*prefix, *switch], folder, address, prefix):
-            yield Running(address, {port: f"test{port}" for port in PORTS}, p4info, config, prefix)
+            yield Running(address, {port: f"test{port}" for port in PORTS}, p4info, config, prefix, BMV2_DEVIATIONS)
 
 
 def embedded(address: str, ports: dict[int, str]) -> list[str]:

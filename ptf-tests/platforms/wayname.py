@@ -17,6 +17,7 @@ def platform_config_update(config: dict[str, Any]) -> None:
     chosen = json.loads(config["platform_args"])
     if chosen["target"] is None:
         config["target"] = InProcess(Path(chosen["program"]))
+        config["deviations"] = {}
         config["port_map"] = {(0, port): "in process" for port in PORTS}
         config["dataplane"] = {"portclass": InProcessPort}
         return
@@ -28,5 +29,6 @@ def platform_config_update(config: dict[str, Any]) -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         print(f"run: {error}", file=sys.stderr)
         sys.exit(2)
+    config["deviations"] = chosen["deviations"]
     config["port_map"] = {(0, int(port)): device for port, device in chosen["ports"].items()}
     config["dataplane"] = {"portclass": open_port}

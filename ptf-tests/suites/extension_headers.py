@@ -26,12 +26,18 @@ BODIES = {
 }
 
 
+# Packets at once: a slow switch must hold them while they wait, and BMv2 does not hold many.
+BURST = 10
+
+
 class ChainTest(EdgeTest):
     """A test with extension headers in front of a routed packet."""
 
     def all_pass(self, packets: list[Packet]) -> None:
         """Each is routed, and nothing in it changed."""
-        self.verify([(1, packet) for packet in packets], [(4, out_first(packet)) for packet in packets])
+        for start in range(0, len(packets), BURST):
+            burst = packets[start : start + BURST]
+            self.verify([(1, packet) for packet in burst], [(4, out_first(packet)) for packet in burst])
 
 
 class AnyOrder(ChainTest):
@@ -45,8 +51,7 @@ class AnyOrder(ChainTest):
             for length in (1, 2, 3)
             for order in itertools.permutations(BODIES, length)
         ]
-        for start in range(0, len(chains), 25):  # more at once are too many for BMv2
-            self.all_pass([in_chain(*chain) for chain in chains[start : start + 25]])
+        self.all_pass([in_chain(*chain) for chain in chains])
 
 
 class LongChains(ChainTest):

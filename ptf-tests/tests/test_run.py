@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness import main
+from harness.deviations import DeviationsError, read_deviations
 from harness.ports import PortsError, check_ports, read_ports
+from harness.switches import BMV2_DEVIATIONS
 
 WIRES = "".join(f'{port} = "wire:/nowhere/{port}"\n' for port in range(1, 7))
 
@@ -87,3 +89,21 @@ def test_what_a_machine_lacks_is_skipped_with_a_word(
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert run(monkeypatch, "--veth") == 0
     assert "need root" in capsys.readouterr().out
+
+
+def test_deviations_of_bmv2_name_tests_that_are_there() -> None:
+    deviations = read_deviations(BMV2_DEVIATIONS)
+    assert deviations
+    for test in deviations:
+        group, name = test.split(".")
+        text = (BMV2_DEVIATIONS.parent.parent / "suites" / f"{group}.py").read_text("utf-8")
+        assert f"class {name}(" in text, test
+
+
+@pytest.mark.parametrize("text", ["bridging.SamePort", 'SamePort = "why"', '"a.B" = 1', '"a.B" = ""', "\xff"])
+def test_a_bad_deviations_file_is_told_in_one_line(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "deviations.toml"
+    file.write_text(text)
+    with pytest.raises(DeviationsError) as error:
+        read_deviations(file)
+    assert str(file) in str(error.value) and "\n" not in str(error.value)
