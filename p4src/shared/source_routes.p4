@@ -11,7 +11,7 @@ control SourceRoutes(inout headers_t hdr, inout metadata_t meta) {
     @id(SOURCE_ROUTE_HOPS_COUNTER_ID) TABLE_COUNTER(source_route_hops_counter);
 
     bit<8> before_last = 0;            // octets of the addresses between the first and the last
-    bit<1024> rest = 0;             // those octets first, whatever else behind
+    bit<1024> rest;                 // those octets first, whatever else behind
 
     @id(PUT_SOURCE_ROUTE_ACTION_ID)
     @name("put_source_route")

@@ -67,13 +67,31 @@ header options_rest_h {
 header option_padding_2_h { bit<16> option; }
 header option_padding_4_h { bit<32> option; }
 
-// What each bit of a trace type asks for, and free words; numbers are counts of words of 32 bits.
+// What each bit of a trace type asks for, and free words; numbers are counts of words of 32 bits. Long ones in parts that
+// a processor's registers hold.
 header words_1_h { bit<32> data; }
 header words_2_h { bit<64> data; }
 header words_4_h { bit<128> data; }
-header words_8_h { bit<256> data; }
-header words_16_h { bit<512> data; }
-header words_32_h { bit<1024> data; }
+header words_8_h {
+    bit<128> part_1;
+    bit<128> part_2;
+}
+header words_16_h {
+    bit<128> part_1;
+    bit<128> part_2;
+    bit<128> part_3;
+    bit<128> part_4;
+}
+header words_32_h {
+    bit<128> part_1;
+    bit<128> part_2;
+    bit<128> part_3;
+    bit<128> part_4;
+    bit<128> part_5;
+    bit<128> part_6;
+    bit<128> part_7;
+    bit<128> part_8;
+}
 
 header node_h {
     bit<8> hop_limit;

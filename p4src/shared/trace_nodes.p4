@@ -100,8 +100,7 @@ control NodeData(inout node_data_t node, in bit<24> type, in bit<5> unknown, in 
             node.unknown_4.data = (bit<128>)(-1);
         }
         if (unknown[3:3] == 1) {
-            node.unknown_8.setValid();
-            node.unknown_8.data = (bit<256>)(-1);
+            node.unknown_8 = { (bit<128>)(-1), (bit<128>)(-1) };
         }
         if (type[1:1] == 1) {
             node.snapshot.setValid();
@@ -117,11 +116,28 @@ control NodeData(inout node_data_t node, in bit<24> type, in bit<5> unknown, in 
 }
 
 // Free words of a new trace: each bit of their number is one header.
-#define FREE_WORDS(bit_, words_)                                                                                        \
-    if (hdr.new_trace.words_left[bit_:bit_] == 1) {                                                                    \
-        hdr.free_words.words_.setValid();                                                                              \
-        hdr.free_words.words_.data = 0;                                                                                \
+control FreeWords(inout free_words_t free, in bit<7> words) {
+    apply {
+        if (words[5:5] == 1) {
+            free.words_32 = { 0, 0, 0, 0, 0, 0, 0, 0 };
+        }
+        if (words[4:4] == 1) {
+            free.words_16 = { 0, 0, 0, 0 };
+        }
+        if (words[3:3] == 1) {
+            free.words_8 = { 0, 0 };
+        }
+        if (words[2:2] == 1) {
+            free.words_4 = { 0 };
+        }
+        if (words[1:1] == 1) {
+            free.words_2 = { 0 };
+        }
+        if (words[0:0] == 1) {
+            free.words_1 = { 0 };
+        }
     }
+}
 
 control TraceNode(inout headers_t hdr, inout metadata_t meta) {
     @id(NAMESPACES_COUNTER_ID) TABLE_COUNTER(namespaces_counter);
@@ -133,6 +149,7 @@ control TraceNode(inout headers_t hdr, inout metadata_t meta) {
     bit<5> node_length = 0;
     bit<8> hop_limit = 0;
 
+    FreeWords() free_words;
     NodeData() first_data;
     NodeData() data_here;
 
@@ -210,12 +227,7 @@ control TraceNode(inout headers_t hdr, inout metadata_t meta) {
                         hdr.new_trace.words_left = hdr.new_trace.words_left - words;
                     }
                 }
-                FREE_WORDS(5, words_32)
-                FREE_WORDS(4, words_16)
-                FREE_WORDS(3, words_8)
-                FREE_WORDS(2, words_4)
-                FREE_WORDS(1, words_2)
-                FREE_WORDS(0, words_1)
+                free_words.apply(hdr.free_words, hdr.new_trace.words_left);
             } else if (known_here && hdr.trace.overflow == 0) {
                 if (meta.trace.slot && (!snapshot_with_data || hdr.trace_spare.isValid())) {
                     data_here.apply(hdr.node, type, unknown, hop_limit, known, meta);
