@@ -96,7 +96,8 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         begin.apply(hdr, meta, standard);
-        if (meta.egress.routed || (meta.egress.port == CPU_PORT && meta.punt >= PUNT_TRACE)) {
+        bool traced_copy = meta.egress.port == CPU_PORT && (meta.punt == PUNT_TRACE || meta.punt == PUNT_LOOPBACK);
+        if (meta.egress.routed || traced_copy) {
             rewriting.apply(hdr, meta);
             trace_node.apply(hdr, meta);    // what this node says in a trace
             outer.apply(hdr, meta);
