@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
@@ -46,6 +47,8 @@ impl Wire {
     fn attach(&self) -> io::Result<State> {
         let address = SocketAddrUnix::new(&self.path)?;
         let stream = socket()?;
+        // One end after the other: between the other's `bind` and its `listen` the socket would look left behind.
+        let _alone = lock_folder(&self.path)?;
         match connect(&stream, &address) {
             Ok(()) => return Ok(State::Connected(stream, None)),
             // Left behind by a process that ended without cleaning up: nobody listens there.
@@ -181,6 +184,14 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
+/// Until it is dropped nobody else attaches to a wire in that folder.
+fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    flock(&folder, FlockOperation::LockExclusive)?;
+    Ok(folder)
+}
+
 /// The kernel grants what its limits allow.
 fn set_buffers(fd: &OwnedFd) {
     let _ = sockopt::set_socket_send_buffer_size(fd, BUFFER);
@@ -250,6 +261,28 @@ mod tests {
         received(&mut a);
         b.send(&[1], 0).unwrap();
         assert_eq!(received(&mut a), [[1]]);
+    }
+
+    #[test]
+    fn ends_that_come_at_the_same_moment_find_each_other() {
+        let path = path("moment");
+        for stale in [false, true].repeat(50) {
+            if stale {
+                drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+            }
+            let start = std::sync::Barrier::new(2);
+            let attach = || {
+                start.wait();
+                Wire::new(&path).unwrap()
+            };
+            let (mut a, mut b) = std::thread::scope(|scope| {
+                let (a, b) = (scope.spawn(attach), scope.spawn(attach));
+                (a.join().unwrap(), b.join().unwrap())
+            });
+            received(&mut a);
+            received(&mut b);
+            assert!(a.is_up() && b.is_up());
+        }
     }
 
     #[test]
