@@ -54,7 +54,9 @@ impl Device {
         let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
         let mut device = Self { socket, name: name_bytes(name)?, index: 0 };
         let value = device.ask(libc::SIOCGIFINDEX).map_err(|error| match error.raw_os_error() {
-            Some(libc::ENODEV) => io::Error::new(io::ErrorKind::NotFound, format!("there is no interface '{name}'; `ip link` lists them")),
+            Some(libc::ENODEV) => {
+                io::Error::new(io::ErrorKind::NotFound, format!("there is no interface '{name}'; `ip link` lists them"))
+            }
             _ => error,
         })?;
         device.index = first_word(&value);
@@ -170,7 +172,10 @@ mod tests {
     #[test]
     fn a_missing_interface_is_named() {
         let error = |name| Device::open(name).err().map(|error| error.to_string());
-        assert_eq!(error("no-such-port").as_deref(), Some("there is no interface 'no-such-port'; `ip link` lists them"));
+        assert_eq!(
+            error("no-such-port").as_deref(),
+            Some("there is no interface 'no-such-port'; `ip link` lists them")
+        );
         assert!(error("").is_some() && error("a-name-that-is-too-long").is_some());
     }
 
