@@ -71,6 +71,7 @@ fn measure(effort: Effort, name: &str, kind: FieldKind, patterns: &[Pattern]) {
         })
         .collect();
     let mut reader = Reader::new(&epochs);
+    reader.pin();
     let found = keys.iter().filter(|key| table.lookup(&reader, key).is_some()).count();
     assert_eq!(found, keys.len(), "every key was made from an entry");
     let (mut at, mut map_at) = (0, 0);
