@@ -4,6 +4,7 @@ It needs only Python itself, since a network namespace may be entered with any P
 """
 
 import asyncio
+import errno
 import ipaddress
 import json
 import os
@@ -11,7 +12,8 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,19 @@ ECHO_REQUEST, ECHO_REPLY = 128, 129
 PIECE = 64 * 1024
 SEQUENCE = struct.Struct(">QQ")  # number and time of a datagram
 INTERFACES = Path("/proc/net/if_inet6")
+# What ICMPv6 "destination unreachable" becomes (RFC 4443, section 3.1), and how soon a connection is tried again.
+UNREACHABLE = frozenset((errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EACCES))
+AGAIN = 0.2
+
+
+@contextmanager
+def lost_if_unreachable() -> Iterator[None]:
+    """Take it as a loss, not as an end, that some router knows no way just now."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in UNREACHABLE:
+            raise
 
 
 @dataclass(slots=True)
@@ -84,7 +99,9 @@ class LinuxHost:
                 while command.get("count", 4) in (0, *range(number + 1, 1 << 16)):
                     sent[number & 0xFFFF] = time.monotonic_ns()
                     request = struct.pack(">BBHHH", ECHO_REQUEST, 0, 0, ident, number & 0xFFFF)
-                    await loop.sock_sendall(raw, request + bytes(56))
+                    # Of an ICMPv6 error about an earlier request the socket tells with the next: that is lost, too.
+                    with lost_if_unreachable():
+                        await loop.sock_sendall(raw, request + bytes(56))
                     number += 1
                     due += command.get("interval", 1.0)
                     await asyncio.sleep(due - loop.time())
@@ -95,7 +112,9 @@ class LinuxHost:
     async def _echo_replies(self, flow: int, raw: socket.socket, ident: int, sent: dict[int, int]) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            packet = await loop.sock_recv(raw, PIECE)
+            packet = b""
+            with lost_if_unreachable():
+                packet = await loop.sock_recv(raw, PIECE)
             if len(packet) < 8 or packet[0] != ECHO_REPLY or int.from_bytes(packet[4:6]) != ident:
                 continue
             sequence = int.from_bytes(packet[6:8])
@@ -157,7 +176,7 @@ class LinuxHost:
 
     async def _tcp_send(self, flow: int, command: Command) -> None:
         loop = asyncio.get_running_loop()
-        _, writer = await asyncio.open_connection(command["to"], command["port"])
+        writer = await self._connect(command["to"], command["port"])
         began, sent, pace = loop.time(), 0, command.get("pace")
         goal = command.get("bytes")
         try:
@@ -172,6 +191,14 @@ class LinuxHost:
             writer.close()
         await writer.wait_closed()
         self.tell("tcp_done", flow, outcome="finished", bytes=goal)
+
+    async def _connect(self, to: str, port: int) -> asyncio.StreamWriter:
+        """Connect, as soon as there is a way: that a router knows none for a moment ends only this attempt."""
+        while True:
+            with lost_if_unreachable():
+                _, writer = await asyncio.open_connection(to, port)
+                return writer
+            await asyncio.sleep(AGAIN)
 
     async def _udp_send(self, flow: int, command: Command) -> None:
         loop = asyncio.get_running_loop()
