@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
-from ipaddress import IPv6Address, IPv6Interface, IPv6Network
+from ipaddress import IPv6Address, IPv6Interface
 from pathlib import Path
 from typing import Any
 
+from wayname.config.checks import between, is_name, link_of, network, one_of
 from wayname.config.model import (
     Config,
     ControllerConfig,
@@ -71,7 +71,7 @@ def _switch(table: Table, folder: Path) -> SwitchConfig:
     if (certificate is None) != (key is None):
         missing = "certificate" if certificate is None else "key"
         raise table.error(missing, "is missing", "certificate and key go together")
-    target = Target(table.take("target", str, "embedded", _one_of(*Target)))
+    target = Target(table.take("target", str, "embedded", one_of(*Target)))
     program = path("program")
     if target is Target.BMV2 and program is None:
         raise table.error(
@@ -79,7 +79,7 @@ def _switch(table: Table, folder: Path) -> SwitchConfig:
         )
     config = SwitchConfig(
         address=table.take("address", str, "127.0.0.1:9559", _is_host_and_port),
-        device_id=table.take("device_id", int, 1, _between(1, 2**32 - 1)),
+        device_id=table.take("device_id", int, 1, between(1, 2**32 - 1)),
         target=target,
         program=program,
         p4info=path("p4info"),
@@ -97,9 +97,9 @@ def _controller(table: Table) -> ControllerConfig:
 
     config = ControllerConfig(
         api=table.take("api", str, "127.0.0.1:9580", is_api),
-        log_level=table.take("log_level", str, "info", _one_of("debug", "info", "warning", "error")),
-        log_format=table.take("log_format", str, "text", _one_of("text", "json")),
-        events=table.take("events", int, 1000, _between(1, 1_000_000)),
+        log_level=table.take("log_level", str, "info", one_of("debug", "info", "warning", "error")),
+        log_format=table.take("log_format", str, "text", one_of("text", "json")),
+        events=table.take("events", int, 1000, between(1, 1_000_000)),
     )
     table.close()
     return config
@@ -107,8 +107,8 @@ def _controller(table: Table) -> ControllerConfig:
 
 def _timing(table: Table) -> Timing:
     config = Timing(
-        probe=table.take("probe", float, 0.25, _between(0.02, 3600)),
-        station_idle=table.take("station_idle", float, 300.0, _between(1, 86_400)),
+        probe=table.take("probe", float, 0.25, between(0.02, 3600)),
+        station_idle=table.take("station_idle", float, 300.0, between(1, 86_400)),
     )
     table.close()
     return config
@@ -117,7 +117,7 @@ def _timing(table: Table) -> Timing:
 def _ports(root: Table) -> tuple[Port, ...]:
     ports: list[Port] = []
     for table in root.tables("port"):
-        number = table.take("number", int, check=_between(0, MOST_PORT))
+        number = table.take("number", int, check=between(0, MOST_PORT))
         if any(port.number == number for port in ports):
             raise table.error("number", f"port {number} is there twice", "give every port once")
         vlan = table.take("vlan", int, None, _is_vlan)
@@ -129,10 +129,10 @@ def _ports(root: Table) -> tuple[Port, ...]:
                 raise table.error(f"tagged[{index}]", f"VLAN {each} is there twice", "a port is in a VLAN once")
         if vlan is None and not tagged:
             raise table.error("vlan", "is missing", "a port needs vlan, tagged or both")
-        name = table.take("name", str, f"port{number}", _is_name)
+        name = table.take("name", str, f"port{number}", is_name)
         if any(port.name == name for port in ports):
             raise table.error("name", f"{name!r} is there twice", "give every port a name of its own")
-        mtu = table.take("mtu", int, 1500, _between(1280, 65535))
+        mtu = table.take("mtu", int, 1500, between(1280, 65535))
         table.close()
         ports.append(Port(number, name, vlan, tuple(tagged), mtu))
     return tuple(ports)
@@ -147,7 +147,7 @@ def _interfaces(root: Table, ports: tuple[Port, ...], device_id: int) -> tuple[I
             raise table.error("vlan", f"no port is in VLAN {vlan}", "add it to a [[port]]'s vlan or tagged")
         if any(other.vlan == vlan for other in interfaces):
             raise table.error("vlan", f"VLAN {vlan} has two interfaces", "put all addresses into one")
-        name = table.take("name", str, f"vlan{vlan}", _is_name)
+        name = table.take("name", str, f"vlan{vlan}", is_name)
         if any(other.name == name for other in interfaces):
             raise table.error("name", f"{name!r} is there twice", "give every interface a name of its own")
         mac = table.parse("mac", _station, "write it as 02:00:00:00:00:01") if table.has("mac") else None
@@ -188,7 +188,7 @@ def _routes(root: Table, interfaces: tuple[Interface, ...]) -> tuple[Route, ...]
     routes: list[Route] = []
     connected = {address.network: interface for interface in interfaces for address in interface.global_addresses}
     for table in root.tables("route"):
-        prefix = table.parse("prefix", _network, "write PREFIX/LENGTH as in 2001:db8::/32")
+        prefix = table.parse("prefix", network, "write PREFIX/LENGTH as in 2001:db8::/32")
         if any(route.prefix == prefix for route in routes):
             raise table.error("prefix", f"{prefix} is there twice", "list all next hops in one via")
         if prefix in connected:
@@ -217,7 +217,7 @@ def _next_hops(table: Table, via: list[Any], interfaces: tuple[Interface, ...]) 
     for index, text in enumerate(via):
         key = f"via[{index}]"
         address = table.convert(key, text, IPv6Address, "write an address, with %INTERFACE if it is link-local")
-        hop = LinkAddress(_link_of(table, key, address, interfaces).vlan, IPv6Address(int(address)))
+        hop = LinkAddress(link_of(table, key, address, interfaces).vlan, IPv6Address(int(address)))
         if hop in hops:
             raise table.error(key, f"{text} is there twice", "use weights for unequal shares")
         hops.append(hop)
@@ -227,39 +227,9 @@ def _next_hops(table: Table, via: list[Any], interfaces: tuple[Interface, ...]) 
     return tuple(zip(hops, weights, strict=True))
 
 
-def _link_of(table: Table, key: str, address: IPv6Address, interfaces: tuple[Interface, ...]) -> Interface:
-    """Return the interface behind which a next hop is."""
-    known = ", ".join(interface.name for interface in interfaces) or "none"
-    if address.is_multicast or address.is_unspecified or address.is_loopback:
-        raise table.error(key, f"{address} is nobody's address", "write the address of a router")
-    if address.scope_id is not None:
-        found = [interface for interface in interfaces if interface.name == address.scope_id]
-        if not found:
-            raise table.error(key, f"there is no interface {address.scope_id!r}", f"the interfaces are: {known}")
-        if not found[0].is_on_link(IPv6Address(int(address))):
-            raise table.error(key, f"{address} is on no prefix of {found[0].name}", "name a neighbour on that link")
-    elif address.is_link_local:
-        raise table.error(
-            key, f"{address} may be on any link", f"write {address}%INTERFACE; the interfaces are: {known}"
-        )
-    else:
-        found = [interface for interface in interfaces if interface.is_on_link(address)]
-        if not found:
-            raise table.error(key, f"{address} is on no interface's prefix", "name a neighbour on a connected prefix")
-    if found[0].owns(IPv6Address(int(address))):
-        raise table.error(key, f"{address} is {found[0].name}'s own address", "name the neighbour's")
-    return found[0]
-
-
 def _derived_mac(device_id: int, vlan: int) -> Mac:
     """Return a locally administered MAC: 02, the device (24 bits), the VLAN (16 bits)."""
     return Mac(0x02 << 40 | (device_id & 0xFFFFFF) << 16 | vlan)
-
-
-def _network(text: str) -> IPv6Network:
-    if "/" not in text:
-        raise ValueError("it has no prefix length")
-    return IPv6Network(text)
 
 
 def _interface_address(text: str) -> IPv6Interface:
@@ -284,20 +254,8 @@ def _is_vlan(number: int) -> str | None:
     return None if 1 <= number <= 4094 else "write a VLAN from 1 to 4094"
 
 
-def _is_name(text: str) -> str | None:
-    return None if text and "%" not in text and text.isprintable() else "write a name without %"
-
-
 def _is_host_and_port(text: str) -> str | None:
     host, _, port = text.rpartition(":")
     whole = host and port.isascii() and port.isdigit() and 0 < int(port) < 65536
     bare = ":" in host and not (host.startswith("[") and host.endswith("]"))
     return None if whole and not bare else "write HOST:PORT, an IPv6 address in brackets"
-
-
-def _between(least: float, most: float) -> Callable[[float], str | None]:
-    return lambda number: None if least <= number <= most else f"write a number from {least} to {most}"
-
-
-def _one_of(*words: str) -> Callable[[str], str | None]:
-    return lambda word: None if word in words else "write one of " + ", ".join(f'"{known}"' for known in words)
