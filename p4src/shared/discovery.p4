@@ -1,4 +1,4 @@
-// Neighbour and router discovery (RFC 4861): who gets a message, the router, the bridge or both.
+// Neighbour and router discovery (RFC 4861), and DHCPv6 (RFC 8415): who gets a message, the router, the bridge or both.
 //
 //   message                      to a group              to the router's MAC     to another MAC
 //   neighbour solicitation       router if for an address of its own, else bridge (any destination)
@@ -6,6 +6,7 @@
 //   router solicitation          both                    router                  bridge
 //   router advertisement         both                    router                  bridge
 //   redirect                     bridge                  dropped as not routed   bridge
+//   DHCPv6, to all servers       both                    router                  bridge
 //
 // "Router" is the controller. Where a VLAN has no router interface, all go to the bridge.
 
@@ -69,6 +70,11 @@ control Discovery(in headers_t hdr, inout metadata_t meta) {
                     router_too(hdr.ethernet.destination, meta, PUNT_ROUTER_ADVERTISEMENT);
                 }
             }
+        } else if (!meta.settled && meta.interface.address != 0
+                   && meta.flow.next_header == NEXT_UDP && meta.flow.destination_port == PORT_DHCPV6_SERVER
+                   && hdr.ipv6.destination == DHCPV6_SERVERS) {
+            // Ports are known of whole packets only, so never of a fragment.
+            router_too(hdr.ethernet.destination, meta, PUNT_DHCPV6);
         }
     }
 }

@@ -71,5 +71,6 @@ const punt_reason_t PUNT_CAPTURED_IN             = 7;   // a copy of what arrive
 const punt_reason_t PUNT_CAPTURED_OUT            = 8;   // a copy of what leaves by the port
 const punt_reason_t PUNT_TRACE                   = 9;   // a copy of a packet whose trace ends here
 const punt_reason_t PUNT_LOOPBACK                = 10;  // a copy of a packet whose trace is to go back (RFC 9322)
+const punt_reason_t PUNT_DHCPV6                  = 20;  // from a client to all servers
 
 #endif

@@ -91,4 +91,8 @@ const bit<16> ICMPV6_BYTES   = 8;
 const bit<8> HOP_LIMIT_OWN       = 64;
 const bit<8> HOP_LIMIT_DISCOVERY = 255;
 
+// All DHCPv6 relays and servers, and where they listen (RFC 8415, section 7).
+const ipv6_address_t DHCPV6_SERVERS   = 128w0xFF02_0000_0000_0000_0000_0000_0001_0002;
+const bit<16> PORT_DHCPV6_SERVER      = 547;
+
 #endif

@@ -172,6 +172,21 @@ def discovery() -> Case:
     case.punts_whole(4, advertisement / ICMPv6ND_RA(), "PUNT_ROUTER_ADVERTISEMENT", 100)
     case.flood_copies()
 
+    case.say("A client looks for DHCPv6 servers. Other groups, ports and protocols are bridged, and so are fragments.")
+    servers = ("33:33:00:01:00:02", "ff02::1:2")
+    solicit = message(*servers, UDP(sport=546, dport=547) / Raw(b"\1abc"), 1)
+    case.punts_whole(1, solicit, "PUNT_DHCPV6", 1)
+    flooded(solicit)
+    case.punts_whole(1, message(ROUTER[1], servers[1], UDP(sport=546, dport=547) / Raw(b"\1abc")), "PUNT_DHCPV6", 1)
+    for packet in (
+        message(*servers, UDP(sport=547, dport=546) / Raw(b"\7abc")),
+        message(*servers, TCP(sport=546, dport=547)),
+        message("33:33:00:01:00:03", "ff02::1:3", UDP(sport=546, dport=547) / Raw(b"\1abc")),
+        message(*servers, IPv6ExtHdrFragment(m=1, id=1) / UDP(sport=546, dport=547, chksum=1) / Raw(b"\1abcdefg")),
+    ):
+        case.send(1, packet)
+        flooded(packet)
+
     case.say("Not from this link, or not as RFC 4861 says.")
     for wrong in (
         ICMPv6ND_RS(),

@@ -1,5 +1,6 @@
 """Neighbour and router discovery: for the router, the bridge or both."""
 
+from scapy.layers.inet import UDP
 from scapy.layers.inet6 import (
     ICMPv6ND_NA,
     ICMPv6ND_NS,
@@ -12,12 +13,13 @@ from scapy.layers.inet6 import (
     IPv6ExtHdrFragment,
 )
 from scapy.layers.l2 import Dot1Q, Ether
-from scapy.packet import Packet
+from scapy.packet import Packet, Raw
 
 from harness.edge_test import EdgeTest
 from small_site import ADDRESS, FAR, HOST, IP_OF, PROVIDER, ROUTER, from_host
 
 ALL_NODES, ALL_ROUTERS = ("33:33:00:00:00:01", "ff02::1"), ("33:33:00:00:00:02", "ff02::2")
+DHCPV6_SERVERS = ("33:33:00:01:00:02", "ff02::1:2")
 
 
 def message(to: tuple[str, str], body: Packet, source: str = "fe80::11", hop_limit: int = 255) -> Packet:
@@ -148,3 +150,22 @@ class InFragments(EdgeTest):
     def runTest(self) -> None:
         body = IPv6ExtHdrFragment(m=1, id=1) / ICMPv6ND_NS(tgt=ADDRESS[1])
         self.floods(1, message(solicited(ADDRESS[1]), body))
+
+
+class LooksForServers(EdgeTest):
+    """A DHCPv6 client is heard by the router and by all servers beside it; by the router alone if it names its MAC."""
+
+    def runTest(self) -> None:
+        solicit = UDP(sport=546, dport=547) / Raw(b"\1abc")
+        packet = message(DHCPV6_SERVERS, solicit, hop_limit=1)
+        self.floods(1, packet, [self.punt("PUNT_DHCPV6", 1, 1, packet)])
+        self.punts(1, message((ROUTER[1], "ff02::1:2"), solicit), "PUNT_DHCPV6")
+
+
+class OtherwiseToServers(EdgeTest):
+    """Other ports, and fragments, are bridged like anything else."""
+
+    def runTest(self) -> None:
+        self.floods(1, message(DHCPV6_SERVERS, UDP(sport=547, dport=546) / Raw(b"\7abc")))
+        body = IPv6ExtHdrFragment(m=1, id=1) / UDP(sport=546, dport=547, chksum=1) / Raw(b"\1abcdefg")
+        self.floods(1, message(DHCPV6_SERVERS, body))

@@ -18,6 +18,7 @@ class Punt(IntEnum):
     CAPTURED_OUT = 8
     TRACE = 9
     LOOPBACK = 10
+    DHCPV6 = 20
 
 
 # Copies have meters of their own, by port.
