@@ -11,7 +11,7 @@ CARGO := cargo
 SWITCH := switch/target/release/wayname-switch
 
 # Where Python of ours is.
-PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests)
+PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench)
 
 # `make run SECONDS=20` ends by itself.
 SECONDS :=
@@ -19,7 +19,7 @@ SECONDS :=
 INSTALL_MODULES = for module in wayname_switch wayname_host wayname_cga; do install -m 644 switch/target/release/lib$$module.so \
     "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo parser-fuzz conformance fuzz bench bench-switch fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench parser-fuzz conformance fuzz bench bench-switch bench-shim6 fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -65,7 +65,7 @@ IN := wires
 lab: lab-programs ## Run a lab: LAB=name or file, IN=wires or namespaces (root), SECONDS=n
 	@$(BIN)/wayname lab run $(LAB) --in $(IN) $(if $(SECONDS),--seconds $(SECONDS))
 
-test: test-switch test-binding test-p4src test-controller test-ptf test-topo ## All tests
+test: test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench ## All tests
 
 test-switch: everything ## The tests of the embedded switch and of the hosts
 	cd switch && $(CARGO) test --release --locked --workspace
@@ -107,18 +107,28 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
-bench: bench-switch ## All measurements
+bench: bench-switch bench-shim6 ## All measurements
 
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
 	cd switch && target/release/bench-switch
+
+$(VENV)/.bench-ready: bench/requirements.txt | venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	touch $@
+
+bench-shim6: venv-switch $(VENV)/.bench-ready ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them)
+	$(BIN)/python -m bench.shim6 $(if $(FIGURE),--figure $(FIGURE))
+
+test-bench: venv-switch $(VENV)/.bench-ready ## The tests of what measures and draws
+	$(BIN)/python -m pytest -q bench/tests
 
 fmt: venv ## Format all sources
 	cd switch && $(CARGO) fmt --all
 	$(BIN)/ruff format --quiet $(PYTHON_ROOMS)
 	$(BIN)/ruff check --quiet --fix-only $(PYTHON_ROOMS)
 
-lint: venv ## Check formats and style
+lint: venv $(VENV)/.bench-ready ## Check formats and style
 	cd switch && $(CARGO) fmt --all --check
 	cd switch && $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check --quiet $(PYTHON_ROOMS)

@@ -1,0 +1,1 @@
+"""Measurements and experiments; each is one make target."""
