@@ -11,7 +11,7 @@ import wayname_switch
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 
-from wayname.adapter.connection import learned
+from wayname.adapter.connection import told
 from wayname.config import parse_config
 from wayname.edge.boundary import (
     Event,
@@ -116,8 +116,8 @@ class Rig:
                 busy = True
                 digests = decode_stream(p4r.StreamMessageResponse(digest=p4r.DigestList.FromString(text)), self.schema)
                 self.switch.acknowledge(digests.ack().encode_update(self.schema).digest_ack.SerializeToString())
-                for member in digests:
-                    self.edge.receive(learned(member), self.now)
+                for input in told(digests):
+                    self.edge.receive(input, self.now)
             for text in self.switch.packets_in():
                 busy = True
                 message = p4r.StreamMessageResponse(packet=p4r.PacketIn.FromString(text))

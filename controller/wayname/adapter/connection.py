@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
+from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4DigestList, P4PacketOut, P4Schema
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
 from finsy.pbutil import PBMessage
@@ -16,6 +16,7 @@ from finsy.proto import U128, p4r
 
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
+    DirectExport,
     Idle,
     Input,
     Learned,
@@ -209,7 +210,7 @@ class Connection:
             case "digest":
                 digest = decode_stream(message, self._schema)
                 await self._send(digest.ack().encode_update(self._schema))
-                return [learned(each) for each in digest]
+                return told(digest)
             case "idle_timeout_notification":
                 return [Idle(entry) for entry in decode_stream(message, self._schema)]
         return []
@@ -241,6 +242,8 @@ class Connection:
         return SwitchError(f"the switch at {address}: {error.message or error.code.name}; it is asked again")
 
 
-def learned(member: dict[str, int]) -> Learned:
-    """Return what one member of a `learn` digest says."""
-    return Learned(member["port"], member["vlan"], member["source"])
+def told(digest: P4DigestList) -> list[Input]:
+    """Return what the members of a digest say."""
+    if digest.digest_id == "direct_export":
+        return [DirectExport(**member) for member in digest]
+    return [Learned(member["port"], member["vlan"], member["source"]) for member in digest]

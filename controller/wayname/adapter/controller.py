@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Sequence
 
 from wayname.adapter.connection import Connection, SwitchError
@@ -133,7 +134,8 @@ class Controller:
             self._record(Event(loop.time(), "pipeline.set", Severity.INFO, self.config.switch.address, text))
         # Replaced once, whatever comes later is somebody's decision.
         self._replace_pipeline = False
-        await self._inputs.put((SwitchUp(await connection.read(everything())), connection))
+        epoch = time.time() - asyncio.get_running_loop().time()
+        await self._inputs.put((SwitchUp(await connection.read(everything()), epoch), connection))
 
     async def _drive(self) -> None:
         """Feed the edge and carry out what it says."""

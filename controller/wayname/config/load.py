@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Interface
 from pathlib import Path
 from typing import Any
 
 from wayname.config.checks import between, is_name, link_of, network, one_of
+from wayname.config.encapsulation.load import load_encapsulation
 from wayname.config.model import (
     Config,
     ControllerConfig,
@@ -54,8 +56,10 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     ports = _ports(root)
     interfaces = _interfaces(root, ports, switch.device_id)
     routes = _routes(root, interfaces)
+    config = Config(switch, controller, timing, ports, interfaces, routes)
+    config = replace(config, encapsulation=load_encapsulation(root.tables, config))
     root.close()
-    return Config(switch, controller, timing, ports, interfaces, routes)
+    return config
 
 
 def _switch(table: Table, folder: Path) -> SwitchConfig:

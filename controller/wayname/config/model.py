@@ -8,6 +8,9 @@ from ipaddress import IPv6Address, IPv6Interface
 from ipaddress import IPv6Network as Network
 from pathlib import Path
 
+from wayname.config.encapsulation.model import EncapsulationConfig
+from wayname.config.links import LinkAddress as LinkAddress
+from wayname.config.links import Refusal as Refusal
 from wayname.wire.mac import Mac
 
 
@@ -16,13 +19,6 @@ class Target(StrEnum):
 
     EMBEDDED = "embedded"
     BMV2 = "bmv2"
-
-
-class Refusal(StrEnum):
-    """A route that leads nowhere: the sender is told, or is not."""
-
-    PROHIBITED = "prohibited"
-    DISCARD = "discard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +111,6 @@ class Interface:
         return address.is_link_local or any(address in own.network for own in self.global_addresses)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class LinkAddress:
-    """An address on a link: a neighbour's."""
-
-    vlan: int
-    address: IPv6Address
-
-    def __str__(self) -> str:
-        return f"{self.address} on VLAN {self.vlan}"
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
     """A static route: by next hops, each with its weight, or nowhere."""
@@ -145,6 +130,7 @@ class Config:
     ports: tuple[Port, ...] = ()
     interfaces: tuple[Interface, ...] = ()
     routes: tuple[Route, ...] = ()
+    encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
 
     @property
     def vlans(self) -> tuple[int, ...]:

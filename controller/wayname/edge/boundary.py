@@ -22,9 +22,13 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 @dataclass(frozen=True, slots=True)
 class SwitchUp:
-    """The switch runs our pipeline and listens to us; these entities are on it."""
+    """The switch runs our pipeline and listens to us; these entities are on it.
+
+    The epoch is when the adapter's clock was 0, in seconds of POSIX.
+    """
 
     entities: list[Entity]
+    epoch: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,22 @@ class Learned:
     port: int
     vlan: int
     mac: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectExport:
+    """What the switch saw of a packet that asks for it (RFC 9326); one member of a `direct_export` digest."""
+
+    namespace: int
+    type: int
+    flow: int
+    sequence: int
+    node: int
+    hop_limit: int
+    ingress_port: int
+    egress_port: int
+    time: int
+    data: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +118,7 @@ class CloseCapture:
 
 
 Command = OpenCapture | CloseCapture
-Input = SwitchUp | SwitchDown | PacketIn | Learned | Idle | WriteFailed | Command
+Input = SwitchUp | SwitchDown | PacketIn | Learned | DirectExport | Idle | WriteFailed | Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from finsy import P4Schema
 from wayname.config.model import Config
 from wayname.edge.boundary import (
     CloseCapture,
+    DirectExport,
     Idle,
     Input,
     Learned,
@@ -22,6 +23,7 @@ from wayname.edge.boundary import (
 )
 from wayname.edge.captures import Captures
 from wayname.edge.desired import key_of
+from wayname.edge.encapsulation.manager import Encapsulation
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Arrival, Links
 from wayname.edge.liveness import Liveness
@@ -63,6 +65,7 @@ class Edge:
         self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng)
         self.routers = Routers(config, links, outputs, rng)
+        self.encapsulation = Encapsulation(config, self.routes, outputs)
         self._captures = Captures(outputs)
 
     @property
@@ -83,6 +86,8 @@ class Edge:
                 self._packet_in(input, now)
             case Learned():
                 self.stations.learned(input, now)
+            case DirectExport():
+                self.encapsulation.exported(input, now)
             case Idle(entry):
                 self.stations.idle(entry, now)
             case OpenCapture():
@@ -94,7 +99,8 @@ class Edge:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        times = (self.neighbours.next_timer(), self.liveness.next_timer(), self.routers.next_timer())
+        managers = (self.neighbours, self.liveness, self.routers, self.encapsulation)
+        times = (manager.next_timer() for manager in managers)
         return min((at for at in times if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
@@ -102,6 +108,7 @@ class Edge:
         self.liveness.handle_timer(now)
         self.neighbours.handle_timer(now)
         self.routers.handle_timer(now)
+        self.encapsulation.handle_timer(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
@@ -111,12 +118,14 @@ class Edge:
         self.stations.adopt(up.entities, now)
         self.liveness.adopt(up.entities, now)
         self.neighbours.adopt(up.entities)
+        self.encapsulation.adopt(up.entities, up.epoch)
         self._outputs.desired.compare(up.entities)
         self._outputs.connected = True
         self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
         self.neighbours.start(now)
         self.liveness.start(now)
         self.routers.start(now)
+        self.encapsulation.start(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
@@ -124,6 +133,7 @@ class Edge:
         self.neighbours.stop()
         self.liveness.stop()
         self.routers.stop()
+        self.encapsulation.stop()
 
     def _packet_in(self, packet: PacketIn, now: float) -> None:
         try:
@@ -154,7 +164,7 @@ class Edge:
                 self.neighbours.asked(arrival, said.source_mac, now)
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
-        hops = self.routes.neighbours_for(arrival.packet.destination)
+        hops = self.encapsulation.neighbours_for(arrival.packet)
         # The switch knows which of a spread's next hops it was; any that is not known may have been it.
         unknown = [hop for hop in hops if self.neighbours.get(hop) is None]
         for hop in (unknown or hops)[:1]:

@@ -18,6 +18,7 @@ def want_ports(config: Config, desired: Desired) -> None:
     """Want the entries of all ports and VLANs."""
     desired.put(entries.copies_to_controller())
     desired.put(entries.learn_digest())
+    desired.put(entries.export_digest())
     for reason in (each for each in Punt if each not in CAPTURES):
         desired.put(entries.rate("punt_meter", reason, PUNT_RATE))
     for port in config.ports:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Hashable, Iterable
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address
 from typing import TypeVar
 
 from wayname.config.model import Config, LinkAddress, Refusal, Route
 from wayname.edge.outputs import Outputs
+from wayname.edge.prefixes import Prefixes
 from wayname.pipeline import entries
 
 Via = tuple[tuple[LinkAddress, int], ...]
@@ -23,10 +24,11 @@ class Routes:
         self._outputs = outputs
         self._down: set[LinkAddress] = set()
         by_hops = [route.via for route in config.routes if route.via]
-        self.next_hops: Collection[LinkAddress] = dict.fromkeys(hop for via in by_hops for hop, _ in via)
+        of_routes = [hop for via in by_hops for hop, _ in via]
+        self.next_hops: Collection[LinkAddress] = dict.fromkeys([*of_routes, *config.encapsulation.next_hops])
         self._numbers = _numbers(self.next_hops, _link_text)
         self._spreads = _numbers(dict.fromkeys(via for via in by_hops if len(via) > 1), _via_text)
-        self._tables = self._index()
+        self._prefixes = self._index()
         for hop, number in self._numbers.items():
             outputs.desired.put(entries.nexthop(number, hop.vlan, hop.address))
         for via in self._spreads:
@@ -62,28 +64,22 @@ class Routes:
 
     def neighbours_for(self, destination: IPv6Address) -> list[LinkAddress]:
         """Return the neighbours that a packet may be passed to, by its destination's longest prefix."""
-        for length, table in self._tables:
-            found = table.get(int(destination) >> (128 - length))
+        for found in self._prefixes.all(destination):
             if isinstance(found, int):
                 return [LinkAddress(found, destination)]
-            if found is not None and self.is_used(found):
+            if self.is_used(found):
                 return [hop for hop, _ in found.via if hop not in self._down]
         return []
 
-    def _index(self) -> list[tuple[int, dict[int, int | Route]]]:
-        """Return routes and connected VLANs by their bits, longest prefixes first."""
-        tables: dict[int, dict[int, int | Route]] = {}
-
-        def add(prefix: IPv6Network, what: int | Route) -> None:
-            bits = int(prefix.network_address) >> (128 - prefix.prefixlen)
-            tables.setdefault(prefix.prefixlen, {})[bits] = what
-
+    def _index(self) -> Prefixes[int | Route]:
+        """Return routes and connected VLANs by their prefixes."""
+        prefixes: Prefixes[int | Route] = Prefixes()
         for route in self._config.routes:
-            add(route.prefix, route)
+            prefixes.add(route.prefix, route)
         for interface in self._config.interfaces:
             for address in interface.global_addresses:
-                add(address.network, interface.vlan)
-        return sorted(tables.items(), reverse=True)
+                prefixes.add(address.network, interface.vlan)
+        return prefixes
 
     def _want(self, route: Route) -> None:
         desired = self._outputs.desired

@@ -31,33 +31,34 @@ CPU_SESSION = 1
 MOST_IN_SPREAD = 16
 
 
-def _entry(table: str, keys: dict[str, int | tuple[int, int]], action: str, **arguments: int) -> fy.P4TableEntry:
+def table_entry(table: str, keys: dict[str, int | tuple[int, int]], action: str, **arguments: int) -> fy.P4TableEntry:
+    """An entry of a table, by its keys, its action and the action's arguments."""
     return fy.P4TableEntry(table, match=fy.Match(**keys), action=fy.Action(action, **arguments))
 
 
 def port(number: int, vlan: int) -> fy.P4TableEntry:
     """A port in use, and the VLAN of what comes in untagged; 0 is none."""
-    return _entry("ports", {"port": number}, "set_port_vlan", vlan=vlan)
+    return table_entry("ports", {"port": number}, "set_port_vlan", vlan=vlan)
 
 
 def vlan_member(number: int, vlan: int) -> fy.P4TableEntry:
     """A VLAN whose packets may come in by a port."""
-    return _entry("vlan_members", {"port": number, "vlan": vlan}, "admit_to_vlan")
+    return table_entry("vlan_members", {"port": number, "vlan": vlan}, "admit_to_vlan")
 
 
 def vlan_tag(number: int, vlan: int, tagged: bool) -> fy.P4TableEntry:
     """A VLAN whose packets may leave by a port, and whether with a tag."""
-    return _entry("vlan_tags", {"port": number, "vlan": vlan}, "send_tagged" if tagged else "send_untagged")
+    return table_entry("vlan_tags", {"port": number, "vlan": vlan}, "send_tagged" if tagged else "send_untagged")
 
 
 def port_mtu(number: int, mtu: int) -> fy.P4TableEntry:
     """The longest IPv6 packet that may be routed to a port."""
-    return _entry("port_mtus", {"port": number}, "set_port_mtu", bytes=mtu)
+    return table_entry("port_mtus", {"port": number}, "set_port_mtu", bytes=mtu)
 
 
 def flood(vlan: int) -> fy.P4TableEntry:
     """The group of a VLAN; it has the VLAN's number."""
-    return _entry("floods", {"vlan": vlan}, "send_to_group", group=vlan)
+    return table_entry("floods", {"vlan": vlan}, "send_to_group", group=vlan)
 
 
 def flood_group(vlan: int, ports: Iterable[int]) -> fy.P4MulticastGroupEntry:
@@ -67,35 +68,35 @@ def flood_group(vlan: int, ports: Iterable[int]) -> fy.P4MulticastGroupEntry:
 
 def source(number: int, vlan: int, mac: Mac, idle: float) -> fy.P4TableEntry:
     """A station where it was last seen; the switch says when it was silent for so many seconds."""
-    entry = _entry("sources", {"port": number, "vlan": vlan, "source": mac.value}, "known_source")
+    entry = table_entry("sources", {"port": number, "vlan": vlan, "source": mac.value}, "known_source")
     entry.idle_timeout_ns = int(idle * 1e9)
     return entry
 
 
 def station(vlan: int, mac: Mac, number: int) -> fy.P4TableEntry:
     """The port behind which a station is."""
-    return _entry("stations", {"vlan": vlan, "destination": mac.value}, "send_to_port", port=number)
+    return table_entry("stations", {"vlan": vlan, "destination": mac.value}, "send_to_port", port=number)
 
 
 def interface(vlan: int, mac: Mac, address: IPv6Address) -> fy.P4TableEntry:
     """The router on a VLAN, and where its ICMPv6 errors come from."""
-    return _entry("interfaces", {"vlan": vlan}, "set_interface", mac=mac.value, address=int(address))
+    return table_entry("interfaces", {"vlan": vlan}, "set_interface", mac=mac.value, address=int(address))
 
 
 def source_mac(vlan: int, mac: Mac) -> fy.P4TableEntry:
     """The router's MAC on what it sends into a VLAN."""
-    return _entry("source_macs", {"vlan": vlan}, "set_source_mac", mac=mac.value)
+    return table_entry("source_macs", {"vlan": vlan}, "set_source_mac", mac=mac.value)
 
 
 def own_address(vlan: int, address: IPv6Address) -> fy.P4TableEntry:
     """An address of the router that neighbours on a VLAN may ask for."""
-    return _entry("own_addresses", {"vlan": vlan, "target": int(address)}, "own_address")
+    return table_entry("own_addresses", {"vlan": vlan, "target": int(address)}, "own_address")
 
 
 def _route(prefix: IPv6Network, action: str, **arguments: int) -> fy.P4TableEntry:
     # A prefix of length 0 is an absent key.
     keys = {"destination": (int(prefix.network_address), prefix.prefixlen)} if prefix.prefixlen else {}
-    return _entry("routes", {**keys}, action, **arguments)
+    return table_entry("routes", {**keys}, action, **arguments)
 
 
 def route_local(address: IPv6Address) -> fy.P4TableEntry:
@@ -125,7 +126,7 @@ def route_refused(prefix: IPv6Network, told: bool) -> fy.P4TableEntry:
 
 def nexthop(number: int, vlan: int, address: IPv6Address) -> fy.P4TableEntry:
     """A next router."""
-    return _entry("nexthops", {"nexthop": number}, "set_nexthop", vlan=vlan, address=int(address))
+    return table_entry("nexthops", {"nexthop": number}, "set_nexthop", vlan=vlan, address=int(address))
 
 
 def spread_member(nexthop: int) -> fy.P4ActionProfileMember:
@@ -148,12 +149,12 @@ def spread(number: int) -> fy.P4TableEntry:
 def neighbour(vlan: int, address: IPv6Address, number: int, mac: Mac) -> fy.P4TableEntry:
     """The port and the MAC of an address on a link of the router."""
     keys = {"vlan": vlan, "address": int(address)}
-    return _entry("neighbours", {**keys}, "set_neighbour", port=number, mac=mac.value)
+    return table_entry("neighbours", {**keys}, "set_neighbour", port=number, mac=mac.value)
 
 
 def capture(number: int, way: str) -> fy.P4TableEntry:
     """A port of which the controller gets copies of what goes `in` or `out`."""
-    return _entry(f"captures_{way}", {"port": number}, f"capture_{way}")
+    return table_entry(f"captures_{way}", {"port": number}, f"capture_{way}")
 
 
 def rate(meter: str, index: int, a_second: int) -> fy.P4MeterEntry:
@@ -172,6 +173,11 @@ def learn_digest() -> fy.P4DigestEntry:
     return fy.P4DigestEntry("learn", max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
 
 
+def export_digest() -> fy.P4DigestEntry:
+    """Direct exports, many at once."""
+    return fy.P4DigestEntry("direct_export", max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
+
+
 def everything() -> list[Entity]:
     """Return wildcards that read all that the controller writes."""
     return [
@@ -182,4 +188,5 @@ def everything() -> list[Entity]:
         fy.P4ActionProfileGroup(),
         fy.P4MeterEntry(),
         fy.P4DigestEntry("learn"),
+        fy.P4DigestEntry("direct_export"),
     ]

@@ -9,7 +9,7 @@ from finsy import P4DigestList, P4PacketIn, P4PacketOut, P4Schema
 from finsy.p4entity import decode_entity
 from finsy.proto import p4r
 
-from wayname.adapter.connection import learned
+from wayname.adapter.connection import told
 from wayname.config.model import Config
 from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind
@@ -92,8 +92,8 @@ class VirtualController:
             self._switch.acknowledge(
                 p4r.DigestListAck(digest_id=digest.digest_id, list_id=digest.list_id).SerializeToString()
             )
-            for seen in P4DigestList.decode(p4r.StreamMessageResponse(digest=digest), self._schema):
-                self._receive(learned(seen))
+            for seen in told(P4DigestList.decode(p4r.StreamMessageResponse(digest=digest), self._schema)):
+                self._receive(seen)
         else:
             entity = p4r.Entity(table_entry=p4r.TableEntry.FromString(message))
             self._receive(boundary.Idle(decode_entity(entity, self._schema)))

@@ -1,0 +1,205 @@
+"""What packets carry and what this node does with it, as configured. `docs/configuration.md` is the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntFlag, StrEnum
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
+
+from wayname.config.links import LinkAddress, Refusal
+
+NO_SCHEMA = 0xFFFFFF
+LOOPBACK_TYPE = 0x800000  # the one type whose traces may go back (RFC 9322, section 4.1)
+
+
+class Behaviour(StrEnum):
+    """What a segment of this node does (RFC 8986, section 4), or a hop of a source route (RFC 6554)."""
+
+    END = "end"
+    END_X = "end.x"
+    END_T = "end.t"
+    END_B6_ENCAPS = "end.b6.encaps"
+    END_DX6 = "end.dx6"
+    END_DX4 = "end.dx4"
+    END_DT6 = "end.dt6"
+    END_DT4 = "end.dt4"
+    END_DT46 = "end.dt46"
+    END_DX2 = "end.dx2"
+    SOURCE_ROUTE_HOP = "source-route-hop"
+
+
+class Flavours(IntFlag):
+    """How a segment treats the end of a list (RFC 8986, section 4.16)."""
+
+    NONE = 0
+    PSP = 1
+    USP = 2
+    USD = 4
+
+
+class Mode(StrEnum):
+    """How headers are put onto a packet."""
+
+    INLINE = "inline"
+    TUNNEL = "tunnel"
+    AUTOMATIC = "automatic"
+    REDUCED = "reduced"
+    FRAME = "frame"
+    FRAME_REDUCED = "frame-reduced"
+
+    @property
+    def number(self) -> int:
+        """The mode's number in the tables."""
+        return list(Mode).index(self) + 1
+
+
+# The bits of a trace type by what they ask for (RFC 9197, section 4.4.1).
+FIELD_BITS = {
+    "node": 0,
+    "interfaces": 1,
+    "seconds": 2,
+    "fraction": 3,
+    "delay": 4,
+    "data": 5,
+    "queue": 6,
+    "checksum": 7,
+    "node-wide": 8,
+    "interfaces-wide": 9,
+    "data-wide": 10,
+    "buffers": 11,
+    "snapshot": 22,
+}
+SNAPSHOT = 1 << 23 - FIELD_BITS["snapshot"]
+_WIDE = 0b111 << 23 - 10
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment, tunnel end or source route hop of this node."""
+
+    prefix: IPv6Network
+    behaviour: Behaviour
+    flavours: Flavours = Flavours.NONE
+    via: LinkAddress | None = None
+    route_table: int = 0
+    policy: str = ""
+    reduced: bool = False
+    port: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A list of segments in the order of travel, the source of its tunnels, and what proves it."""
+
+    name: str
+    source: IPv6Address
+    segments: tuple[IPv6Address, ...]
+    key_id: int = 0
+    secret: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trace that packets get: room for data in words of 32 bits, or a wish for direct export."""
+
+    name: str
+    namespace: int
+    type: int
+    words: int = 0
+    loopback: bool = False
+    active: bool = False
+    direct_export: bool = False
+    flow: int = 0
+    packets: int = 1
+    of: int = 1
+
+    @property
+    def node_length(self) -> int:
+        """Words that each node adds, without its snapshot."""
+        return node_length(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRoute:
+    """The hops of an RPL source route, without the destination."""
+
+    name: str
+    hops: tuple[IPv6Address, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """What this node says of itself in the traces of a namespace, and on which ports."""
+
+    number: int
+    node: int
+    node_wide: int
+    data: int = 0
+    data_wide: int = 0
+    schema: int = NO_SCHEMA
+    snapshot: int = 0
+    ports: tuple[int, ...] = ()
+    export: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableRoute:
+    """A route of a table that segments name: to a link, by a next hop, or nowhere."""
+
+    table: int
+    prefix: IPv6Network | IPv4Network
+    vlan: int | None = None
+    via: LinkAddress | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Encapsulation:
+    """What the packets to a prefix carry; without anything named, nothing."""
+
+    prefix: IPv6Network
+    mode: Mode = Mode.AUTOMATIC
+    policy: str = ""
+    trace: str = ""
+    source_route: str = ""
+    source: IPv6Address | None = None
+    to: IPv6Address | None = None
+    locator: int | None = None
+    neutral: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EncapsulationConfig:
+    """All of it, checked against each other."""
+
+    segments: tuple[Segment, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    source_routes: tuple[SourceRoute, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    table_routes: tuple[TableRoute, ...] = ()
+    encapsulations: tuple[Encapsulation, ...] = ()
+
+    def policy(self, name: str) -> Policy:
+        """Return a policy that is known to be there."""
+        return next(policy for policy in self.policies if policy.name == name)
+
+    def trace(self, name: str) -> Trace:
+        """Return a trace that is known to be there."""
+        return next(trace for trace in self.traces if trace.name == name)
+
+    def source_route(self, name: str) -> SourceRoute:
+        """Return a source route that is known to be there."""
+        return next(route for route in self.source_routes if route.name == name)
+
+    @property
+    def next_hops(self) -> Iterator[LinkAddress]:
+        """Next hops that segments and their tables lead to."""
+        yield from (segment.via for segment in self.segments if segment.via)
+        yield from (route.via for route in self.table_routes if route.via)
+
+
+def node_length(type_: int) -> int:
+    """Return the words that a trace type asks each node for; three fields are two words long."""
+    return (type_ & ~0b11).bit_count() + (type_ & _WIDE).bit_count()

@@ -1,0 +1,151 @@
+"""Builders for the tables of what packets carry: segments, traces, source routes, locators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
+
+import finsy as fy
+
+from wayname.config.encapsulation.compression import MOST_MIDDLE, Compressed
+from wayname.config.encapsulation.model import Behaviour, Encapsulation, Namespace, Segment, Trace
+from wayname.pipeline.entries import table_entry
+
+SEGMENTS_OF_POLICY = 4
+
+_FOUR = ("first", "second", "third", "fourth")
+
+
+def _prefix(key: str, prefix: IPv6Network | IPv4Network) -> dict[str, int | tuple[int, int]]:
+    """Return the match of a prefix; one of length 0 is an absent key."""
+    return {key: (int(prefix.network_address), prefix.prefixlen)} if prefix.prefixlen else {}
+
+
+def policy(number: int, source: IPv6Address, segments: Sequence[IPv6Address], proven: bool) -> list[fy.P4TableEntry]:
+    """A policy's entries: one to four segments in its own, the others in lists of four."""
+    own = (len(segments) - 1) % SEGMENTS_OF_POLICY + 1
+    fours = [segments[at : at + SEGMENTS_OF_POLICY] for at in range(own, len(segments), SEGMENTS_OF_POLICY)]
+    entry = table_entry(
+        "policies",
+        {"policy": number},
+        f"put_{own}",
+        source=int(source),
+        fours=len(fours),
+        hmac=int(proven),
+        **_addresses(segments[:own]),
+    )
+    lists = [
+        table_entry(f"segment_fours_{index}", {"policy": number}, f"put_four_{index}", **_addresses(four))
+        for index, four in enumerate(fours, 1)
+    ]
+    return [entry, *lists]
+
+
+def _addresses(segments: Sequence[IPv6Address]) -> dict[str, int]:
+    return {name: int(segment) for name, segment in zip(_FOUR, segments, strict=False)}
+
+
+def proof(number: int, key_id: int, hmac: bytes) -> fy.P4TableEntry:
+    """What proves a policy."""
+    return table_entry("hmacs", {"policy": number}, "put_hmac", key=key_id, hmac=int.from_bytes(hmac))
+
+
+def trace(number: int, trace: Trace) -> fy.P4TableEntry:
+    """A trace that packets get, or a wish for direct export."""
+    keys: dict[str, int | tuple[int, int]] = {"trace": number}
+    share = {"packets": trace.packets, "of": trace.of}
+    kind = {"namespace": trace.namespace, "type": trace.type}
+    if trace.direct_export:
+        return table_entry("traces", keys, "put_direct_export", **kind, flow=trace.flow, **share)
+    flags = trace.loopback << 2 | trace.active << 1
+    room = {"node_length": trace.node_length, "words": trace.words}
+    return table_entry("traces", keys, "put_trace", **kind, **room, flags=flags, **share)
+
+
+def namespace(port: int, known: Namespace, epoch: int) -> fy.P4TableEntry:
+    """What this node writes into traces that come by a port; the epoch is POSIX, in microseconds."""
+    return table_entry(
+        "namespaces",
+        {"port": port, "namespace": known.number},
+        "set_namespace",
+        node=known.node,
+        node_wide=known.node_wide,
+        data=known.data,
+        data_wide=known.data_wide,
+        schema=known.schema,
+        snapshot=known.snapshot,
+        epoch=epoch,
+    )
+
+
+def export_rule(port: int, number: int, node: int, data: int, epoch: int) -> fy.P4TableEntry:
+    """What this node exports of packets that come by a port and ask for it."""
+    keys: dict[str, int | tuple[int, int]] = {"port": port, "namespace": number}
+    return table_entry("export_rules", keys, "export_directly", node=node, data=data, epoch=epoch)
+
+
+def source_route(number: int, first: IPv6Address, hops: int, compressed: Compressed) -> fy.P4TableEntry:
+    """A list of hops; the last of so many addresses in the header is the packet's destination."""
+    return table_entry(
+        "source_route_hops",
+        {"source_route": number},
+        "put_source_route",
+        first=int(first),
+        prefix_left_out=compressed.left_out,
+        last_prefix_left_out=compressed.last_left_out,
+        hops=hops,
+        middle=len(compressed.middle),
+        addresses=int.from_bytes(compressed.middle.ljust(MOST_MIDDLE, b"\0")),
+    )
+
+
+def segment(segment: Segment, nexthop: int, policy: int) -> fy.P4TableEntry:
+    """A segment, tunnel end or source route hop of this node; numbers that it does not use are 0."""
+    arguments: dict[str, int] = {}
+    match segment.behaviour:
+        case Behaviour.END:
+            arguments = {"flavours": segment.flavours}
+        case Behaviour.END_X:
+            arguments = {"flavours": segment.flavours, "nexthop": nexthop}
+        case Behaviour.END_T:
+            arguments = {"flavours": segment.flavours, "route_table": segment.route_table}
+        case Behaviour.END_B6_ENCAPS:
+            arguments = {"flavours": segment.flavours, "mode": 4 if segment.reduced else 2, "policy": policy}
+        case Behaviour.END_DX6 | Behaviour.END_DX4:
+            arguments = {"nexthop": nexthop}
+        case Behaviour.END_DT6 | Behaviour.END_DT4 | Behaviour.END_DT46:
+            arguments = {"route_table": segment.route_table}
+        case Behaviour.END_DX2:
+            arguments = {"port": segment.port}
+    action = segment.behaviour.replace(".", "_").replace("-", "_")
+    return table_entry("sids", _prefix("destination", segment.prefix), action, **arguments)
+
+
+def table_route(table: int, prefix: IPv6Network | IPv4Network, action: str, **arguments: int) -> fy.P4TableEntry:
+    """A route of a table that segments name."""
+    name = "routes_of_ipv4" if isinstance(prefix, IPv4Network) else "routes_by_table"
+    return table_entry(name, {"route_table": table, **_prefix("destination", prefix)}, action, **arguments)
+
+
+def encapsulation(carried: Encapsulation, policy: int, trace: int, source_route: int) -> fy.P4TableEntry:
+    """What the packets to a prefix carry; numbers of what they do not carry are 0."""
+    keys = _prefix("destination", carried.prefix)
+    if carried.locator is not None:
+        locator = {"locator": carried.locator, "neutral": int(carried.neutral)}
+        return table_entry("encapsulations", keys, "translate_locator", **locator)
+    if policy:
+        arguments = {"mode": carried.mode.number, "policy": policy, "trace": trace}
+        return table_entry("encapsulations", keys, "encapsulate_segments", **arguments)
+    if source_route:
+        arguments = {"source_route": source_route, "trace": trace}
+        return table_entry("encapsulations", keys, "encapsulate_source_route", **arguments)
+    if trace:
+        ends = {"source": int(carried.source or 0), "destination": int(carried.to or 0)}
+        arguments = {"mode": carried.mode.number, "trace": trace, **ends}
+        return table_entry("encapsulations", keys, "encapsulate_trace", **arguments)
+    return nothing(carried.prefix)
+
+
+def nothing(prefix: IPv6Network) -> fy.P4TableEntry:
+    """A prefix whose packets carry nothing, whatever a shorter one says."""
+    return table_entry("encapsulations", _prefix("destination", prefix), "encapsulate_nothing")

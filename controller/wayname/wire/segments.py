@@ -1,0 +1,41 @@
+"""Segment routing headers (RFC 8754, section 2).
+
+next header (1), length (1), routing type 4 (1), segments left (1), last entry (1), flags (1), tag (2),
+segments (16 each; the path's last one first), TLVs
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+
+from wayname.wire import ipv6
+from wayname.wire.errors import DecodeError
+
+ROUTING_SEGMENTS = 4
+_BEFORE_ROUTING = ipv6.EXTENSIONS - {ipv6.ROUTING}
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentHeader:
+    """The segments of a packet, in the order in which they are written."""
+
+    segments_left: int
+    segments: tuple[IPv6Address, ...]
+
+    @property
+    def next_segment(self) -> IPv6Address | None:
+        """Where the packet goes when it is where it was to go."""
+        return self.segments[self.segments_left - 1] if self.segments_left else None
+
+    @classmethod
+    def find(cls, packet: ipv6.Packet) -> SegmentHeader | None:
+        """Read the packet's first routing header, if it is one of segments."""
+        routing = packet.upper_layer(_BEFORE_ROUTING)
+        if routing.number != ipv6.ROUTING or routing.data[2:3] != bytes([ROUTING_SEGMENTS]):
+            return None
+        left, count = routing.data[3], routing.data[4] + 1
+        end = 8 + 16 * count
+        if end > (routing.data[1] + 1) * 8 or end > len(routing.data) or left > count:
+            raise DecodeError(f"{count} segments, {left} of them left, in {len(routing.data)} octets")
+        return cls(left, tuple(IPv6Address(routing.data[at : at + 16]) for at in range(8, end, 16)))
