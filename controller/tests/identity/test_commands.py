@@ -73,6 +73,7 @@ def test_mistakes_are_one_line(
 
 def test_a_file_that_is_no_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "cga.pem").write_text("nonsense")
+    (tmp_path / "cga.pem").chmod(0o600)
     assert wayname("cga", "generate", A) == 1
     assert "no private key" in capsys.readouterr().err
 

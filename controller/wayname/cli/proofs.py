@@ -13,22 +13,14 @@ from pathlib import Path
 from types import FrameType
 
 import click
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-)
 
 from wayname.cli.failure import Failure
 from wayname.identity.errors import ParametersError, ProofError
+from wayname.identity.key_files import KeyFileError, make_key, public_half, read_key
 from wayname.identity.parameters import MODIFIER_OCTETS, Parameters, sec_of
 from wayname.identity.search import Progress, find_modifier
 
 KEY_BITS = 2048
-OWNER_ONLY = 0o600
 MOST_SEC = 3
 
 
@@ -100,17 +92,13 @@ def search_options(command: Callable[..., None]) -> Callable[..., None]:
 def public_key(path: Path) -> bytes:
     """Return the public half of a key file; make the file, for its owner only, if it is not there."""
     try:
-        if not path.exists():
-            key = rsa.generate_private_key(65537, KEY_BITS)
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "wb") as file:  # noqa: PTH123 (with a mode)
-                file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-            click.echo(f"made a key of {KEY_BITS} bits: {path}", err=True)
-        loaded = load_pem_private_key(path.read_bytes(), None)
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror}; name a key file that can be read or made") from None
-    except (ValueError, TypeError):
-        raise Failure(f"{path}: is no private key in PEM without a password") from None
-    return loaded.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        if path.exists():
+            return public_half(read_key(path))
+        key = make_key(path, KEY_BITS)
+    except KeyFileError as error:
+        raise Failure(str(error)) from None
+    click.echo(f"made a key of {KEY_BITS} bits: {path}", err=True)
+    return public_half(key)
 
 
 def finder(threads: int, start: bytes | None) -> Callable[[bytes, int], bytes]:
