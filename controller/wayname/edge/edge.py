@@ -65,7 +65,7 @@ class Edge:
         self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng)
         self.routers = Routers(config, links, outputs, rng)
-        self.encapsulation = Encapsulation(config, self.routes, outputs)
+        self.encapsulation = Encapsulation(config, self.routes, links, outputs)
         self._captures = Captures(outputs)
 
     @property
@@ -144,6 +144,8 @@ class Edge:
                 self._neighbour_unknown(arrival, now)
             elif packet.reason == Punt.LOCAL:
                 self._local(arrival, now)
+            elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
+                self.encapsulation.traces.punted(arrival, now)
         except DecodeError:
             # Anybody can send such packets: they are ignored, and no event.
             return
@@ -171,6 +173,8 @@ class Edge:
             self.neighbours.wanted(hop, arrival, now)
 
     def _local(self, arrival: Arrival, now: float) -> None:
+        if self.encapsulation.traces.returned(arrival, now):
+            return
         upper = arrival.packet.upper_layer()
         if upper.number != ICMPV6:
             self.routers.refuse(arrival, upper)

@@ -12,6 +12,8 @@ from wayname.pipeline.reasons import CAPTURES, Punt
 LEARN_RATE = 200
 ERROR_RATE = 100
 PUNT_RATE = 1000
+# Each is answered by a packet to who put the trace on, and that may be a fraction of the traffic only (RFC 9322, 4.2).
+LOOPBACK_RATE = 100
 
 
 def want_ports(config: Config, desired: Desired) -> None:
@@ -20,7 +22,7 @@ def want_ports(config: Config, desired: Desired) -> None:
     desired.put(entries.learn_digest())
     desired.put(entries.export_digest())
     for reason in (each for each in Punt if each not in CAPTURES):
-        desired.put(entries.rate("punt_meter", reason, PUNT_RATE))
+        desired.put(entries.rate("punt_meter", reason, LOOPBACK_RATE if reason is Punt.LOOPBACK else PUNT_RATE))
     for port in config.ports:
         desired.put(entries.rate("learn_meter", port.number, LEARN_RATE))
         desired.put(entries.rate("error_meter", port.number, ERROR_RATE))

@@ -333,6 +333,9 @@ def _encapsulation(table: Table, site: Site) -> Encapsulation:
     if to is not None and source is None:
         source = _own_source(table, site)
     found = Encapsulation(prefix, mode, policy, trace, source_route, source, to)
+    if trace and mode is Mode.INLINE and site.read.trace(trace).loopback:
+        # What comes back goes to the packet's source, which has to be this node (RFC 9322, section 4).
+        raise table.error("trace", f"trace {trace!r} would go back to hosts", 'write mode = "tunnel" or "automatic"')
     _check_proof(table, "mode", mode, policy, site)
     check_room(table, "prefix", found, site.config, site.read)
     table.close()

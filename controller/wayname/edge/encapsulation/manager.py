@@ -10,7 +10,9 @@ from wayname.config.model import Config
 from wayname.edge.boundary import DirectExport
 from wayname.edge.encapsulation.clock import SwitchClock
 from wayname.edge.encapsulation.tables import EncapsulationTables
+from wayname.edge.encapsulation.traces import TraceEnds
 from wayname.edge.encapsulation.ways import Ways
+from wayname.edge.links import Links
 from wayname.edge.outputs import Outputs
 from wayname.edge.routes import Routes
 from wayname.pipeline.entries import Entity
@@ -20,12 +22,14 @@ from wayname.wire import ipv6
 class Encapsulation:
     """Composes what this folder does for the edge."""
 
-    def __init__(self, config: Config, routes: Routes, outputs: Outputs) -> None:
+    def __init__(self, config: Config, routes: Routes, links: Links, outputs: Outputs) -> None:
         self._outputs = outputs
         self._routes = routes
         self._tables = EncapsulationTables(config, routes, outputs)
         self._clock = SwitchClock(config, outputs, self._tables.set_epoch)
         self._has_clock = False
+        self.epoch = 0.0
+        self.traces = TraceEnds(links, lambda: self.current)
         self.set(config.encapsulation, 0.0)
 
     @property
@@ -50,7 +54,8 @@ class Encapsulation:
         return self._ways.neighbours_for(packet)
 
     def adopt(self, entities: Iterable[Entity], epoch: float) -> None:
-        """The switch is there, with these entries."""
+        """The switch is there, with these entries; the epoch is when our own clock was 0, as POSIX."""
+        self.epoch = epoch
         self._clock.adopt(entities, epoch)
 
     def start(self, now: float) -> None:
@@ -66,7 +71,8 @@ class Encapsulation:
 
     def exported(self, export: DirectExport, now: float) -> None:
         """The switch tells of a packet that asks for it."""
-        self._clock.answered(export, now)
+        if not self._clock.answered(export, now):
+            self.traces.collector.export(export, now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
