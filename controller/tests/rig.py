@@ -11,7 +11,7 @@ import wayname_switch
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 
-from wayname.adapter.connection import told
+from wayname.adapter.digests import told
 from wayname.config import parse_config
 from wayname.edge.boundary import (
     Event,

@@ -37,7 +37,10 @@ def test_what_a_flow_is() -> None:
         ("title = 3\n[edge.a]\n", "t.toml: title = 3: give a text"),
         ("[edge.a]\n", "t.toml: title: is missing; give a text"),
         ('title = "T"\n', "t.toml: edge: a lab has at least one edge; write [edge.a]"),
-        (HEAD + "[nodes]\n", "t.toml: nodes: there is no such key; known are edge, flow, host, link, provider, title"),
+        (
+            HEAD + "[nodes]\n",
+            "t.toml: nodes: there is no such key; known are edge, flow, host, link, provider, shim6, title",
+        ),
         (HEAD + "[edge.a.b]\n", "t.toml: [edge.a] b: there is no such key; known are "),
         (
             HEAD + "[edge.Edge-1]\n",

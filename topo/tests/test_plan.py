@@ -31,7 +31,12 @@ def test_two_providers() -> None:
 def test_numbers_are_used_once(name: str) -> None:
     plan = plan_lab(find_lab(name))
     addresses = [str(host.address) for host in plan.hosts.values()]
-    addresses += [str(interface.address) for router in plan.routers.values() for interface in router.interfaces]
+    addresses += [
+        str(address)
+        for router in plan.routers.values()
+        for interface in router.interfaces
+        for address in interface.addresses
+    ]
     macs = [host.mac for host in plan.hosts.values()]
     device_ids = [router.device_id for router in plan.routers.values()]
     for numbers in (addresses, macs, device_ids):

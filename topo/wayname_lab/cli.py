@@ -32,7 +32,8 @@ def show_plan(name: str) -> None:
         for port in router.ports:
             click.echo(f"  port {port.number}  VLAN {port.vlan:<5} to {port.peer}")
         for interface in router.interfaces:
-            click.echo(f"  {interface.address} on VLAN {interface.vlan}")
+            for address in interface.addresses:
+                click.echo(f"  {address} on VLAN {interface.vlan}")
         for route in router.routes:
             via = ", ".join(str(address) for address in route.via) or "nobody (prohibited)"
             click.echo(f"  {route.prefix} via {via}")

@@ -1,5 +1,6 @@
 """Writes the configuration that a router's controller is started with."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wayname_lab.plan import RouterPlan
@@ -37,10 +38,25 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
             "[[interface]]",
             f"vlan = {interface.vlan}",
             f'name = "{interface.name}"',
-            f'addresses = ["{interface.address}"]',
+            f"addresses = {_texts(interface.addresses)}",
             f"advertise = {str(interface.advertise).lower()}",
         ]
     for route in router.routes:
-        via = "[" + ", ".join(f'"{address}"' for address in route.via) + "]" if route.via else '"prohibited"'
+        via = _texts(route.via) if route.via else '"prohibited"'
         lines += ["", "[[route]]", f'prefix = "{route.prefix}"', f"via = {via}"]
+    for provider in router.providers:
+        lines += ["", "[[provider]]", f'name = "{provider.name}"', f'prefix = "{provider.prefix}"']
+        lines.append(f"via = {_texts([provider.via])}")
+    for shim6 in router.shim6:
+        lines += ["", "[[shim6]]", f"prefixes = {_texts(shim6.prefixes)}"]
+        if shim6.wishes.send_timeout is not None:
+            lines.append(f"send_timeout = {shim6.wishes.send_timeout / 1e9}")
+        if shim6.wishes.bytes is not None:
+            lines.append(f"bytes = {shim6.wishes.bytes}")
+        for address, parameters in shim6.hosts:
+            lines += ["", "[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.hex()}"']
     return "\n".join(lines) + "\n"
+
+
+def _texts(values: Iterable[object]) -> str:
+    return "[" + ", ".join(f'"{value}"' for value in values) + "]"

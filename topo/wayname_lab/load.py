@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from wayname_lab.model import Flow, FlowKind, Host, Lab, Link, Quality, Router
+from wayname_lab.model import Flow, FlowKind, Host, Lab, Link, Quality, Router, Shim6
 
 LABS = Path(__file__).resolve().parent.parent / "labs"
 DEFAULT_VLAN = 10
@@ -129,7 +129,7 @@ def _words(kind: type) -> str:
 
 
 def _lab(root: _Section, name: str) -> Lab:
-    root.allow("title", "edge", "provider", "host", "link", "flow")
+    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6")
     routers = [_router(section, router, True) for router, section in root.tables("edge")]
     routers += [_router(section, router, False) for router, section in root.tables("provider")]
     if not any(router.is_edge for router in routers):
@@ -147,7 +147,8 @@ def _lab(root: _Section, name: str) -> Lab:
         if ends.count({link.a, link.b}) > 1:
             raise section.wrong("between", "there is another link between these two; one is enough")
     flows = [_flow(section, {host.name for host in hosts}) for section in root.list("flow")]
-    return Lab(name, root.get("title", str), tuple(routers), tuple(hosts), tuple(links), tuple(flows))
+    shim6 = _shim6(root, hosts) if "shim6" in root.values else None
+    return Lab(name, root.get("title", str), tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6)
 
 
 def _router(section: _Section, name: str, is_edge: bool) -> Router:
@@ -195,6 +196,18 @@ def _flow(section: _Section, hosts: set[str]) -> Flow:
     if kind == "ping" and rate is not None:
         raise section.wrong("rate", "pings have none; leave it out")
     return Flow(kind, section.values["from"], section.values["to"], rate)
+
+
+def _shim6(root: _Section, hosts: list[Host]) -> Shim6:
+    section = _Section("[shim6]", root.get("shim6", dict))
+    section.allow("send_timeout", "bytes")
+    octets = section.get("bytes", int, 0)
+    if octets < 0:
+        raise section.wrong("bytes", "give a number of bytes, or 0 for never")
+    for host in hosts:
+        if host.autoconfigure:
+            raise _Wrong(f"[host.{host.name}] autoconfigure: with [shim6] hosts have addresses that prove each other")
+    return Shim6(section.scaled("send_timeout", TIMES), octets if "bytes" in section.values else None)
 
 
 def _quality(section: _Section) -> Quality:

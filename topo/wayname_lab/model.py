@@ -59,6 +59,14 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
+class Shim6:
+    """Edges speak Shim6: sites have a prefix from each provider, hosts an address that proves the others."""
+
+    send_timeout: int | None = None  # nanoseconds; None: as the controller has it
+    bytes: int | None = None  # after which a session begins
+
+
+@dataclass(frozen=True, slots=True)
 class Lab:
     """A lab as its file describes it."""
 
@@ -68,6 +76,7 @@ class Lab:
     hosts: tuple[Host, ...]
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]
+    shim6: Shim6 | None = None
 
     @property
     def edges(self) -> tuple[Router, ...]:

@@ -2,6 +2,8 @@
 
     2001:db8:SITE:VLAN::/64     hosts behind an edge; sites have numbers in the file's order, VLANs their digits
     2001:db8:SITE:VLAN::1       their router; hosts have ::11, ::12, ... in the file's order
+                                (where edges speak Shim6: prefixes of each provider, see numbering.py, and hosts
+                                have hash-based addresses)
     2001:db8:0:LINK::/64        a link between routers, numbered in the file's order; ::1 and ::2 are its ends
     VLAN 1000 + LINK            the same link inside either router
 
@@ -14,7 +16,9 @@ from collections import deque
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
-from wayname_lab.model import Host, Lab, Link, Quality
+from wayname_lab.identities import provable_address
+from wayname_lab.model import Host, Lab, Link, Quality, Shim6
+from wayname_lab.numbering import Numbering
 
 FIRST_LINK_VLAN = 1000
 DEFAULT_ROUTE = IPv6Network("::/0")
@@ -36,7 +40,7 @@ class PlannedInterface:
 
     vlan: int
     name: str
-    address: IPv6Interface
+    addresses: tuple[IPv6Interface, ...]
     advertise: bool
 
 
@@ -49,6 +53,24 @@ class PlannedRoute:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedProvider:
+    """Who gave a site a prefix, and its router."""
+
+    name: str
+    prefix: IPv6Network
+    via: IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedShim6:
+    """Hosts of a VLAN that their edge speaks Shim6 for: addresses, and what proves them."""
+
+    prefixes: tuple[IPv6Network, ...]
+    wishes: Shim6
+    hosts: tuple[tuple[IPv6Address, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RouterPlan:
     """Everything that a router is configured with."""
 
@@ -58,6 +80,8 @@ class RouterPlan:
     ports: tuple[PlannedPort, ...]
     interfaces: tuple[PlannedInterface, ...]
     routes: tuple[PlannedRoute, ...]
+    providers: tuple[PlannedProvider, ...] = ()
+    shim6: tuple[PlannedShim6, ...] = ()
 
     def port_to(self, peer: str) -> PlannedPort:
         """Return the port whose other end is there."""
@@ -89,7 +113,7 @@ class Plan:
 
 def plan_lab(lab: Lab) -> Plan:
     """Number everything in a lab."""
-    sites = {edge.name: number for number, edge in enumerate(lab.edges, 1)}
+    numbering = Numbering(lab)
     routers = {}
     for device_id, router in enumerate(lab.routers, 1):
         hosts = [host for host in lab.hosts if host.edge == router.name]
@@ -97,21 +121,30 @@ def plan_lab(lab: Lab) -> Plan:
         attached = [(host.vlan, host.name, Quality()) for host in hosts]
         attached += [(FIRST_LINK_VLAN + number, _other_end(link, router.name), link.quality) for number, link in ends]
         ports = tuple(PlannedPort(number, *what) for number, what in enumerate(attached, 1))
+        vlans = sorted({host.vlan for host in hosts})
         interfaces = [
-            PlannedInterface(vlan, f"site{vlan}", IPv6Interface((_site_address(sites[router.name], vlan, 1), 64)), True)
-            for vlan in sorted({host.vlan for host in hosts})
+            PlannedInterface(vlan, f"site{vlan}", _routers_on(numbering.subnets(router.name, vlan)), lab.shim6 is None)
+            for vlan in vlans
         ]
         for number, link in ends:
             peer = _other_end(link, router.name)
             address = IPv6Interface((_link_address(number, link, router.name), 64))
-            interfaces.append(PlannedInterface(FIRST_LINK_VLAN + number, f"to-{peer}", address, False))
-        routes = _routes(lab, router.name, router.is_edge, sites)
-        routers[router.name] = RouterPlan(router.name, device_id, router.is_edge, ports, tuple(interfaces), routes)
-    return Plan(lab, routers, {host.name: _host(lab, host, sites[host.edge], routers) for host in lab.hosts})
+            interfaces.append(PlannedInterface(FIRST_LINK_VLAN + number, f"to-{peer}", (address,), False))
+        routers[router.name] = RouterPlan(
+            router.name,
+            device_id,
+            router.is_edge,
+            ports,
+            tuple(interfaces),
+            _routes(lab, router.name, router.is_edge, numbering),
+            _providers(lab, router.name, numbering) if router.is_edge else (),
+            tuple(_shim6(lab, router.name, vlan, numbering) for vlan in vlans if lab.shim6 is not None),
+        )
+    return Plan(lab, routers, {host.name: _host(lab, host, numbering, routers) for host in lab.hosts})
 
 
-def _site_address(site: int, vlan: int, host: int) -> str:
-    return f"2001:db8:{site}:{vlan}::{host}"
+def _routers_on(subnets: list[IPv6Network]) -> tuple[IPv6Interface, ...]:
+    return tuple(IPv6Interface((subnet[1], subnet.prefixlen)) for subnet in subnets)
 
 
 def _link_address(number: int, link: Link, router: str) -> IPv6Address:
@@ -122,38 +155,80 @@ def _other_end(link: Link, router: str) -> str:
     return link.b if router == link.a else link.a
 
 
-def _host(lab: Lab, host: Host, site: int, routers: dict[str, RouterPlan]) -> HostPlan:
+def _providers(lab: Lab, edge: str, numbering: Numbering) -> tuple[PlannedProvider, ...]:
+    neighbours = _neighbours(lab, edge)
+    return tuple(
+        PlannedProvider(name, numbering.given(name, edge), neighbours[name]) for name in numbering.providers_of(edge)
+    )
+
+
+def _shim6(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedShim6:
+    subnets = numbering.subnets(edge, vlan)
+    hosts = [host.name for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan)]
+    provable = (provable_address(host, subnets) for host in hosts)
+    proofs = tuple((address, parameters.encode()) for address, parameters in provable)
+    return PlannedShim6(tuple(subnets), lab.shim6 or Shim6(), proofs)
+
+
+def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterPlan]) -> HostPlan:
+    site = numbering.site(host.edge)
     number = [other.name for other in lab.hosts if other.edge == host.edge].index(host.name) + 11
     mac = f"02:00:00:00:{site:02x}:{number:02x}"
-    text = _site_address(site, host.vlan, number)
+    subnets = numbering.subnets(host.edge, host.vlan)
+    address = IPv6Address(f"{subnets[0].network_address}{number}")
     if host.autoconfigure:
         # What stateless autoconfiguration makes of this MAC (RFC 4291, appendix A).
-        text = f"2001:db8:{site}:{host.vlan}:0:ff:fe00:{site:02x}{number:02x}"
-    gateway = IPv6Address(_site_address(site, host.vlan, 1))
+        address = subnets[0][int(IPv6Address(f"::ff:fe00:{site:02x}{number:02x}"))]
+    if lab.shim6 is not None:
+        address, _ = provable_address(host.name, subnets)
+    gateway = subnets[0][1]
     port = routers[host.edge].port_to(host.name).number
-    address = IPv6Interface((text, 64))
-    return HostPlan(host.name, host.edge, port, host.vlan, mac, address, gateway, host.autoconfigure)
+    interface = IPv6Interface((address, subnets[0].prefixlen))
+    return HostPlan(host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure)
 
 
-def _routes(lab: Lab, router: str, is_edge: bool, sites: dict[str, int]) -> tuple[PlannedRoute, ...]:
-    providers = {provider.name for provider in lab.providers}
-    neighbours = {
+def _neighbours(lab: Lab, router: str) -> dict[str, IPv6Address]:
+    """Return the routers at the other ends of a router's links, and their addresses there."""
+    return {
         _other_end(link, router): _link_address(number, link, _other_end(link, router))
         for number, link in enumerate(lab.links, 1)
         if router in (link.a, link.b)
     }
+
+
+def _routes(lab: Lab, router: str, is_edge: bool, numbering: Numbering) -> tuple[PlannedRoute, ...]:
+    providers = {provider.name for provider in lab.providers}
+    neighbours = _neighbours(lab, router)
     towards_providers = tuple(address for name, address in neighbours.items() if name in providers)
+    if lab.shim6 is not None and not is_edge:
+        return _routes_of_provider(lab, router, neighbours, numbering)
     routes = []
     if is_edge:
         # Without it, packets to a VLAN that the site has not would go to the providers and come back.
-        routes.append(PlannedRoute(IPv6Network(f"2001:db8:{sites[router]}::/48"), ()))
-    for edge, site in sites.items():
+        routes += [PlannedRoute(prefix, ()) for prefix in numbering.site_prefixes(router)]
+    for edge in (edge.name for edge in lab.edges):
         shortest = _shortest(lab, router, edge, providers)
         via = tuple(address for name, address in neighbours.items() if name in shortest)
         if edge != router and via and (not is_edge or edge in neighbours):
-            routes.append(PlannedRoute(IPv6Network(f"2001:db8:{site}::/48"), via))
+            routes += [PlannedRoute(prefix, via) for prefix in numbering.site_prefixes(edge)]
     if towards_providers:
         routes.append(PlannedRoute(DEFAULT_ROUTE, towards_providers))
+    return tuple(routes)
+
+
+def _routes_of_provider(
+    lab: Lab, router: str, neighbours: dict[str, IPv6Address], numbering: Numbering
+) -> tuple[PlannedRoute, ...]:
+    """Return the routes of a provider that gives prefixes: to its customers, and to other providers for theirs."""
+    providers = {provider.name for provider in lab.providers}
+    customers = [edge.name for edge in lab.edges if router in numbering.providers_of(edge.name)]
+    routes = [PlannedRoute(numbering.given(router, edge), (neighbours[edge],)) for edge in customers]
+    routes.append(PlannedRoute(numbering.aggregate(router), ()))
+    for other in sorted(providers - {router}):
+        shortest = _shortest(lab, router, other, providers)
+        via = tuple(address for name, address in neighbours.items() if name in shortest)
+        if via:
+            routes.append(PlannedRoute(numbering.aggregate(other), via))
     return tuple(routes)
 
 

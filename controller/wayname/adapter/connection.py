@@ -8,18 +8,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4DigestList, P4PacketOut, P4Schema
+from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r
 
+from wayname.adapter.digests import told
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
-    DirectExport,
     Idle,
     Input,
-    Learned,
     PacketIn,
     PacketOut,
     Update,
@@ -240,10 +239,3 @@ class Connection:
             case GRPCStatusCode.PERMISSION_DENIED:
                 return SwitchError(f"the switch at {address} listens to another controller; stop that one")
         return SwitchError(f"the switch at {address}: {error.message or error.code.name}; it is asked again")
-
-
-def told(digest: P4DigestList) -> list[Input]:
-    """Return what the members of a digest say."""
-    if digest.digest_id == "direct_export":
-        return [DirectExport(**member) for member in digest]
-    return [Learned(member["port"], member["vlan"], member["source"]) for member in digest]

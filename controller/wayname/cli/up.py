@@ -27,7 +27,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
     """
     import structlog
 
-    from wayname.adapter import SwitchError
+    from wayname.adapter import StateError, SwitchError
     from wayname.api.server import AddressError
     from wayname.cli.controller import run
     from wayname.config import ConfigError, load_config
@@ -38,7 +38,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
         config = load_config(file)
         set_up_logs(config.controller.log_level, config.controller.log_format)
         run(config, replace_pipeline)
-    except (ConfigError, ProgramError, SwitchError) as error:
+    except (ConfigError, ProgramError, StateError, SwitchError) as error:
         raise Failure(str(error)) from None
     except AddressError as error:
         raise Failure(f"{file}: controller.api: {error}") from None

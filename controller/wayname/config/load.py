@@ -10,12 +10,14 @@ from typing import Any
 
 from wayname.config.checks import between, is_name, link_of, network, one_of
 from wayname.config.encapsulation.load import load_encapsulation
+from wayname.config.load_shim6 import read_shim6
 from wayname.config.model import (
     Config,
     ControllerConfig,
     Interface,
     LinkAddress,
     Port,
+    Provider,
     Refusal,
     Route,
     SwitchConfig,
@@ -51,12 +53,14 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: is not TOML ({error}); correct the line") from None
     switch = _switch(root.table("switch"), folder)
-    controller = _controller(root.table("controller"))
+    controller = _controller(root.table("controller"), folder, switch.device_id)
     timing = _timing(root.table("timing"))
     ports = _ports(root)
     interfaces = _interfaces(root, ports, switch.device_id)
     routes = _routes(root, interfaces)
-    config = Config(switch, controller, timing, ports, interfaces, routes)
+    config = Config(
+        switch, controller, timing, ports, interfaces, routes, _providers(root, interfaces), read_shim6(root)
+    )
     config = replace(config, encapsulation=load_encapsulation(root.tables, config))
     root.close()
     return config
@@ -93,7 +97,7 @@ def _switch(table: Table, folder: Path) -> SwitchConfig:
     return config
 
 
-def _controller(table: Table) -> ControllerConfig:
+def _controller(table: Table, folder: Path, device_id: int) -> ControllerConfig:
     def is_api(text: str) -> str | None:
         if text.startswith("unix:/"):
             return None
@@ -104,6 +108,7 @@ def _controller(table: Table) -> ControllerConfig:
         log_level=table.take("log_level", str, "info", one_of("debug", "info", "warning", "error")),
         log_format=table.take("log_format", str, "text", one_of("text", "json")),
         events=table.take("events", int, 1000, between(1, 1_000_000)),
+        state=folder / table.take("state", str, f"wayname-{device_id}.state"),
     )
     table.close()
     return config
@@ -209,6 +214,25 @@ def _routes(root: Table, interfaces: tuple[Interface, ...]) -> tuple[Route, ...]
             raise table.error("via", wrong, 'write a list of addresses, "prohibited" or "discard"')
         table.close()
     return tuple(routes)
+
+
+def _providers(root: Table, interfaces: tuple[Interface, ...]) -> tuple[Provider, ...]:
+    providers: list[Provider] = []
+    for table in root.tables("provider"):
+        name = table.take("name", str, check=is_name)
+        if any(provider.name == name for provider in providers):
+            raise table.error("name", f"{name!r} is there twice", "give every provider a name of its own")
+        prefix = table.parse("prefix", network, "write PREFIX/LENGTH as in 2001:db8:1::/48")
+        for other in providers:
+            if other.prefix.overlaps(prefix):
+                mend = "a prefix is of one provider only"
+                raise table.error("prefix", f"{prefix} overlaps {other.prefix} of {other.name}", mend)
+        via = table.take("via", list)
+        if not via:
+            raise table.error("via", "is empty", "write the addresses of the provider's routers")
+        providers.append(Provider(name, prefix, _next_hops(table, via, interfaces)))
+        table.close()
+    return tuple(providers)
 
 
 def _next_hops(table: Table, via: list[Any], interfaces: tuple[Interface, ...]) -> tuple[tuple[LinkAddress, int], ...]:

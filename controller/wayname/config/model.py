@@ -11,6 +11,7 @@ from pathlib import Path
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
+from wayname.config.shim6 import Shim6
 from wayname.wire.mac import Mac
 
 
@@ -50,6 +51,8 @@ class ControllerConfig:
     log_level: str = "info"
     log_format: str = "text"
     events: int = 1000
+    # Where it writes down what the next controller must know; sessions only.
+    state: Path = Path("wayname.state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,15 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class Provider:
+    """Who gave the site a prefix: what bears an address of it leaves by this provider (RFC 3704)."""
+
+    name: str
+    prefix: Network
+    via: tuple[tuple[LinkAddress, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of one switch."""
 
@@ -130,6 +142,8 @@ class Config:
     ports: tuple[Port, ...] = ()
     interfaces: tuple[Interface, ...] = ()
     routes: tuple[Route, ...] = ()
+    providers: tuple[Provider, ...] = ()
+    shim6: tuple[Shim6, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
 
     @property

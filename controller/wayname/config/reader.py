@@ -88,10 +88,11 @@ class Table:
 
     def tables(self, key: str) -> Iterator[Table]:
         """Yield the tables of a list such as `[[port]]`."""
+        path = f"{self._path}.{key}" if self._path else key
         for number, values in enumerate(self.take(key, list, [])):
             if not isinstance(values, dict):
                 raise self.error(f"{key}[{number}]", f"is {values!r}", f"write [[{key}]] with its keys below")
-            yield Table(self._file, f"{key}[{number}]", values)
+            yield Table(self._file, f"{path}[{number}]", values)
 
     def close(self) -> None:
         """Complain of a key that was never taken."""

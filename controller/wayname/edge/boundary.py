@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum, StrEnum
+from ipaddress import IPv6Address
 
 import finsy as fy
 
@@ -80,6 +81,38 @@ class Idle:
     entry: fy.P4TableEntry
 
 
+class News(IntEnum):
+    """What the data plane found out about a session (`NEWS_*` in p4src)."""
+
+    WATCH = 1
+    SILENT = 2
+    LEFT_PATH = 3
+    UNANSWERED = 4
+    FOLLOWED = 5
+    HEARD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class SessionNews:
+    """One member of a `session_news` digest; the age, in seconds, is that of the first unanswered packet."""
+
+    kind: News
+    session: int
+    path_from: int
+    path_to: int
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairActive:
+    """Two addresses without a session exchanged enough to be worth one; a member of a `pair_active` digest."""
+
+    source: IPv6Address
+    destination: IPv6Address
+    bytes: int
+    age: float
+
+
 class UpdateKind(Enum):
     """What is done to an entity."""
 
@@ -117,8 +150,17 @@ class CloseCapture:
     number: int
 
 
-Command = OpenCapture | CloseCapture
-Input = SwitchUp | SwitchDown | PacketIn | Learned | DirectExport | Idle | WriteFailed | Command
+@dataclass(frozen=True, slots=True)
+class MoveSession:
+    """A command: let a session use this path from now on; whoever sends it has asked whether it may."""
+
+    session: int
+    path: int
+
+
+Command = OpenCapture | CloseCapture | MoveSession
+Digest = Learned | DirectExport | SessionNews | PairActive
+Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +176,17 @@ class OutKind(IntEnum):
     SEND = 0
     FLOOD = 1
     SUBMIT = 2
+    KEEPALIVE = 3
+    CHECK = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PacketOut:
-    """A packet of the controller: sent by a port as it is, flooded in a VLAN, or submitted as if it came by a port."""
+    """A packet of the controller: sent by a port as it is, flooded in a VLAN, or submitted as if it came by a port.
+
+    A keepalive leaves by its session's path if nothing else did lately; a check never leaves, the switch looks at its
+    session.
+    """
 
     payload: bytes
     kind: OutKind
@@ -175,4 +223,12 @@ class Captured:
     arrives: bool
 
 
-Output = Write | PacketOut | Event | Captured
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Something that a controller that is started again has to know, in place of what this key had; None is nothing."""
+
+    key: str
+    value: Json
+
+
+Output = Write | PacketOut | Event | Captured | Remember

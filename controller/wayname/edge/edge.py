@@ -30,6 +30,7 @@ from wayname.edge.liveness import Liveness
 from wayname.edge.neighbours import Neighbours
 from wayname.edge.outputs import Outputs
 from wayname.edge.ports import want_ports
+from wayname.edge.providers import Providers
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
 from wayname.edge.stations import Stations
@@ -58,8 +59,9 @@ class Edge:
         outputs = self._outputs = Outputs()
         links = self._links = Links(config, outputs)
         want_ports(config, outputs.desired)
-        want_interfaces(config, outputs.desired)
-        self.routes = Routes(config, outputs)
+        providers = Providers(config)
+        want_interfaces(config, providers.tables.values(), outputs.desired)
+        self.routes = Routes(config, providers, outputs)
         room = schema.tables["neighbours"].size
         self.neighbours = Neighbours(config, room, self.routes.next_hops, links, outputs, rng)
         self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)

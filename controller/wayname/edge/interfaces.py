@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from ipaddress import IPv6Address
 
 from wayname.config.model import Config, Interface
 from wayname.edge.desired import Desired
 from wayname.pipeline import entries
+from wayname.pipeline.entries import MAIN_ROUTES
 
 
-def want_interfaces(config: Config, desired: Desired) -> None:
-    """Want the entries of all interfaces: their MACs, addresses and prefixes."""
+def want_interfaces(config: Config, tables: Collection[int], desired: Desired) -> None:
+    """Want the entries of all interfaces: their MACs, addresses and prefixes, these in all route tables."""
     for interface in config.interfaces:
         desired.put(entries.interface(interface.vlan, interface.mac, interface.error_address))
         desired.put(entries.source_mac(interface.vlan, interface.mac))
         for address in answered_addresses(interface):
             desired.put(entries.own_address(interface.vlan, address))
-            desired.put(entries.route_local(address))
+            for table in (MAIN_ROUTES, *tables):
+                desired.put(entries.route_local(address, table))
         for own in interface.global_addresses:
             if own.network.prefixlen < 128:
-                desired.put(entries.route_connected(own.network, interface.vlan))
+                for table in (MAIN_ROUTES, *tables):
+                    desired.put(entries.route_connected(own.network, interface.vlan, table))
 
 
 def answered_addresses(interface: Interface) -> list[IPv6Address]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wayname.edge.boundary import Captured, Event, Json, Output, PacketOut, Severity, Write
+from wayname.edge.boundary import Captured, Event, Json, Output, PacketOut, Remember, Severity, Write
 from wayname.edge.desired import Desired
 
 
@@ -25,6 +25,10 @@ class Outputs:
     def captured(self, captured: Captured) -> None:
         """Hand on a captured packet."""
         self._queue.append(captured)
+
+    def remember(self, key: str, value: Json) -> None:
+        """Write something down before anything is done that another controller would have to know of."""
+        self._queue.append(Remember(key, value))
 
     def event(
         self,

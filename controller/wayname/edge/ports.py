@@ -19,8 +19,8 @@ LOOPBACK_RATE = 100
 def want_ports(config: Config, desired: Desired) -> None:
     """Want the entries of all ports and VLANs."""
     desired.put(entries.copies_to_controller())
-    desired.put(entries.learn_digest())
-    desired.put(entries.export_digest())
+    for name in entries.DIGESTS:
+        desired.put(entries.digest(name))
     for reason in (each for each in Punt if each not in CAPTURES):
         desired.put(entries.rate("punt_meter", reason, LOOPBACK_RATE if reason is Punt.LOOPBACK else PUNT_RATE))
     for port in config.ports:

@@ -10,7 +10,9 @@ from typing import TypeVar
 from wayname.config.model import Config, LinkAddress, Refusal, Route
 from wayname.edge.outputs import Outputs
 from wayname.edge.prefixes import Prefixes
+from wayname.edge.providers import Providers
 from wayname.pipeline import entries
+from wayname.pipeline.entries import MAIN_ROUTES
 
 Via = tuple[tuple[LinkAddress, int], ...]
 _T = TypeVar("_T", bound=Hashable)
@@ -19,11 +21,13 @@ _T = TypeVar("_T", bound=Hashable)
 class Routes:
     """Keeps `routes`, `nexthops`, `spreads` and their groups."""
 
-    def __init__(self, config: Config, outputs: Outputs) -> None:
+    def __init__(self, config: Config, providers: Providers, outputs: Outputs) -> None:
         self._config = config
         self._outputs = outputs
         self._down: set[LinkAddress] = set()
-        by_hops = [route.via for route in config.routes if route.via]
+        # Each with the number of its table.
+        self._placed = [(MAIN_ROUTES, route) for route in config.routes] + providers.routes(config)
+        by_hops = [route.via for _, route in self._placed if route.via]
         of_routes = [hop for via in by_hops for hop, _ in via]
         self.next_hops: Collection[LinkAddress] = dict.fromkeys([*of_routes, *config.encapsulation.next_hops])
         self._numbers = _numbers(self.next_hops, _link_text)
@@ -34,8 +38,8 @@ class Routes:
         for via in self._spreads:
             for hop, _ in via:
                 outputs.desired.put(entries.spread_member(self._numbers[hop]))
-        for route in config.routes:
-            self._want(route)
+        for table, route in self._placed:
+            self._want(table, route)
 
     def number(self, hop: LinkAddress) -> int:
         """Return the number of a next hop, which the same next hop has under any configuration."""
@@ -57,10 +61,10 @@ class Routes:
             self._down.add(hop)
         else:
             self._down.remove(hop)
-        changed = [route for route in self._config.routes if any(each == hop for each, _ in route.via)]
-        for route in changed:
-            self._want(route)
-        return changed
+        changed = [(table, route) for table, route in self._placed if any(each == hop for each, _ in route.via)]
+        for table, route in changed:
+            self._want(table, route)
+        return [route for _, route in changed]
 
     def neighbours_for(self, destination: IPv6Address) -> list[LinkAddress]:
         """Return the neighbours that a packet may be passed to, by its destination's longest prefix."""
@@ -81,24 +85,25 @@ class Routes:
                 prefixes.add(address.network, interface.vlan)
         return prefixes
 
-    def _want(self, route: Route) -> None:
+    def _want(self, table: int, route: Route) -> None:
         desired = self._outputs.desired
         alive = {self._numbers[hop]: weight for hop, weight in route.via if hop not in self._down}
         if route.refusal is not None:
-            desired.put(entries.route_refused(route.prefix, route.refusal is Refusal.PROHIBITED))
+            desired.put(entries.route_refused(route.prefix, route.refusal is Refusal.PROHIBITED, table))
         elif not alive:
-            desired.remove(entries.route_refused(route.prefix, True))
+            desired.remove(entries.route_refused(route.prefix, True, table))
             if len(route.via) > 1:
                 number = self._spreads[route.via]
                 desired.remove(entries.spread(number))
                 desired.remove(entries.spread_group(number, {}))
         elif len(route.via) == 1:
-            desired.put(entries.route_nexthop(route.prefix, *alive))
+            [number] = alive
+            desired.put(entries.route_nexthop(route.prefix, number, table))
         else:
             number = self._spreads[route.via]
             desired.put(entries.spread_group(number, alive))
             desired.put(entries.spread(number))
-            desired.put(entries.route_spread(route.prefix, number))
+            desired.put(entries.route_spread(route.prefix, number, table))
 
 
 def _link_text(hop: LinkAddress) -> str:

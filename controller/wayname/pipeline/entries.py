@@ -5,7 +5,7 @@ All values are plain integers, as finsy gives them when it reads entries back, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv6Address, IPv6Network
 from typing import TypeVar
 
@@ -29,9 +29,14 @@ Readable = TypeVar("Readable", bound=Entity | fy.P4CounterEntry)
 CPU_PORT = 510
 CPU_SESSION = 1
 MOST_IN_SPREAD = 16
+MAIN_ROUTES = 0  # the table `routes`; others are numbers in `routes_by_table`
+DIGESTS = ("learn", "direct_export")
 
 
-def table_entry(table: str, keys: dict[str, int | tuple[int, int]], action: str, **arguments: int) -> fy.P4TableEntry:
+Keys = Mapping[str, int | tuple[int, int]]
+
+
+def table_entry(table: str, keys: Keys, action: str, **arguments: int) -> fy.P4TableEntry:
     """An entry of a table, by its keys, its action and the action's arguments."""
     return fy.P4TableEntry(table, match=fy.Match(**keys), action=fy.Action(action, **arguments))
 
@@ -93,35 +98,41 @@ def own_address(vlan: int, address: IPv6Address) -> fy.P4TableEntry:
     return table_entry("own_addresses", {"vlan": vlan, "target": int(address)}, "own_address")
 
 
-def _route(prefix: IPv6Network, action: str, **arguments: int) -> fy.P4TableEntry:
-    # A prefix of length 0 is an absent key.
-    keys = {"destination": (int(prefix.network_address), prefix.prefixlen)} if prefix.prefixlen else {}
-    return table_entry("routes", {**keys}, action, **arguments)
+def prefix_keys(key: str, prefix: IPv6Network) -> Keys:
+    """Return a prefix as the key of longest match: one of length 0 is an absent key."""
+    return {key: (int(prefix.network_address), prefix.prefixlen)} if prefix.prefixlen else {}
 
 
-def route_local(address: IPv6Address) -> fy.P4TableEntry:
+def _route(prefix: IPv6Network, table: int, action: str, **arguments: int) -> fy.P4TableEntry:
+    keys = prefix_keys("destination", prefix)
+    if table:
+        return table_entry("routes_by_table", {"route_table": table, **keys}, action, **arguments)
+    return table_entry("routes", keys, action, **arguments)
+
+
+def route_local(address: IPv6Address, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
     """An address of the router."""
-    return _route(IPv6Network(address), "route_local")
+    return _route(IPv6Network(address), table, "route_local")
 
 
-def route_connected(prefix: IPv6Network, vlan: int) -> fy.P4TableEntry:
+def route_connected(prefix: IPv6Network, vlan: int, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
     """A prefix on a link of the router."""
-    return _route(prefix, "route_connected", vlan=vlan)
+    return _route(prefix, table, "route_connected", vlan=vlan)
 
 
-def route_nexthop(prefix: IPv6Network, number: int) -> fy.P4TableEntry:
+def route_nexthop(prefix: IPv6Network, number: int, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
     """A route by one next hop."""
-    return _route(prefix, "route_nexthop", nexthop=number)
+    return _route(prefix, table, "route_nexthop", nexthop=number)
 
 
-def route_spread(prefix: IPv6Network, number: int) -> fy.P4TableEntry:
+def route_spread(prefix: IPv6Network, number: int, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
     """A route by several next hops."""
-    return _route(prefix, "route_spread", spread=number)
+    return _route(prefix, table, "route_spread", spread=number)
 
 
-def route_refused(prefix: IPv6Network, told: bool) -> fy.P4TableEntry:
+def route_refused(prefix: IPv6Network, told: bool, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
     """A route that leads nowhere, of which the sender is told or not."""
-    return _route(prefix, "route_prohibited" if told else "route_discard")
+    return _route(prefix, table, "route_prohibited" if told else "route_discard")
 
 
 def nexthop(number: int, vlan: int, address: IPv6Address) -> fy.P4TableEntry:
@@ -168,14 +179,9 @@ def copies_to_controller() -> fy.P4CloneSessionEntry:
     return fy.P4CloneSessionEntry(CPU_SESSION, replicas=(CPU_PORT,))
 
 
-def learn_digest() -> fy.P4DigestEntry:
-    """New stations are told at once, a burst of them together."""
-    return fy.P4DigestEntry("learn", max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
-
-
-def export_digest() -> fy.P4DigestEntry:
-    """Direct exports, many at once."""
-    return fy.P4DigestEntry("direct_export", max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
+def digest(name: str) -> fy.P4DigestEntry:
+    """News are told at once, a burst of them together."""
+    return fy.P4DigestEntry(name, max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
 
 
 def everything() -> list[Entity]:
@@ -187,6 +193,5 @@ def everything() -> list[Entity]:
         fy.P4ActionProfileMember(),
         fy.P4ActionProfileGroup(),
         fy.P4MeterEntry(),
-        fy.P4DigestEntry("learn"),
-        fy.P4DigestEntry("direct_export"),
+        *(fy.P4DigestEntry(name) for name in DIGESTS),
     ]

@@ -36,6 +36,13 @@ class Contexts:
         self._by_name[name] = self._by_tag[tag] = self._by_nonce[nonce] = context
         return context
 
+    def restore(self, context: Context) -> None:
+        """Take a context from earlier on; its exchange is over, so that any nonce will do."""
+        context.nonce = self._new_nonce()
+        self._by_name[context.name] = self._by_tag[context.tag] = self._by_nonce[context.nonce] = context
+        tag, context.peer_tag = context.peer_tag, None
+        self.set_peer_tag(context, tag)
+
     def renew_nonce(self, context: Context) -> None:
         """Give a context another nonce for a new exchange."""
         del self._by_nonce[context.nonce]

@@ -83,6 +83,10 @@ class Endpoint:
         context = self.contexts.named(name) or self.contexts.create(name, pair)
         self._machine.fire(context, Trigger.ESTABLISH, Arrival(context.exchange), now)
 
+    def restore(self, context: Context) -> None:
+        """Go on with an established context of an earlier endpoint; its host is served before or afterwards."""
+        self.contexts.restore(context)
+
     def discard(self, name: ContextName, now: float) -> None:
         """Forget a context; the peer is not told (section 9)."""
         context = self.contexts.named(name)

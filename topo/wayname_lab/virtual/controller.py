@@ -9,7 +9,7 @@ from finsy import P4DigestList, P4PacketIn, P4PacketOut, P4Schema
 from finsy.p4entity import decode_entity
 from finsy.proto import p4r
 
-from wayname.adapter.connection import told
+from wayname.adapter.digests import told
 from wayname.config.model import Config
 from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind

@@ -1,0 +1,221 @@
+"""Two edges' sessions with the packets between them, on a clock that the test moves; no switch."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, IPv6Network
+
+import finsy as fy
+
+from wayname.config import parse_config
+from wayname.edge.boundary import Event, Json, News, OutKind, PacketIn, PairActive, Remember, SessionNews
+from wayname.edge.outputs import Outputs
+from wayname.edge.providers import Providers
+from wayname.edge.sessions.session import Session
+from wayname.edge.sessions.sessions import Sessions
+from wayname.edge.sessions.ways_out import WaysOut
+from wayname.shim6.messages import MessageType
+from wayname.wire.ipv6 import Packet
+from wayname_lab.identities import provable_address
+
+DELAY = 0.01
+MOST = 100
+UPLINKS = ("p", "q")
+
+
+def configuration(site: int, more: str = "") -> tuple[str, IPv6Address]:
+    """Return a site's configuration, and the address of its host."""
+    prefixes = [f"2001:db8:{provider}0{site}:10::/64" for provider in (1, 2)]
+    address, parameters = provable_address(f"h{site}", [IPv6Network(prefix) for prefix in prefixes])
+    lines = ["[[port]]", "number = 1", "vlan = 10", "tagged = [20, 21]"]
+    lines += ["[[interface]]", "vlan = 10", f'addresses = ["2001:db8:10{site}:10::1/64"]']
+    for number, name in enumerate(UPLINKS, 1):
+        lines += ["[[interface]]", f"vlan = {19 + number}", f'addresses = ["2001:db8:0:{number}::{site}/64"]']
+        lines += ["[[provider]]", f'name = "{name}"', f'prefix = "2001:db8:{number}0{site}::/48"']
+        lines += [f'via = ["2001:db8:0:{number}::9"]']
+    lines += ["[[shim6]]", f'prefixes = ["{prefixes[0]}", "{prefixes[1]}"]', more]
+    lines += ["[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.encode().hex()}"']
+    return "\n".join(lines), address
+
+
+class Ways(WaysOut):
+    """The ways out of an edge: providers may be closed, what is sent is kept."""
+
+    def __init__(self, providers: Providers) -> None:
+        self.submitted: list[PacketIn] = []
+        self.closed: set[str] = set()
+        self.sent: list[Packet] = []
+        self.within_switch: list[tuple[OutKind, Packet]] = []
+        self._providers = providers
+
+    def is_open(self, address: IPv6Address) -> bool:
+        """Whether its provider is there."""
+        provider = self._providers.of(address)
+        return provider is None or provider.name not in self.closed
+
+    def send(self, packet: Packet) -> None:
+        """Keep a packet."""
+        self.sent.append(packet)
+
+    def submit(self, original: PacketIn) -> None:
+        """Keep what goes through the switch again."""
+        self.submitted.append(original)
+
+    def within(self, kind: OutKind, packet: Packet) -> None:
+        """Keep what the switch would get."""
+        self.within_switch.append((kind, packet))
+
+
+@dataclass
+class Side:
+    """One edge; its controller may be killed."""
+
+    site: int
+    more: str = ""
+    memory: dict[str, Json] = field(default_factory=dict)
+    held: dict[str, fy.P4TableEntry] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    sessions: Sessions | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        text, self.host = configuration(self.site, self.more)
+        self.config = parse_config(text)
+        self.providers = Providers(self.config)
+
+    def start(self, now: float) -> None:
+        """Start a controller that knows what the last one wrote down."""
+        self.seed += 1
+        self.outputs = Outputs()
+        self.ways = Ways(self.providers)
+        rng = random.Random(1000 * self.site + self.seed)
+        self.sessions = Sessions(self.config, MOST, self.providers, self.ways, self.outputs, rng, dict(self.memory))
+        self.outputs.desired.compare(self.held.values())
+        self.outputs.connected = True
+        self.sessions.start(now)
+
+    def carry_out(self) -> None:
+        """Do what the outputs say."""
+        for output in self.outputs.take():
+            if isinstance(output, Remember):
+                self.memory.pop(output.key, None)
+                if output.value is not None:
+                    self.memory[output.key] = output.value
+            elif isinstance(output, Event):
+                self.events.append(output)
+        self.held = {str(each): each for each in self.outputs.desired.wanted() if isinstance(each, fy.P4TableEntry)}
+
+    @property
+    def only(self) -> Session:
+        """The only session."""
+        assert self.sessions is not None
+        [session] = self.sessions
+        return session
+
+    def entries(self, table: str) -> list[dict[str, int]]:
+        """Return keys and arguments of a table's entries."""
+        found = [each for each in self.held.values() if each.table_id == table]
+        return [{**(each.match or {}), **each.action.args} for each in found if isinstance(each.action, fy.Action)]
+
+    def kinds(self) -> list[str]:
+        """Return the kinds of all events."""
+        return [event.kind for event in self.events]
+
+
+class Pair:
+    """Two sides, and the network between them."""
+
+    def __init__(self, more: str = "") -> None:
+        self.now = 100.0
+        self.a, self.b = Side(1, more), Side(2, more)
+        self.under_way: list[tuple[float, Packet]] = []
+        self.steps = 0
+        for side in (self.a, self.b):
+            side.start(self.now)
+            self.collect(side)
+
+    def collect(self, side: Side) -> None:
+        """Carry out what a side says, and put its packets on their way."""
+        side.carry_out()
+        packets, side.ways.sent = side.ways.sent, []
+        self.under_way += [(self.now + DELAY, packet) for packet in packets]
+
+    def talk(self, a: bool = True, b: bool = False) -> None:
+        """Let the switches say that the hosts talk."""
+        for side, other, does in ((self.a, self.b, a), (self.b, self.a, b)):
+            if does and side.sessions is not None:
+                side.sessions.pair_active(PairActive(side.host, other.host, 2048, 1.0), self.now)
+                self.collect(side)
+
+    def tell(self, side: Side, kind: News, path_from: int = 0, path_to: int = 0, age: float = 0.5) -> None:
+        """Let a switch say something about its only session."""
+        assert side.sessions is not None
+        side.sessions.news(SessionNews(kind, side.only.number, path_from, path_to, age), self.now)
+        self.collect(side)
+
+    def kill(self, side: Side) -> None:
+        """End a controller without a word."""
+        side.sessions = None
+
+    def restart(self, side: Side) -> None:
+        """Kill a controller and start another one."""
+        side.start(self.now)
+        self.collect(side)
+
+    def step(self) -> str | None:
+        """Deliver a packet or let a timer run out, whatever is next; say what."""
+        timers = [
+            (at, side)
+            for side in (self.a, self.b)
+            if side.sessions is not None and (at := side.sessions.next_timer()) is not None
+        ]
+        first = min(timers, key=lambda timer: timer[0], default=None)
+        if self.under_way and (first is None or self.under_way[0][0] <= first[0]):
+            self.now, packet = self.under_way.pop(0)
+            side = next(side for side in (self.a, self.b) if _is_at(side, packet.destination))
+            if side.sessions is not None:
+                side.sessions.packet(packet, self.now)
+                self.collect(side)
+            return MessageType(packet.payload[2] & 0x7F).name
+        if first is None:
+            return None
+        self.now, side = max(self.now, first[0]), first[1]
+        assert side.sessions is not None
+        side.sessions.handle_timer(self.now)
+        self.collect(side)
+        return "timer"
+
+    def drive(self, seconds: float = 30.0) -> list[str]:
+        """Go on for some time, or until nothing happens any more; return what happened."""
+        end, happened = self.now + seconds, []
+        while self.now < end and (what := self.step()) is not None:
+            happened.append(what)
+        return happened
+
+    def agrees(self) -> bool:
+        """Whether each side has one session, and what one switch puts on packets the other one takes."""
+        return all(_would_arrive(*way) for way in ((self.a, self.b), (self.b, self.a)))
+
+
+def _is_at(side: Side, address: IPv6Address) -> bool:
+    return any(address in prefix for rules in side.config.shim6 for prefix in rules.prefixes)
+
+
+def _would_arrive(side: Side, other: Side) -> bool:
+    """Whether every path of a side's session ends at the right identities, by the other's entries."""
+    tags = {entry["tag"]: entry for entry in other.entries("context_tags")}
+    pairs = {(entry["session"], entry["source"], entry["destination"]) for entry in other.entries("locator_pairs")}
+    identities = {entry["session"] for entry in side.entries("identities")}
+    with_header = [entry for entry in side.entries("paths") if "tag" in entry]
+    return (
+        len(identities) == 1
+        and bool(with_header)
+        and all(
+            entry["tag"] in tags
+            and entry["session"] in identities
+            and (tags[entry["tag"]]["local"], tags[entry["tag"]]["remote"]) == (int(other.host), int(side.host))
+            and (tags[entry["tag"]]["session"], entry["source"], entry["destination"]) in pairs
+            for entry in with_header
+        )
+    )

@@ -1,0 +1,81 @@
+"""Reads what a configuration says of Shim6."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, IPv6Network
+
+from wayname.config.checks import between, one_of
+from wayname.config.reader import Table
+from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, SEND_TIMEOUT, ProvableHost, Shim6, Shim6Mode
+from wayname.identity.errors import ParametersError, ProofError
+from wayname.identity.parameters import Parameters
+
+MOST_TIMEOUT = 4000  # microseconds in 32 bits
+MOST_PREFIXES = 4
+
+
+def read_shim6(root: Table) -> tuple[Shim6, ...]:
+    """Read all `[[shim6]]`."""
+    found: list[Shim6] = []
+    for table in root.tables("shim6"):
+        prefixes = _prefixes(table, found)
+        mode = Shim6Mode(table.take("mode", str, "proxy", one_of(*Shim6Mode)))
+        if mode is not Shim6Mode.PROXY:
+            found.append(Shim6(prefixes, mode))
+            table.close()
+            continue
+        send_timeout = table.take("send_timeout", float, SEND_TIMEOUT, between(0.01, MOST_TIMEOUT))
+        keepalive = table.take("keepalive", float, send_timeout / KEEPALIVES_IN_TIMEOUT, between(0.001, MOST_TIMEOUT))
+        if keepalive >= send_timeout:
+            raise table.error(
+                "keepalive", f"is {keepalive:g}", f"write less than send_timeout, which is {send_timeout:g}"
+            )
+        found.append(
+            Shim6(
+                prefixes,
+                mode,
+                send_timeout,
+                keepalive,
+                bytes=table.take("bytes", int, 2048, between(0, 2**32 - 1)),
+                seconds=table.take("seconds", float, 60.0, between(0, MOST_TIMEOUT)),
+                hold=table.take("hold", bool, True),
+                hosts=_hosts(table, prefixes),
+            )
+        )
+        table.close()
+    return tuple(found)
+
+
+def _prefixes(table: Table, others: list[Shim6]) -> tuple[IPv6Network, ...]:
+    given = table.take("prefixes", list)
+    if not 1 <= len(given) <= MOST_PREFIXES:
+        raise table.error("prefixes", f"has {len(given)}", f"write 1 to {MOST_PREFIXES}, one from each provider")
+    prefixes: list[IPv6Network] = []
+    for index, text in enumerate(given):
+        key = f"prefixes[{index}]"
+        prefix = table.convert(key, text, IPv6Network, "write PREFIX/64 as in 2001:db8:1:10::/64")
+        if prefix.prefixlen != 64 or prefix.is_link_local or prefix.is_multicast:
+            raise table.error(key, f"{prefix} is no /64 of hosts", "write PREFIX/64 as in 2001:db8:1:10::/64")
+        if prefix in prefixes or any(prefix in other.prefixes for other in others):
+            raise table.error(key, f"{prefix} is there twice", "give every prefix once")
+        prefixes.append(prefix)
+    return tuple(prefixes)
+
+
+def _hosts(table: Table, prefixes: tuple[IPv6Network, ...]) -> tuple[ProvableHost, ...]:
+    hosts: list[ProvableHost] = []
+    for each in table.tables("host"):
+        address = each.parse("address", IPv6Address, "write the host's address")
+        if not any(address in prefix for prefix in prefixes):
+            raise each.error("address", f"{address} is in none of prefixes", "give the host an address in one of them")
+        if any(host.address == address for host in hosts):
+            raise each.error("address", f"{address} is there twice", "give every host once")
+        octets = each.parse("parameters", bytes.fromhex, "write the CGA parameters in hexadecimal digits")
+        try:
+            parameters = Parameters.decode(octets)
+            parameters.prove_member(address)
+        except (ParametersError, ProofError) as error:
+            raise each.error("parameters", f"do not prove {address} ({error})", "`wayname hba` makes both") from None
+        each.close()
+        hosts.append(ProvableHost(address, parameters))
+    return tuple(hosts)

@@ -1,0 +1,42 @@
+"""What a configuration says of Shim6."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv6Address, IPv6Network
+
+from wayname.identity.parameters import Parameters
+
+SEND_TIMEOUT = 15.0  # RFC 5534, section 6: Tsend, and three keepalives in it
+KEEPALIVES_IN_TIMEOUT = 3
+
+
+class Shim6Mode(StrEnum):
+    """What the edge does for the hosts of a prefix."""
+
+    PROXY = "proxy"
+    TRANSPARENT = "transparent"
+    VERIFY = "verify"
+
+
+@dataclass(frozen=True, slots=True)
+class ProvableHost:
+    """A host whose address is in a hash-based set, and what proves it."""
+
+    address: IPv6Address
+    parameters: Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Shim6:
+    """What is done for the hosts of a site: the prefixes are of one network, one from each provider."""
+
+    prefixes: tuple[IPv6Network, ...]
+    mode: Shim6Mode = Shim6Mode.PROXY
+    send_timeout: float = SEND_TIMEOUT
+    keepalive: float = SEND_TIMEOUT / KEEPALIVES_IN_TIMEOUT
+    bytes: int = 2048
+    seconds: float = 60.0
+    hold: bool = True
+    hosts: tuple[ProvableHost, ...] = ()

@@ -1,0 +1,116 @@
+"""What of a context must outlive its controller, to JSON and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from typing import Any
+
+from wayname.edge.boundary import Json
+from wayname.edge.sessions.session import Session
+from wayname.identity.parameters import Parameters
+from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
+from wayname.shim6.options import (
+    CgaParameters,
+    LocatorList,
+    LocatorPreferences,
+    Option,
+    OptionType,
+    decode_options,
+    encode_options,
+)
+
+CONTEXT = "context"
+NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A context as it was last written down, and its session."""
+
+    number: int
+    generation: int
+    path: int
+    paths: dict[int, Pair]
+    tag: int
+    peer_tag: int
+    pair: Pair
+    known: Known
+    told: frozenset[LocalHost]
+
+
+def context_key(name: ContextName) -> str:
+    """Return what a context is written down under."""
+    return f"{CONTEXT} {name.local} {name.peer} {name.instance}"
+
+
+def context_names(keys: Iterable[str]) -> list[ContextName]:
+    """Return the contexts that were written down."""
+    split = (key.split() for key in sorted(keys))
+    return [
+        ContextName(IPv6Address(words[1]), IPv6Address(words[2]), int(words[3]))
+        for words in split
+        if words[0] == CONTEXT
+    ]
+
+
+def number_key(number: int) -> str:
+    """Return what the generation of a session's number is written down under, while no session has it."""
+    return f"{NUMBER} {number}"
+
+
+def write_down(context: Context, session: Session) -> Json:
+    """Return an established context as JSON."""
+    known = context.known
+    proofs: tuple[Option | None, ...] = (
+        known.listed,
+        known.preferences,
+        CgaParameters(known.parameters.encode()) if known.parameters else None,
+    )
+    return {
+        "session": session.number,
+        "generation": session.generation,
+        "path": session.path,
+        "paths": {str(number): _texts(pair) for number, pair in session.paths.items()},
+        "tag": session.tag,
+        "peer_tag": session.peer_tag,
+        "pair": _texts(context.pair),
+        "locators": [str(locator) for locator in sorted(known.locators)],
+        "proofs": encode_options(tuple(proof for proof in proofs if proof is not None)).hex(),
+        "told": [encode_options(host.options).hex() for host in context.told],
+    }
+
+
+def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
+    """Read what `write_down` wrote."""
+    proofs = _options(written["proofs"])
+    parameters = option_of(proofs, CgaParameters)
+    return Remembered(
+        number=written["session"],
+        generation=written["generation"],
+        path=written["path"],
+        paths={int(number): _pair(pair) for number, pair in written["paths"].items()},
+        tag=written["tag"],
+        peer_tag=written["peer_tag"],
+        pair=_pair(written["pair"]),
+        known=Known(
+            frozenset(map(IPv6Address, written["locators"])),
+            option_of(proofs, LocatorList),
+            option_of(proofs, LocatorPreferences),
+            Parameters.decode(parameters.parameters) if parameters else None,
+        ),
+        told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
+    )
+
+
+def _texts(pair: Pair) -> list[Json]:
+    return [str(pair.local), str(pair.peer)]
+
+
+def _pair(texts: list[str]) -> Pair:
+    return Pair(IPv6Address(texts[0]), IPv6Address(texts[1]))
+
+
+def _options(hexadecimal: str) -> tuple[Option, ...]:
+    return decode_options(bytes.fromhex(hexadecimal), 0, tuple(OptionType))

@@ -1,0 +1,82 @@
+"""A session: the paths between a host here and its peer, and which one is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+
+from wayname.config.shim6 import Shim6
+from wayname.shim6.context import ContextName, Pair
+
+MOST_PATHS = 16
+GENERATIONS = 256
+
+
+class Health(StrEnum):
+    """What is known of a path."""
+
+    UNTRIED = "not tried"
+    WORKS = "works"
+    SILENT = "does not answer"
+    CLOSED = "its provider is down"
+
+
+@dataclass(slots=True)
+class Session:
+    """What is known of a session; paths have the numbers that the switch knows them by."""
+
+    number: int
+    name: ContextName
+    rules: Shim6
+    tag: int
+    peer_tag: int
+    generation: int
+    path: int = 0
+    paths: dict[int, Pair] = field(default_factory=dict)
+    # What is known of paths; of one that is not in it nothing is.
+    health: dict[int, Health] = field(default_factory=dict)
+    # Why it is on this path.
+    reason: str = "it was the first"
+
+    @property
+    def pair(self) -> Pair:
+        """The locators in use."""
+        return self.paths[self.path]
+
+    def is_plain(self, pair: Pair) -> bool:
+        """Whether packets on a path bear the identities themselves."""
+        return pair == self.name[:2]
+
+    def path_of(self, pair: Pair) -> int | None:
+        """Return the number of a path."""
+        return next((number for number, each in self.paths.items() if each == pair), None)
+
+    def set_pairs(self, pairs: Iterable[Pair]) -> None:
+        """Have these paths: those that stay keep their numbers."""
+        wanted = list(pairs)[:MOST_PATHS]
+        kept = {number: pair for number, pair in self.paths.items() if pair in wanted}
+        free = (number for number in count() if number not in kept)
+        new = [pair for pair in wanted if pair not in kept.values()]
+        self.paths = dict(sorted({**kept, **dict(zip(free, new, strict=False))}.items()))
+        self.health = {number: health for number, health in self.health.items() if number in kept}
+
+    def move(self, path: int, reason: str) -> None:
+        """Let the controller's word count from now on, whatever the switch did in the meantime."""
+        self.generation = (self.generation + 1) % GENERATIONS
+        self.note(path, reason)
+
+    def note(self, path: int, reason: str) -> None:
+        """Take note of a path that the switch went to by itself."""
+        self.path, self.reason = path, reason
+
+
+def in_order(name: ContextName, pairs: Iterable[Pair]) -> list[Pair]:
+    """Return pairs in the order in which they are tried: the identities, then what shares no locator with them."""
+
+    def rank(pair: Pair) -> tuple[int, Pair]:
+        shared = (pair.local == name.local) + (pair.peer == name.peer)
+        return {2: 0, 0: 1}.get(shared, 2), pair
+
+    return sorted(pairs, key=rank)

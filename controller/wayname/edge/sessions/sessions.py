@@ -1,0 +1,386 @@
+"""Speaks Shim6 for the hosts of the edge, and keeps its sessions on the switch.
+
+The endpoint proves and agrees (`wayname.shim6`); the switch carries packets, and goes from one path to the next by
+itself. This is between them: what the endpoint says becomes entries, what the switch says becomes events and questions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv6Address
+from itertools import product
+
+from wayname.config.model import Config
+from wayname.config.shim6 import Shim6, Shim6Mode
+from wayname.edge.boundary import Json, News, OutKind, PacketIn, PairActive, SessionNews, Severity
+from wayname.edge.links import Arrival
+from wayname.edge.outputs import Outputs
+from wayname.edge.providers import Providers
+from wayname.edge.sessions import memory
+from wayname.edge.sessions.hosts import local_host
+from wayname.edge.sessions.inspection import Inspection
+from wayname.edge.sessions.monitor import Monitor
+from wayname.edge.sessions.numbers import Numbers
+from wayname.edge.sessions.session import Health, Session, in_order
+from wayname.edge.sessions.tables import SessionTables, want_prefixes
+from wayname.edge.sessions.ways_out import WaysOut
+from wayname.identity.errors import ProofError
+from wayname.shim6 import outputs as shim6
+from wayname.shim6.context import Context, ContextName, LocalHost, Pair
+from wayname.shim6.endpoint import Endpoint
+from wayname.shim6.locators import learn
+from wayname.shim6.messages import NO_NEXT_HEADER, Keepalive, encode
+from wayname.shim6.states import State
+from wayname.wire.errors import DecodeError
+from wayname.wire.ipv6 import SHIM6, Packet
+
+
+class Sessions:
+    """All sessions of an edge; they may be looked at between calls."""
+
+    def __init__(
+        self,
+        config: Config,
+        most: int,
+        providers: Providers,
+        ways_out: WaysOut,
+        outputs: Outputs,
+        rng: random.Random,
+        remembered: Mapping[str, Json],
+    ) -> None:
+        self._config = config
+        self._ways_out = ways_out
+        self._outputs = outputs
+        self._endpoint = Endpoint(rng, learn)
+        self._numbers = Numbers(most, remembered, outputs)
+        self._tables = SessionTables(providers.table_of, outputs.desired)
+        self._monitor = Monitor()
+        self._inspection = Inspection()
+        self._held: dict[int, tuple[PacketIn, float]] = {}
+        self._hosts: dict[IPv6Address, LocalHost] = {}
+        self._sessions: dict[ContextName, Session] = {}
+        self._by_number: dict[int, Session] = {}
+        self._unfinished: list[ContextName] = []
+        self._began = False
+        want_prefixes(config, providers, outputs.desired)
+        for rules in config.shim6:
+            for host in rules.hosts:
+                self._hosts[host.address] = local_host(rules, host)
+        self._recall(remembered)
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self._sessions.values())
+
+    def numbered(self, number: int) -> Session | None:
+        """Return a session by its number."""
+        return self._by_number.get(number)
+
+    def start(self, now: float) -> None:
+        """The switch is there; the first time, go on with what an earlier controller left."""
+        self.next_hop_changed(now)
+        if self._began:
+            return
+        self._began = True
+        for host in self._hosts.values():
+            self._endpoint.serve(host, now)
+        for name in self._unfinished:
+            self._establish(name, now)
+        self._take(now)
+
+    def packet(self, packet: Packet, now: float) -> None:
+        """Take a Shim6 packet for a host of the edge, or an error about one from it."""
+        self._endpoint.receive(packet, now)
+        self._take(now)
+
+    def inspect(self, arrival: Arrival, now: float) -> None:
+        """A host that speaks Shim6 itself sends or gets a message: let it go on if it proves what it tells."""
+        try:
+            self._inspection.check(arrival.packet)
+        except (DecodeError, ProofError) as wrong:
+            text = f"a Shim6 message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
+            self._outputs.event(now, "shim6.refused", arrival.packet.source, text, Severity.WARNING)
+            return
+        self._ways_out.submit(arrival.original)
+
+    def hold(self, arrival: Arrival, now: float) -> None:
+        """Keep a copy of the last packet that may not have arrived."""
+        session = self._sessions.get(ContextName(arrival.packet.source, arrival.packet.destination))
+        if session is not None:
+            self._held[session.number] = arrival.original, now
+
+    def pair_active(self, active: PairActive, now: float) -> None:
+        """Two addresses exchanged enough to be worth a context."""
+        name = ContextName(active.source, active.destination)
+        if self._rules(active.destination) is None and name not in self._sessions:
+            self._establish(name, now)
+            self._take(now)
+
+    def news(self, news: SessionNews, now: float) -> None:
+        """The switch found something out about a session."""
+        session = self._by_number.get(news.session)
+        if session is None:
+            return
+        match news.kind:
+            case News.WATCH:
+                self._monitor.watch(session, news.age, now)
+            case News.SILENT:
+                self._monitor.silent(session, now)
+            case News.LEFT_PATH if news.path_to in session.paths:
+                self._left(session, news.path_to, f"no answer for {news.age:.3f} s", now)
+            case News.FOLLOWED if news.path_to in session.paths:
+                self._left(session, news.path_to, "the peer did", now)
+            case News.UNANSWERED:
+                text = f"{_words(session.name)}: no answer for {news.age:.3f} s, and no other path"
+                self._event(now, "session.unanswered", session, text, Severity.WARNING)
+
+    def next_hop_changed(self, now: float) -> None:
+        """A next hop is up or down: leave paths that are dead for certain."""
+        for session in self._sessions.values():
+            if not self._ways_out.is_open(session.pair.local):
+                provider = self._ways_out.provider(session.pair.local)
+                to = next(iter(self._usable(session)), None)
+                if to is not None:
+                    self._move(session, to, f"{provider.name if provider else 'the uplink'} is down", now)
+                    continue
+            self._want(session)
+
+    def move(self, number: int, path: int, now: float) -> None:
+        """Somebody wants a session to use a path."""
+        session = self._by_number.get(number)
+        if session is not None and path in session.paths:
+            self._move(session, path, "by command", now)
+
+    def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
+        """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
+        if path.isdigit():
+            number = int(path) if int(path) in session.paths else None
+            refusal = f"session {session.number} has no path {path}"
+        else:
+            try:
+                number = session.path_of(Pair(*map(IPv6Address, path.split(","))))
+            except (TypeError, ValueError):
+                return None, f"{path!r} is neither the number of a path nor LOCAL,PEER"
+            refusal = f"nothing proves that {path} are locators of this session's hosts"
+        if number is None:
+            return None, f"{refusal}; `wayname session {session.number}` shows its paths"
+        health = self.health(session, number)
+        if health is not Health.WORKS:
+            return None, f"path {number} is not proven to work: {health}"
+        return number, ""
+
+    def health(self, session: Session, path: int) -> Health:
+        """Return what is known of a path."""
+        if not self._ways_out.is_open(session.paths[path].local):
+            return Health.CLOSED
+        return session.health.get(path, Health.UNTRIED)
+
+    def provider_of(self, address: IPv6Address) -> str | None:
+        """Return the name of the provider by which packets from an address leave."""
+        provider = self._ways_out.provider(address)
+        return provider.name if provider else None
+
+    def backup_of(self, session: Session, path: int) -> int | None:
+        """Return where the switch goes from a path that does not answer."""
+        return dict(self._backups(session)).get(path)
+
+    def state_of(self, session: Session) -> str:
+        """Return what is being done about a session."""
+        context = self._endpoint.contexts.named(session.name)
+        if context is not None and context.state is State.I2BIS_SENT:
+            return "the peer lost its context: set up again"
+        return "waits for an answer" if self._monitor.checks.at(session.number) is not None else "well"
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        times = (self._endpoint.next_timer(), self._monitor.next_timer())
+        return min((at for at in times if at is not None), default=None)
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        for number in self._monitor.checks.due(now):
+            name = self._by_number[number].name
+            self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""))
+        for number in self._monitor.keepalives.due(now):
+            session = self._by_number[number]
+            message = encode(Keepalive(session.peer_tag))
+            self._ways_out.within(OutKind.KEEPALIVE, Packet(session.name.local, session.name.peer, SHIM6, message))
+        self._endpoint.handle_timer(now)
+        self._take(now)
+
+    def _recall(self, remembered: Mapping[str, Json]) -> None:
+        """Take up contexts where an earlier controller left them; those of hosts that are gone are forgotten."""
+        for name in memory.context_names(remembered):
+            key = memory.context_key(name)
+            written, rules = remembered[key], self._rules(name.local)
+            if rules is None or name.local not in self._hosts:
+                self._outputs.remember(key, None)
+            elif not isinstance(written, dict) or not written:
+                self._unfinished.append(name)
+            else:
+                self._resume(name, rules, memory.read(name, written))
+
+    def _resume(self, name: ContextName, rules: Shim6, was: memory.Remembered) -> None:
+        context = Context(name, was.tag, was.pair, was.pair, State.ESTABLISHED, was.peer_tag, was.known, was.told)
+        self._endpoint.restore(context)
+        session = Session(
+            was.number,
+            name,
+            rules,
+            was.tag,
+            was.peer_tag,
+            was.generation,
+            path=was.path,
+            paths=was.paths,
+            reason="as before the controller was restarted",
+        )
+        self._numbers.keep(was.number)
+        self._sessions[name] = self._by_number[was.number] = session
+        self._want(session)
+
+    def _establish(self, name: ContextName, now: float) -> None:
+        if name.local in self._hosts:
+            self._outputs.remember(memory.context_key(name), {})
+            self._endpoint.establish(name, now)
+
+    def _take(self, now: float) -> None:
+        """Carry out what the endpoint says; entries come before the messages that let the peer use them."""
+        outputs = self._endpoint.take_outputs()
+        for output in outputs:
+            match output:
+                case shim6.Ready(name):
+                    self._ready(name, now)
+                case shim6.Lost(name, trigger):
+                    self._lost(name, trigger.name.lower().replace("_", " "), now)
+                case shim6.Failed(name, state):
+                    self._failed(name, state, now)
+                case shim6.PeerError(name, code):
+                    text = f"{_words(name)}: the peer cannot process a message (error {code})"
+                    self._outputs.event(now, "session.error", name.local, text, Severity.WARNING)
+                case shim6.Dropped(reason):
+                    self._outputs.event(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
+        for output in outputs:
+            if isinstance(output, shim6.Send):
+                self._ways_out.send(output.packet)
+
+    def _ready(self, name: ContextName, now: float) -> None:
+        """A context stands, or something about it is new."""
+        context, rules = self._endpoint.contexts.named(name), self._rules(name.local)
+        if context is None or context.peer_tag is None or rules is None:
+            return
+        session = self._sessions.get(name)
+        if session is None:
+            numbered = self._numbers.take()
+            if numbered is None:
+                text = f"{_words(name)}: the switch has no room for another session"
+                self._outputs.event(now, "session.full", name.local, text, Severity.ERROR)
+                self._endpoint.discard(name, now)
+                return
+            number, generation = numbered
+            session = Session(number, name, rules, context.tag, context.peer_tag, generation)
+            self._sessions[name] = self._by_number[number] = session
+            self._set_paths(session, context)
+            text = f"{_words(name)}: a session with {len(session.paths)} paths"
+            self._event(now, "session.up", session, text)
+        else:
+            session.tag, session.peer_tag = context.tag, context.peer_tag
+            self._set_paths(session, context)
+        self._want(session)
+
+    def _set_paths(self, session: Session, context: Context) -> None:
+        """Have a path for each pair of locators; leave the one in use if it is gone."""
+        before = session.paths.get(session.path)
+        host = self._hosts[session.name.local]
+        pairs = [Pair(*pair) for pair in product(host.locators, context.known.locators)]
+        session.set_pairs(in_order(session.name, pairs))
+        path = session.path_of(before or context.pair)
+        if path is None:
+            session.move(next(iter(self._usable(session)), min(session.paths)), "its locators are gone")
+        else:
+            session.path = path
+
+    def _lost(self, name: ContextName, why: str, now: float) -> None:
+        session = self._sessions.pop(name, None)
+        self._outputs.remember(memory.context_key(name), None)
+        if session is None:
+            return
+        del self._by_number[session.number]
+        self._held.pop(session.number, None)
+        self._tables.forget(session)
+        self._monitor.forget(session)
+        self._numbers.free(session.number, session.generation)
+        self._event(now, "session.down", session, f"{_words(name)}: the session ends ({why})")
+
+    def _failed(self, name: ContextName, state: State, now: float) -> None:
+        self._outputs.remember(memory.context_key(name), None)
+        why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
+        self._outputs.event(now, "session.failed", name.local, f"{_words(name)}: no session, {why}")
+
+    def _left(self, session: Session, to: int, why: str, now: float) -> None:
+        """The switch went to another path."""
+        if session.path != to:
+            before = session.path
+            session.note(to, why)
+            self._tell_moved(session, before, now)
+            self._want(session)
+            self._send_held(session, now)
+
+    def _move(self, session: Session, to: int, why: str, now: float) -> None:
+        before = session.path
+        session.move(to, why)
+        self._tell_moved(session, before, now)
+        self._want(session)
+        self._send_held(session, now)
+
+    def _send_held(self, session: Session, now: float) -> None:
+        """Send again on the new path what got no answer on the old one, so that TCP need not wait for its back-off."""
+        original, at = self._held.pop(session.number, (None, 0.0))
+        if original is not None and now - at < session.rules.send_timeout:
+            self._ways_out.submit(original)
+
+    def _tell_moved(self, session: Session, before: int, now: float) -> None:
+        text = f"{_words(session.name)}: from path {before} to {session.path}, {_way(session.pair)} ({session.reason})"
+        details: dict[str, Json] = {"from": before, "to": session.path, "reason": session.reason}
+        self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING, details)
+
+    def _want(self, session: Session) -> None:
+        """Write down a session as it is now, here and on the switch."""
+        context = self._endpoint.contexts.named(session.name)
+        if context is not None:
+            self._outputs.remember(memory.context_key(session.name), memory.write_down(context, session))
+        self._tables.want(session, self._backups(session))
+
+    def _usable(self, session: Session) -> list[int]:
+        """Return the paths that may work, in the order in which they are tried."""
+        ordered = in_order(session.name, session.paths.values())
+        numbers = {pair: number for number, pair in session.paths.items()}
+        return [numbers[pair] for pair in ordered if self._ways_out.is_open(pair.local)]
+
+    def _backups(self, session: Session) -> list[tuple[int, int]]:
+        """Return where the switch goes from each path: round all usable ones."""
+        usable = self._usable(session)
+        after = dict(zip(usable, usable[1:] + usable[:1], strict=True))
+        ways = {path: after.get(path, next(iter(usable), path)) for path in session.paths}
+        return [(path, to) for path, to in ways.items() if path != to]
+
+    def _rules(self, address: IPv6Address) -> Shim6 | None:
+        """Return what is done for an address of the site; None for hosts elsewhere, and those that do it themselves."""
+        return next(
+            (
+                rules
+                for rules in self._config.shim6
+                if rules.mode is Shim6Mode.PROXY and any(address in prefix for prefix in rules.prefixes)
+            ),
+            None,
+        )
+
+    def _event(self, now: float, kind: str, session: Session, text: str, severity: Severity = Severity.INFO) -> None:
+        self._outputs.event(now, kind, session.number, text, severity)
+
+
+def _words(name: ContextName) -> str:
+    return f"{name.local} with {name.peer}"
+
+
+def _way(pair: Pair) -> str:
+    return f"{pair.local} to {pair.peer}"

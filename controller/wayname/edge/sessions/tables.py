@@ -1,0 +1,81 @@
+"""What sessions want on the switch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from ipaddress import IPv6Address
+
+import finsy as fy
+
+from wayname.config.model import Config
+from wayname.config.shim6 import Shim6Mode
+from wayname.edge.desired import Desired
+from wayname.edge.providers import Providers
+from wayname.edge.sessions.session import Session
+from wayname.pipeline import sessions as entries
+
+
+def want_prefixes(config: Config, providers: Providers, desired: Desired) -> None:
+    """Want what follows from the configuration alone."""
+    for provider, table in providers.tables.items():
+        desired.put(entries.provider_route(provider.prefix, table))
+    for rules in config.shim6:
+        for prefix in rules.prefixes:
+            if rules.mode is Shim6Mode.PROXY:
+                wanted = entries.proxied(prefix, rules.bytes, rules.seconds)
+            else:
+                wanted = entries.spoken_by_hosts(prefix, rules.mode is Shim6Mode.VERIFY)
+            for each in wanted:
+                desired.put(each)
+
+
+class SessionTables:
+    """Keeps the entries of each session."""
+
+    def __init__(self, route_table: Callable[[IPv6Address], int], desired: Desired) -> None:
+        self._route_table = route_table
+        self._desired = desired
+        self._of: dict[int, list[fy.P4TableEntry]] = {}
+
+    def want(self, session: Session, backups: Iterable[tuple[int, int]]) -> None:
+        """Want a session as it is now, its backups from path to path."""
+        self._replace(session.number, [*self._entries(session), *_backups(session, backups)])
+
+    def forget(self, session: Session) -> None:
+        """Want nothing of a session any more."""
+        self._replace(session.number, [])
+
+    def _replace(self, number: int, wanted: list[fy.P4TableEntry]) -> None:
+        for old in self._of.pop(number, []):
+            self._desired.remove(old)
+        for new in wanted:
+            self._desired.put(new)
+        if wanted:
+            self._of[number] = wanted
+
+    def _entries(self, session: Session) -> Iterable[fy.P4TableEntry]:
+        number, name, rules = session.number, session.name, session.rules
+        mode = entries.MODE_FOLLOW | (entries.MODE_HOLD if rules.hold else 0)
+        yield entries.identities_out(
+            name.local,
+            name.peer,
+            number,
+            session.path,
+            session.generation,
+            rules.send_timeout,
+            rules.keepalive,
+            mode,
+        )
+        yield entries.identities_in(name.peer, name.local, number)
+        yield entries.context_tag(session.tag, number, name.local, name.peer)
+        for path, pair in session.paths.items():
+            table = self._route_table(pair.local)
+            if session.is_plain(pair):
+                yield entries.path_plain(number, path, table)
+            else:
+                yield entries.path_shim6(number, path, pair.local, pair.peer, session.peer_tag, table)
+            yield entries.locator_pair(number, pair.peer, pair.local, path)
+
+
+def _backups(session: Session, backups: Iterable[tuple[int, int]]) -> Iterable[fy.P4TableEntry]:
+    return (entries.backup(session.number, path, to) for path, to in backups)

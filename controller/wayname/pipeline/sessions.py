@@ -1,0 +1,114 @@
+"""One builder for each table of sessions (docs/sessions.md): domain types in, finsy's entities out."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, IPv6Network
+
+import finsy as fy
+
+from wayname.pipeline.entries import prefix_keys, table_entry
+
+MICROSECONDS = 1_000_000
+# What a session's packets are to do beside going by a path.
+MODE_REPORT = 1
+MODE_FOLLOW = 2
+MODE_HOLD = 4
+
+PROXIED = ("proxied_sources", "proxied_destinations")
+
+
+def microseconds(seconds: float) -> int:
+    """Return a time as the tables have it."""
+    return round(seconds * MICROSECONDS)
+
+
+def proxied(prefix: IPv6Network, octets: int, seconds: float) -> list[fy.P4TableEntry]:
+    """The hosts of a prefix have an edge that speaks Shim6 for them; the thresholds make it begin."""
+    return [
+        table_entry(table, prefix_keys(key, prefix), "proxy", bytes=octets, time=microseconds(seconds))
+        for table, key in _both_ways()
+    ]
+
+
+def spoken_by_hosts(prefix: IPv6Network, verified: bool) -> list[fy.P4TableEntry]:
+    """The hosts of a prefix speak Shim6 themselves, and may be checked."""
+    action = "verify" if verified else "transparent"
+    return [table_entry(table, prefix_keys(key, prefix), action) for table, key in _both_ways()]
+
+
+def _both_ways() -> list[tuple[str, str]]:
+    return list(zip(PROXIED, ("source", "destination"), strict=True))
+
+
+def identities_out(
+    local: IPv6Address,
+    remote: IPv6Address,
+    session: int,
+    path: int,
+    generation: int,
+    send_timeout: float,
+    keepalive: float,
+    mode: int,
+    spread: int = 0,
+) -> fy.P4TableEntry:
+    """Packets between these identities are a session's; a new generation moves it to the path."""
+    return table_entry(
+        "identities",
+        {"source": int(local), "destination": int(remote)},
+        "send_in_session",
+        session=session,
+        path=path,
+        generation=generation,
+        spread=spread,
+        send_timeout=microseconds(send_timeout),
+        keepalive=microseconds(keepalive),
+        mode=mode,
+    )
+
+
+def identities_in(remote: IPv6Address, local: IPv6Address, session: int) -> fy.P4TableEntry:
+    """Packets that come with the identities themselves are signs of life of a session."""
+    return table_entry(
+        "identities", {"source": int(remote), "destination": int(local)}, "heard_in_session", session=session
+    )
+
+
+def path_plain(session: int, path: int, route_table: int) -> fy.P4TableEntry:
+    """A path on which packets bear the identities."""
+    return table_entry("paths", {"session": session, "path": path}, "send_plain", route_table=route_table)
+
+
+def path_shim6(
+    session: int, path: int, source: IPv6Address, destination: IPv6Address, tag: int, route_table: int
+) -> fy.P4TableEntry:
+    """A path on which packets bear locators, and the peer's tag in a payload header."""
+    return table_entry(
+        "paths",
+        {"session": session, "path": path},
+        "send_shim6",
+        source=int(source),
+        destination=int(destination),
+        tag=tag,
+        route_table=route_table,
+    )
+
+
+def backup(session: int, path: int, to: int) -> fy.P4TableEntry:
+    """Where the switch moves a session that is not answered on a path."""
+    return table_entry("backups", {"session": session, "path": path}, "next_path", path=to)
+
+
+def context_tag(tag: int, session: int, local: IPv6Address, remote: IPv6Address) -> fy.P4TableEntry:
+    """The identities of packets that bear one of our tags."""
+    return table_entry("context_tags", {"tag": tag}, "admit", session=session, local=int(local), remote=int(remote))
+
+
+def locator_pair(session: int, source: IPv6Address, destination: IPv6Address, path: int) -> fy.P4TableEntry:
+    """Locators that a session's packets may come with."""
+    keys = {"session": session, "source": int(source), "destination": int(destination)}
+    return table_entry("locator_pairs", keys, "on_path", path=path)
+
+
+def provider_route(prefix: IPv6Network, route_table: int) -> fy.P4TableEntry:
+    """The routes of packets from a prefix."""
+    return table_entry("provider_routes", prefix_keys("source", prefix), "route_by", route_table=route_table)
