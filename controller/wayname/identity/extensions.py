@@ -47,16 +47,17 @@ class MultiPrefix:
     @classmethod
     def of(cls, extension: Extension) -> "MultiPrefix":
         """Read an extension field of this type."""
-        prefixes, rest = divmod(len(extension.data) - HEADER_OCTETS, PREFIX_OCTETS)
-        if prefixes < 0 or rest:
-            raise ParametersError(f"a Multi-Prefix extension of {len(extension.data)} octets holds no whole prefixes")
-        return cls(
-            tuple(
-                prefix_of(extension.data[at : at + PREFIX_OCTETS])
-                for at in range(HEADER_OCTETS, len(extension.data), PREFIX_OCTETS)
-            ),
-            bool(extension.data[0] & PUBLIC_KEY_FLAG),
-        )
+        prefixes = tuple(prefix_of(octets) for octets in octets_of_prefixes(extension))
+        return cls(prefixes, bool(extension.data[0] & PUBLIC_KEY_FLAG))
+
+
+def octets_of_prefixes(extension: Extension) -> list[bytes]:
+    """Return the prefixes of a Multi-Prefix extension as they stand there."""
+    data = extension.data
+    prefixes, rest = divmod(len(data) - HEADER_OCTETS, PREFIX_OCTETS)
+    if prefixes < 0 or rest:
+        raise ParametersError(f"a Multi-Prefix extension of {len(data)} octets holds no whole prefixes")
+    return [data[at : at + PREFIX_OCTETS] for at in range(HEADER_OCTETS, len(data), PREFIX_OCTETS)]
 
 
 def decode_extensions(octets: bytes) -> tuple[Extension, ...]:

@@ -8,7 +8,8 @@ and must begin with zeros: the higher the address's Sec, the more of them, so th
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.identity.errors import ParametersError, ProofError
@@ -17,6 +18,7 @@ from wayname.identity.extensions import (
     Extension,
     MultiPrefix,
     decode_extensions,
+    octets_of_prefixes,
     prefix_octets,
     prefix_of,
 )
@@ -29,6 +31,7 @@ MOST_SEC = 7
 
 # Of an interface identifier: the bits that are not from Hash1 are Sec and the "u" and "g" bits.
 SEC_SHIFT = 61
+SEC_OCTET_SHIFT = 5
 HASH1_MASK = 0x1CFF_FFFF_FFFF_FFFF
 IDENTIFIER_MASK = (1 << 64) - 1
 
@@ -97,30 +100,59 @@ class Parameters:
 
     def prove(self, address: IPv6Address) -> None:
         """Raise ProofError unless these parameters are this address's own (RFC 3972, section 5)."""
-        sec = sec_of(address)
-        if self.collisions > MOST_COLLISIONS:
-            raise ProofError(f"the collision count is {self.collisions}, but at most {MOST_COLLISIONS} are allowed")
-        if address not in self.prefix:
-            raise ProofError(f"the parameters are for {self.prefix}, which {address} is not in")
-        if (self._hash1(sec) ^ int(address)) & HASH1_MASK:
-            raise ProofError(f"the interface identifier of {address} is not what its parameters hash to")
-        strength = STRENGTHS[sec]
-        hash2 = int.from_bytes(strength.hash(self.modifier + bytes(9) + self.tail)[:14])
-        if hash2 >> (112 - strength.zero_bits):
-            raise ProofError(f"{address} claims Sec {sec}, but Hash2 does not begin with {strength.zero_bits} zeros")
+        Prover(self).prove(address)
 
     def prove_member(self, address: IPv6Address) -> None:
         """Raise ProofError unless the address belongs to the set they define (RFC 5535, section 7.2)."""
-        multi_prefix = self.multi_prefix
-        prefix = prefix_of(address.packed[:8])
-        if multi_prefix is None:
-            raise ProofError("the parameters have no Multi-Prefix extension, so they define no set")
-        if prefix not in multi_prefix.prefixes:
-            raise ProofError(f"{prefix} is not among the prefixes of the set")
-        replace(self, prefix=prefix).prove(address)
+        Prover(self).prove_member(address)
 
     def _hash1(self, sec: int) -> int:
         return int.from_bytes(STRENGTHS[sec].hash(self.encode())[:8])
+
+
+class Prover:
+    """Checks addresses against the same parameters; what does not depend on the address is made ready once."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self._prefix = prefix_octets(parameters.prefix)
+        self._tail = parameters.tail
+
+    def prove(self, address: IPv6Address) -> None:
+        """Raise ProofError unless the parameters are this address's own."""
+        if address.packed[:8] != self._prefix:
+            raise ProofError(f"the parameters are for {self.parameters.prefix}, which {address} is not in")
+        self._prove_identifier(address)
+
+    def prove_member(self, address: IPv6Address) -> None:
+        """Raise ProofError unless the address belongs to the set that the parameters define."""
+        if address.packed[:8] not in self._prefixes_of_set:
+            raise ProofError(f"{prefix_of(address.packed[:8])} is not among the prefixes of the set")
+        self._prove_identifier(address)
+
+    @cached_property
+    def _prefixes_of_set(self) -> frozenset[bytes]:
+        for extension in self.parameters.extensions:
+            if extension.type == MULTI_PREFIX:
+                return frozenset(octets_of_prefixes(extension))
+        raise ProofError("the parameters have no Multi-Prefix extension, so they define no set")
+
+    def _prove_identifier(self, address: IPv6Address) -> None:
+        """Check the 64 bits behind the prefix: Hash1 with the address's own prefix, and the zeros of its Sec."""
+        octets = address.packed
+        strength = STRENGTHS[octets[8] >> SEC_OCTET_SHIFT]
+        modifier, collisions = self.parameters.modifier, self.parameters.collisions
+        if collisions > MOST_COLLISIONS:
+            raise ProofError(f"the collision count is {collisions}, but at most {MOST_COLLISIONS} are allowed")
+        hash1 = strength.hash(modifier + octets[:8] + bytes((collisions,)) + self._tail)
+        if (int.from_bytes(hash1[:8]) ^ int.from_bytes(octets[8:])) & HASH1_MASK:
+            raise ProofError(f"the interface identifier of {address} is not what its parameters hash to")
+        if not strength.zero_bits:
+            return
+        hash2 = int.from_bytes(strength.hash(modifier + bytes(9) + self._tail)[:14])
+        if hash2 >> (112 - strength.zero_bits):
+            claim = f"{address} claims Sec {sec_of(address)}"
+            raise ProofError(f"{claim}, but Hash2 does not begin with {strength.zero_bits} zeros")
 
 
 def sec_of(address: IPv6Address) -> int:

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from wayname.identity.errors import ProofError
-from wayname.identity.parameters import Parameters
+from wayname.identity.parameters import Parameters, Prover
 from wayname.shim6.context import Known, LocalHost, option_of
 from wayname.shim6.errors import ErrorCode
 from wayname.shim6.options import (
@@ -45,14 +45,16 @@ class LocatorError(ProofError):
 def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
     """Add to what is known what options prove; nothing is learnt from options that do not prove all they say."""
     told = option_of(options, CgaParameters)
-    parameters = known.parameters
-    if told is not None:
-        parameters = Parameters.decode(told.parameters)
-        parameters.prove(ulid)
+    parameters = Parameters.decode(told.parameters) if told is not None else known.parameters
+    prover = Prover(parameters) if parameters is not None else None
+    if told is not None and prover is not None:
+        prover.prove(ulid)
     listed = option_of(options, LocatorList)
     locators, preferences = known.locators, known.preferences
     if listed is not None:
-        _prove_list(ulid, listed, parameters, option_of(options, CgaSignature))
+        if prover is None:
+            raise ProofError(f"a list of locators of {ulid}, but no parameters that prove any")
+        _prove_list(listed, prover, option_of(options, CgaSignature))
         locators = frozenset(locator.address for locator in listed.locators)
         if known.listed is None or known.listed.generation != listed.generation:
             preferences = None
@@ -99,22 +101,18 @@ def _signed(listed: LocatorList) -> bytes:
     return SHIM6_TAG + listed.generation.to_bytes(GENERATION_OCTETS) + b"".join(locators)
 
 
-def _prove_list(
-    ulid: IPv6Address, listed: LocatorList, parameters: Parameters | None, signature: CgaSignature | None
-) -> None:
+def _prove_list(listed: LocatorList, prover: Prover, signature: CgaSignature | None) -> None:
     """Raise unless every locator of a list is proved by the method that it names."""
-    if parameters is None:
-        raise ProofError(f"a list of locators of {ulid}, but no parameters that prove any")
     signed = False
     for index, locator in enumerate(listed.locators):
         try:
             match locator.verification:
                 case Verification.HBA:
-                    parameters.prove_member(locator.address)
+                    prover.prove_member(locator.address)
                 case Verification.CGA:
                     # One signature is over all of them.
                     if not signed:
-                        _prove_signature(listed, parameters, signature)
+                        _prove_signature(listed, prover.parameters, signature)
                         signed = True
                 case unknown:
                     raise ProofError(f"verification method {unknown} is not known")
