@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.shim6 import generation
+from bench.shim6 import generation, negotiating, responding
 
-EXPERIMENTS = {6: generation.run}
+EXPERIMENTS = {6: generation.run, 7: negotiating.run, 10: responding.run}
 
 
 @click.command()
