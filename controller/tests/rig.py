@@ -8,6 +8,7 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 import wayname_switch
+from edge_key import load_key
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 
@@ -15,10 +16,14 @@ from wayname.adapter.digests import told
 from wayname.config import parse_config
 from wayname.edge.boundary import (
     Event,
+    FindModifier,
     Idle,
     Input,
+    Json,
+    ModifierFound,
     PacketIn,
     PacketOut,
+    Remember,
     SwitchDown,
     SwitchUp,
     UpdateKind,
@@ -27,6 +32,7 @@ from wayname.edge.boundary import (
 )
 from wayname.edge.desired import key_of, value_of
 from wayname.edge.edge import Edge
+from wayname.identity.search import find_modifier
 from wayname.pipeline.entries import Entity, everything
 from wayname.pipeline.program import load_program
 from wayname.wire import discovery, icmpv6, ipv6
@@ -52,6 +58,8 @@ class Rig:
         self.sent: list[tuple[int, Frame]] = []
         self.events: list[Event] = []
         self.writes: list[Write] = []
+        self.remembered: dict[str, Json] = {}
+        self.searches: list[FindModifier] = []
         self.answers: Callable[[int, Frame], list[tuple[int, Frame]]] = lambda port, frame: []
         self.switch = self._new_switch()
         self.edge = self._new_edge()
@@ -62,7 +70,10 @@ class Rig:
         return wayname_switch.Switch(self.schema.p4blob.decode(), cpu_port=510, seed=self.seed)
 
     def _new_edge(self) -> Edge:
-        return Edge(self.config, self.schema, random.Random(self.seed))
+        key = load_key() if self.config.identities else None
+        # Each controller has chances of its own.
+        self.seed += 1
+        return Edge(self.config, self.schema, random.Random(self.seed), dict(self.remembered), key)
 
     def restart_switch(self) -> None:
         """Let the switch lose all it knew."""
@@ -130,6 +141,12 @@ class Rig:
     def _carry_out(self, output: object) -> None:
         if isinstance(output, Event):
             self.events.append(output)
+        elif isinstance(output, Remember):
+            self.remembered[output.key] = output.value
+            if output.value is None:
+                del self.remembered[output.key]
+        elif isinstance(output, FindModifier):
+            self.searches.append(output)
         elif isinstance(output, PacketOut):
             out = fy.P4PacketOut(output.payload, kind=output.kind, port=output.port, vlan=output.vlan)
             packet = out.encode_update(self.schema).packet
@@ -171,6 +188,19 @@ class Rig:
             {**(each.match or {}), **(each.action.args if isinstance(each.action, fy.P4TableAction) else {})}
             for each in found
         ]
+
+    def search(self) -> None:
+        """Do the first search that the controller asked for."""
+        search = self.searches.pop(0)
+        modifier = find_modifier(search.tail, search.sec, search.start, 1, lambda _: True)
+        assert modifier is not None
+        self.receive(ModifierFound(search.tail, search.sec, modifier))
+
+    def restart_both(self, config: str | None = None) -> None:
+        """Let controller and switch lose all they knew; the file has other settings now."""
+        self.config = parse_config(config) if config else self.config
+        self.switch = self._new_switch()
+        self.restart_controller()
 
     def kinds(self) -> list[str]:
         """Return the kinds of all events so far."""

@@ -9,20 +9,26 @@ from collections.abc import Callable, Sequence
 
 from wayname.adapter.connection import Connection, SwitchError
 from wayname.adapter.events import EventRing, RecordedEvent
+from wayname.adapter.memory import Memory
+from wayname.adapter.searches import Searches
 from wayname.config.model import Config
 from wayname.edge.boundary import (
     Captured,
     Command,
     Event,
+    FindModifier,
     Input,
+    ModifierFound,
     Output,
     PacketOut,
+    Remember,
     Severity,
     SwitchDown,
     SwitchUp,
     Write,
 )
 from wayname.edge.edge import Edge
+from wayname.identity.key_files import edge_key
 from wayname.pipeline.entries import Readable, everything
 from wayname.pipeline.program import load_program
 
@@ -47,7 +53,13 @@ class Controller:
     ) -> None:
         self.config = config
         self.schema = load_program(config.switch)
-        self.edge = Edge(config, self.schema, rng or random.Random())
+        # What the next controller must know is about sessions and identities only.
+        self._memory = Memory(config.controller.state) if config.shim6 or config.identities else None
+        remembered = self._memory.read() if self._memory else {}
+        wanted = config.identities
+        key = edge_key(wanted.key, wanted.bits) if wanted else None
+        self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key)
+        self._searches = Searches(self._found)
         self.events = EventRing(config.controller.events)
         self.sessions = 0
         self.writes = 0
@@ -72,6 +84,7 @@ class Controller:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._keep_connected())
                 group.create_task(self._drive())
+                group.create_task(self._searches.run())
         except ExceptionGroup as errors:
             lasting = errors.subgroup(SwitchError)
             raise (lasting or errors).exceptions[0] from None
@@ -87,6 +100,9 @@ class Controller:
         done = asyncio.Event()
         await self._inputs.put((command, done))
         return done
+
+    async def _found(self, found: ModifierFound) -> None:
+        await self._inputs.put((found, None))
 
     async def _keep_connected(self) -> None:
         wait, said = FIRST_WAIT, ""
@@ -149,7 +165,7 @@ class Controller:
                     self._active = origin if isinstance(origin, Connection) else None
                     self.sessions += isinstance(input, SwitchUp)
                 # What an earlier session said last is no longer true.
-                if origin is self._active or isinstance(origin, asyncio.Event):
+                if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, ModifierFound):
                     self.edge.receive(input, loop.time())
             due = self.edge.next_timer()
             if due is not None and due <= loop.time():
@@ -173,6 +189,13 @@ class Controller:
     async def _carry_out(self, output: Output) -> None:
         if isinstance(output, Event):
             self._record(output)
+            return
+        if isinstance(output, Remember):
+            if self._memory:
+                self._memory.put(output)
+            return
+        if isinstance(output, FindModifier):
+            self._searches.ask(output)
             return
         if isinstance(output, Captured):
             if self._on_captured:

@@ -36,7 +36,10 @@ class Memory:
 
     def read(self) -> dict[str, Json]:
         """Return all that is written down."""
-        return {key: json.loads(value) for key, value in self._file.execute("SELECT key, value FROM state")}
+        try:
+            return {key: json.loads(value) for key, value in self._file.execute("SELECT key, value FROM state")}
+        except (sqlite3.Error, json.JSONDecodeError) as error:
+            raise StateError(f"{self._path}: is damaged ({error}); restore it, or remove it to begin anew") from None
 
     def put(self, remember: Remember) -> None:
         """Write something down, or forget it."""

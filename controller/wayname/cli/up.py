@@ -31,6 +31,8 @@ def command(file: Path, replace_pipeline: bool) -> None:
     from wayname.api.server import AddressError
     from wayname.cli.controller import run
     from wayname.config import ConfigError, load_config
+    from wayname.edge.identities.identity import RecordError
+    from wayname.identity.key_files import KeyFileError
     from wayname.logs.setup import set_up_logs
     from wayname.pipeline.program import ProgramError
 
@@ -38,8 +40,10 @@ def command(file: Path, replace_pipeline: bool) -> None:
         config = load_config(file)
         set_up_logs(config.controller.log_level, config.controller.log_format)
         run(config, replace_pipeline)
-    except (ConfigError, ProgramError, StateError, SwitchError) as error:
+    except (ConfigError, KeyFileError, ProgramError, StateError, SwitchError) as error:
         raise Failure(str(error)) from None
+    except RecordError as error:
+        raise Failure(f"{config.controller.state}: {error}; restore it, or remove it to begin anew") from None
     except AddressError as error:
         raise Failure(f"{file}: controller.api: {error}") from None
     except Exception:

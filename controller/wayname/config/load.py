@@ -10,6 +10,7 @@ from typing import Any
 
 from wayname.config.checks import between, is_name, link_of, network, one_of
 from wayname.config.encapsulation.load import load_encapsulation
+from wayname.config.load_identities import read_identities
 from wayname.config.load_shim6 import read_shim6
 from wayname.config.model import (
     Config,
@@ -58,9 +59,9 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     ports = _ports(root)
     interfaces = _interfaces(root, ports, switch.device_id)
     routes = _routes(root, interfaces)
-    config = Config(
-        switch, controller, timing, ports, interfaces, routes, _providers(root, interfaces), read_shim6(root)
-    )
+    providers, shim6 = _providers(root, interfaces), read_shim6(root)
+    identities = read_identities(root, folder, interfaces)
+    config = Config(switch, controller, timing, ports, interfaces, routes, providers, shim6, identities=identities)
     config = replace(config, encapsulation=load_encapsulation(root.tables, config))
     root.close()
     return config

@@ -9,6 +9,7 @@ from ipaddress import IPv6Network as Network
 from pathlib import Path
 
 from wayname.config.encapsulation.model import EncapsulationConfig
+from wayname.config.identities import Identities
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
 from wayname.config.shim6 import Shim6
@@ -145,6 +146,7 @@ class Config:
     providers: tuple[Provider, ...] = ()
     shim6: tuple[Shim6, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
+    identities: Identities | None = None
 
     @property
     def vlans(self) -> tuple[int, ...]:

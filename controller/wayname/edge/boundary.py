@@ -113,6 +113,15 @@ class PairActive:
     age: float
 
 
+@dataclass(frozen=True, slots=True)
+class ModifierFound:
+    """A search ended: with this modifier the hash of `tail` is as `sec` wants it."""
+
+    tail: bytes
+    sec: int
+    modifier: bytes
+
+
 class UpdateKind(Enum):
     """What is done to an entity."""
 
@@ -160,7 +169,7 @@ class MoveSession:
 
 Command = OpenCapture | CloseCapture | MoveSession
 Digest = Learned | DirectExport | SessionNews | PairActive
-Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | Command
+Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,4 +240,13 @@ class Remember:
     value: Json
 
 
-Output = Write | PacketOut | Event | Captured | Remember
+@dataclass(frozen=True, slots=True)
+class FindModifier:
+    """A search that takes long: whoever does it says `ModifierFound`. It begins with a modifier of its own."""
+
+    tail: bytes
+    sec: int
+    start: bytes
+
+
+Output = Write | PacketOut | Event | Captured | Remember | FindModifier

@@ -28,7 +28,7 @@ _STAGES = (
     ("routes", "own_addresses", "routes_by_table", "routes_of_ipv4", *_SEGMENT_LISTS, "hmacs"),
     ("policies", "traces", "source_route_hops", "namespaces", "export_rules", "paths", "provider_routes"),
     ("sids", "encapsulations", "backups", "locator_pairs"),
-    ("identities", "context_tags"),
+    ("identities", "context_tags", "mapped_sources", "mapped_destinations"),
     ("interfaces", "proxied_sources", "proxied_destinations"),
     ("stations", "sources"),
     ("vlan_members",),

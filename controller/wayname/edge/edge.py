@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from finsy import P4Schema
 
 from wayname.config.model import Config
@@ -12,7 +14,9 @@ from wayname.edge.boundary import (
     DirectExport,
     Idle,
     Input,
+    Json,
     Learned,
+    ModifierFound,
     OpenCapture,
     Output,
     PacketIn,
@@ -24,6 +28,7 @@ from wayname.edge.boundary import (
 from wayname.edge.captures import Captures
 from wayname.edge.desired import key_of
 from wayname.edge.encapsulation.manager import Encapsulation
+from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Arrival, Links
 from wayname.edge.liveness import Liveness
@@ -54,7 +59,14 @@ _DISCOVERY = frozenset(
 class Edge:
     """Takes inputs and gives outputs as `boundary` says; its managers may be looked at between calls."""
 
-    def __init__(self, config: Config, schema: P4Schema, rng: random.Random) -> None:
+    def __init__(
+        self,
+        config: Config,
+        schema: P4Schema,
+        rng: random.Random,
+        remembered: Mapping[str, Json] | None = None,
+        key: RSAPrivateKey | None = None,
+    ) -> None:
         self.config = config
         outputs = self._outputs = Outputs()
         links = self._links = Links(config, outputs)
@@ -69,6 +81,11 @@ class Edge:
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, links, outputs)
         self._captures = Captures(outputs)
+        self.identities: HostIdentities | None = None
+        if config.identities and key:
+            self.identities = HostIdentities(
+                config, config.identities, key, links, outputs, rng, remembered or {}, lambda host, now: None
+            )
 
     @property
     def connected(self) -> bool:
@@ -98,11 +115,13 @@ class Edge:
                 self._captures.close(number)
             case WriteFailed():
                 self._write_failed(input, now)
+            case ModifierFound() if self.identities:
+                self.identities.found(input, now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        managers = (self.neighbours, self.liveness, self.routers, self.encapsulation)
-        times = (manager.next_timer() for manager in managers)
+        managers = (self.neighbours, self.liveness, self.routers, self.encapsulation, self.identities)
+        times = (manager.next_timer() for manager in managers if manager)
         return min((at for at in times if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
@@ -111,6 +130,8 @@ class Edge:
         self.neighbours.handle_timer(now)
         self.routers.handle_timer(now)
         self.encapsulation.handle_timer(now)
+        if self.identities:
+            self.identities.handle_timer(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
@@ -128,6 +149,8 @@ class Edge:
         self.liveness.start(now)
         self.routers.start(now)
         self.encapsulation.start(now)
+        if self.identities:
+            self.identities.start(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
@@ -136,6 +159,8 @@ class Edge:
         self.liveness.stop()
         self.routers.stop()
         self.encapsulation.stop()
+        if self.identities:
+            self.identities.stop()
 
     def _packet_in(self, packet: PacketIn, now: float) -> None:
         try:
@@ -146,6 +171,8 @@ class Edge:
                 self._neighbour_unknown(arrival, now)
             elif packet.reason == Punt.LOCAL:
                 self._local(arrival, now)
+            elif packet.reason == Punt.DHCPV6 and self.identities:
+                self.identities.datagram(arrival, now)
             elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
                 self.encapsulation.traces.punted(arrival, now)
         except DecodeError:
@@ -157,7 +184,9 @@ class Edge:
             case NeighbourSolicitation() as asked:
                 self.neighbours.asked(arrival, asked.source_mac, now)
                 self.routers.solicited(arrival, asked)
+                self._seen(arrival, now)
             case NeighbourAdvertisement() as said:
+                self._seen(arrival, now)
                 self.routers.claimed(arrival, said, now)
                 self.neighbours.advertised(arrival, said, now)
                 self.liveness.advertised(arrival, said, now)
@@ -166,6 +195,12 @@ class Edge:
                 self.routers.router_solicited(arrival, asked, now)
             case RouterAdvertisement() as said:
                 self.neighbours.asked(arrival, said.source_mac, now)
+                if self.identities:
+                    self.identities.advertised(arrival, said, now)
+
+    def _seen(self, arrival: Arrival, now: float) -> None:
+        if self.identities:
+            self.identities.seen(arrival, now)
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
         hops = self.encapsulation.neighbours_for(arrival.packet)
@@ -179,7 +214,8 @@ class Edge:
             return
         upper = arrival.packet.upper_layer()
         if upper.number != ICMPV6:
-            self.routers.refuse(arrival, upper)
+            if not (self.identities and self.identities.asked_directly(arrival, now)):
+                self.routers.refuse(arrival, upper)
             return
         message = icmpv6.Message.decode(arrival.packet)
         if not self.liveness.returned(arrival, message, now):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wayname.edge.boundary import Captured, Event, Json, Output, PacketOut, Remember, Severity, Write
+from wayname.edge.boundary import Captured, Event, FindModifier, Json, Output, PacketOut, Remember, Severity, Write
 from wayname.edge.desired import Desired
 
 
@@ -29,6 +29,10 @@ class Outputs:
     def remember(self, key: str, value: Json) -> None:
         """Write something down before anything is done that another controller would have to know of."""
         self._queue.append(Remember(key, value))
+
+    def find(self, search: FindModifier) -> None:
+        """Have a modifier searched for, in the background."""
+        self._queue.append(search)
 
     def event(
         self,

@@ -166,9 +166,17 @@ class Routers:
 
     def _advertisement(self, interface: Interface) -> RouterAdvertisement:
         networks = dict.fromkeys(own.network for own in interface.global_addresses if own.network.prefixlen == 64)
+        # Where the edge gives hosts their addresses, they shall make none: nothing would prove those.
+        hosts = self._config.identities.link(interface.vlan) if self._config.identities else None
+        managed = hosts is not None and hosts.dhcp
+        given = hosts.prefixes if hosts and managed else ()
         return RouterAdvertisement(
             lifetime=ROUTER_LIFETIME,
+            managed=managed,
             source_mac=interface.mac,
             mtu=min(port.mtu for port in self._config.members(interface.vlan)),
-            prefixes=tuple(Prefix(network, VALID_LIFETIME, PREFERRED_LIFETIME) for network in networks),
+            prefixes=tuple(
+                Prefix(network, VALID_LIFETIME, PREFERRED_LIFETIME, autonomous=network not in given)
+                for network in networks
+            ),
         )

@@ -1,0 +1,95 @@
+"""What a configuration says of identities, and the one line about each mistake."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Network
+from pathlib import Path
+
+import pytest
+from identities.site import FIXED, SITE, A, B, site
+
+from wayname.config import ConfigError, parse_config
+from wayname.config.identities import Form, HostLink, Identities
+
+LEAST = SITE + '[identities]\n[[identities.link]]\ninterface = "site"\n'
+
+
+def test_the_least_that_can_be_said() -> None:
+    assert parse_config(LEAST, folder=Path("/etc/edge")).identities == Identities(
+        key=Path("/etc/edge/keys/edge.pem"),
+        bits=2048,
+        form=Form.HBA,
+        sec=1,
+        prepared=16,
+        links=(HostLink(10, "site", (A, B, FIXED)),),
+    )
+    assert parse_config(SITE).identities is None
+
+
+def test_what_can_be_said() -> None:
+    config = parse_config(
+        SITE
+        + """
+        [identities]
+        key = "/keys/mine.pem"
+        bits = 1024
+        form = "cga"
+        sec = 2
+        prepared = 3
+        [[identities.link]]
+        interface = "site"
+        prefixes = ["2001:db8:2:10::/64", "2001:db8:77:1::/64"]
+        dhcp = false
+        addresses = "all"
+        preferred = 60
+        valid = 120
+        mapped = ["2001:db8:f:10::5/128"]
+        uplinks = ["isp"]
+        most = 9
+        """
+    )
+    away, fixed = IPv6Network("2001:db8:77:1::/64"), IPv6Network("2001:db8:f:10::5/128")
+    link = HostLink(10, "site", (B, away), False, True, 60, 120, (fixed,), (100,), 9)
+    assert config.identities == Identities(Path("/keys/mine.pem"), 1024, Form.CGA, 2, 3, (link,))
+    assert config.identities.link(10) == link
+    assert config.identities.link(100) is None
+
+
+def test_what_is_mapped_hands_out_no_addresses() -> None:
+    config = parse_config(LEAST + 'mapped = ["2001:db8:f:10::/64"]')
+    assert config.identities is not None
+    assert config.identities.links[0].prefixes == (A, B)
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        (SITE + "[identities]", "identities.link: is missing; write [[identities.link]]"),
+        (LEAST + '[[identities.link]]\ninterface = "site"\n', "identities.link[1].interface: site is there twice"),
+        (LEAST.replace("[identities]", "[identities]\nsec = 4"), "identities.sec: is 4; write a number from 0 to 3"),
+        (
+            LEAST.replace("[identities]", "[identities]\nbits = 512"),
+            "identities.bits: is 512; write a number from 1024",
+        ),
+        (LEAST.replace("[identities]", '[identities]\nform = "eui"'), 'is \'eui\'; write one of "hba", "cga"'),
+        (LEAST.replace("[identities]", "[identities]\nseck = 1"), "identities.seck: is not known; did you mean sec?"),
+        (LEAST + 'prefixes = ["2001:db8:1:10::/63"]', "2001:db8:1:10::/63 is no /64 of hosts"),
+        (LEAST + 'prefixes = ["2001:db8:1:10::5"]', "it has no prefix length"),
+        (LEAST + 'prefixes = ["2001:db8:1:10::/64", "2001:db8:1:10::/64"]', "is there twice; give every prefix once"),
+        (LEAST + 'prefixes = ["2001:db8:77::/64"]', "2001:db8:77::/64 is not on site; give site an address in it"),
+        (LEAST + 'prefixes = ["2001:db8:1:10::/80"]', "is longer than /64"),
+        (LEAST + "prefixes = []", "prefixes: are missing; give site an address with /64"),
+        (LEAST + 'mapped = ["2001:db8:77::/64"]', "mapped[0]: 2001:db8:77::/64 is not on site"),
+        (site('mapped = ["2001:db8:1:10::5/128"]'), "2001:db8:1:10::/64 is mapped too"),
+        (LEAST + 'uplinks = ["site"]', "uplinks[0]: site is a link of hosts"),
+        (LEAST + 'uplinks = ["nowhere"]', "there is no interface 'nowhere'; the interfaces are: site, isp"),
+        (LEAST + "preferred = 900\nvalid = 600", "valid: is 600; write 900 at least"),
+        (LEAST + "preferred = 1", "preferred: is 1; write a number from 60"),
+        (LEAST + "speed = 1", "identities.link[0].speed: is not known"),
+    ],
+)
+def test_a_mistake_is_one_line(text: str, mistake: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        parse_config(text, "edge.toml")
+    assert mistake in str(raised.value)
+    assert "\n" not in str(raised.value)

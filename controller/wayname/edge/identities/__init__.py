@@ -1,0 +1,1 @@
+"""Identities that hosts get from their edge, which holds the key that proves them."""

@@ -1,0 +1,139 @@
+"""The identities of the hosts behind an edge: prepared, handed out, mapped, announced."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+from wayname.config.identities import HostLink, Identities
+from wayname.config.model import Config
+from wayname.edge.boundary import Json, ModifierFound
+from wayname.edge.identities.announcements import Announcements
+from wayname.edge.identities.book import Book
+from wayname.edge.identities.dhcp_server import DhcpServer
+from wayname.edge.identities.identity import Identity
+from wayname.edge.identities.leases import Leases
+from wayname.edge.identities.mappings import Mappings
+from wayname.edge.identities.prefixes import Prefixes
+from wayname.edge.links import Arrival, Links
+from wayname.edge.outputs import Outputs
+from wayname.identity.key_files import public_half
+from wayname.shim6.context import LocalHost
+from wayname.wire.dhcpv6 import CLIENT_PORT, SERVER_PORT, Message
+from wayname.wire.discovery import RouterAdvertisement
+from wayname.wire.errors import DecodeError
+from wayname.wire.udp import Datagram
+
+# A DUID of the link-layer address: DUID-LL, Ethernet (RFC 8415, section 11.4).
+DUID_LL = bytes.fromhex("00030001")
+
+
+class HostIdentities:
+    """All identities of an edge, and how hosts come by them; they may be looked at between calls."""
+
+    def __init__(
+        self,
+        config: Config,
+        identities: Identities,
+        key: RSAPrivateKey,
+        links: Links,
+        outputs: Outputs,
+        rng: random.Random,
+        remembered: Mapping[str, Json],
+        serve: Callable[[LocalHost, float], None],
+    ) -> None:
+        self.config = identities
+        self._links = links
+        self.book = Book(identities, public_half(key), outputs, rng, remembered)
+        self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
+        self._announcements = Announcements(key, self.book, self.prefixes, outputs, serve)
+        self._leases = Leases(self.book, outputs, self._changed)
+        self._mappings = Mappings(self.book, self.prefixes, outputs, self._changed)
+        self._server = DhcpServer(DUID_LL + config.interfaces[0].mac.packed, self._leases)
+        for link in identities.links:
+            self.book.prepare(link, self.prefixes.valid(link))
+
+    def start(self, now: float) -> None:
+        """The switch is there."""
+        self.prefixes.start(now)
+        for link in self.config.links:
+            self.book.prepare(link, self.prefixes.valid(link))
+            self._leases.start(link, now)
+            self._mappings.start(link, now)
+        for identity in list(self.book):
+            self._changed(identity, now)
+
+    def stop(self) -> None:
+        """The switch is away."""
+        self.prefixes.stop()
+
+    def datagram(self, arrival: Arrival, now: float) -> None:
+        """A client of DHCPv6 sent something to all servers."""
+        link = self.config.link(arrival.interface.vlan)
+        if link is not None and link.dhcp:
+            self._answer(link, arrival, Datagram.decode(arrival.packet), now)
+
+    def asked_directly(self, arrival: Arrival, now: float) -> bool:
+        """Take what a client sent to an address of the router's; False if it is for nobody here."""
+        link = self.config.link(arrival.interface.vlan)
+        datagram = Datagram.decode(arrival.packet)
+        mine = link is not None and link.dhcp and datagram.destination_port == SERVER_PORT
+        if link is not None and mine:
+            self._answer(link, arrival, datagram, now)
+        return mine
+
+    def seen(self, arrival: Arrival, now: float) -> None:
+        """A host asked or said who has an address."""
+        link = self.config.link(arrival.interface.vlan)
+        if link is not None:
+            self._mappings.seen(link, arrival.packet.source, now)
+            self.book.prepare(link, self.prefixes.valid(link))
+
+    def advertised(self, arrival: Arrival, said: RouterAdvertisement, now: float) -> None:
+        """A router, perhaps a provider's, advertises."""
+        self.prefixes.advertised(arrival, said, now)
+
+    def found(self, found: ModifierFound, now: float) -> None:
+        """A search ended."""
+        link = self.book.found(found)
+        if link is not None:
+            self._mappings.ready(link, now)
+        for each in self.config.links:
+            self.book.prepare(each, self.prefixes.valid(each))
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        times = (self.prefixes.next_timer(), self._leases.next_timer())
+        return min((at for at in times if at is not None), default=None)
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        self.prefixes.handle_timer(now)
+        self._leases.handle_timer(now)
+
+    def _answer(self, link: HostLink, arrival: Arrival, datagram: Datagram, now: float) -> None:
+        if not arrival.packet.source.is_link_local:
+            raise DecodeError("a DHCPv6 message from another link")
+        to_all = arrival.packet.destination.is_multicast
+        answer = self._server.answer(link, Message.decode(datagram.data), to_all, now)
+        self.book.prepare(link, self.prefixes.valid(link))
+        if answer is not None:
+            interface = arrival.interface
+            reply = Datagram(SERVER_PORT, CLIENT_PORT, answer.encode())
+            packet = reply.packet(interface.link_local, arrival.packet.source)
+            self._links.send(interface, arrival.port, arrival.frame.source, packet)
+
+    def _changed(self, identity: Identity, now: float) -> None:
+        self._announcements.announce(self._link_of(identity), identity, now)
+
+    def _prefixes_changed(self, link: HostLink, now: float) -> None:
+        self.book.prepare(link, self.prefixes.valid(link))
+        self._mappings.prefixes_changed(link, now)
+        for identity in list(self.book):
+            if identity.link == link.name:
+                self._announcements.announce(link, identity, now)
+
+    def _link_of(self, identity: Identity) -> HostLink:
+        return next(link for link in self.config.links if link.name == identity.link)
