@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.shim6 import generation, negotiating, responding
+from bench.shim6 import generation, maintaining, negotiating, responding
 
-EXPERIMENTS = {6: generation.run, 7: negotiating.run, 10: responding.run}
+EXPERIMENTS = {6: generation.run, 7: negotiating.run, 10: responding.run, 11: maintaining.run}
 
 
 @click.command()

@@ -1,0 +1,97 @@
+"""Figure 11: contexts at once of servers in a week, when contexts are collected after 10 s without a packet.
+
+As in the paper, each peer sets up a context with its first packet (the worst case). Beside it: only with 2 KB or 60 s,
+which is what an edge waits for before it begins.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from statistics import mean
+
+from bench.figures import Line, Panel
+from bench.shim6.report import Result, table
+from bench.shim6.week import DAY, HOUR, SERVERS, WEEK, Exchange, visits
+
+COLLECTION = 10.0
+# Octets or seconds that a peer must be seen for.
+TRIGGERS = {"from the first packet on": (0, 0.0), "by 2 KB or 60 s": (2_000, 60.0)}
+PAPER_MOST = 800
+
+
+def lifetimes(visit: Sequence[Exchange], octets: int, seconds: float) -> Iterator[tuple[float, float]]:
+    """Return from when to when a peer has a context; it is seen for so long first, and again after a collection."""
+    began: float | None = None
+    up: float | None = None
+    last = 0.0
+    carried = 0
+    for exchange in visit:
+        if began is not None and exchange.begins - last > COLLECTION:
+            if up is not None:
+                yield up, last + COLLECTION
+            began, up, carried = None, None, 0
+        if began is None:
+            began = exchange.begins
+        carried += exchange.octets
+        last = exchange.ends
+        if up is None and (carried >= octets or last - began >= seconds):
+            up = exchange.begins
+    if up is not None:
+        yield up, last + COLLECTION
+
+
+class Count:
+    """How many contexts there are in each second of the week."""
+
+    def __init__(self) -> None:
+        self._changes = [0] * (WEEK + 1)
+
+    def add(self, begins: float, ends: float) -> None:
+        """Let a context live for a time; what is after the week is left out."""
+        self._changes[min(int(begins), WEEK)] += 1
+        self._changes[min(int(ends) + 1, WEEK)] -= 1
+
+    def by_second(self) -> list[int]:
+        """Return them, second by second."""
+        return list(accumulate(self._changes[:WEEK]))
+
+
+def run(seed: int, _full: bool) -> Result:
+    """Let the week pass for each server, with both kinds of contexts."""
+    rows = []
+    data = []
+    lines: dict[str, list[Line]] = {when: [] for when in TRIGGERS}
+    most_of_all = 0
+    for server in SERVERS:
+        rng = random.Random(f"{seed} {server.name}")
+        seen = {when: Count() for when in TRIGGERS}
+        peers = 0
+        for visit in visits(server, rng):
+            peers += 1
+            for when, (octets, seconds) in TRIGGERS.items():
+                for begins, ends in lifetimes(visit, octets, seconds):
+                    seen[when].add(begins, ends)
+        for when, count in seen.items():
+            counts = count.by_second()
+            hours = [max(counts[at:until]) for at, until in pairwise(range(0, WEEK + 1, HOUR))]
+            rows.append((server.name, when, peers, f"{mean(counts):.0f}", max(counts)))
+            data.append({"server": server.name, "contexts": when, "peers": peers, "most of each hour": hours})
+            points = [(at * HOUR / DAY, most) for at, most in enumerate(hours)]
+            lines[when].append(Line(server.name, points, marks=False, steps=True))
+            most_of_all = max(most_of_all, *hours)
+    stated = Line("stated in the paper: less than", ((0, PAPER_MOST), (7, PAPER_MOST)), of_paper=True)
+    panels = [
+        Panel(
+            f"Contexts at once, {when} (paper: figure 11)",
+            "days, from Friday on",
+            "most in each hour",
+            [*of_servers, stated],
+        )
+        for when, of_servers in lines.items()
+    ]
+    missed = [f"{most_of_all} contexts at once"] if most_of_all >= PAPER_MOST else []
+    head = ("server", "contexts", "peers", "mean at once", "most at once")
+    all_data = {"measured": data, "paper": f"stated: less than {PAPER_MOST} at once, for servers of a campus"}
+    return Result("shim6-figure-11", all_data, panels, table(head, rows), missed)
