@@ -12,6 +12,7 @@ from rig import Rig
 from wayname.adapter.events import EventRing
 from wayname.api.app import Beside
 from wayname.api.captures import Captures
+from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Captured, Command, Event
 from wayname.logs.event_log import EventLog
 from wayname.pipeline.entries import Readable
@@ -44,14 +45,21 @@ class Served:
         self.beside = Beside(self.captures, self.log.by_kind, lambda: 60.0)
         self.rig = ListeningRig(config, self.listen)
         self.config, self.schema, self.edge = self.rig.config, self.rig.schema, self.rig.edge
+        self.changes = Changes(self.config)
         self.connected = True
         self.sessions = 1
-        self.failed_writes = 0
 
     @property
     def writes(self) -> int:
         """Updates written so far."""
         return sum(len(write.updates) for write in self.rig.writes)
+
+    @property
+    def failed_writes(self) -> int:
+        """Updates that the switch refused."""
+        return self.rig.kinds().count("write.failed") + sum(
+            recorded.event.kind == "write.failed" for recorded in self.events.since(0)
+        )
 
     def listen(self, output: Event | Captured) -> None:
         """Take what the controller tells."""

@@ -307,6 +307,12 @@ async def test_openapi_describes_every_answer(client: httpx.AsyncClient) -> None
         "/v1/drops",
         "/v1/events",
         "/v1/capture",
+        "/v1/encapsulation",
+        "/v1/ioam/paths",
+        "/v1/ioam/exports",
+        "/v1/ioam/traces",
+        "/v1/ioam/namespaces",
+        "/v1/ioam/records",
         "/metrics",
     }
     assert {"Status", "Port", "Host", "Route", "Table", "Drop", "Event", "Problem"} <= set(

@@ -168,7 +168,7 @@ def test_all_that_can_be_said() -> None:
         ('[[trace]]\nname = "a"\nnamespace = 1\n', "trace[0].namespace: namespace 1 is not there; add a [[namespace]]"),
         (NAMESPACE + "ports = [9]\n", "namespace[0].ports[0]: there is no port 9; the ports are 1, 2, 3"),
         (NAMESPACE + "snapshot = 9\n", "namespace[0].snapshot: has no schema; write schema"),
-        (NAMESPACE + NAMESPACE, "namespace[1].id: namespace 1 is there twice; give every namespace once"),
+        (NAMESPACE + NAMESPACE, "namespace[1].id: namespace 1 is there twice; say it once"),
         (TRACE + 'fields = ["nod"]\n', "trace[0].fields[0]: is 'nod'; write one of node, interfaces"),
         (TRACE + "octets = 246\n", "trace[0].octets: is 246; write 4, 8, 12 ... 244"),
         (TRACE + "octets = 248\n", "trace[0].octets: is 248; write 4, 8, 12 ... 244"),

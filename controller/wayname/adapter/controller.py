@@ -6,11 +6,13 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from wayname.adapter.connection import Connection, SwitchError
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.memory import Memory
 from wayname.adapter.searches import Searches
+from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Config
 from wayname.edge.boundary import (
     Captured,
@@ -51,7 +53,8 @@ class Controller:
         on_event: Callable[[RecordedEvent], None] | None = None,
         on_captured: Callable[[Captured], None] | None = None,
     ) -> None:
-        self.config = config
+        self.changes = Changes.load(config)
+        self.config = config = replace(config, encapsulation=self.changes.read())
         self.schema = load_program(config.switch)
         # What the next controller must know is about sessions and identities only.
         self._memory = Memory(config.controller.state) if config.shim6 or config.identities else None

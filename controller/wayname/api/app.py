@@ -17,7 +17,9 @@ from wayname.adapter import SwitchError
 from wayname.api import models, streams, views
 from wayname.api.address import ApiAddress, TcpAddress
 from wayname.api.captures import Captures
+from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.guard import BrowserGuard
+from wayname.api.ioam import serve_ioam
 from wayname.api.picture import Picture, names, read_picture
 from wayname.api.problems import ApiError, Problem, tell_problems
 from wayname.api.running import Running
@@ -51,6 +53,8 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     tell_problems(app)
     serve_knowledge(app, running, beside)
     serve_switch(app, running)
+    serve_encapsulation(app, running)
+    serve_ioam(app, running, beside.end)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside.captures)

@@ -10,6 +10,7 @@ from finsy import P4Schema
 
 from wayname.adapter.events import EventRing
 from wayname.config import Config
+from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Command
 from wayname.edge.edge import Edge
 from wayname.pipeline.entries import Readable
@@ -22,6 +23,7 @@ class Running(Protocol):
     schema: P4Schema
     edge: Edge
     events: EventRing
+    changes: Changes
 
     @property
     def sessions(self) -> int:

@@ -31,15 +31,26 @@ class Client:
         with self.stream(path, parameters) as response:
             return json.loads(response.read())
 
+    def post(self, path: str, body: object) -> Any:
+        """The JSON answer to a wish."""
+        with self.stream(path, method="POST", body=body) as response:
+            return json.loads(response.read())
+
     @contextlib.contextmanager
     def stream(
-        self, path: str, parameters: Parameters | None = None, *, endless: bool = False
+        self,
+        path: str,
+        parameters: Parameters | None = None,
+        *,
+        endless: bool = False,
+        method: str = "GET",
+        body: object = None,
     ) -> Iterator[httpx.Response]:
         """An answer that is read piece by piece; an endless one may pause for as long as it likes."""
         given = {key: value for key, value in (parameters or {}).items() if value is not None}
         timeout = httpx.Timeout(30.0, read=None) if endless else httpx.Timeout(30.0)
         try:
-            with self.http.stream("GET", path, params=given, timeout=timeout) as response:
+            with self.http.stream(method, path, params=given, timeout=timeout, json=body) as response:
                 if response.status_code != httpx.codes.OK:
                     response.read()
                     raise Failure(self.problem(response))

@@ -22,6 +22,8 @@ COMMANDS = {
     "routes": ("wayname.cli.routes", "Routes and whether their next hops answer."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
+    "encap": ("wayname.cli.encap", "What packets carry: list, show, add, remove."),
+    "ioam": ("wayname.cli.ioam", "Traces, and what they tell of paths."),
     "events": ("wayname.cli.events", "What happened; --follow goes on."),
     "capture": ("wayname.cli.capture", "Packets of a port, to a file or to tshark."),
     "cga": ("wayname.cli.cga", "Addresses that are bound to a key: make, verify, show."),

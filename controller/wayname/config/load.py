@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wayname.config.checks import between, is_name, link_of, network, one_of
-from wayname.config.encapsulation.load import load_encapsulation
+from wayname.config.encapsulation.load import MOST, load_encapsulation
 from wayname.config.load_identities import read_identities
 from wayname.config.load_shim6 import read_shim6
 from wayname.config.model import (
@@ -62,7 +62,8 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     providers, shim6 = _providers(root, interfaces), read_shim6(root)
     identities = read_identities(root, folder, interfaces)
     config = Config(switch, controller, timing, ports, interfaces, routes, providers, shim6, identities=identities)
-    config = replace(config, encapsulation=load_encapsulation(root.tables, config))
+    written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
+    config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)
     root.close()
     return config
 
@@ -110,6 +111,7 @@ def _controller(table: Table, folder: Path, device_id: int) -> ControllerConfig:
         log_format=table.take("log_format", str, "text", one_of("text", "json")),
         events=table.take("events", int, 1000, between(1, 1_000_000)),
         state=folder / table.take("state", str, f"wayname-{device_id}.state"),
+        changes=folder / changes if (changes := table.take("changes", str, "")) else None,
     )
     table.close()
     return config

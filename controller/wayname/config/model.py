@@ -8,7 +8,7 @@ from ipaddress import IPv6Address, IPv6Interface
 from ipaddress import IPv6Network as Network
 from pathlib import Path
 
-from wayname.config.encapsulation.model import EncapsulationConfig
+from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
 from wayname.config.identities import Identities
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
@@ -54,6 +54,8 @@ class ControllerConfig:
     events: int = 1000
     # Where it writes down what the next controller must know; sessions only.
     state: Path = Path("wayname.state")
+    # Where it keeps what was changed while it runs.
+    changes: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ class Config:
     shim6: tuple[Shim6, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
     identities: Identities | None = None
+    written: EncapsulationTables = field(default_factory=dict)
 
     @property
     def vlans(self) -> tuple[int, ...]:

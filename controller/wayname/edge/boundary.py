@@ -16,6 +16,7 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 
+from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.pipeline.entries import Entity
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
@@ -160,6 +161,13 @@ class CloseCapture:
 
 
 @dataclass(frozen=True, slots=True)
+class SetEncapsulation:
+    """A command: have packets carry this, and nothing that was said before."""
+
+    current: EncapsulationConfig
+
+
+@dataclass(frozen=True, slots=True)
 class MoveSession:
     """A command: let a session use this path from now on; whoever sends it has asked whether it may."""
 
@@ -167,7 +175,7 @@ class MoveSession:
     path: int
 
 
-Command = OpenCapture | CloseCapture | MoveSession
+Command = OpenCapture | CloseCapture | MoveSession | SetEncapsulation
 Digest = Learned | DirectExport | SessionNews | PairActive
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | Command
 

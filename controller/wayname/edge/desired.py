@@ -19,13 +19,13 @@ Key = tuple[str, Hashable]
 
 # An entity comes after what it refers to, and a packet is let in when all that it may meet is there. What stands in one
 # stage does not depend on each other: a switch may carry out the updates of one write in any order.
-_SEGMENT_LISTS = tuple(f"segment_fours_{number}" for number in range(1, 9))
+SEGMENT_LISTS = tuple(f"segment_fours_{number}" for number in range(1, 9))
 _STAGES = (
     ("meter", "clone_session", "multicast_group", "port_mtus", "vlan_tags", "source_macs", "neighbours", "nexthops"),
     ("member", "floods"),
     ("group",),
     ("spreads",),
-    ("routes", "own_addresses", "routes_by_table", "routes_of_ipv4", *_SEGMENT_LISTS, "hmacs"),
+    ("routes", "own_addresses", "routes_by_table", "routes_of_ipv4", *SEGMENT_LISTS, "hmacs"),
     ("policies", "traces", "source_route_hops", "namespaces", "export_rules", "paths", "provider_routes"),
     ("sids", "encapsulations", "backups", "locator_pairs"),
     ("identities", "context_tags", "mapped_sources", "mapped_destinations"),

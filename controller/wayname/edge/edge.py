@@ -20,6 +20,7 @@ from wayname.edge.boundary import (
     OpenCapture,
     Output,
     PacketIn,
+    SetEncapsulation,
     Severity,
     SwitchDown,
     SwitchUp,
@@ -79,7 +80,7 @@ class Edge:
         self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng)
         self.routers = Routers(config, links, outputs, rng)
-        self.encapsulation = Encapsulation(config, self.routes, links, outputs)
+        self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
         self._captures = Captures(outputs)
         self.identities: HostIdentities | None = None
         if config.identities and key:
@@ -113,6 +114,8 @@ class Edge:
                 self._captures.open(input)
             case CloseCapture(number):
                 self._captures.close(number)
+            case SetEncapsulation(current):
+                self.encapsulation.set(current, now)
             case WriteFailed():
                 self._write_failed(input, now)
             case ModifierFound() if self.identities:

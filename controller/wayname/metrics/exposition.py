@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 from wayname.api.picture import Picture
 from wayname.api.running import Running
 from wayname.api.views import reconnects
+from wayname.metrics.paths import paths_of
 from wayname.pipeline.reasons import drop_words, punt_words
 
 COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punts", "errors_sent", "errors_held_back")
@@ -50,6 +51,7 @@ class Scrape(Collector):
         for (kind, severity), count in sorted(self.by_kind.items()):
             events.add_metric([kind, severity], count)
         yield events
+        yield from paths_of(known.encapsulation.traces.collector)
 
     def switch(self, picture: Picture) -> Iterator[Metric]:
         """What was read from the switch."""
@@ -76,6 +78,7 @@ class Scrape(Collector):
             for kind, number in packets_of(picture, counter):
                 errors.add_metric([str(kind), sent], number)
         yield errors
+        yield traces_put(self.running, picture)
         entries = GaugeMetricFamily("wayname_table_entries", "Entries in a table.", labels=["table"])
         sizes = GaugeMetricFamily("wayname_table_size", "Entries that a table can hold.", labels=["table"])
         for table in picture.tables.values():
@@ -83,6 +86,17 @@ class Scrape(Collector):
             sizes.add_metric([table.name], table.size)
         yield entries
         yield sizes
+
+
+def traces_put(running: Running, picture: Picture) -> Metric:
+    """Packets that were to get each trace; what ends elsewhere, the controller there counts."""
+    carrying = running.edge.encapsulation
+    put = CounterMetricFamily("wayname_traces_put", "Packets that a trace is for.", labels=["trace"])
+    for trace in carrying.current.traces:
+        number = carrying.trace_number(trace.name)
+        packets = sum(each.count.packets for each in picture.tables["traces"].entries if each.match["trace"] == number)
+        put.add_metric([trace.name], packets)
+    return put
 
 
 def packets_of(picture: Picture, counter: str) -> list[tuple[int, int]]:

@@ -9,16 +9,11 @@ import finsy as fy
 
 from wayname.config.encapsulation.compression import MOST_MIDDLE, Compressed
 from wayname.config.encapsulation.model import Behaviour, Encapsulation, Namespace, Segment, Trace
-from wayname.pipeline.entries import table_entry
+from wayname.pipeline.entries import prefix_keys, table_entry
 
 SEGMENTS_OF_POLICY = 4
 
 _FOUR = ("first", "second", "third", "fourth")
-
-
-def _prefix(key: str, prefix: IPv6Network | IPv4Network) -> dict[str, int | tuple[int, int]]:
-    """Return the match of a prefix; one of length 0 is an absent key."""
-    return {key: (int(prefix.network_address), prefix.prefixlen)} if prefix.prefixlen else {}
 
 
 def policy(number: int, source: IPv6Address, segments: Sequence[IPv6Address], proven: bool) -> list[fy.P4TableEntry]:
@@ -118,18 +113,18 @@ def segment(segment: Segment, nexthop: int, policy: int) -> fy.P4TableEntry:
         case Behaviour.END_DX2:
             arguments = {"port": segment.port}
     action = segment.behaviour.replace(".", "_").replace("-", "_")
-    return table_entry("sids", _prefix("destination", segment.prefix), action, **arguments)
+    return table_entry("sids", prefix_keys("destination", segment.prefix), action, **arguments)
 
 
 def table_route(table: int, prefix: IPv6Network | IPv4Network, action: str, **arguments: int) -> fy.P4TableEntry:
     """A route of a table that segments name."""
     name = "routes_of_ipv4" if isinstance(prefix, IPv4Network) else "routes_by_table"
-    return table_entry(name, {"route_table": table, **_prefix("destination", prefix)}, action, **arguments)
+    return table_entry(name, {"route_table": table, **prefix_keys("destination", prefix)}, action, **arguments)
 
 
 def encapsulation(carried: Encapsulation, policy: int, trace: int, source_route: int) -> fy.P4TableEntry:
     """What the packets to a prefix carry; numbers of what they do not carry are 0."""
-    keys = _prefix("destination", carried.prefix)
+    keys = prefix_keys("destination", carried.prefix)
     if carried.locator is not None:
         locator = {"locator": carried.locator, "neutral": int(carried.neutral)}
         return table_entry("encapsulations", keys, "translate_locator", **locator)
@@ -148,4 +143,4 @@ def encapsulation(carried: Encapsulation, policy: int, trace: int, source_route:
 
 def nothing(prefix: IPv6Network) -> fy.P4TableEntry:
     """A prefix whose packets carry nothing, whatever a shorter one says."""
-    return table_entry("encapsulations", _prefix("destination", prefix), "encapsulate_nothing")
+    return table_entry("encapsulations", prefix_keys("destination", prefix), "encapsulate_nothing")

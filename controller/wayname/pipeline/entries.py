@@ -6,7 +6,7 @@ All values are plain integers, as finsy gives them when it reads entries back, s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from typing import TypeVar
 
 import finsy as fy
@@ -98,7 +98,7 @@ def own_address(vlan: int, address: IPv6Address) -> fy.P4TableEntry:
     return table_entry("own_addresses", {"vlan": vlan, "target": int(address)}, "own_address")
 
 
-def prefix_keys(key: str, prefix: IPv6Network) -> Keys:
+def prefix_keys(key: str, prefix: IPv6Network | IPv4Network) -> Keys:
     """Return a prefix as the key of longest match: one of length 0 is an absent key."""
     return {key: (int(prefix.network_address), prefix.prefixlen)} if prefix.prefixlen else {}
 

@@ -23,7 +23,7 @@ def check_room(table: Table, key: str, carried: Encapsulation, config: Config, k
     if carried.source_route:
         _check_source_route(table, carried, known)
     added = added_octets(carried, known)
-    segments = len(known.policy(carried.policy).segments) if carried.policy else 0
+    segments = len(known.policy[carried.policy].segments) if carried.policy else 0
     if config.switch.target == "bmv2" and (added > MOST_ON_BMV2 or segments > MOST_SEGMENTS_ON_BMV2):
         wrong = f"{segments} segments and {added} octets in all are more than BMv2 puts on"
         mend = f"carry {MOST_SEGMENTS_ON_BMV2} segments and {MOST_ON_BMV2} octets at most, or take target embedded"
@@ -38,11 +38,11 @@ def check_room(table: Table, key: str, carried: Encapsulation, config: Config, k
 
 def added_octets(carried: Encapsulation, known: EncapsulationConfig) -> int:
     """Return the octets that are added to a packet at most."""
-    added = _trace_octets(known.trace(carried.trace)) if carried.trace else 0
+    added = _trace_octets(known.trace[carried.trace]) if carried.trace else 0
     if carried.source_route:
-        return added + compress(known.source_route(carried.source_route), carried.prefix).octets
+        return added + compress(known.source_route[carried.source_route], carried.prefix).octets
     if carried.policy:
-        policy = known.policy(carried.policy)
+        policy = known.policy[carried.policy]
         count = len(policy.segments)
         written = {Mode.INLINE: count + 1, Mode.REDUCED: count - 1, Mode.FRAME_REDUCED: count - 1}
         header = written.get(carried.mode, count)
@@ -63,7 +63,7 @@ def _trace_octets(trace: Trace) -> int:
 
 
 def _check_source_route(table: Table, carried: Encapsulation, known: EncapsulationConfig) -> None:
-    middle = len(compress(known.source_route(carried.source_route), carried.prefix).middle)
+    middle = len(compress(known.source_route[carried.source_route], carried.prefix).middle)
     if middle > MOST_MIDDLE:
         wrong = f"its hops take {middle} octets, and there is room for {MOST_MIDDLE}"
         raise table.error("source_route", wrong, "name fewer hops, or hops that have more of their prefix in common")
@@ -72,9 +72,9 @@ def _check_source_route(table: Table, carried: Encapsulation, known: Encapsulati
 def next_destination(carried: Encapsulation, destination: IPv6Address, known: EncapsulationConfig) -> IPv6Address:
     """Return where a packet to a destination goes with what it carries."""
     if carried.policy:
-        return known.policy(carried.policy).segments[0]
+        return known.policy[carried.policy].segments[0]
     if carried.source_route:
-        return known.source_route(carried.source_route).hops[0]
+        return known.source_route[carried.source_route].hops[0]
     if carried.locator is not None:
         return IPv6Address(carried.locator << 64 | int(destination) & (1 << 64) - 1)
     return carried.to if carried.to is not None and carried.mode is not Mode.INLINE else destination

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Address, IPv6Network
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from wayname.config.checks import between, is_name, link_of, network, one_of
 from wayname.config.encapsulation.limits import check_room
@@ -33,9 +33,21 @@ from wayname.config.reader import Table
 if TYPE_CHECKING:
     from wayname.config.model import Config
 
-KINDS = ("namespace", "trace", "policy", "source_route", "table_route", "segment", "encapsulation")
+T = TypeVar("T")
 
+Kind = Literal["namespace", "trace", "policy", "source_route", "table_route", "segment", "encapsulation"]
+# What the switch's tables hold; of what a change puts beside the old one, half of it.
+MOST: dict[Kind, int] = {
+    "namespace": 256,
+    "trace": 127,
+    "policy": 2047,
+    "source_route": 511,
+    "table_route": 4096,
+    "segment": 4096,
+    "encapsulation": 4096,
+}
 MOST_SEGMENTS = 36
+MOST_TABLE = 0x7FFF  # those behind are of providers
 MOST_WORDS = 61  # 244 octets
 NODES = 5
 _WITH_FLAVOURS = (Behaviour.END, Behaviour.END_X, Behaviour.END_T, Behaviour.END_B6_ENCAPS)
@@ -44,58 +56,63 @@ _WITH_TABLE = (Behaviour.END_T, Behaviour.END_DT6, Behaviour.END_DT4, Behaviour.
 _ADDRESS = "write an address as in 2001:db8::1"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Site:
-    """The rest of the configuration, and what was read before."""
+    """The rest of the configuration, the kinds that were read before, and the names of the kind that is read."""
 
     config: Config
     read: EncapsulationConfig
+    taken: set[Hashable] = field(default_factory=set)
+
+    def take(self, table: Table, key: str, name: Hashable, text: str) -> None:
+        """Refuse a name that another one of the kind has."""
+        if name in self.taken:
+            raise table.error(key, f"{text} is there twice", "say it once")
+        self.taken.add(name)
 
 
 def load_encapsulation(tables: Callable[[str], Iterable[Table]], config: Config) -> EncapsulationConfig:
     """Read all tables of these kinds; what refers comes after what it refers to."""
-    segments: list[Segment] = []
-    policies: list[Policy] = []
-    traces: list[Trace] = []
-    source_routes: list[SourceRoute] = []
-    namespaces: list[Namespace] = []
-    table_routes: list[TableRoute] = []
-    encapsulations: list[Encapsulation] = []
 
-    def site() -> Site:
-        read = EncapsulationConfig(
-            tuple(segments),
-            tuple(policies),
-            tuple(traces),
-            tuple(source_routes),
-            tuple(namespaces),
-            tuple(table_routes),
-            tuple(encapsulations),
-        )
-        return Site(config, read)
+    def all_of(kind: Kind, reader: Callable[[Table, Site], T]) -> tuple[T, ...]:
+        site = Site(config, read)
+        found: list[T] = []
+        for table in tables(kind):
+            if len(found) == MOST[kind]:
+                raise table.error("", f"is [[{kind}]] number {len(found) + 1}", f"{MOST[kind]} are the most")
+            found.append(reader(table, site))
+        return tuple(found)
 
-    for table in tables("namespace"):
-        namespaces.append(_namespace(table, site()))
-    for table in tables("trace"):
-        traces.append(_trace(table, site()))
-    for table in tables("policy"):
-        policies.append(_policy(table, site()))
-    for table in tables("source_route"):
-        source_routes.append(_source_route(table, site()))
-    for table in tables("table_route"):
-        table_routes.append(_table_route(table, site()))
-    for table in tables("segment"):
-        segments.append(_segment(table, site()))
-    for table in tables("encapsulation"):
-        encapsulations.append(_encapsulation(table, site()))
-    return site().read
+    read = EncapsulationConfig()
+    read = replace(read, namespaces=all_of("namespace", _namespace))
+    read = replace(read, traces=all_of("trace", _trace))
+    read = replace(read, policies=all_of("policy", _policy))
+    read = replace(read, source_routes=all_of("source_route", _source_route))
+    read = replace(read, table_routes=all_of("table_route", _table_route))
+    read = replace(read, segments=all_of("segment", _segment))
+    return replace(read, encapsulations=all_of("encapsulation", _encapsulation))
+
+
+def name_of(kind: str, values: Mapping[str, Any]) -> str:
+    """Return what tells a table from others of its kind, written in one way."""
+    if kind == "table_route":
+        return f"{values.get('table')} {_written(values.get('prefix'))}"
+    key = {"namespace": "id", "segment": "sid", "encapsulation": "prefix"}.get(kind, "name")
+    return _written(values.get(key))
+
+
+def _written(value: object) -> str:
+    text = str(value)
+    try:
+        return str(ip_network(text) if "/" in text else ip_address(text))
+    except ValueError:
+        return text
 
 
 def _namespace(table: Table, site: Site) -> Namespace:
     device = site.config.switch.device_id
     number = table.take("id", int, check=between(0, 0xFFFF))
-    if any(other.number == number for other in site.read.namespaces):
-        raise table.error("id", f"namespace {number} is there twice", "give every namespace once")
+    site.take(table, "id", number, f"namespace {number}")
     node = table.take("node", int, device & 0xFFFFFF, between(0, 0xFFFFFE))
     schema = table.take("schema", int, NO_SCHEMA, between(0, NO_SCHEMA))
     if schema == NO_SCHEMA and table.has("snapshot"):
@@ -122,9 +139,7 @@ def _namespace(table: Table, site: Site) -> Namespace:
 
 
 def _trace(table: Table, site: Site) -> Trace:
-    name = _name(table, (trace.name for trace in site.read.traces))
-    if len(site.read.traces) >= 255:
-        raise table.error("name", f"{name!r} is the 256th trace", "255 are the most")
+    name = _name(table, site)
     namespace = table.take("namespace", int, check=between(0, 0xFFFF))
     if not any(known.number == namespace for known in site.read.namespaces):
         mend = "add a [[namespace]] that says what this node writes in it"
@@ -195,9 +210,7 @@ def _words(table: Table, type_: int) -> int:
 
 
 def _policy(table: Table, site: Site) -> Policy:
-    name = _name(table, (policy.name for policy in site.read.policies))
-    if len(site.read.policies) >= 2048:
-        raise table.error("name", f"{name!r} is the 2049th policy", "2048 are the most")
+    name = _name(table, site)
     segments = _addresses(table, "segments", MOST_SEGMENTS)
     key_id, secret = table.take("key_id", int, 0, between(1, 2**32 - 1)), table.take("key", str, "")
     if bool(key_id) != bool(secret):
@@ -209,7 +222,7 @@ def _policy(table: Table, site: Site) -> Policy:
 
 
 def _source_route(table: Table, site: Site) -> SourceRoute:
-    name = _name(table, (route.name for route in site.read.source_routes))
+    name = _name(table, site)
     hops = _addresses(table, "hops", 129)
     if len(set(hops)) != len(hops):
         raise table.error("hops", "visit a hop twice", "name every hop once (RFC 6554 drops loops)")
@@ -218,15 +231,14 @@ def _source_route(table: Table, site: Site) -> SourceRoute:
 
 
 def _table_route(table: Table, site: Site) -> TableRoute:
-    number = table.take("table", int, check=between(1, 0xFFFF))
+    number = table.take("table", int, check=between(1, MOST_TABLE))
     text = table.take("prefix", str)
     prefix: IPv4Network | IPv6Network
     if ":" in text:
         prefix = table.convert("prefix", text, network, "write PREFIX/LENGTH as in 2001:db8::/32")
     else:
         prefix = table.convert("prefix", text, IPv4Network, "write PREFIX/LENGTH as in 2001:db8::/32 or 192.0.2.0/24")
-    if any((other.table, other.prefix) == (number, prefix) for other in site.read.table_routes):
-        raise table.error("prefix", f"{prefix} is there twice in table {number}", "give every prefix once")
+    site.take(table, "prefix", (number, prefix), f"{prefix} of table {number}")
     via = table.take("via", str)
     table.close()
     interface = next((each for each in site.config.interfaces if each.name == via), None)
@@ -247,8 +259,7 @@ def _segment(table: Table, site: Site) -> Segment:
     sid = table.take("sid", str)
     text = sid if "/" in sid else f"{sid}/128"
     prefix = table.convert("sid", text, network, "write an address, or PREFIX/LENGTH for one with arguments")
-    if any(other.prefix == prefix for other in site.read.segments):
-        raise table.error("sid", f"{sid} is there twice", "give every segment once")
+    site.take(table, "sid", prefix, sid)
     if prefix.is_multicast or prefix.is_link_local or prefix.prefixlen == 0:
         raise table.error("sid", f"{sid} cannot be one node's", "write an address that is routed to this node")
     own = next((each for each in site.config.interfaces if each.owns(prefix.network_address)), None)
@@ -287,7 +298,7 @@ def _flavours(table: Table) -> Flavours:
 def _table_of(table: Table, behaviour: Behaviour) -> int:
     # Table 0 is that of all other packets; there is none of IPv4.
     least = 0 if behaviour is Behaviour.END_DT6 else 1
-    return table.take("table", int, check=between(least, 0xFFFF))
+    return table.take("table", int, check=between(least, MOST_TABLE))
 
 
 def _port(table: Table, site: Site) -> int:
@@ -300,8 +311,7 @@ def _port(table: Table, site: Site) -> int:
 
 def _encapsulation(table: Table, site: Site) -> Encapsulation:
     prefix = table.parse("prefix", network, "write PREFIX/LENGTH as in 2001:db8::/32")
-    if any(other.prefix == prefix for other in site.read.encapsulations):
-        raise table.error("prefix", f"{prefix} is there twice", "what a prefix's packets carry is said once")
+    site.take(table, "prefix", prefix, str(prefix))
     if prefix.is_multicast or prefix.is_link_local:
         raise table.error("prefix", f"{prefix} is never routed", "leave it out")
     own = next((each for each in site.config.interfaces if each.owns(prefix.network_address)), None)
@@ -322,8 +332,8 @@ def _encapsulation(table: Table, site: Site) -> Encapsulation:
         table.close()
         return Encapsulation(prefix, locator=int(prefix_64.network_address) >> 64, neutral=neutral)
     policy = _known_policy(table, site) if "policy" in said else ""
-    source_route = _known(table, "source_route", (route.name for route in site.read.source_routes))
-    trace = _known(table, "trace", (trace.name for trace in site.read.traces))
+    source_route = _known(table, "source_route", site.read.source_route)
+    trace = _known(table, "trace", site.read.trace)
     mode = _mode(table, policy, source_route)
     to, source = (_address(table, "to"), _address(table, "source")) if not policy and not source_route else (None, None)
     if to is None and source is not None:
@@ -333,7 +343,7 @@ def _encapsulation(table: Table, site: Site) -> Encapsulation:
     if to is not None and source is None:
         source = _own_source(table, site)
     found = Encapsulation(prefix, mode, policy, trace, source_route, source, to)
-    if trace and mode is Mode.INLINE and site.read.trace(trace).loopback:
+    if trace and mode is Mode.INLINE and site.read.trace[trace].loopback:
         # What comes back goes to the packet's source, which has to be this node (RFC 9322, section 4).
         raise table.error("trace", f"trace {trace!r} would go back to hosts", 'write mode = "tunnel" or "automatic"')
     _check_proof(table, "mode", mode, policy, site)
@@ -352,30 +362,29 @@ def _mode(table: Table, policy: str, source_route: str) -> Mode:
 
 def _check_proof(table: Table, key: str, mode: Mode, policy: str, site: Site) -> None:
     """Refuse what the proof does not cover: it is of the whole list, as it stands in a tunnel."""
-    if policy and site.read.policy(policy).secret and mode not in (Mode.TUNNEL, Mode.FRAME):
+    if policy and site.read.policy[policy].secret and mode not in (Mode.TUNNEL, Mode.FRAME):
         mend = f'leave key out of policy {policy!r}, or write mode = "tunnel" or "frame"'
         raise table.error(key, f"policy {policy!r} has a key, and no proof goes with this mode", mend)
 
 
-def _name(table: Table, others: Iterable[str]) -> str:
+def _name(table: Table, site: Site) -> str:
     name = table.take("name", str, check=is_name)
-    if name in others:
-        raise table.error("name", f"{name!r} is there twice", "give each a name of its own")
+    site.take(table, "name", name, repr(name))
     return name
 
 
-def _known(table: Table, key: str, names: Iterable[str]) -> str:
+def _known(table: Table, key: str, known: Mapping[str, object]) -> str:
     """Return the name of what has to be there, or an empty one."""
     name = table.take(key, str, "")
-    if table.has(key) and name not in (known := list(names)):
-        there = ", ".join(known) or "none"
+    if table.has(key) and name not in known:
+        there = ", ".join(list(known)[:20]) or "none"
         raise table.error(key, f"there is no [[{key}]] {name!r}", f"write one of those that are there: {there}")
     return name
 
 
 def _known_policy(table: Table, site: Site) -> str:
     table.take("policy", str)
-    return _known(table, "policy", (policy.name for policy in site.read.policies))
+    return _known(table, "policy", site.read.policy)
 
 
 def _addresses(table: Table, key: str, most: int) -> tuple[IPv6Address, ...]:

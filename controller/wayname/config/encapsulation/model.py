@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
+from functools import cached_property
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
+from typing import Any
 
 from wayname.config.links import LinkAddress, Refusal
 
@@ -53,6 +55,9 @@ class Mode(StrEnum):
         """The mode's number in the tables."""
         return list(Mode).index(self) + 1
 
+
+# The same as it is written: the keys of each table, by the kind of table.
+EncapsulationTables = Mapping[str, Sequence[Mapping[str, Any]]]
 
 # The bits of a trace type by what they ask for (RFC 9197, section 4.4.1).
 FIELD_BITS = {
@@ -169,7 +174,7 @@ class Encapsulation:
     neutral: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EncapsulationConfig:
     """All of it, checked against each other."""
 
@@ -181,17 +186,20 @@ class EncapsulationConfig:
     table_routes: tuple[TableRoute, ...] = ()
     encapsulations: tuple[Encapsulation, ...] = ()
 
-    def policy(self, name: str) -> Policy:
-        """Return a policy that is known to be there."""
-        return next(policy for policy in self.policies if policy.name == name)
+    @cached_property
+    def policy(self) -> Mapping[str, Policy]:
+        """Policies by name."""
+        return {policy.name: policy for policy in self.policies}
 
-    def trace(self, name: str) -> Trace:
-        """Return a trace that is known to be there."""
-        return next(trace for trace in self.traces if trace.name == name)
+    @cached_property
+    def trace(self) -> Mapping[str, Trace]:
+        """Traces by name."""
+        return {trace.name: trace for trace in self.traces}
 
-    def source_route(self, name: str) -> SourceRoute:
-        """Return a source route that is known to be there."""
-        return next(route for route in self.source_routes if route.name == name)
+    @cached_property
+    def source_route(self) -> Mapping[str, SourceRoute]:
+        """Source routes by name."""
+        return {route.name: route for route in self.source_routes}
 
     @property
     def next_hops(self) -> Iterator[LinkAddress]:

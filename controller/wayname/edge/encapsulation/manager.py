@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.links import LinkAddress
@@ -22,10 +22,12 @@ from wayname.wire import ipv6
 class Encapsulation:
     """Composes what this folder does for the edge."""
 
-    def __init__(self, config: Config, routes: Routes, links: Links, outputs: Outputs) -> None:
+    def __init__(
+        self, config: Config, routes: Routes, provider_tables: Collection[int], links: Links, outputs: Outputs
+    ) -> None:
         self._outputs = outputs
         self._routes = routes
-        self._tables = EncapsulationTables(config, routes, outputs)
+        self._tables = EncapsulationTables(config, routes, provider_tables, outputs)
         self._clock = SwitchClock(config, outputs, self._tables.set_epoch)
         self._has_clock = False
         self.epoch = 0.0
@@ -36,6 +38,10 @@ class Encapsulation:
     def current(self) -> EncapsulationConfig:
         """What is wanted now."""
         return self._tables.current
+
+    def trace_number(self, name: str) -> int:
+        """Return the number on the switch of a trace that is wanted."""
+        return self._tables.trace_number(name)
 
     def set(self, current: EncapsulationConfig, now: float) -> None:
         """Want what a configuration says, and nothing of what an earlier one said."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.encapsulation.compression import compress
 from wayname.config.encapsulation.model import Encapsulation, EncapsulationConfig, Policy, Segment, TableRoute
 from wayname.config.links import Refusal
 from wayname.config.model import Config
-from wayname.edge.desired import Key, key_of
+from wayname.edge.desired import SEGMENT_LISTS, Key, key_of
 from wayname.edge.encapsulation.numbers import Numbers
 from wayname.edge.encapsulation.proofs import proof_of
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.outputs import Outputs
+from wayname.edge.prefixes import Prefixes
 from wayname.edge.routes import Routes
 from wayname.pipeline import encapsulation as builders
 from wayname.pipeline import entries
-from wayname.pipeline.entries import CPU_PORT, Entity
+from wayname.pipeline.entries import CPU_PORT, MAIN_ROUTES, Entity
 
 MOST_POLICIES = 4095
 MOST_TRACES = 255
@@ -25,6 +26,13 @@ MOST_SOURCE_ROUTES = 1023
 
 # Packets a second of a port. Each is one member of a digest.
 EXPORT_RATE = 2000
+
+TABLES = frozenset(
+    {
+        *("sids", "policies", "hmacs", *SEGMENT_LISTS, "source_route_hops", "encapsulations"),
+        *("traces", "namespaces", "export_rules", "routes_by_table", "routes_of_ipv4"),
+    }
+)
 
 LINK_LOCAL = IPv6Network("fe80::/10")
 
@@ -36,9 +44,10 @@ class EncapsulationTables:
     are led to it when it is there. What has one entry has a number made of its name.
     """
 
-    def __init__(self, config: Config, routes: Routes, outputs: Outputs) -> None:
+    def __init__(self, config: Config, routes: Routes, provider_tables: Collection[int], outputs: Outputs) -> None:
         self._config = config
         self._routes = routes
+        self._route_tables = (MAIN_ROUTES, *provider_tables)
         self._outputs = outputs
         self._policies = Numbers(MOST_POLICIES)
         self._traces = Numbers(MOST_TRACES)
@@ -56,6 +65,10 @@ class EncapsulationTables:
         """Say when the switch's clock was 0, as POSIX in microseconds; while that is not known no trace gets data."""
         self._epoch = epoch
         self._want()
+
+    def trace_number(self, name: str) -> int:
+        """Return the number of a trace that is wanted."""
+        return self._traces.assign(trace.name for trace in self.current.traces)[name]
 
     def _want(self) -> None:
         wanted = {key_of(entity): entity for entity in self._entities()}
@@ -86,12 +99,13 @@ class EncapsulationTables:
 
     def _segment(self, segment: Segment, policies: dict[str, int]) -> Iterator[Entity]:
         nexthop = self._routes.number(segment.via) if segment.via else 0
-        policy = policies[_content(self.current.policy(segment.policy))] if segment.policy else 0
+        policy = policies[_content(self.current.policy[segment.policy])] if segment.policy else 0
         yield builders.segment(segment, nexthop, policy)
         if segment.prefix.prefixlen == 128:
             # Without a routing header it is an address of the router, which answers pings and its neighbours.
             address = segment.prefix.network_address
-            yield entries.route_local(address)
+            for table in self._route_tables:
+                yield entries.route_local(address, table)
             for interface in self._config.interfaces:
                 if interface.is_on_link(address):
                     yield entries.own_address(interface.vlan, address)
@@ -123,22 +137,25 @@ class EncapsulationTables:
             self._source_route(carried) for carried in current.encapsulations if carried.source_route
         )
         for carried in current.encapsulations:
-            policy = policies[_content(current.policy(carried.policy))] if carried.policy else 0
+            policy = policies[_content(current.policy[carried.policy])] if carried.policy else 0
             trace = traces[carried.trace] if carried.trace else 0
             number = routes[self._source_route(carried)] if carried.source_route else 0
             if number:
-                route = current.source_route(carried.source_route)
+                route = current.source_route[carried.source_route]
                 compressed = compress(route, carried.prefix)
                 yield builders.source_route(number, route.hops[0], len(route.hops), compressed)
             yield builders.encapsulation(carried, policy, trace, number)
-        bound = {carried.prefix for carried in current.encapsulations}
+        bound: Prefixes[IPv6Network] = Prefixes()
+        for carried in current.encapsulations:
+            bound.add(carried.prefix, carried.prefix)
         for prefix in self.never_bound():
-            if prefix not in bound and any(prefix.subnet_of(shorter) for shorter in bound):
+            around = [each for each in bound.all(prefix.network_address) if each.prefixlen <= prefix.prefixlen]
+            if around and around[0] != prefix:
                 yield builders.nothing(prefix)
 
     def _source_route(self, carried: Encapsulation) -> str:
         """Name a source route as the packets to a prefix carry it: what they leave out depends on the prefix."""
-        route = self.current.source_route(carried.source_route)
+        route = self.current.source_route[carried.source_route]
         return f"{route.name} {compress(route, carried.prefix).last_left_out}"
 
     def never_bound(self) -> Iterator[IPv6Network]:

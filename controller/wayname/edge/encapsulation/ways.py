@@ -48,7 +48,7 @@ class Ways:
             if segment.via is not None:
                 return [segment.via]
             if segment.policy:
-                return self._routes.neighbours_for(self._current.policy(segment.policy).segments[0])
+                return self._routes.neighbours_for(self._current.policy[segment.policy].segments[0])
             behind = _behind(packet, segment)
             if behind is None:
                 return []

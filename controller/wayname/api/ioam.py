@@ -1,0 +1,306 @@
+"""What traces and direct exports told of paths."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import FastAPI, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from wayname.api.picture import Picture, read_picture
+from wayname.api.running import Running
+from wayname.config.encapsulation.model import FIELD_BITS, Namespace, Trace
+from wayname.ioam.collector import Record
+from wayname.ioam.figures import FlowFigures, PathFigures, Summary
+
+# How often a follower looks for new records: they come by hundreds, so nobody is waked for each.
+LOOK_SECONDS = 0.2
+TABLES = ("traces", "namespaces", "export_rules")
+
+
+class Values(BaseModel):
+    """A value that was seen again and again."""
+
+    last: int
+    least: int
+    most: int
+    smoothed: float
+    count: int
+
+
+class PathNode(BaseModel):
+    """A node on a path."""
+
+    node: int
+    ingress: int | None = Field(description="the port that packets last came by")
+    egress: int | None
+    delay: Values | None = Field(description="nanoseconds in the node")
+    queue: Values | None = Field(description="packets in its queue")
+
+
+class Path(BaseModel):
+    """A path and its figures."""
+
+    id: str
+    namespace: int
+    complete: bool = Field(description="false: the trace had no room for all nodes")
+    first: str = Field(description="when the first trace came; UTC, ISO 8601")
+    last: str
+    count: int = Field(description="traces")
+    delay: Values | None = Field(description="nanoseconds from the first node to the last one, by their clocks")
+    jitter: float | None = Field(description="nanoseconds that the delay changes from packet to packet (RFC 3550)")
+    inside: Values | None = Field(description="nanoseconds inside the nodes altogether")
+    queue: Values | None = Field(description="packets in the longest queue")
+    nodes: list[PathNode]
+
+
+class Flow(BaseModel):
+    """Packets that asked for direct export, as a node saw them."""
+
+    namespace: int
+    flow: int
+    node: int
+    first: str
+    last: str
+    seen: int
+    expected: int = Field(description="by the sequence numbers between the lowest and the highest")
+    lost: int = Field(description="on the way to this node, or left out by the switch for their rate")
+    restarts: int
+    hop_limit: int
+    ingress: int
+    egress: int
+
+
+class ConfiguredTrace(BaseModel):
+    """A trace that packets get."""
+
+    name: str
+    namespace: int
+    fields: list[str]
+    octets: int
+    share: str
+    kind: str
+    packets: int | None = Field(description="that got it or were counted for it; none while the switch is not there")
+
+
+class KnownNamespace(BaseModel):
+    """What this node says of itself in a namespace."""
+
+    id: int
+    node: int
+    node_wide: int
+    ports: list[int]
+    export: bool
+    traces: int | None = Field(description="packets with a trace that this node wrote into, or could have")
+    exports: int | None
+
+
+class TraceNode(BaseModel):
+    """What a node wrote into a trace; what it did not is left out."""
+
+    hop_limit: int | None
+    node: int | None
+    node_wide: int | None
+    ingress: int | None
+    egress: int | None
+    time: int | None = Field(description="POSIX, in microseconds")
+    delay: int | None
+    data: int | None
+    data_wide: int | None
+    queue: int | None
+    schema_: int | None = Field(serialization_alias="schema")
+    snapshot: str
+
+
+class TraceRecord(BaseModel):
+    """A trace as it came."""
+
+    sequence: int
+    time: str
+    path: str
+    source: str
+    destination: str
+    type: int
+    flags: int
+    nodes: list[TraceNode]
+
+
+def serve_ioam(app: FastAPI, running: Running, end: asyncio.Event) -> None:
+    """Serve what is known of paths, and what is configured to know it."""
+    carrying = running.edge.encapsulation
+    collector = carrying.traces.collector
+
+    def when(time: float) -> str:
+        return (
+            datetime.fromtimestamp(carrying.epoch + time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        )
+
+    @app.get("/v1/ioam/paths")
+    async def paths() -> list[Path]:
+        """Paths that packets took, by the nodes that wrote into their traces."""
+        return [path(figures, when(figures.first), when(figures.last)) for figures in collector.paths()]
+
+    @app.get("/v1/ioam/exports")
+    async def exports() -> list[Flow]:
+        """Flows of packets that asked for direct export, and what is missing of them."""
+        return [flow(figures, when(figures.first), when(figures.last)) for figures in collector.flows()]
+
+    @app.get("/v1/ioam/traces")
+    async def traces() -> list[ConfiguredTrace]:
+        """Traces that packets get here."""
+        picture = await read_picture(running, TABLES) if running.connected else None
+        return [trace(each, carrying.trace_number(each.name), picture) for each in carrying.current.traces]
+
+    @app.get("/v1/ioam/namespaces")
+    async def namespaces() -> list[KnownNamespace]:
+        """Namespaces that this node knows."""
+        picture = await read_picture(running, TABLES) if running.connected else None
+        return [namespace(each, picture) for each in carrying.current.namespaces]
+
+    @app.get("/v1/ioam/records", response_model=list[TraceRecord])
+    async def records(
+        since: Annotated[int, Query(ge=0, description="only records behind this number")] = 0,
+        follow: Annotated[bool, Query(description="go on with new ones, one JSON object a line")] = False,
+    ) -> StreamingResponse | list[TraceRecord]:
+        """The last traces that ended here, each as it came."""
+        behind = since if since <= collector.last else 0
+        if not follow:
+            return [record(each, when(each.time)) for each in collector.records(behind)]
+
+        async def lines() -> AsyncIterator[str]:
+            number = behind
+            while not end.is_set():
+                for each in collector.records(number):
+                    number = each.sequence
+                    yield record(each, when(each.time)).model_dump_json(by_alias=True) + "\n"
+                try:
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await end.wait()
+                except TimeoutError:
+                    continue
+
+        return StreamingResponse(lines(), media_type="application/jsonl")
+
+
+def values(summary: Summary) -> Values | None:
+    """A summary, if it has something."""
+    if not summary.count:
+        return None
+    return Values(
+        last=summary.last, least=summary.least, most=summary.most, smoothed=summary.smoothed, count=summary.count
+    )
+
+
+def path(figures: PathFigures, first: str, last: str) -> Path:
+    """A path's figures."""
+    return Path(
+        id=str(figures.id),
+        namespace=figures.id.namespace,
+        complete=figures.id.complete,
+        first=first,
+        last=last,
+        count=figures.count,
+        delay=values(figures.delay),
+        jitter=figures.jitter if figures.delay.count > 1 else None,
+        inside=values(figures.inside),
+        queue=values(figures.queue),
+        nodes=[
+            PathNode(
+                node=node.node,
+                ingress=node.ingress,
+                egress=node.egress,
+                delay=values(node.delay),
+                queue=values(node.queue),
+            )
+            for node in figures.nodes
+        ],
+    )
+
+
+def flow(figures: FlowFigures, first: str, last: str) -> Flow:
+    """A flow's figures."""
+    return Flow(
+        namespace=figures.namespace,
+        flow=figures.flow,
+        node=figures.node,
+        first=first,
+        last=last,
+        seen=figures.seen,
+        expected=figures.expected,
+        lost=figures.lost,
+        restarts=figures.restarts,
+        hop_limit=figures.hop_limit,
+        ingress=figures.ingress,
+        egress=figures.egress,
+    )
+
+
+def trace(each: Trace, number: int, picture: Picture | None) -> ConfiguredTrace:
+    """A trace with how often it was used."""
+    kind = (
+        "direct export" if each.direct_export else "loopback" if each.loopback else "probe" if each.active else "trace"
+    )
+    names = {bit: name for name, bit in FIELD_BITS.items()}
+    return ConfiguredTrace(
+        name=each.name,
+        namespace=each.namespace,
+        fields=[names.get(bit, f"bit {bit}") for bit in range(23) if each.type >> 23 - bit & 1],
+        octets=4 * each.words,
+        share=f"{each.packets}/{each.of}",
+        kind=kind,
+        packets=counted(picture, "traces", "trace", number),
+    )
+
+
+def namespace(each: Namespace, picture: Picture | None) -> KnownNamespace:
+    """A namespace with how often it was used."""
+    return KnownNamespace(
+        id=each.number,
+        node=each.node,
+        node_wide=each.node_wide,
+        ports=list(each.ports),
+        export=each.export,
+        traces=counted(picture, "namespaces", "namespace", each.number),
+        exports=counted(picture, "export_rules", "namespace", each.number),
+    )
+
+
+def counted(picture: Picture | None, table: str, key: str, value: int) -> int | None:
+    """How many packets the entries with this value in a key counted."""
+    if picture is None:
+        return None
+    return sum(entry.count.packets for entry in picture.tables[table].entries if entry.match[key] == value)
+
+
+def record(each: Record, time: str) -> TraceRecord:
+    """A trace as it came."""
+    return TraceRecord(
+        sequence=each.sequence,
+        time=time,
+        path=str(each.path),
+        source=str(each.source),
+        destination=str(each.destination),
+        type=each.type,
+        flags=each.flags,
+        nodes=[
+            TraceNode(
+                hop_limit=node.hop_limit,
+                node=node.node,
+                node_wide=node.node_wide,
+                ingress=node.ingress,
+                egress=node.egress,
+                time=node.time,
+                delay=node.delay,
+                data=node.data,
+                data_wide=node.data_wide,
+                queue=node.queue,
+                schema_=node.schema,
+                snapshot=node.snapshot.hex(),
+            )
+            for node in each.nodes
+        ],
+    )

@@ -1,0 +1,139 @@
+"""`wayname ioam`: traces, and what they tell of paths."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+
+if TYPE_CHECKING:
+    from wayname.cli.client import Parameters
+
+
+@click.group()
+def command() -> None:
+    """Traces (in-situ OAM), and what they tell of paths."""
+
+
+@command.command("paths")
+@client_options
+@pass_asking
+def paths_command(asking: Asking) -> None:
+    """Paths that packets took: delay, jitter and queues, of each path and each node.
+
+    The delay is from the first node to the last one, as right as their clocks agree; jitter does not depend on that.
+    """
+    from wayname.cli import show
+
+    paths = asking.client().get("/v1/ioam/paths")
+    if asking.json:
+        show.show_json(paths)
+        return
+    rows: list[tuple[object, ...]] = []
+    for path in paths:
+        jitter = "" if path["jitter"] is None else in_time(path["jitter"])
+        at, figures = path["last"][11:23], (delay(path["delay"]), jitter, delay(path["inside"]), queue(path["queue"]))
+        rows.append((path["id"], path["count"], at, *figures, ""))
+        for node in path["nodes"]:
+            ports = " ".join("-" if port is None else str(port) for port in (node["ingress"], node["egress"]))
+            rows.append((f"  {node['node']:x}", "", "", "", "", delay(node["delay"]), queue(node["queue"]), ports))
+    columns = ("path, node", "traces", "last", "delay", "jitter", "inside", "queue", "ports")
+    show.show_table(columns, rows, "no trace ended here yet")
+
+
+@command.command("exports")
+@client_options
+@pass_asking
+def exports_command(asking: Asking) -> None:
+    """Flows that asked for direct export, and what was lost on the way to this node."""
+    from wayname.cli import show
+
+    flows = asking.client().get("/v1/ioam/exports")
+    if asking.json:
+        show.show_json(flows)
+        return
+    keys = ("namespace", "flow", "seen", "lost", "restarts", "ingress", "egress")
+    rows = [(f"{flow['node']:x}", *(flow[key] for key in keys), flow["last"][11:23]) for flow in flows]
+    show.show_table(("node", *keys, "last"), rows, "no packet asked for direct export yet")
+
+
+@command.command("traces")
+@client_options
+@pass_asking
+def traces_command(asking: Asking) -> None:
+    """Traces that packets get here."""
+    from wayname.cli import show
+
+    traces = asking.client().get("/v1/ioam/traces")
+    if asking.json:
+        show.show_json(traces)
+        return
+    columns = ("trace", "kind", "namespace", "octets", "share", "packets", "fields")
+    rows = [(*(trace.get(key, trace["name"]) for key in columns[:-1]), " ".join(trace["fields"])) for trace in traces]
+    show.show_table(columns, rows, "packets get no traces")
+
+
+@command.command("namespaces")
+@client_options
+@pass_asking
+def namespaces_command(asking: Asking) -> None:
+    """What this node says of itself, and where."""
+    from wayname.cli import show
+
+    namespaces = asking.client().get("/v1/ioam/namespaces")
+    if asking.json:
+        show.show_json(namespaces)
+        return
+    rows = [
+        (
+            each["id"],
+            f"{each['node']:x}",
+            f"{each['node_wide']:x}",
+            " ".join(map(str, each["ports"])),
+            each["traces"],
+            each["exports"],
+        )
+        for each in namespaces
+    ]
+    show.show_table(("id", "node", "wide", "ports", "traces", "exports"), rows, "no namespace is known")
+
+
+@command.command("records")
+@click.option("--follow", "-f", is_flag=True, help="Go on with new ones until Ctrl-C.")
+@click.option("--since", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Only those behind this number.")
+@client_options
+@pass_asking
+def records_command(asking: Asking, follow: bool, since: int) -> None:
+    """The last traces that ended here, one JSON object a line."""
+    parameters: Parameters = {"since": since, "follow": str(follow).lower()}
+    try:
+        with asking.client().stream("/v1/ioam/records", parameters, endless=follow) as response:
+            for record in map(json.loads, response.iter_lines()) if follow else json.loads(response.read()):
+                print(json.dumps(record), flush=True)
+    except KeyboardInterrupt:
+        # That is how one stops to follow.
+        return
+
+
+def delay(values: Mapping[str, Any] | None) -> str:
+    """A delay: smoothed, and between what it was."""
+    if values is None:
+        return ""
+    return f"{in_time(values['smoothed'])} ({in_time(values['least'])} to {in_time(values['most'])})"
+
+
+def in_time(nanoseconds: float) -> str:
+    """A time in a unit that fits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6)):
+        if abs(nanoseconds) >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds / 1e3:.3g} us"
+
+
+def queue(values: Mapping[str, Any] | None) -> str:
+    """A queue: smoothed, and the longest it was."""
+    return "" if values is None else f"{values['smoothed']:.2g} ({values['most']})"

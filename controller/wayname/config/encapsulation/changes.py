@@ -1,0 +1,131 @@
+"""What was changed while the controller runs, over what the file says; kept in a file of its own if one is named.
+
+A change is read and checked exactly as the configuration is, together with all the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from wayname.config.encapsulation.load import MOST, load_encapsulation, name_of
+from wayname.config.encapsulation.model import EncapsulationConfig
+from wayname.config.model import Config
+from wayname.config.reader import ConfigError, Table
+
+LIVE = "live"
+
+# By kind and name: the keys, or None for what the file says and somebody removed.
+Overlay = dict[str, dict[str, dict[str, Any] | None]]
+
+
+class Changes:
+    """Changes of one running configuration; `put` and `remove` return new ones, which are not yet checked."""
+
+    def __init__(self, config: Config, overlay: Overlay | None = None) -> None:
+        self._config = config
+        self._overlay: Overlay = overlay or {}
+
+    @classmethod
+    def load(cls, config: Config) -> Changes:
+        """Return those that an earlier controller kept."""
+        path = config.controller.changes
+        if path is None:
+            return cls(config)
+        try:
+            kept = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return cls(config)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{path}: cannot be read ({error}); correct it or remove it") from None
+        if not _is_overlay(kept):
+            raise ConfigError(f"{path}: is no file of changes; name another one as controller.changes")
+        changes = cls(config, kept)
+        try:
+            changes.read()
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+        return changes
+
+    def save(self) -> None:
+        """Keep them, readable for the owner only: keys of policies are among them."""
+        path = self._config.controller.changes
+        if path is None:
+            return
+        new = path.with_name(f".{path.name}.new")
+        try:
+            new.unlink(missing_ok=True)
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                json.dump(self._overlay, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(path)
+        except OSError as error:
+            raise ConfigError(
+                f"{path}: cannot be written ({error.strerror}); mend that, or name another file"
+            ) from None
+
+    def put(self, kind: str, values: Mapping[str, Any]) -> Changes:
+        """Add something, or replace what has its name."""
+        return self._with(kind, name_of(kind, values), dict(values))
+
+    def remove(self, kind: str, name: str) -> Changes:
+        """Remove something by its name."""
+        _check_kind(kind)
+        given = [each for each, _, _ in self.all(kind)]
+        if name not in given:
+            there = ", ".join(given[:20]) or "none"
+            raise ConfigError(f"{LIVE}: {kind} {name}: is not there; there are: {there}")
+        return self._with(kind, name, None)
+
+    def all(self, kind: str) -> Iterator[tuple[str, dict[str, Any], str]]:
+        """Yield name, keys, and where it comes from: the file, or a live change."""
+        changed = self._overlay.get(kind, {})
+        written = {name_of(kind, values): values for values in self._config.written.get(kind, ())}
+        for name, values in written.items():
+            replaced = changed.get(name, {})
+            if replaced is not None:
+                yield name, dict(replaced or values), LIVE if replaced else "file"
+        for name, added in changed.items():
+            if added is not None and name not in written:
+                yield name, dict(added), LIVE
+
+    def read(self) -> EncapsulationConfig:
+        """Read all that is wanted now; raise `ConfigError` for what cannot be."""
+        current = load_encapsulation(self._tables, self._config)
+        vias = [route.via for route in self._config.routes] + [each.via for each in self._config.providers]
+        known = {hop for via in vias for hop, _ in via}
+        known.update(self._config.encapsulation.next_hops)
+        for hop in current.next_hops:
+            if hop not in known:
+                mend = "name one of a [[route]], or write it into the file and start again"
+                raise ConfigError(f"{LIVE}: via: {hop} is no next hop that the controller watches; {mend}")
+        return current
+
+    def _with(self, kind: str, name: str, values: dict[str, Any] | None) -> Changes:
+        _check_kind(kind)
+        overlay = {**self._overlay, kind: {**self._overlay.get(kind, {}), name: values}}
+        is_written = any(name_of(kind, each) == name for each in self._config.written.get(kind, ()))
+        if values is None and not is_written:
+            del overlay[kind][name]
+        return Changes(self._config, overlay)
+
+    def _tables(self, kind: str) -> Iterator[Table]:
+        for name, values, origin in self.all(kind):
+            yield Table(origin, f"{kind} {name}", values)
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in MOST:
+        raise ConfigError(f"{LIVE}: {kind}: is not known; the kinds are {', '.join(MOST)}")
+
+
+def _is_overlay(kept: object) -> bool:
+    return isinstance(kept, dict) and all(
+        kind in MOST
+        and isinstance(items, dict)
+        and all(values is None or isinstance(values, dict) for values in items.values())
+        for kind, items in kept.items()
+    )
