@@ -129,14 +129,16 @@ def namespace() -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def process(words: list[str], folder: Path, address: str, prefix: list[str] | None = None) -> Iterator[None]:
+def process(
+    words: list[str], folder: Path, address: str, prefix: list[str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """A switch that runs until the block ends."""
     log = folder / "switch.log"
     with log.open("wb") as output:
         switch = subprocess.Popen(words, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
     try:
         wait_for(switch, words, address, log, prefix or [])
-        yield
+        yield switch
     finally:
         switch.send_signal(signal.SIGINT)
         try:

@@ -11,7 +11,7 @@ use runtime::{ActionCall, EntryAction, NewEntry};
 
 use crate::edge;
 use crate::handwritten::Router;
-use crate::measure::{Contestant, Effort, rates, short};
+use bench::measure::{Contestant, Effort, rates, short};
 use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
 
 /// Packets between two looks at the clock, as the switch's own loop does it.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use random::Random;
 use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, table};
 
-use crate::measure::{Contestant, Effort, rates, short};
+use bench::measure::{Contestant, Effort, rates, short};
 use crate::packets::routes;
 
 const EXACT: usize = 1_000_000;

@@ -4,7 +4,6 @@ mod edge;
 mod forwarding;
 mod handwritten;
 mod lookups;
-mod measure;
 mod packets;
 mod veth;
 mod writes;
@@ -12,6 +11,7 @@ mod writes;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use bench::measure::Effort;
 use clap::{Parser, ValueEnum};
 
 #[derive(Parser)]
@@ -49,7 +49,7 @@ enum Part {
 fn main() -> Result<()> {
     let args = Args::parse();
     let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
-    let effort = measure::Effort { rounds: args.rounds, millis: args.millis };
+    let effort = Effort { rounds: args.rounds, millis: args.millis };
     if wanted(Part::Forwarding) {
         forwarding::run(&args.programs, &args.p4src, effort)?;
     }

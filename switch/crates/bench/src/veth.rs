@@ -12,7 +12,6 @@
 
 mod contestants;
 mod network;
-mod traffic;
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,10 +19,10 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::measure::{Effort, median, short};
+use bench::measure::{Effort, median, short};
+use bench::traffic::Outcome;
 use contestants::{Kind, Running};
 use network::Network;
-use traffic::{Ends, Outcome};
 
 /// A search is nine of these, so there are fewer rounds than in the other parts.
 const STEP: Duration = Duration::from_millis(1000);
@@ -144,7 +143,7 @@ impl std::fmt::Display for Cost {
 /// What the generator and one veth pair can do.
 fn generator_limit() -> Result<f64> {
     let mut network = Network::plain()?;
-    let rates = (0..3).map(|_| Ok(network.ends.drive(f64::INFINITY, STEP)?.rate)).collect::<Result<_>>()?;
+    let rates = (0..3).map(|_| Ok(network.drive(f64::INFINITY, STEP)?.rate)).collect::<Result<_>>()?;
     Ok(median(rates))
 }
 
@@ -154,7 +153,7 @@ fn search(running: &mut Running, most: f64) -> Result<f64> {
     // The first guess is the top: a contestant may be faster than the generator.
     let mut guess = 0.97 * most;
     for _ in 0..SEARCH_STEPS {
-        match without_loss(&mut running.network.ends, guess)? {
+        match without_loss(&mut running.network, guess)? {
             Some(rate) => low = rate.max(low),
             None => high = guess,
         }
@@ -164,9 +163,9 @@ fn search(running: &mut Running, most: f64) -> Result<f64> {
 }
 
 /// The rate that was reached, if no packet was lost at it.
-fn without_loss(ends: &mut Ends, rate: f64) -> Result<Option<f64>> {
+fn without_loss(network: &mut Network, rate: f64) -> Result<Option<f64>> {
     for _ in 0..TRIES {
-        let outcome = ends.drive(rate, STEP)?;
+        let outcome = network.drive(rate, STEP)?;
         if outcome.sent == outcome.received && outcome.rate > REACHED * rate {
             return Ok(Some(outcome.rate));
         }
@@ -177,10 +176,10 @@ fn without_loss(ends: &mut Ends, rate: f64) -> Result<Option<f64>> {
 fn cost(kind: &Kind, programs: &Path, rate: f64, rounds: usize) -> Result<Cost> {
     let (mut packets, mut processes) = (vec![], vec![]);
     for _ in 0..rounds {
-        let plain = Network::plain()?.ends.drive(rate, STEP)?;
+        let plain = Network::plain()?.drive(rate, STEP)?;
         let mut running = kind.start(programs)?;
         let before = running.processor_time()?;
-        let outcome = running.network.ends.drive(rate, STEP)?;
+        let outcome = running.network.drive(rate, STEP)?;
         let process = running.processor_time()?.zip(before).map(|(after, before)| after - before);
         packets.push(per_packet(&outcome, process.unwrap_or_default()) - per_packet(&plain, Duration::ZERO));
         processes.extend(process.map(|process| process.as_nanos() as f64 / outcome.received as f64));

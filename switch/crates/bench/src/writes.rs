@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 
-use crate::measure::{Effort, median, short};
+use bench::measure::{Effort, median, short};
 use crate::packets::{Route, routes};
 
 const ENTRIES: usize = 50_000;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::network::{COUNTER, EAST, Network, ROUTES, prefix, text};
-use super::traffic::task_time;
+use bench::traffic::task_time;
 
 #[derive(Clone)]
 pub enum Kind {
@@ -130,7 +130,7 @@ impl Kind {
             anyhow::Ok(process)
         });
         let mut running = Running { network, process: process.transpose()?, _folder: folder };
-        if !running.network.ends.wait_for_first(Duration::from_secs(10))? {
+        if !running.network.wait_for_first(Duration::from_secs(10))? {
             let log = std::fs::read_to_string(running._folder.log()).unwrap_or_default();
             let log: Vec<&str> = log.lines().take(20).collect();
             bail!("{} forwards nothing; it says:\n{}", self.name(), log.join("\n"));

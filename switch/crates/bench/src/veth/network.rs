@@ -1,12 +1,13 @@
 //! Namespaces and veth pairs, gone when the value is.
 
 use std::net::Ipv6Addr;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ports::interface::Interface;
 use ports::namespace::Namespace;
 
-use super::traffic::Ends;
+use bench::traffic::{Ends, MARK, Outcome, QUIET};
 
 /// Prefixes of 48 bits below 2001:db8::/32.
 pub const ROUTES: u16 = 64;
@@ -18,7 +19,8 @@ pub const EAST: [u8; 6] = [2, 0, 0, 0, 2, 1];
 pub const COUNTER: [u8; 6] = [2, 0, 0, 0, 2, 0];
 
 pub struct Network {
-    pub ends: Ends,
+    ends: Ends,
+    packets: Vec<Vec<u8>>,
     /// Where the contestant runs.
     pub inner: Namespace,
     /// The interfaces of generator and counter live here.
@@ -27,6 +29,24 @@ pub struct Network {
 
 pub fn prefix(route: u16) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 0xdb8, route, 0, 0, 0, 0, 0)
+}
+
+/// UDP with 64 bytes of payload, to one of the routes.
+fn packets() -> Vec<Vec<u8>> {
+    const PAYLOAD: usize = 64;
+    let packet = |number: u16| {
+        let mut packet = WEST.to_vec();
+        packet.extend([2, 0, 0, 0, 1, 0, 0x86, 0xdd]);
+        packet.extend([0x60, 0, 0, 0, 0, PAYLOAD as u8, 17, 64]);
+        packet.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        let mut destination = prefix(number % ROUTES).octets();
+        destination[14..].copy_from_slice(&number.to_be_bytes());
+        packet.extend(destination);
+        packet.resize(packet.len() + PAYLOAD - MARK.len(), 0);
+        packet.extend(MARK);
+        packet
+    };
+    (0..1024).map(packet).collect()
 }
 
 /// As `ip` writes an address.
@@ -60,7 +80,17 @@ impl Network {
     fn open(outer: Namespace, inner: Namespace) -> Result<Self> {
         let open = |name| outer.enter(|| Interface::open(name))?.context(name);
         let ends = Ends::new(open("west0")?, open("east0")?);
-        Ok(Self { ends, inner, _outer: outer })
+        Ok(Self { ends, packets: packets(), inner, _outer: outer })
+    }
+
+    /// Sends at a paced rate for so long, and counts what arrives.
+    pub fn drive(&mut self, rate: f64, duration: Duration) -> Result<Outcome> {
+        self.ends.drive(&self.packets, rate, duration, QUIET)
+    }
+
+    /// Sends single packets until one arrives; false if none does in time.
+    pub fn wait_for_first(&mut self, within: Duration) -> Result<bool> {
+        self.ends.wait_for_first(&self.packets, within)
     }
 
     /// Sets a value below /proc/sys/net/ipv6 for the contestant's namespace.

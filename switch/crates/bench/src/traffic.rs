@@ -1,7 +1,7 @@
 //! The generator and the counter, each on a thread of its own.
 
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,20 +10,16 @@ use ports::Port;
 use ports::interface::Interface;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::network::{ROUTES, WEST, prefix};
-
-/// By these bytes at the start of its payload a packet is known as ours.
-const MARK: &[u8] = b"wayname!";
-const PAYLOAD: usize = 64;
-const MARK_AT: usize = 14 + 40;
+/// By these bytes at its end a packet is known as ours, whatever was put in front of it.
+pub const MARK: &[u8] = b"wayname!";
 /// Packets leave in batches, so that the generator may sleep in between.
 const TICK: Duration = Duration::from_micros(250);
 /// A generator that was held up does not make up for it: the burst would fill the queues of those that have short ones.
 const LONGEST_BATCH: u64 = 512;
 /// More than any generator reaches.
 const FLOOD: f64 = 1e8;
-/// Packets that are still under way when the last one was sent have so long.
-const QUIET: Duration = Duration::from_millis(100);
+/// No longer than this after a packet the next one comes, as long as one is still under way.
+pub const QUIET: Duration = Duration::from_millis(100);
 /// What one run may send, whatever the rate.
 const MOST: u64 = 20_000_000;
 
@@ -31,12 +27,15 @@ const MOST: u64 = 20_000_000;
 pub struct Ends {
     generator: Interface,
     counter: Interface,
-    packets: Vec<Vec<u8>>,
 }
 
 pub struct Outcome {
     pub sent: u64,
     pub received: u64,
+    /// Of all frames received, together.
+    pub octets: u64,
+    /// From the first packet sent to the last one received.
+    pub passing: Duration,
     /// Packets per second that the generator reached.
     pub rate: f64,
     /// Of generator, counter, and the kernel's threads for packets.
@@ -45,17 +44,17 @@ pub struct Outcome {
 
 impl Ends {
     pub fn new(generator: Interface, counter: Interface) -> Self {
-        let packets = (0..1024).map(packet).collect();
-        Self { generator, counter, packets }
+        Self { generator, counter }
     }
 
-    /// Sends at a paced rate for so long, and counts what arrives.
-    pub fn drive(&mut self, rate: f64, duration: Duration) -> Result<Outcome> {
-        let Self { generator, counter, packets } = self;
-        let (finished, received) = (AtomicBool::new(false), AtomicU64::new(0));
+    /// Sends these packets in turn, at a paced rate for so long, and counts what arrives until nothing does for a while.
+    pub fn drive(&mut self, packets: &[Vec<u8>], rate: f64, duration: Duration, quiet: Duration) -> Result<Outcome> {
+        let Self { generator, counter } = self;
+        let finished = AtomicBool::new(false);
         let before = kernel_threads()?;
+        let start = Instant::now();
         let (sent, counted) = thread::scope(|scope| {
-            let counting = scope.spawn(|| count(counter, &finished, &received));
+            let counting = scope.spawn(|| count(counter, &finished, quiet));
             let sending = scope.spawn(|| generate(generator, packets, rate, duration));
             let sent = sending.join();
             finished.store(true, Ordering::Release);
@@ -65,35 +64,24 @@ impl Ends {
         let counted = counted.unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok(Outcome {
             sent: sent.packets,
-            received: received.into_inner(),
+            received: counted.packets,
+            octets: counted.octets,
+            passing: counted.last.saturating_duration_since(start),
             rate: sent.packets as f64 / sent.took.as_secs_f64(),
-            processor_time: sent.processor_time + counted + (kernel_threads()? - before),
+            processor_time: sent.processor_time + counted.processor_time + (kernel_threads()? - before),
         })
     }
 
     /// Sends single packets until one arrives; false if none does in time.
-    pub fn wait_for_first(&mut self, within: Duration) -> Result<bool> {
+    pub fn wait_for_first(&mut self, packets: &[Vec<u8>], within: Duration) -> Result<bool> {
         let end = Instant::now() + within;
         while Instant::now() < end {
-            if self.drive(1000.0, Duration::from_millis(5))?.received > 0 {
+            if self.drive(packets, 1000.0, Duration::from_millis(5), QUIET)?.received > 0 {
                 return Ok(true);
             }
         }
         Ok(false)
     }
-}
-
-fn packet(number: usize) -> Vec<u8> {
-    let mut packet = WEST.to_vec();
-    packet.extend([2, 0, 0, 0, 1, 0, 0x86, 0xdd]);
-    packet.extend([0x60, 0, 0, 0, 0, PAYLOAD as u8, 17, 64]);
-    packet.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
-    let mut destination = prefix(number as u16 % ROUTES).octets();
-    destination[14..].copy_from_slice(&(number as u16).to_be_bytes());
-    packet.extend(destination);
-    packet.extend(MARK);
-    packet.resize(MARK_AT + PAYLOAD, 0);
-    packet
 }
 
 struct Sent {
@@ -126,26 +114,41 @@ fn generate(port: &mut Interface, packets: &[Vec<u8>], rate: f64, duration: Dura
     Ok(Sent { packets: sent, took: start.elapsed(), processor_time: thread_time() })
 }
 
-/// Counts until told to finish, and nothing has come for a while; answers its processor time.
-fn count(port: &mut Interface, finished: &AtomicBool, received: &AtomicU64) -> Result<Duration> {
-    let mut last = Instant::now();
+struct Counted {
+    packets: u64,
+    octets: u64,
+    last: Instant,
+    processor_time: Duration,
+}
+
+/// Counts until told to finish, and nothing has come for a while.
+fn count(port: &mut Interface, finished: &AtomicBool, quiet: Duration) -> Result<Counted> {
+    let now = Instant::now();
+    let mut counted = Counted { packets: 0, octets: 0, last: now, processor_time: Duration::ZERO };
+    let mut busy = now;
     loop {
-        let mut ours = 0;
-        let taken = port.receive(usize::MAX, &mut |frame| {
-            ours += u64::from(frame.get(MARK_AT..).is_some_and(|payload| payload.starts_with(MARK)));
+        let before = counted.packets;
+        port.receive(usize::MAX, &mut |frame| {
+            if frame.ends_with(MARK) {
+                counted.packets += 1;
+                counted.octets += frame.len() as u64;
+            }
         })?;
-        received.fetch_add(ours, Ordering::Relaxed);
-        if taken > 0 || !finished.load(Ordering::Acquire) {
-            last = Instant::now();
-        } else if last.elapsed() > QUIET {
-            return Ok(thread_time());
+        if counted.packets > before {
+            counted.last = Instant::now();
+        }
+        if counted.packets > before || !finished.load(Ordering::Acquire) {
+            busy = Instant::now();
+        } else if busy.elapsed() > quiet {
+            counted.processor_time = thread_time();
+            return Ok(counted);
         }
         // Its ring is long enough for what comes meanwhile; to be woken for each packet would be part of the cost.
         thread::sleep(Duration::from_micros(500));
     }
 }
 
-fn thread_time() -> Duration {
+pub fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -1,0 +1,79 @@
+//! What encapsulation costs by size: the fast half of `bench/encap`, which says what to measure and draws what comes of it.
+
+mod memory;
+mod points;
+mod road;
+mod roads;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use road::Road;
+
+#[derive(Parser)]
+#[command(about = "Measure packets of many sizes, in turns; prints medians as CSV")]
+struct Args {
+    #[command(subcommand)]
+    measurement: Measurement,
+}
+
+#[derive(Subcommand)]
+enum Measurement {
+    /// Processor time of the pipeline alone, on one core
+    Memory {
+        /// The program as one text
+        #[arg(long)]
+        program: PathBuf,
+        /// A serialised P4Runtime WriteRequest
+        #[arg(long)]
+        entries: PathBuf,
+        /// A line for each packet: its point's name, a tab, the packet in hex
+        #[arg(long)]
+        points: PathBuf,
+        /// The port that packets come in by
+        #[arg(long)]
+        port: u32,
+        #[arg(long)]
+        rounds: usize,
+        /// Packets of each point in a round
+        #[arg(long)]
+        packets: usize,
+    },
+    /// Flood roads: what is forwarded, and the processor time that it takes
+    Flood {
+        /// NAME,INTERFACE IN,INTERFACE OUT,PROCESS or 0,FILE WITH POINTS
+        #[arg(required = true)]
+        roads: Vec<Road>,
+        #[arg(long)]
+        rounds: usize,
+        /// How long a point is flooded in a round
+        #[arg(long)]
+        millis: u64,
+    },
+    /// Search for the greatest paced rate without loss
+    Lossless {
+        /// As of `flood`
+        #[arg(required = true)]
+        roads: Vec<Road>,
+        #[arg(long)]
+        rounds: usize,
+        /// How long a rate is tried
+        #[arg(long)]
+        millis: u64,
+        /// Where the search begins, packets per second
+        #[arg(long)]
+        most: f64,
+    },
+}
+
+fn main() -> Result<()> {
+    match Args::parse().measurement {
+        Measurement::Memory { program, entries, points, port, rounds, packets } => {
+            let mut pipeline = memory::load(&program, &entries)?;
+            memory::run(&mut pipeline, &points::read(&points)?, port, rounds, packets)
+        }
+        Measurement::Flood { roads, rounds, millis } => roads::flood(&roads, rounds, millis),
+        Measurement::Lossless { roads, rounds, millis, most } => roads::lossless(&roads, rounds, millis, most),
+    }
+}

@@ -1,0 +1,100 @@
+//! The pipeline alone: packets from memory through the engine, and nowhere.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use bench::measure::median;
+use bench::traffic::thread_time;
+use control::{Control, Scope};
+use loader::Program;
+use pipeline::{BackendKind, Engine, Message, Sink, Traffic};
+use prost::Message as _;
+use proto::p4::v1::WriteRequest;
+
+use crate::points::Point;
+
+/// Packets between two looks at the clock, as the switch's own loop does it.
+const BURST: usize = 64;
+
+/// How many packets left, and the length of the last one.
+#[derive(Default)]
+struct Left {
+    packets: usize,
+    length: usize,
+}
+
+impl Sink for Left {
+    fn transmit(&mut self, _port: u32, bytes: &[u8], _at: u64) {
+        self.packets += 1;
+        self.length = bytes.len();
+    }
+
+    fn message(&mut self, _message: Message) {}
+}
+
+/// A program with entries as P4Runtime writes them.
+pub fn load(program: &Path, entries: &Path) -> Result<Arc<Program>> {
+    let text = std::fs::read_to_string(program).with_context(|| program.display().to_string())?;
+    let program = Arc::new(loader::load(&text, BackendKind::Jit).map_err(|error| anyhow!(error))?);
+    let bytes = std::fs::read(entries).with_context(|| entries.display().to_string())?;
+    let request = WriteRequest::decode(bytes.as_slice()).with_context(|| entries.display().to_string())?;
+    let control = Control::new(program.p4info.clone(), program.clone()).map_err(|status| anyhow!(status.message))?;
+    let statuses = control
+        .write(&request.updates, request.atomicity, &Scope::All, 0)
+        .map_err(|status| anyhow!(status.message))?;
+    for (number, status) in statuses.iter().enumerate() {
+        ensure!(status.is_ok(), "entry {number}: {}", status.message);
+    }
+    Ok(program)
+}
+
+/// Nanoseconds a packet: of each point the median of its rounds, and the quarters beside it.
+pub fn run(program: &mut Arc<Program>, points: &[Point], port: u32, rounds: usize, packets: usize) -> Result<()> {
+    let mut traffic = Traffic::default();
+    let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
+    let mut now = 1_000_000_000;
+    let mut pass = |point: &Point| {
+        let mut left = Left::default();
+        let (began, began_at) = (thread_time(), Instant::now());
+        for number in 0..packets {
+            if number % BURST == 0 {
+                now += 1000;
+            }
+            engine.receive(port, &point.packets[number % point.packets.len()], now, &mut left);
+        }
+        let each = 1e9 / packets as f64;
+        let processor = (thread_time() - began).as_secs_f64() * each;
+        (left, processor, began_at.elapsed().as_secs_f64() * each)
+    };
+    let mut taken = vec![(vec![], vec![]); points.len()];
+    let mut lengths = vec![0; points.len()];
+    for round in 0..=rounds {
+        for index in 0..points.len() {
+            // There and back, so that whoever comes late in one round comes early in the next.
+            let index = if round % 2 == 0 { index } else { points.len() - 1 - index };
+            let (left, processor, wall) = pass(&points[index]);
+            let name = &points[index].name;
+            ensure!(left.packets == packets, "{name}: {} of {packets} packets left", left.packets);
+            lengths[index] = left.length;
+            if round > 0 {
+                taken[index].0.push(processor);
+                taken[index].1.push(wall);
+            }
+        }
+    }
+    println!("point,octets_in,octets_out,ns,ns_lower_quarter,ns_upper_quarter,ns_wall");
+    for ((point, length), (mut processor, wall)) in points.iter().zip(lengths).zip(taken) {
+        processor.sort_by(f64::total_cmp);
+        let (lower, upper) = (processor[rounds / 4], processor[rounds * 3 / 4]);
+        println!(
+            "{},{},{length},{:.1},{lower:.1},{upper:.1},{:.1}",
+            point.name,
+            point.packets[0].len(),
+            median(processor),
+            median(wall)
+        );
+    }
+    Ok(())
+}

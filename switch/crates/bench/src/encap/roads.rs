@@ -1,0 +1,138 @@
+//! Whoever forwards between interfaces: each point is sent along each road in turn, so that all meet the same minute.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use bench::measure::median;
+use bench::traffic::Ends;
+
+use crate::points::{self, Point};
+use crate::road::Road;
+
+/// A packet that is still under way when the last one was sent comes within this time of the one before.
+const QUIET: Duration = Duration::from_millis(5);
+const FIRST_WITHIN: Duration = Duration::from_secs(10);
+/// A loss may be the machine's: a rate is without loss if one of so many tries was.
+const TRIES: usize = 2;
+/// The generator may be held up for so much of its time.
+const REACHED: f64 = 0.9;
+const SEARCH_STEPS: usize = 7;
+const SLOWEST: f64 = 500.0;
+
+struct Candidate<'a> {
+    road: &'a Road,
+    ends: Ends,
+    points: Vec<Point>,
+}
+
+fn open(roads: &[Road]) -> Result<Vec<Candidate<'_>>> {
+    let mut candidates = vec![];
+    for road in roads {
+        let mut candidate = Candidate { road, ends: road.ends()?, points: points::read(&road.points)? };
+        for point in &candidate.points {
+            let passes = candidate.ends.wait_for_first(&point.packets, FIRST_WITHIN)?;
+            ensure!(passes, "{}: no packet of {} arrives", road.name, point.name);
+        }
+        candidates.push(candidate);
+    }
+    Ok(candidates)
+}
+
+/// Each candidate's points, every one once in a round, the candidates in turn. Not all have all points.
+fn in_turns(
+    candidates: &mut [Candidate<'_>],
+    rounds: usize,
+    mut measure: impl FnMut(usize, usize, &Road, &mut Ends, &Point) -> Result<()>,
+) -> Result<()> {
+    let most = candidates.iter().map(|candidate| candidate.points.len()).max().unwrap_or(0);
+    for _ in 0..rounds {
+        for index in 0..most {
+            for (number, candidate) in candidates.iter_mut().enumerate() {
+                if let Some(point) = candidate.points.get(index) {
+                    measure(number, index, candidate.road, &mut candidate.ends, point)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Default)]
+struct Flooded {
+    length: u64,
+    rates: Vec<f64>,
+    all: Vec<f64>,
+    process: Vec<f64>,
+}
+
+/// Sends more than can pass; packets that arrive, by second, and processor time for each of them.
+pub fn flood(roads: &[Road], rounds: usize, millis: u64) -> Result<()> {
+    let mut candidates = open(roads)?;
+    let mut taken: Vec<Vec<Flooded>> =
+        candidates.iter().map(|candidate| vec![Flooded::default(); candidate.points.len()]).collect();
+    in_turns(&mut candidates, rounds, |number, index, road, ends, point| {
+        let before = road.processor_time()?;
+        let outcome = ends.drive(&point.packets, f64::INFINITY, Duration::from_millis(millis), QUIET)?;
+        let process = road.processor_time()? - before;
+        ensure!(outcome.received > 0, "{}: nothing of {} arrives any more", road.name, point.name);
+        let each = 1e9 / outcome.received as f64;
+        let taken = &mut taken[number][index];
+        taken.length = outcome.octets / outcome.received;
+        taken.rates.push(outcome.received as f64 / outcome.passing.as_secs_f64());
+        taken.all.push((outcome.processor_time + process).as_secs_f64() * each);
+        taken.process.push(process.as_secs_f64() * each);
+        Ok(())
+    })?;
+    println!("road,point,octets_out,rate,ns,ns_process");
+    for (candidate, taken) in candidates.iter().zip(taken) {
+        for (point, taken) in candidate.points.iter().zip(taken) {
+            println!(
+                "{},{},{},{:.0},{:.1},{:.1}",
+                candidate.road.name,
+                point.name,
+                taken.length,
+                median(taken.rates),
+                median(taken.all),
+                median(taken.process)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The greatest rate without loss that a search by halves finds.
+pub fn lossless(roads: &[Road], rounds: usize, millis: u64, most: f64) -> Result<()> {
+    let mut candidates = open(roads)?;
+    let mut found: Vec<Vec<Vec<f64>>> =
+        candidates.iter().map(|candidate| vec![vec![]; candidate.points.len()]).collect();
+    in_turns(&mut candidates, rounds, |number, index, _, ends, point| {
+        let (mut low, mut high) = (SLOWEST, most);
+        for _ in 0..SEARCH_STEPS {
+            let guess = (low * high).sqrt();
+            match without_loss(ends, point, guess, Duration::from_millis(millis))? {
+                Some(rate) => low = rate.max(low),
+                None => high = guess,
+            }
+        }
+        found[number][index].push(low);
+        Ok(())
+    })?;
+    println!("road,point,rate");
+    for (candidate, found) in candidates.iter().zip(found) {
+        for (point, found) in candidate.points.iter().zip(found) {
+            println!("{},{},{:.0}", candidate.road.name, point.name, median(found));
+        }
+    }
+    Ok(())
+}
+
+/// The rate that was reached, if no packet was lost at it.
+fn without_loss(ends: &mut Ends, point: &Point, rate: f64, duration: Duration) -> Result<Option<f64>> {
+    for _ in 0..TRIES {
+        let outcome = ends.drive(&point.packets, rate, duration, QUIET)?;
+        if outcome.sent == outcome.received && outcome.rate > REACHED * rate {
+            return Ok(Some(outcome.rate));
+        }
+    }
+    Ok(None)
+}

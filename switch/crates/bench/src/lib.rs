@@ -1,0 +1,4 @@
+//! What measurements have in common.
+
+pub mod measure;
+pub mod traffic;
