@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
+use bench::measure::{Contestant, Effort, rates, short};
 use compiler::Options;
 use ir::Match;
 use num_bigint::BigUint;
@@ -11,7 +12,6 @@ use runtime::{ActionCall, EntryAction, NewEntry};
 
 use crate::edge;
 use crate::handwritten::Router;
-use bench::measure::{Contestant, Effort, rates, short};
 use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
 
 /// Packets between two looks at the clock, as the switch's own loop does it.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use bench::measure::{Contestant, Effort, rates, short};
 use random::Random;
 use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, table};
 
-use bench::measure::{Contestant, Effort, rates, short};
 use crate::packets::routes;
 
 const EXACT: usize = 1_000_000;

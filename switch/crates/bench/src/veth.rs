@@ -17,9 +17,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use bench::measure::{Effort, median, short};
 use tokio::signal::unix::{SignalKind, signal};
 
-use bench::measure::{Effort, median, short};
 use bench::traffic::Outcome;
 use contestants::{Kind, Running};
 use network::Network;

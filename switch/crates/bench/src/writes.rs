@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
+use bench::measure::{Effort, median, short};
 use control::{Loaded, Replication};
 use pipeline::BackendKind;
 use proto::p4::config::v1::P4Info;
@@ -17,7 +18,6 @@ use tokio::net::TcpListener;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 
-use bench::measure::{Effort, median, short};
 use crate::packets::{Route, routes};
 
 const ENTRIES: usize = 50_000;

@@ -41,9 +41,8 @@ pub fn load(program: &Path, entries: &Path) -> Result<Arc<Program>> {
     let bytes = std::fs::read(entries).with_context(|| entries.display().to_string())?;
     let request = WriteRequest::decode(bytes.as_slice()).with_context(|| entries.display().to_string())?;
     let control = Control::new(program.p4info.clone(), program.clone()).map_err(|status| anyhow!(status.message))?;
-    let statuses = control
-        .write(&request.updates, request.atomicity, &Scope::All, 0)
-        .map_err(|status| anyhow!(status.message))?;
+    let statuses =
+        control.write(&request.updates, request.atomicity, &Scope::All, 0).map_err(|status| anyhow!(status.message))?;
     for (number, status) in statuses.iter().enumerate() {
         ensure!(status.is_ok(), "entry {number}: {}", status.message);
     }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use bench::measure::median;
-use bench::traffic::Ends;
+use bench::traffic::{Ends, QUIET};
 
 use crate::points::{self, Point};
 use crate::road::Road;
 
-/// A packet that is still under way when the last one was sent comes within this time of the one before.
-const QUIET: Duration = Duration::from_millis(5);
+/// The same as `traffic::QUIET` where nobody is held up for long, and there is much to measure.
+const SHORT_QUIET: Duration = Duration::from_millis(5);
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
 /// A loss may be the machine's: a rate is without loss if one of so many tries was.
 const TRIES: usize = 2;
@@ -72,7 +72,7 @@ pub fn flood(roads: &[Road], rounds: usize, millis: u64) -> Result<()> {
         candidates.iter().map(|candidate| vec![Flooded::default(); candidate.points.len()]).collect();
     in_turns(&mut candidates, rounds, |number, index, road, ends, point| {
         let before = road.processor_time()?;
-        let outcome = ends.drive(&point.packets, f64::INFINITY, Duration::from_millis(millis), QUIET)?;
+        let outcome = ends.drive(&point.packets, f64::INFINITY, Duration::from_millis(millis), SHORT_QUIET)?;
         let process = road.processor_time()? - before;
         ensure!(outcome.received > 0, "{}: nothing of {} arrives any more", road.name, point.name);
         let each = 1e9 / outcome.received as f64;

@@ -1,0 +1,94 @@
+"""Forwarding rate against size, mode by mode: `python -m bench.encap`, or `--quick` with fewer sizes and rounds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from bench.encap.candidates import BMV2, ENDS, KERNEL, SWITCH, Candidate, points_of, running
+from bench.encap.measure import FULL, QUICK, Effort, flooded, in_memory, lossless
+from bench.encap.network import network
+from bench.encap.points import Point, all_points
+from bench.encap.report import Roads, draw, goals, table
+from bench.figures import FIGURES
+from harness.switches import NotHereError, NotStartedError
+
+# Of the quick run, every so many sizes; those that the goals name are always in.
+EVERY = 6
+ALWAYS = (3, 124)
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Fewer sizes and rounds, two minutes in place of ten.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
+def main(quick: bool, out: Path) -> None:
+    """Measure, print, and draw into docs/figures; status 1 if a goal is missed."""
+    points = [point for point in all_points() if not quick or _in_quick(point)]
+    began = time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="wayname-bench-") as name:
+            reached = _measure(points, QUICK if quick else FULL, Path(name), out)
+    except (NotHereError, NotStartedError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{time.monotonic() - began:.0f} s, {_load()}")
+    sys.exit(0 if reached else 1)
+
+
+def _in_quick(point: Point) -> bool:
+    if point.mode is None or point.size in ALWAYS:
+        return True
+    place = point.mode.sizes.index(point.size)
+    return place % EVERY == 0 or place == len(point.mode.sizes) - 1
+
+
+def _load() -> str:
+    return "load of the machine over 1, 5 and 15 minutes: " + ", ".join(f"{load:.1f}" for load in os.getloadavg())
+
+
+def _measure(points: Sequence[Point], effort: Effort, folder: Path, out: Path) -> bool:
+    load = _load()
+    click.echo(load)
+    # Others on the machine may not decide what is measured; what is started here inherits this.
+    with contextlib.suppress(PermissionError):
+        os.nice(-20)
+    click.echo("== in memory, one core, the whole pipeline")
+    memory = in_memory(points, effort, folder)
+    roads = None
+    try:
+        click.echo("== between veth pairs")
+        roads = _measure_roads(points, effort, folder)
+    except NotHereError as error:
+        click.echo(f"skipped: {error}")
+    click.echo(table(memory, roads))
+    for picture in draw(memory, roads, load, out):
+        click.echo(f"drawn: {picture}")
+    found = goals(memory, roads)
+    click.echo("\n".join(str(goal) for goal in found))
+    return all(goal.met for goal in found)
+
+
+def _measure_roads(points: Sequence[Point], effort: Effort, folder: Path) -> Roads:
+    with network() as made, contextlib.ExitStack() as stack:
+
+        def present(names: Sequence[str]) -> Iterator[Candidate]:
+            for name in names:
+                try:
+                    yield stack.enter_context(running(name, points, made, folder))
+                except NotHereError as error:
+                    click.echo(f"without {name}: {error}")
+
+        switch, *others = present((SWITCH, KERNEL, ENDS))
+        floods = flooded([switch, *others], points, effort, made.prefix)
+        slow = list(present((BMV2,)))
+        rates = lossless([switch, *slow], points_of(BMV2, points), effort, made.prefix)
+    return Roads(floods, rates)
+
+
+main()

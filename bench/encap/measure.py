@@ -1,0 +1,111 @@
+"""Runs the fast half, `bench-encap`, and reads what it prints."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.encap.candidates import Candidate
+from bench.encap.points import IN_PORT, Point, written
+from bench.encap.updates import write_request
+from harness.switches import SWITCH, NotHereError, NotStartedError, embedded_config
+
+PROGRAM = SWITCH.with_name("bench-encap")
+# Nothing forwards faster than generator and counter alone.
+FASTEST = 1_500_000
+LOSSLESS_MILLIS = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long to measure."""
+
+    memory_rounds: int
+    flood_rounds: int
+    lossless_rounds: int
+    packets: int = 1024
+    flood_millis: int = 50
+
+
+FULL = Effort(memory_rounds=100, flood_rounds=7, lossless_rounds=1)
+QUICK = Effort(memory_rounds=20, flood_rounds=3, lossless_rounds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """The pipeline alone; nanoseconds of processor time a packet."""
+
+    octets: int
+    ns: float
+    lower_quarter: float
+    upper_quarter: float
+    wall: float
+
+    @property
+    def rate(self) -> float:
+        """Packets per second of one core."""
+        return 1e9 / self.ns
+
+
+@dataclass(frozen=True, slots=True)
+class OnRoad:
+    """Between veth pairs, flooded; nanoseconds of processor time a packet, of all and of the candidate's process."""
+
+    octets: int
+    rate: float
+    ns: float
+    process: float
+
+
+def in_memory(points: Sequence[Point], effort: Effort, folder: Path) -> dict[Point, InMemory]:
+    """Each point through the pipeline, on one core."""
+    entries, listed = folder / "entries", folder / "points"
+    entries.write_bytes(write_request(points).SerializeToString())
+    listed.write_text(written(points))
+    words = ["--program", str(embedded_config(folder)), "--entries", str(entries), "--points", str(listed)]
+    words += ["--port", str(IN_PORT), "--rounds", str(effort.memory_rounds), "--packets", str(effort.packets)]
+    found = {}
+    for row in _rows([str(PROGRAM), "memory", *words]):
+        quarters = float(row["ns_lower_quarter"]), float(row["ns_upper_quarter"])
+        found[row["point"]] = InMemory(int(row["octets_out"]), float(row["ns"]), *quarters, float(row["ns_wall"]))
+    return {point: found[point.name] for point in points}
+
+
+def flooded(
+    candidates: Sequence[Candidate], points: Sequence[Point], effort: Effort, prefix: Sequence[str]
+) -> dict[str, dict[Point, OnRoad]]:
+    """Each point along each road, all in turns."""
+    options = ["--rounds", str(effort.flood_rounds), "--millis", str(effort.flood_millis)]
+    roads = [candidate.described(points) for candidate in candidates]
+    found: dict[str, dict[Point, OnRoad]] = {candidate.name: {} for candidate in candidates}
+    by_name = {point.name: point for point in points}
+    for row in _rows([*prefix, str(PROGRAM), "flood", *options, *roads]):
+        figures = float(row["rate"]), float(row["ns"]), float(row["ns_process"])
+        found[row["road"]][by_name[row["point"]]] = OnRoad(int(row["octets_out"]), *figures)
+    return found
+
+
+def lossless(
+    candidates: Sequence[Candidate], points: Sequence[Point], effort: Effort, prefix: Sequence[str]
+) -> dict[str, dict[Point, float]]:
+    """Of each point along each road the greatest rate that loses nothing."""
+    options = ["--rounds", str(effort.lossless_rounds), "--millis", str(LOSSLESS_MILLIS), "--most", str(FASTEST)]
+    roads = [candidate.described(points) for candidate in candidates]
+    found: dict[str, dict[Point, float]] = {candidate.name: {} for candidate in candidates}
+    by_name = {point.name: point for point in points}
+    for row in _rows([*prefix, str(PROGRAM), "lossless", *options, *roads]):
+        found[row["road"]][by_name[row["point"]]] = float(row["rate"])
+    return found
+
+
+def _rows(words: Sequence[str]) -> list[dict[str, str]]:
+    if not PROGRAM.exists():
+        raise NotHereError(f"{PROGRAM.name} is not built; `make bench-encap` builds it")
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+        raise NotStartedError(f"{PROGRAM.name}: {said[0]}")
+    return list(csv.DictReader(done.stdout.splitlines()))

@@ -1,0 +1,93 @@
+"""What is measured of encapsulation, and how steps and ratios are judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from bench.encap.goals import (
+    Cost,
+    largest_steps,
+    lengths_goal,
+    memory_goal,
+    price_of_octet,
+    ratio_goal,
+    steps,
+    steps_goal,
+)
+from bench.encap.points import MARK, MODES, PAYLOAD_OCTETS, PLAIN, Point, all_points, site_entries, written
+
+TRACE, INLINE = MODES[0], MODES[2]
+
+
+def curve(*ns: float, octets: int = 16) -> dict[Point, Cost]:
+    return {Point(INLINE, size): Cost(100 + octets * size, time) for size, time in enumerate(ns, 1)}
+
+
+def test_every_size_of_the_paper_is_measured() -> None:
+    sizes = Counter(point.mode.name for point in all_points() if point.mode)
+    assert (sizes["trace inline"], sizes["trace tunnel"]) == (61, 61)
+    assert {sizes[mode.name] for mode in MODES if mode.panel != "a"} == {36}
+    assert TRACE.sizes[-1] == 244
+    assert len({point.name for point in all_points()}) == len({point.prefix for point in all_points()})
+
+
+def test_packets_carry_the_mark_and_meet_their_prefix() -> None:
+    for line in written([Point(None, 0), Point(INLINE, 3)]).splitlines():
+        name, packet = line.split("\t")
+        octets = bytes.fromhex(packet)
+        assert name in (PLAIN, "inline 3")
+        assert len(octets) == 14 + 40 + PAYLOAD_OCTETS
+        assert octets.endswith(MARK)
+
+
+@pytest.mark.parametrize(
+    ("size", "action", "lists"), [(1, "put_1", 0), (4, "put_4", 0), (5, "put_1", 1), (36, "put_4", 8)]
+)
+def test_a_policy_is_a_first_list_and_fours(size: int, action: str, lists: int) -> None:
+    entries = list(site_entries([Point(INLINE, size)]))
+    [policy] = [entry for entry in entries if entry.table == "policies"]
+    assert (policy.action, policy.parameters["fours"]) == (action, lists)
+    assert sum(entry.table.startswith("segment_fours_") for entry in entries) == lists
+
+
+def test_one_cliff_does_not_make_octets_dear() -> None:
+    assert price_of_octet(list(curve(500, 516, 532, 900, 916, 932, 948).values())) == pytest.approx(1.0)
+
+
+def test_octets_that_seem_to_save_time_are_free() -> None:
+    assert price_of_octet(list(curve(500, 490, 480).values())) == 0
+
+
+def test_a_step_is_what_octets_do_not_explain() -> None:
+    found = steps(curve(500, 516, 532, 600, 616, 632, 648))
+    assert [round(step.loss, 3) for step in found] == [0, 0, round(52 / 600, 3), 0, 0, 0]
+    goal = steps_goal("here", largest_steps(curve(500, 516, 532, 600, 616, 632, 648), MODES))
+    assert not goal.met
+    assert goal.found == "largest 8.7 % from inline 3 to 4; too large in 1 modes"
+
+
+def test_a_straight_curve_meets_the_goal() -> None:
+    goal = steps_goal("here", largest_steps(curve(500, 516, 532, 548), MODES))
+    assert goal.met
+    assert goal.found == "largest 0.0 % from inline 1 to 2"
+
+
+def test_a_ratio_is_judged_where_it_is_worst() -> None:
+    one, two, three = (Point(INLINE, size) for size in (1, 2, 3))
+    goal = ratio_goal("fast", {one: 10.0, two: 30.0, three: 1.0}, {one: 5.0, two: 40.0}, 1.0)
+    assert (goal.met, goal.found) == (False, "0.75 to 2.00 times, least at inline 2; below at 1 of 2")
+    assert ratio_goal("fast", {one: 10.0}, {one: 10.0}, 1.0).met
+
+
+def test_the_slowest_mode_decides_in_memory() -> None:
+    rates = {Point(mode, 3): 2e6 for mode in MODES[2:7]} | {Point(None, 0): 1.0, Point(INLINE, 36): 1.0}
+    assert memory_goal(rates).met
+    assert not memory_goal(rates | {Point(MODES[5], 3): 0.9e6}).met
+
+
+def test_unlike_frames_are_told() -> None:
+    one = Point(INLINE, 1)
+    assert lengths_goal({one: 158}, {one: 158}).met
+    assert lengths_goal({one: 158}, {one: 150}).found == "0 of 1 points, not inline 1"
