@@ -1,0 +1,374 @@
+"""How sessions come to stand: the three messages, the three cases of sockets, TCP, what is lost on the way."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from ilnp.network import (
+    A1,
+    A_NID,
+    B1,
+    B2,
+    B_NID,
+    START,
+    A,
+    B,
+    Network,
+    crossed,
+    data,
+    gones,
+    host,
+    listed,
+    ups,
+)
+
+from wayname.ilnp.admission import Arrival
+from wayname.ilnp.endpoint import Endpoint, SeenFlow
+from wayname.ilnp.nonce import nonce_of
+from wayname.ilnp.outputs import Changed, Event, Kind, Output, Up
+from wayname.ilnp.settings import HOLD_DOWN_TIME, IDLE_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, NonceUse, Settings
+from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Flow, Segment, State, Trigger
+from wayname.ilnp.vectors import Vector
+from wayname.wire.icmpv6 import Message
+from wayname.wire.ipv6 import Packet
+
+HERE, THERE = Vector(A1, A_NID), Vector(B1, B_NID)
+LADDER = [
+    "A1 --REQUEST-> B1",
+    "B1 --REQUEST_AND_ACKNOWLEDGE-> A1",
+    "A1 --ACKNOWLEDGE-> B1",
+]
+
+
+def test_three_messages_make_a_session() -> None:
+    network = Network()
+    network.connect(network.a)
+    assert network.run(0.5) == LADDER
+    assert network.agree()
+    (up,) = network.a.take()
+    assert isinstance(up, Up)
+    assert up.session.names == A
+    assert (up.session.source, up.session.destination) == (A1, B1)
+    assert (up.session.local_identity, up.session.peer_identity) == (HERE.address, THERE.address)
+    assert [one.locator for one in up.session.known] == [B1]
+    assert up.session.bears_nonce
+    assert all(nonce_of(packet) is not None for packet in network.seen)
+
+
+def test_the_responder_keeps_nothing_before_the_third_message() -> None:
+    network = Network()
+    network.connect(network.a)
+    network.step(START + 1)
+    assert (len(network.b.endpoint.cache), network.b.endpoint.next_timer(), network.b.outputs) == (0, None, [])
+
+
+def test_a_peer_that_says_something_confirms_the_session() -> None:
+    network = Network()
+    network.establish()
+    assert network.a.entry().state is State.ESTABLISHED
+    assert network.run(20) == []
+
+
+def test_a_silent_peer_is_asked_once_more() -> None:
+    network = Network()
+    network.connect(network.a)
+    assert network.run(5) == [*LADDER, "timer", "A1 --QUESTION-> B1", "B1 --ACKNOWLEDGE-> A1"]
+    assert network.a.entry().state is State.ESTABLISHED
+
+
+def test_a_question_makes_up_for_a_lost_acknowledgement() -> None:
+    network = Network()
+    network.connect(network.a)
+    for _ in range(2):
+        network.step(START + 1)
+    network.under_way.clear()
+    assert len(network.b.endpoint.cache) == 0
+    assert network.run(5) == ["timer", "A1 --QUESTION-> B1", "B1 --ACKNOWLEDGE-> A1"]
+    assert network.agree()
+
+
+def test_requests_go_round_the_locators_of_the_peer_and_then_it_is_left_alone() -> None:
+    network = Network()
+    network.b.works.clear()
+    network.connect(network.a, listed(B1, B2))
+    arrows = [arrow for arrow in network.run(30) if arrow != "timer"]
+    assert arrows == ["A1 --REQUEST-> B1", "A1 --REQUEST-> B2"] * 2
+    assert [words for words in network.a.events(Kind.UNANSWERED) if "4 requests" in words]
+    network.connect(network.a)
+    assert network.under_way == []
+    network.run(HOLD_DOWN_TIME)
+    network.connect(network.a)
+    assert len(network.under_way) == 1
+
+
+def test_neither_socket_connected_never_makes_a_session() -> None:
+    network = Network()
+    for number in range(100):
+        network.inject(data(HERE, THERE, number.to_bytes(12)))
+        network.inject(data(THERE, HERE, number.to_bytes(12)))
+    network.run(5)
+    assert (len(network.a.endpoint.cache), len(network.b.endpoint.cache)) == (0, 0)
+    assert all(isinstance(output, Event) and output.kind is Kind.DROPPED for output in network.b.outputs)
+
+
+class Never:
+    """A policy that grants nothing."""
+
+    def refusal(self, wish: object, now: float) -> str:
+        return "not today"
+
+    def granted(self, wish: object, now: float) -> None:
+        raise AssertionError("granted what was refused")
+
+
+def test_one_socket_connected_asks_the_other_ends_policy() -> None:
+    network = Network(policies=[Never()])
+    network.connect(network.a)
+    network.run(30)
+    assert (len(network.a.endpoint.cache), len(network.b.endpoint.cache)) == (0, 0)
+    assert "not today" in network.b.events(Kind.REFUSED)[0]
+
+
+def test_both_sockets_connected_is_for_no_policy_to_refuse() -> None:
+    network = Network(policies=[Never()])
+    network.connect(network.a)
+    network.connect(network.b)
+    network.run(30)
+    assert network.agree()
+    assert network.a.entry().state is network.b.entry().state is State.ESTABLISHED
+
+
+def test_requests_that_cross_lead_to_one_session() -> None:
+    network = Network()
+    network.connect(network.a)
+    network.connect(network.b)
+    network.run(30)
+    assert network.agree()
+    assert ups(network.a) == ups(network.b) == 1
+
+
+def test_connected_sockets_to_the_same_peer_share_a_session() -> None:
+    network = Network()
+    network.establish()
+    network.connect(network.a)
+    network.connect(network.b)
+    assert network.run(5) == []
+
+
+def test_a_peer_that_lost_the_session_gets_another_one_in_its_place() -> None:
+    network = Network()
+    network.establish()
+    before = crossed(network.b.entry())
+    network.restart(network.a, host(A_NID, A1))
+    network.connect(network.a)
+    network.run(5)
+    assert network.agree()
+    assert crossed(network.b.entry()) != before
+    assert ups(network.b) == 1
+
+
+def test_a_session_that_is_discarded_may_be_asked_for_again() -> None:
+    network = Network()
+    network.establish()
+    network.a.endpoint.discard(A, network.now)
+    network.b.endpoint.discard(B, network.now)
+    network.collect()
+    assert gones(network.a) == gones(network.b) == ["it is not wanted any more"]
+    network.connect(network.b)
+    network.run(5)
+    assert network.agree()
+
+
+def test_a_wish_that_is_given_up_leaves_nothing() -> None:
+    network = Network()
+    network.connect(network.a)
+    network.a.endpoint.discard(A, network.now)
+    network.run(5)
+    assert len(network.a.endpoint.cache) == 0
+    assert "an answer to nothing that was asked" in network.a.events(Kind.FORGED)[0]
+    network.a.endpoint.discard(A, network.now)
+
+
+def test_an_idle_session_is_collected() -> None:
+    network = Network()
+    network.establish()
+    network.run(IDLE_TIME - 10)
+    network.a.endpoint.heard(A, network.now, B1)
+    network.run(20)
+    assert gones(network.b) == [f"nothing passed for {IDLE_TIME:g} seconds"]
+    assert (len(network.a.endpoint.cache), len(network.b.endpoint.cache)) == (1, 0)
+    network.run(IDLE_TIME)
+    assert (len(network.a.endpoint.cache), network.a.endpoint.next_timer()) == (0, None)
+    network.a.endpoint.heard(A, network.now, B1)
+
+
+def test_a_session_that_the_peer_never_confirms_is_given_up() -> None:
+    network = Network()
+    network.connect(network.a)
+    for _ in range(2):
+        network.step(START + 1)
+    network.b.works.clear()
+    network.run(30)
+    assert gones(network.a) == ["the peer never confirmed it"]
+
+
+def unrecognised(network: Network, source: Vector, quoted: Packet) -> Packet:
+    """Return what a host without ILNP answers."""
+    body = (42).to_bytes(4) + quoted.encode()
+    return Message(4, 2, body).packet(source.address, quoted.source)
+
+
+def test_a_peer_without_ilnp_says_so_and_is_left_alone() -> None:
+    network = Network()
+    network.connect(network.a)
+    request = network.under_way.pop()[1]
+    network.inject(unrecognised(network, THERE, request))
+    network.run(WITHOUT_ILNP_TIME - 10)
+    assert network.a.events(Kind.WITHOUT_ILNP)
+    network.connect(network.a)
+    assert network.under_way == []
+    network.run(20)
+    network.connect(network.a)
+    assert len(network.under_way) == 1
+
+
+def test_the_nonce_leaves_the_packets_when_it_is_wanted_at_first_only() -> None:
+    network = Network(settings=Settings(nonce_use=NonceUse.AT_FIRST))
+    network.establish()
+    assert network.a.entry().bears_nonce
+    network.run(NONCE_TIME)
+    (changed,) = network.a.take()
+    assert isinstance(changed, Changed)
+    assert not changed.session.bears_nonce
+    network.say(network.a)
+    network.run(1)
+    assert network.b.accepted() == 1
+
+
+def test_the_capacity_is_never_exceeded() -> None:
+    settings = Settings(capacity=3)
+    endpoint = Endpoint(random.Random(1), START, settings)
+    endpoint.serve(host(A_NID, A1), START)
+    for number in range(5):
+        endpoint.connect(HERE, Vector(B1, type(B_NID)(B_NID + number)), START)
+    outputs = endpoint.take_outputs()
+    assert len(outputs) == 4
+    assert isinstance(outputs[3], Event)
+    assert "all 3 places" in outputs[3].words
+
+
+def test_what_a_caller_may_not_do() -> None:
+    endpoint = Endpoint(random.Random(1), START)
+    with pytest.raises(ValueError, match="no host of this edge"):
+        endpoint.connect(HERE, THERE, START)
+    endpoint.serve(host(A_NID, A1), START)
+    endpoint.serve(host(B_NID, B1), START)
+    with pytest.raises(ValueError, match="a host of this edge as well"):
+        endpoint.connect(HERE, THERE, START)
+
+
+OPENED = (Segment.SYN, Segment.SYN_ACK, Segment.ACK)
+
+
+def seen(segments: tuple[Segment, ...], nonce: bytes = bytes(11) + b"\1", here: bool = False) -> SeenFlow:
+    """Return a TCP flow of A with B, as the data plane of A's edge reports it."""
+    return SeenFlow(HERE, THERE, b"to the peer!", nonce, segments, here)
+
+
+def after(network: Network, flow: SeenFlow) -> list[Output]:
+    """Return what comes of it."""
+    network.a.endpoint.tcp(flow, network.now)
+    return network.a.endpoint.take_outputs()
+
+
+@pytest.mark.parametrize("here", [False, True])
+def test_a_tcp_flow_is_admitted_when_syn_syn_ack_and_ack_have_passed(here: bool) -> None:
+    network = Network()
+    (up,) = after(network, seen(OPENED, here=here))
+    assert isinstance(up, Up)
+    assert (up.session.nonce_to_peer, up.session.nonce_from_peer) == (b"to the peer!", bytes(11) + b"\1")
+    assert after(network, seen(OPENED, here=here)) == []
+
+
+@pytest.mark.parametrize(
+    ("segments", "words"),
+    [
+        ((), "NEW makes no session"),
+        ((Segment.SYN,), "SYN_SEEN makes no session"),
+        ((Segment.SYN, Segment.SYN_ACK), "SYN_ACK_SEEN makes no session"),
+        ((Segment.ACK,), "ACK while a flow is NEW"),
+        ((Segment.SYN_ACK, Segment.ACK), "SYN_ACK while a flow is NEW"),
+        ((Segment.SYN, Segment.ACK), "ACK while a flow is SYN_SEEN"),
+    ],
+)
+def test_less_of_a_tcp_flow_makes_no_session(segments: tuple[Segment, ...], words: str) -> None:
+    network = Network()
+    (event,) = after(network, seen(segments))
+    assert isinstance(event, Event)
+    assert words in event.words
+    assert len(network.a.endpoint.cache) == 0
+
+
+def test_segments_that_come_twice_do_no_harm() -> None:
+    network = Network()
+    twice = tuple(segment for segment in OPENED for _ in range(2))
+    assert isinstance(after(network, seen(twice))[0], Up)
+
+
+def test_a_tcp_flow_of_somebody_else_asks_the_policy_and_one_of_ours_does_not() -> None:
+    endpoint = Endpoint(random.Random(1), START, policies=[Never()])
+    endpoint.serve(host(A_NID, A1), START)
+    endpoint.tcp(seen(OPENED), START)
+    (event,) = endpoint.take_outputs()
+    assert isinstance(event, Event)
+    assert event.kind is Kind.REFUSED
+    endpoint.tcp(seen(OPENED, here=True), START)
+    assert isinstance(endpoint.take_outputs()[0], Up)
+
+
+def test_a_tcp_flow_takes_over_a_session_that_is_asked_for() -> None:
+    network = Network()
+    network.connect(network.a)
+    network.under_way.clear()
+    assert isinstance(after(network, seen(OPENED))[0], Up)
+    assert network.run(20) == []
+
+
+def test_all_states_are_reached_and_all_rows_lead_somewhere_that_can_be_left() -> None:
+    assert set(TRANSITIONS) == set(State)
+    assert {row.state for rows in TRANSITIONS.values() for row in rows.values()} == set(State)
+    assert set(FLOWS) == set(Flow)
+    assert {after for rows in FLOWS.values() for after in rows.values()} == set(FLOWS) - {Flow.NEW}
+    assert {after for rows in TELLINGS.values() for after, _ in rows.values()} == set(TELLINGS)
+
+
+def test_only_what_is_proved_makes_an_entry_and_nothing_else_leads_where_one_is_needed() -> None:
+    for state, rows in TRANSITIONS.items():
+        for trigger, row in rows.items():
+            if row.state in USABLE and state not in USABLE:
+                assert Action.ADMIT in row.actions, (state, trigger)
+            if Action.ADMIT in row.actions:
+                assert row.state in USABLE, (state, trigger)
+                assert trigger not in (Trigger.REQUEST, Trigger.REQUEST_CROSSED, Trigger.CONNECT), (state, trigger)
+
+
+WITHOUT_ROW = [(state, trigger) for state in State for trigger in Trigger if trigger not in TRANSITIONS[state]]
+
+
+@pytest.mark.parametrize(("state", "trigger"), WITHOUT_ROW)
+def test_a_trigger_without_a_row_changes_nothing_and_is_told(state: State, trigger: Trigger) -> None:
+    network = Network()
+    network.establish()
+    network.a.entry().state = state
+    admission = network.a.endpoint._admission
+    admission.fire(A, trigger, Arrival(HERE, THERE), network.now)
+    (event,) = network.a.endpoint.take_outputs()
+    assert isinstance(event, Event)
+    assert event.kind is Kind.PROTOCOL
+    assert f"{trigger.name} while {state.name}" in event.words
+    assert network.a.entry().state is state
+
+
+def test_names_are_told_as_the_dns_writes_them() -> None:
+    assert str(A) == "0000:00ff:fe00:000a with 0000:00ff:fe00:000b"

@@ -1,0 +1,442 @@
+"""What attackers try, and that it changes nothing: guesses, forgeries, replays, floods, identifiers claimed twice."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import pytest
+from ilnp.network import (
+    A1,
+    A2,
+    A_NID,
+    B1,
+    B2,
+    B_NID,
+    M1,
+    M_NID,
+    START,
+    A,
+    B,
+    Network,
+    Side,
+    crossed,
+    data,
+    handshake,
+    host,
+    listed,
+    update,
+    ups,
+)
+
+from wayname.ilnp.cookies import PERIOD
+from wayname.ilnp.endpoint import SeenFlow
+from wayname.ilnp.handshake import Control, Handshake
+from wayname.ilnp.locator_update import Operation
+from wayname.ilnp.nonce import nonce_of, with_nonce
+from wayname.ilnp.outputs import Event, Kind, Output, Send
+from wayname.ilnp.policies import PrefixRate
+from wayname.ilnp.settings import Settings
+from wayname.ilnp.states import Segment
+from wayname.ilnp.vectors import L64, NID, Vector
+from wayname.wire.icmpv6 import Message
+from wayname.wire.ipv6 import Packet
+
+HERE, THERE, ELSEWHERE = Vector(A1, A_NID), Vector(B1, B_NID), Vector(M1, B_NID)
+GUESS = b"twelve bytes"
+
+
+def standing() -> Network:
+    network = Network()
+    network.establish()
+    return network
+
+
+def state_of(side: Side) -> tuple[object, ...]:
+    """Return all that an attack could change."""
+    entry = side.entry()
+    return crossed(entry), entry.source, entry.destination, tuple(entry.peer_locators.known), entry.told.listed
+
+
+def attack(network: Network, packet: Packet) -> list[Event]:
+    """Let a packet arrive at A; see that it changed nothing and was answered with nothing; return what is said."""
+    before = state_of(network.a)
+    network.a.endpoint.receive(packet, network.now)
+    assert state_of(network.a) == before
+    outputs = network.a.endpoint.take_outputs()
+    events = [output for output in outputs if isinstance(output, Event)]
+    assert events == outputs
+    return events
+
+
+@pytest.mark.parametrize("source", [THERE, ELSEWHERE], ids=["from a locator of the peer", "from elsewhere"])
+def test_a_forged_locator_update(source: Vector) -> None:
+    network = standing()
+    (event,) = attack(network, update(source, HERE, listed(M1), GUESS))
+    assert (event.kind, event.is_security) == (Kind.FORGED, True)
+    network.now += 2
+    (event,) = attack(network, update(source, HERE, listed(M1), None))
+    assert "without a nonce" in event.words
+    network.now += 2
+    short = network.a.entry().nonce_from_peer[:4]
+    assert attack(network, update(source, HERE, listed(M1), short))[0].kind is Kind.FORGED
+
+
+def test_a_locator_update_with_the_nonce_of_the_other_direction() -> None:
+    network = standing()
+    assert attack(network, update(THERE, HERE, listed(M1), network.a.entry().nonce_to_peer))[0].kind is Kind.FORGED
+
+
+def test_a_locator_update_of_no_session_and_to_no_host() -> None:
+    network = standing()
+    nonce = network.a.entry().nonce_from_peer
+    assert attack(network, update(Vector(M1, M_NID), HERE, listed(M1), nonce))[0].kind is Kind.FORGED
+    assert attack(network, update(THERE, Vector(A1, M_NID), listed(M1), nonce))[0].kind is Kind.DROPPED
+
+
+def test_a_peer_cannot_claim_a_locator_of_ours() -> None:
+    network = standing()
+    (event,) = attack(network, update(THERE, HERE, listed(A1), network.a.entry().nonce_from_peer))
+    assert event.kind is Kind.CLAIMED
+    assert "which is ours" in event.words
+
+
+def test_a_locator_update_from_where_it_does_not_list() -> None:
+    network = standing()
+    (event,) = attack(network, update(ELSEWHERE, HERE, listed(B2), network.a.entry().nonce_from_peer))
+    assert "which it does not list" in event.words
+
+
+def test_a_forged_acknowledgement_does_not_end_the_telling() -> None:
+    network = standing()
+    network.b.works.clear()
+    network.move(network.a, host(A_NID, A2))
+    at = Vector(A2, A_NID)
+    told = network.a.entry().told
+    assert attack(network, update(THERE, at, told.listed, GUESS, Operation.ACKNOWLEDGEMENT))[0].kind is Kind.FORGED
+    nonce = network.a.entry().nonce_from_peer
+    network.now += 0.01
+    before = told.state
+    network.a.endpoint.receive(update(THERE, at, listed(A1), nonce, Operation.ACKNOWLEDGEMENT), network.now)
+    assert network.a.entry().told.state is before
+
+
+def test_a_replayed_locator_update_of_before_a_move_changes_nothing() -> None:
+    network = Network(hosts=(host(A_NID, A1), host(B_NID, B1, B2)))
+    network.establish()
+    network.run(5)
+    network.move(network.b, host(B_NID, B2))
+    network.run(1)
+    first, *_, last = [packet for packet in network.seen if packet.upper_layer().data[:1] == bytes([156])]
+    assert first != last
+    assert state_of(network.a)[3] == (B2,)
+    (event,) = attack(network, first)
+    assert "was replaced already" in event.words
+
+
+@pytest.mark.parametrize("control", list(Control))
+def test_guessed_nonces_in_a_handshake(control: Control) -> None:
+    for destination in (GUESS, standing().a.entry().nonce_to_peer[::-1]):
+        network = standing()
+        (event,) = attack(network, handshake(THERE, HERE, Handshake(control, GUESS, destination)))
+        assert event.kind is Kind.FORGED
+    empty = Network()
+    empty.inject(handshake(THERE, HERE, Handshake(control, GUESS, GUESS)))
+    empty.run(5)
+    assert len(empty.a.endpoint.cache) == 0
+    assert empty.a.events(Kind.FORGED)
+
+
+def test_a_handshake_whose_packet_bears_another_nonce_or_none() -> None:
+    network = standing()
+    entry = network.a.entry()
+    right = Handshake(Control.ACKNOWLEDGE, entry.nonce_from_peer, entry.nonce_to_peer)
+    assert "not that of the message" in attack(network, handshake(THERE, HERE, right, GUESS))[0].words
+    network.now += 2
+    bare = Message(160, 0, right.encode()).packet(THERE.address, HERE.address)
+    assert "without a nonce" in attack(network, bare)[0].words
+
+
+def test_short_nonces_are_guessed_at_random_in_vain() -> None:
+    network = Network(settings=Settings(nonce_octets=4))
+    rng = random.Random(5)
+    for _ in range(3000):
+        guess = Handshake(Control.ACKNOWLEDGE, rng.randbytes(3) + b"\1", rng.randbytes(3) + b"\1")
+        network.a.endpoint.receive(handshake(THERE, HERE, guess), network.now)
+    outputs = network.a.endpoint.take_outputs()
+    assert len(network.a.endpoint.cache) == 0
+    assert len(outputs) == 1
+
+
+def recorded() -> tuple[Network, list[Packet]]:
+    """Return a network in which a session stood and is over, and the three messages that made it."""
+    network = Network()
+    network.connect(network.a)
+    network.run(0.5)
+    messages = list(network.seen)
+    assert len(messages) == 3
+    network.a.endpoint.discard(A, network.now)
+    network.b.endpoint.discard(B, network.now)
+    network.collect()
+    network.a.take()
+    network.b.take()
+    return network, messages
+
+
+@pytest.mark.parametrize("later", [0.0, PERIOD, 2 * PERIOD, 100 * PERIOD])
+def test_a_replayed_acknowledgement_makes_no_session(later: float) -> None:
+    network, (_, _, acknowledgement) = recorded()
+    network.run(later)
+    network.inject(acknowledgement)
+    network.run(5)
+    assert (len(network.b.endpoint.cache), ups(network.b)) == (0, 0)
+    assert network.b.events(Kind.REPLAYED) or later >= PERIOD
+    assert network.b.events(Kind.REPLAYED) or network.b.events(Kind.FORGED)
+
+
+def test_a_replayed_request_and_a_replayed_answer_make_no_session() -> None:
+    network, (request, answer, _) = recorded()
+    network.inject(request)
+    network.inject(answer)
+    network.run(5)
+    assert (len(network.a.endpoint.cache), len(network.b.endpoint.cache)) == (0, 0)
+    assert network.a.events(Kind.FORGED)
+
+
+def test_messages_replayed_while_the_session_stands_change_nothing() -> None:
+    network = Network()
+    network.connect(network.a)
+    network.run(5)
+    before = state_of(network.a), state_of(network.b)
+    for packet in list(network.seen) * 3:
+        network.inject(packet)
+    network.run(20)
+    assert (state_of(network.a), state_of(network.b)) == before
+    assert ups(network.a) == ups(network.b) == 1
+
+
+def test_a_nonce_that_was_given_out_serves_nobody_else() -> None:
+    network = Network()
+    network.connect(network.a)
+    for _ in range(2):
+        network.step(START + 1)
+    acknowledgement = network.under_way.pop()[1]
+    body = Message.decode(acknowledgement).body
+    message = Handshake.decode(0, body)
+    for thief in (Vector(M1, A_NID), Vector(A1, M_NID), Vector(A2, A_NID)):
+        network.b.endpoint.receive(handshake(thief, THERE, message), network.now)
+        assert len(network.b.endpoint.cache) == 0
+    network.b.endpoint.receive(acknowledgement, network.now)
+    assert len(network.b.endpoint.cache) == 1
+
+
+def nonce_given(output: Output) -> bytes:
+    """Return the nonce in an answer."""
+    assert isinstance(output, Send)
+    return Handshake.decode(0, Message.decode(output.packet).body).source_nonce
+
+
+def requests(count: int) -> list[Packet]:
+    """Return requests from identifiers and locators by lot."""
+    rng = random.Random(3)
+    packets = []
+    for _ in range(count):
+        source = Vector(L64(0x2001_0DB8_0000_0000 + rng.getrandbits(32)), NID(rng.getrandbits(63) + 1))
+        packets.append(handshake(source, THERE, Handshake(Control.REQUEST, rng.randbytes(11) + b"\1")))
+    return packets
+
+
+def test_a_flood_of_requests_costs_no_memory() -> None:
+    network = Network()
+    flood = requests(2000)
+    for packet in flood[:100]:
+        network.b.endpoint.receive(packet, network.now)
+    network.b.endpoint.take_outputs()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for packet in flood[100:]:
+            network.b.endpoint.receive(packet, network.now)
+            network.b.endpoint.take_outputs()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert (len(network.b.endpoint.cache), network.b.endpoint.next_timer()) == (0, None)
+    assert grown < 2000
+    network.connect(network.a)
+    network.run(1)
+    assert network.agree()
+
+
+def test_each_request_is_answered_with_one_packet_that_is_no_longer() -> None:
+    network = Network()
+    for packet in requests(50):
+        network.b.endpoint.receive(packet, network.now)
+        (answer,) = network.b.endpoint.take_outputs()
+        assert isinstance(answer, Send)
+        assert len(answer.packet.encode()) == len(packet.encode())
+
+
+def flood_of_data(network: Network, count: int) -> None:
+    rng = random.Random(4)
+    for _ in range(count):
+        source = Vector(A1, NID(rng.getrandbits(63) + 1))
+        network.b.endpoint.receive(data(source, THERE, rng.randbytes(12)), network.now)
+        network.now += 0.001
+
+
+def test_a_flood_of_packets_with_nonces_makes_no_entry() -> None:
+    network = Network()
+    flood_of_data(network, 1000)
+    assert len(network.b.endpoint.cache) == 0
+    outputs = network.b.endpoint.take_outputs()
+    assert len(outputs) <= 2
+    assert all(isinstance(output, Event) for output in outputs)
+
+
+def test_the_naive_policy_makes_an_entry_of_each_and_warns() -> None:
+    network = Network(settings=Settings(capacity=700, naive=True))
+    network.collect()
+    (warning,) = network.b.events(Kind.NAIVE)
+    assert "to be measured, not to be used" in warning
+    flood_of_data(network, 1000)
+    assert len(network.b.endpoint.cache) == 700
+    network.collect()
+    assert "all 700 places" in network.b.events(Kind.REFUSED)[0]
+
+
+def test_the_naive_policy_gives_a_session_to_whoever_claims_it() -> None:
+    network = Network(settings=Settings(naive=True))
+    network.establish()
+    network.b.endpoint.receive(data(Vector(M1, A_NID), THERE, GUESS), network.now)
+    assert network.b.entry().nonce_from_peer == GUESS
+
+
+def test_packets_without_a_nonce_from_a_locator_that_is_not_the_peers() -> None:
+    network = standing()
+    assert attack(network, data(ELSEWHERE, HERE))[0].kind is Kind.FORGED
+    network.a.endpoint.receive(data(THERE, HERE), network.now)
+    network.collect()
+    assert network.a.accepted() == 1
+
+
+def test_an_icmp_error_in_the_name_of_the_peer_needs_its_nonce() -> None:
+    network = standing()
+    error = Message(1, 0, bytes(4)).packet(THERE.address, HERE.address)
+    assert attack(network, error)[0].kind is Kind.FORGED
+    network.a.endpoint.receive(with_nonce(error, network.a.entry().nonce_from_peer), network.now)
+    network.collect()
+    assert network.a.accepted() == 1
+
+
+def test_an_icmp_error_that_says_a_peer_has_no_ilnp_must_quote_our_request() -> None:
+    network = Network()
+    network.connect(network.a)
+    request = network.under_way[0][1]
+    assert nonce_of(request) is not None
+    forged = handshake(HERE, THERE, Handshake(Control.REQUEST, GUESS))
+    for quoted in (forged, data(HERE, THERE, GUESS)):
+        error = Message(4, 2, (42).to_bytes(4) + quoted.encode()).packet(THERE.address, HERE.address)
+        network.a.endpoint.receive(error, network.now)
+    other = Message(4, 2, (40).to_bytes(4) + request.encode()).packet(THERE.address, HERE.address)
+    network.a.endpoint.receive(other, network.now)
+    network.run(5)
+    assert network.agree()
+    assert not network.a.events(Kind.WITHOUT_ILNP)
+
+
+def test_an_identifier_in_use_is_not_given_to_a_second_site() -> None:
+    network = standing()
+    (event,) = attack(network, handshake(ELSEWHERE, HERE, Handshake(Control.REQUEST, GUESS)))
+    assert event.kind is Kind.CLAIMED
+    flow = SeenFlow(HERE, ELSEWHERE, GUESS, GUESS[::-1], (Segment.SYN, Segment.SYN_ACK, Segment.ACK), False)
+    before = state_of(network.a)
+    network.now += 2
+    network.a.endpoint.tcp(flow, network.now)
+    network.collect()
+    assert len(network.a.events(Kind.CLAIMED)) == 1
+    assert state_of(network.a) == before
+
+
+def test_a_proof_from_elsewhere_does_not_take_over_what_came_to_stand_meanwhile() -> None:
+    network = Network()
+    first = Handshake(Control.REQUEST, GUESS)
+    network.a.endpoint.receive(handshake(ELSEWHERE, HERE, first), network.now)
+    (answer,) = network.a.endpoint.take_outputs()
+    given = nonce_given(answer)
+    network.establish()
+    (event,) = attack(network, handshake(ELSEWHERE, HERE, Handshake(Control.ACKNOWLEDGE, GUESS, given)))
+    assert event.kind is Kind.CLAIMED
+
+
+def test_an_identifier_that_we_ask_for_is_not_given_to_another_site() -> None:
+    network = Network()
+    network.b.works.clear()
+    network.connect(network.a)
+    network.a.endpoint.receive(handshake(ELSEWHERE, HERE, Handshake(Control.REQUEST, GUESS)), network.now)
+    (event,) = network.a.endpoint.take_outputs()
+    assert isinstance(event, Event)
+    assert event.kind is Kind.CLAIMED
+
+
+def test_an_identifier_of_a_host_here_cannot_come_from_elsewhere() -> None:
+    network = standing()
+    (event,) = attack(network, handshake(Vector(M1, A_NID), HERE, Handshake(Control.REQUEST, GUESS)))
+    assert event.kind is Kind.CLAIMED
+
+
+@pytest.mark.parametrize("locator", [0, 0xFE80_0000_0000_0000, 0xFF02_0000_0000_0000])
+def test_requests_from_addresses_that_nobody_has(locator: int) -> None:
+    network = Network()
+    source = Vector(L64(locator), M_NID)
+    network.a.endpoint.receive(handshake(source, HERE, Handshake(Control.REQUEST, GUESS)), network.now)
+    network.collect()
+    assert "no address that packets come from" in network.a.events(Kind.DROPPED)[0]
+
+
+def test_one_prefix_with_many_identifiers_gets_its_rate_and_others_are_served() -> None:
+    network = Network(policies=[PrefixRate(random.Random(1), rate=1, burst=5)])
+    rng = random.Random(6)
+    for number in range(50):
+        source = Vector(M1, NID(M_NID + number))
+        request = Handshake(Control.REQUEST, rng.randbytes(11) + b"\1")
+        network.b.endpoint.receive(handshake(source, THERE, request), network.now)
+        for answer in network.b.endpoint.take_outputs():
+            if isinstance(answer, Event):
+                assert "more than 1 new sessions a second from the prefix" in answer.words
+            if not isinstance(answer, Send):
+                continue
+            given = nonce_given(answer)
+            proof = Handshake(Control.ACKNOWLEDGE, request.source_nonce, given)
+            network.b.endpoint.receive(handshake(source, THERE, proof), network.now)
+    assert len(network.b.endpoint.cache) == 5
+    network.connect(network.a)
+    network.run(1)
+    assert network.agree()
+
+
+def test_a_flood_of_events_is_counted_not_told() -> None:
+    network = standing()
+    for _ in range(100):
+        network.a.endpoint.receive(update(THERE, HERE, listed(M1), GUESS), network.now)
+    assert len(network.a.endpoint.take_outputs()) == 1
+    network.now += 2
+    (event,) = attack(network, update(THERE, HERE, listed(M1), GUESS))
+    assert event.others == 99
+
+
+def test_nothing_at_all_can_be_said_by_garbage() -> None:
+    network = standing()
+    rng = random.Random(7)
+    whole = [packet for packet in network.seen if packet.upper_layer().number == 58]
+    for _ in range(2000):
+        octets = bytearray(rng.choice(whole).encode())
+        for _ in range(rng.randrange(1, 4)):
+            octets[rng.randrange(40, len(octets))] ^= 1 << rng.randrange(8)
+        cut = octets[: rng.randrange(41, len(octets) + 1)] if rng.random() < 0.3 else octets
+        cut[4:6] = (len(cut) - 40).to_bytes(2)
+        before = state_of(network.a), state_of(network.b)
+        for side in (network.a, network.b):
+            side.endpoint.receive(Packet.decode(bytes(cut)), network.now)
+        assert (state_of(network.a), state_of(network.b)) == before
+    assert len(network.a.endpoint.cache) == len(network.b.endpoint.cache) == 1

@@ -1,0 +1,104 @@
+"""The cache of sessions (RFC 6741, section 5): bounded, found by identifiers and nonce, collected when idle."""
+
+from __future__ import annotations
+
+import hmac
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from wayname.ilnp.locator_update import Listed
+from wayname.ilnp.locators import PeerLocators
+from wayname.ilnp.states import State, Telling
+from wayname.ilnp.vectors import L64, NID, Vector, half_text
+
+# Lists of locators that are remembered, so that an old one that was under way for long changes nothing.
+REMEMBERED_LISTS = 8
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Names:
+    """Between which identifiers a session is."""
+
+    local: NID
+    peer: NID
+
+    def __str__(self) -> str:
+        return f"{half_text(self.local)} with {half_text(self.peer)}"
+
+
+@dataclass(slots=True)
+class Told:
+    """What the peer was told of our locators."""
+
+    state: Telling = Telling.TOLD
+    listed: tuple[Listed, ...] = ()
+    tries: int = 0
+    serial: int = 0
+    # A list was told before the one before it was acknowledged, so the peer may hear of it later.
+    overtaken: bool = False
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the peer told of its locators last, and before that until when it counts as old."""
+
+    listed: tuple[Listed, ...] = ()
+    earlier: deque[tuple[tuple[Listed, ...], float]] = field(default_factory=lambda: deque(maxlen=REMEMBERED_LISTS))
+
+
+@dataclass(slots=True)
+class Entry:
+    """A session: identifiers, nonces both ways, locators of both ends."""
+
+    names: Names
+    state: State
+    # How the hosts here see it, whatever becomes of the locators.
+    local_identity: Vector
+    peer_identity: Vector
+    nonce_to_peer: bytes
+    nonce_from_peer: bytes
+    source: L64
+    destination: L64
+    peer_locators: PeerLocators
+    used: float
+    bears_nonce: bool = True
+    # How often the peer was acknowledged or asked for a confirmation.
+    tries: int = 1
+    # Locators that were given up, and until when packets to them are still taken.
+    leaving: dict[L64, float] = field(default_factory=dict)
+    told: Told = field(default_factory=Told)
+    heard: Heard = field(default_factory=Heard)
+
+
+class Cache:
+    """All sessions; no more than its capacity."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._entries: dict[Names, Entry] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(list(self._entries.values()))
+
+    def named(self, names: Names) -> Entry | None:
+        """Return the session between two identifiers."""
+        return self._entries.get(names)
+
+    def find(self, names: Names, nonce: bytes) -> Entry | None:
+        """Return the session that a packet with a nonce belongs to (section 5.4)."""
+        entry = self._entries.get(names)
+        return entry if entry is not None and hmac.compare_digest(entry.nonce_from_peer, nonce) else None
+
+    def put(self, entry: Entry) -> None:
+        """Keep a session, in the place of the one between the same identifiers if there is one."""
+        if len(self._entries) >= self.capacity and entry.names not in self._entries:
+            raise ValueError(f"the cache holds {self.capacity} sessions already")
+        self._entries[entry.names] = entry
+
+    def remove(self, names: Names) -> None:
+        """Forget a session."""
+        del self._entries[names]

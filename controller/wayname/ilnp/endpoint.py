@@ -1,0 +1,393 @@
+"""An endpoint of ILNP: finds the session that a packet is for, checks all that can be checked, and says what it means.
+
+It speaks for the hosts behind an edge. Packets and times come in; packets, table intents and events come out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wayname.ilnp.admission import NOTHING_CAME, Admission, Arrival, Due
+from wayname.ilnp.cache import Cache, Entry, Names
+from wayname.ilnp.cookies import Asked
+from wayname.ilnp.errors import ForgeryError, MessageError
+from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
+from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
+from wayname.ilnp.locators import Host, PeerLocators
+from wayname.ilnp.nonce import NONCE_OPTION, nonce_of
+from wayname.ilnp.outputs import Accepted, Kind, Outbox, Output
+from wayname.ilnp.policies import Policy, Wish
+from wayname.ilnp.settings import IDLE_TIME, SEEN_LIFETIME, Settings
+from wayname.ilnp.states import FLOWS, USABLE, Flow, Segment, State, Trigger
+from wayname.ilnp.updates import Updates
+from wayname.ilnp.vectors import L64, NID, Vector, half_text, is_routable
+from wayname.wire import icmpv6, ipv6
+from wayname.wire.errors import DecodeError
+
+UNRECOGNISED_OPTION = 2
+POINTER_OCTETS = 4
+
+
+class ReplayError(MessageError):
+    """A proof that made a session already."""
+
+
+class ClaimError(MessageError):
+    """An identifier that is in use from elsewhere."""
+
+
+class RefusalError(MessageError):
+    """A wish for a session that is not granted."""
+
+
+_KINDS: dict[type[DecodeError], Kind] = {
+    ForgeryError: Kind.FORGED,
+    ReplayError: Kind.REPLAYED,
+    ClaimError: Kind.CLAIMED,
+    RefusalError: Kind.REFUSED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFlow:
+    """A TCP flow as the data plane reports it: its ends, the nonces of both directions, the segments in order."""
+
+    local: Vector
+    peer: Vector
+    nonce_to_peer: bytes
+    nonce_from_peer: bytes
+    segments: tuple[Segment, ...]
+    opened_here: bool
+
+
+class Endpoint:
+    """All hosts of an edge, all sessions of theirs."""
+
+    def __init__(
+        self, rng: random.Random, now: float, settings: Settings | None = None, policies: Sequence[Policy] = ()
+    ) -> None:
+        self._settings = settings or Settings()
+        self._policies = tuple(policies)
+        self._hosts: dict[NID, Host] = {}
+        self._our_locators: Counter[L64] = Counter()
+        self._outbox = Outbox()
+        self.cache = Cache(self._settings.capacity)
+        self._admission = Admission(self._hosts, self.cache, self._outbox, rng, self._settings, self._on_established)
+        self._updates = Updates(self._hosts, self._admission, self._outbox)
+        if self._settings.naive:
+            words = (
+                "the naive policy is on: a flood of packets fills the cache; it is there to be measured, not to be used"
+            )
+            self._outbox.event(Kind.NAIVE, words, now)
+
+    def serve(self, host: Host, now: float) -> None:
+        """Speak for a host; once more with other locators, and its sessions follow and their peers are told."""
+        before = self._hosts.get(host.nid)
+        self._hosts[host.nid] = host
+        self._our_locators.update(one.locator for one in host.locators)
+        if before is None:
+            return
+        self._our_locators.subtract(one.locator for one in before.locators)
+        if before != host:
+            for entry in self.cache:
+                if entry.names.local == host.nid:
+                    self._updates.move(entry, before, now)
+
+    def connect(self, local: Vector, peer: Vector, now: float, listed: Iterable[Listed] = ()) -> None:
+        """Ask for a session, as a connected socket does; the DNS may have told more locators of the peer."""
+        self._host(local.nid)
+        if peer.nid in self._hosts:
+            raise ValueError(f"{peer} is a host of this edge as well")
+        names = Names(local.nid, peer.nid)
+        if self._admission.state_of(names) is State.CLOSED:
+            if self._admission.places >= self.cache.capacity:
+                words = f"{names}: all {self.cache.capacity} places of the cache are taken"
+                self._outbox.event(Kind.REFUSED, words, now)
+                return
+            told = list(listed) or [Listed(peer.locator, 0, SEEN_LIFETIME)]
+            self._admission.prepare(names, local, peer, PeerLocators.of(told, now))
+        self._admission.fire(names, Trigger.CONNECT, NOTHING_CAME, now)
+
+    def discard(self, names: Names, now: float) -> None:
+        """Forget a session or the wish for one; the peer is not told."""
+        if self._admission.state_of(names) is not State.CLOSED:
+            self._admission.fire(names, Trigger.DISCARD, NOTHING_CAME, now)
+
+    def heard(self, names: Names, now: float, source: L64 | None = None) -> None:
+        """Take note that packets of a session pass through the tables, and from which locator they come."""
+        entry = self.cache.named(names)
+        if entry is None:
+            return
+        entry.used = now
+        entry.peer_locators.use(entry.destination, now)
+        if source is not None:
+            entry.peer_locators.use(source, now)
+            self._admission.fire(names, Trigger.HEARD, NOTHING_CAME, now)
+
+    def look_again(self, names: Names, listed: Iterable[Listed], now: float) -> None:
+        """Take what the DNS tells now of the peer of a session that does not answer."""
+        entry = self.cache.named(names)
+        if entry is not None:
+            self._updates.look_again(entry, listed, now)
+
+    def tcp(self, flow: SeenFlow, now: float) -> None:
+        """Admit a TCP flow by what the data plane saw of it."""
+        try:
+            self._take_flow(flow, now)
+        except DecodeError as error:
+            self._report(error, f"TCP {flow.peer} to {flow.local}", now)
+
+    def receive(self, packet: ipv6.Packet, now: float) -> None:
+        """Take a packet; whatever is wrong with it changes nothing."""
+        try:
+            self._take(packet, now)
+        except DecodeError as error:
+            self._report(error, f"{packet.source} to {packet.destination}", now)
+
+    def take_outputs(self) -> list[Output]:
+        """Return what came out since the last call, in order."""
+        return self._outbox.take()
+
+    def next_timer(self) -> float | None:
+        """Return when to call handle_timer at the latest."""
+        return self._admission.timers.next()
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        for due, names in self._admission.timers.due(now):
+            if due is Due.TRY:
+                self._admission.out_of_time(names, now)
+                continue
+            entry = self.cache.named(names)
+            if entry is not None:
+                self._handle(due, entry, now)
+
+    def _handle(self, due: Due, entry: Entry, now: float) -> None:
+        match due:
+            case Due.IDLE if entry.used + IDLE_TIME > now:
+                self._admission.timers.set((Due.IDLE, entry.names), entry.used + IDLE_TIME)
+            case Due.IDLE:
+                self._admission.remove(entry.names, f"nothing passed for {IDLE_TIME:g} seconds")
+            case Due.LIFETIME:
+                self._updates.choose_again(entry, now)
+            case Due.NONCE:
+                entry.bears_nonce = False
+                self._admission.changed(entry, now)
+            case Due.TELL:
+                self._updates.out_of_time(entry, now)
+            case Due.GRACE:
+                self._updates.forget_left(entry, now)
+
+    def _on_established(self, entry: Entry, now: float) -> None:
+        self._updates.tell(entry, now)
+
+    def _host(self, nid: NID) -> Host:
+        host = self._hosts.get(nid)
+        if host is None:
+            raise ValueError(f"{half_text(nid)} is no host of this edge")
+        return host
+
+    def _report(self, error: DecodeError, where: str, now: float) -> None:
+        self._outbox.event(_KINDS.get(type(error), Kind.DROPPED), f"{where}: {error}", now)
+
+    def _take(self, packet: ipv6.Packet, now: float) -> None:
+        local, peer = Vector.of(packet.destination), Vector.of(packet.source)
+        names = Names(local.nid, peer.nid)
+        upper = packet.upper_layer()
+        nonce = nonce_of(packet)
+        if upper.number == ipv6.ICMPV6 and upper.is_whole and upper.data[:1]:
+            kind = upper.data[0]
+            if kind == icmpv6.PARAMETER_PROBLEM:
+                self._take_problem(icmpv6.Message.decode(packet), now)
+                return
+            if kind in (SESSION_REQUEST, LOCATOR_UPDATE):
+                self._check_ends(names, local, peer)
+                message = icmpv6.Message.decode(packet)
+                if nonce is None:
+                    raise ForgeryError(f"ICMPv6 {kind} without a nonce")
+                if kind == LOCATOR_UPDATE:
+                    self._take_update(names, local, peer, nonce, LocatorUpdate.decode(message.code, message.body), now)
+                else:
+                    self._take_handshake(
+                        names, Arrival(local, peer), nonce, Handshake.decode(message.code, message.body), now
+                    )
+                return
+        self._take_data(names, Arrival(local, peer), nonce, packet, now)
+
+    def _check_ends(self, names: Names, local: Vector, peer: Vector) -> None:
+        """Check that a packet is for a host here, and comes from somewhere where packets can come from."""
+        entry = self.cache.named(names)
+        host = self._hosts.get(local.nid)
+        if host is None or not (local.locator in host or (entry is not None and local.locator in entry.leaving)):
+            raise MessageError(f"{local} is no host of this edge")
+        if not is_routable(peer.locator) or not peer.nid:
+            raise MessageError(f"{peer} is no address that packets come from")
+        if peer.nid in self._hosts:
+            raise ClaimError(f"{half_text(peer.nid)} is a host of this edge, and claimed from elsewhere")
+
+    def _take_handshake(self, names: Names, ends: Arrival, nonce: bytes, message: Handshake, now: float) -> None:
+        """Find out what one of the three messages means to the session it is about."""
+        if nonce != message.source_nonce:
+            raise ForgeryError("the nonce of the packet is not that of the message")
+        entry, setup = self.cache.named(names), self._admission.setups.get(names)
+        known = entry.peer_locators if entry is not None else setup.peer_locators if setup is not None else None
+        if known is not None and ends.peer.locator not in known:
+            state = self._admission.state_of(names).name
+            raise ClaimError(f"{half_text(names.peer)} is {state} with another site, and claimed from here")
+        arrival = Arrival(ends.local, ends.peer, message.destination_nonce or b"", message.source_nonce)
+        own = entry.nonce_to_peer if entry is not None else setup.nonce if setup is not None else None
+        if message.destination_nonce is None:
+            self._take_request(names, arrival, now)
+        elif message.destination_nonce == own:
+            if entry is not None and message.source_nonce != entry.nonce_from_peer:
+                raise ForgeryError("a message of a handshake whose source nonce is not the peer's")
+            trigger = {
+                Control.REQUEST: Trigger.QUESTION,
+                Control.REQUEST_AND_ACKNOWLEDGE: Trigger.ANSWER,
+                Control.ACKNOWLEDGE: Trigger.CONFIRMATION,
+            }[message.control]
+            self._admission.fire(names, trigger, arrival, now)
+        elif message.control is Control.REQUEST_AND_ACKNOWLEDGE:
+            raise ForgeryError("an answer to nothing that was asked")
+        else:
+            self._take_proof(names, arrival, message.control, now)
+
+    def _take_request(self, names: Names, arrival: Arrival, now: float) -> None:
+        trigger = Trigger.REQUEST
+        match self._admission.state_of(names):
+            case State.REQUESTED:
+                trigger = Trigger.REQUEST_CROSSED
+            case State.ACKNOWLEDGED | State.ESTABLISHED:
+                if self.cache.find(names, arrival.nonce_from_peer) is not None:
+                    trigger = Trigger.REQUEST_REPEATED
+            case _:
+                self._ask_policies(names, arrival, now)
+        self._admission.fire(names, trigger, arrival, now)
+
+    def _take_proof(self, names: Names, arrival: Arrival, control: Control, now: float) -> None:
+        """Take a nonce that must be one that we gave out, and did not keep."""
+        asked = Asked(arrival.local, arrival.peer, arrival.nonce_from_peer)
+        if not self._admission.cookies.is_ours(asked, arrival.nonce_to_peer, now):
+            raise ForgeryError("a nonce that was not given out from here, or too long ago")
+        if self._admission.cookies.is_spent(asked, arrival.nonce_to_peer):
+            raise ReplayError("a message of a handshake that is over")
+        self._ask_policies(names, arrival, now)
+        if not self._admission.cookies.has_room(now):
+            raise RefusalError("too many sessions were made in the last minute")
+        self._admission.cookies.spend(asked, arrival.nonce_to_peer, now)
+        self._grant(names, arrival, now)
+        trigger = Trigger.PROOF if control is Control.ACKNOWLEDGE else Trigger.PROOF_AND_QUESTION
+        self._admission.fire(names, trigger, arrival, now)
+
+    def _take_update(
+        self, names: Names, local: Vector, peer: Vector, nonce: bytes, update: LocatorUpdate, now: float
+    ) -> None:
+        entry = self.cache.find(names, nonce)
+        if entry is None:
+            raise ForgeryError("a Locator Update whose nonce is that of no session")
+        ours = [one for one in update.listed if self._our_locators[one.locator] > 0]
+        if ours and update.operation is Operation.ADVERTISEMENT:
+            raise ClaimError(f"a Locator Update that claims {half_text(ours[0].locator)}, which is ours")
+        entry.used = now
+        self._updates.receive(entry, peer.locator, local.locator, update, now)
+        self._admission.fire(names, Trigger.HEARD, NOTHING_CAME, now)
+
+    def _take_data(self, names: Names, ends: Arrival, nonce: bytes | None, packet: ipv6.Packet, now: float) -> None:
+        """Take any other packet: from known locators or with the right nonce it is the session's."""
+        if names.local not in self._hosts:
+            raise MessageError(f"{ends.local} is no host of this edge")
+        entry = self.cache.named(names)
+        if nonce is not None and self.cache.find(names, nonce) is None:
+            if not self._settings.naive:
+                raise MessageError("a nonce that is that of no session: packets alone make none")
+            self._admit_naively(names, ends, nonce, now)
+        elif entry is None:
+            raise MessageError("a packet of no session")
+        elif nonce is None and ends.peer.locator not in entry.peer_locators:
+            raise ForgeryError("a packet from a locator that the peer did not tell, without a nonce")
+        elif nonce is None and _is_icmp_error(packet):
+            raise ForgeryError("an ICMPv6 error of a peer without a nonce")
+        self.heard(names, now, ends.peer.locator)
+        self._outbox.add(Accepted(names, packet))
+
+    def _admit_naively(self, names: Names, ends: Arrival, nonce: bytes, now: float) -> None:
+        """Make an entry for nothing but a packet, as the baseline of the experiment does."""
+        self._check_ends(names, ends.local, ends.peer)
+        if self.cache.named(names) is None and self._admission.places >= self.cache.capacity:
+            raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
+        arrival = Arrival(ends.local, ends.peer, self._admission.new_nonce(), nonce)
+        self._admission.fire(names, Trigger.PACKET, arrival, now)
+
+    def _take_problem(self, message: icmpv6.Message, now: float) -> None:
+        """Learn that a peer has no ILNP, but only from the very request that it got (RFC 6744, section 6)."""
+        quoted = ipv6.Packet.decode(message.body[POINTER_OCTETS:])
+        at = int.from_bytes(message.body[:POINTER_OCTETS])
+        asked_from, asked = Vector.of(quoted.source), Vector.of(quoted.destination)
+        names = Names(asked_from.nid, asked.nid)
+        setup = self._admission.setups.get(names)
+        if message.code != UNRECOGNISED_OPTION or quoted.encode()[at : at + 1] != bytes([NONCE_OPTION]):
+            raise MessageError("an ICMPv6 error that says nothing of the nonce option")
+        if setup is None or nonce_of(quoted) != setup.nonce:
+            raise ForgeryError("an ICMPv6 error about a request that was not sent")
+        self._outbox.event(Kind.WITHOUT_ILNP, f"{names}: the peer does not know the nonce option", now)
+        self._admission.fire(names, Trigger.NOT_SUPPORTED, NOTHING_CAME, now)
+
+    def _take_flow(self, flow: SeenFlow, now: float) -> None:
+        names, state = Names(flow.local.nid, flow.peer.nid), Flow.NEW
+        self._check_ends(names, flow.local, flow.peer)
+        for segment in flow.segments:
+            following = FLOWS[state].get(segment)
+            if following is None:
+                raise MessageError(f"{segment.name} while a flow is {state.name}")
+            state = following
+        if state is not Flow.ADMITTED:
+            raise MessageError(f"a flow that is {state.name} makes no session yet")
+        entry, setup = self.cache.named(names), self._admission.setups.get(names)
+        known = entry.peer_locators if entry is not None else setup.peer_locators if setup is not None else None
+        if known is not None and flow.peer.locator not in known:
+            raise ClaimError(f"{half_text(names.peer)} is in use with another site, and claimed from here")
+        if entry is not None and (entry.nonce_to_peer, entry.nonce_from_peer) == (
+            flow.nonce_to_peer,
+            flow.nonce_from_peer,
+        ):
+            self.heard(names, now, flow.peer.locator)
+            return
+        arrival = Arrival(flow.local, flow.peer, flow.nonce_to_peer, flow.nonce_from_peer)
+        if flow.opened_here:
+            if entry is None and setup is None and self._admission.places >= self.cache.capacity:
+                raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
+        else:
+            self._ask_policies(names, arrival, now)
+            self._grant(names, arrival, now)
+        self._admission.fire(names, Trigger.TCP, arrival, now)
+
+    def _wish(self, names: Names, arrival: Arrival) -> Wish | None:
+        """Return what there is to decide; nothing if a host here asked as well, or the session stands."""
+        if self._admission.state_of(names) in USABLE or names in self._admission.setups:
+            return None
+        return Wish(names, arrival.peer, self._admission.places)
+
+    def _ask_policies(self, names: Names, arrival: Arrival, now: float) -> None:
+        wish = self._wish(names, arrival)
+        if wish is None:
+            return
+        if wish.sessions >= self.cache.capacity:
+            raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
+        for policy in self._policies:
+            if (refusal := policy.refusal(wish, now)) is not None:
+                raise RefusalError(f"no session: {refusal}")
+
+    def _grant(self, names: Names, arrival: Arrival, now: float) -> None:
+        wish = self._wish(names, arrival)
+        if wish is not None:
+            for policy in self._policies:
+                policy.granted(wish, now)
+
+
+def _is_icmp_error(packet: ipv6.Packet) -> bool:
+    """Whether a packet is one that a peer with a session must put its nonce on (RFC 6741, section 11.1)."""
+    upper = packet.upper_layer()
+    return upper.number == ipv6.ICMPV6 and upper.data[:1] < bytes([icmpv6.ECHO_REQUEST])

@@ -1,0 +1,159 @@
+"""What comes out of an endpoint of ILNP: packets, what the tables are to hold, and events in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import IPv6Address
+
+from wayname.ilnp.cache import Entry, Names
+from wayname.ilnp.locators import Host, Validity
+from wayname.ilnp.vectors import L64
+from wayname.wire.ipv6 import Packet
+
+EVENT_TIME = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A packet to send."""
+
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLocator:
+    """A locator of a peer, as the tables and the screen show it."""
+
+    locator: L64
+    preference: int
+    validity: Validity
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """All that the tables need of a session; the identities are what hosts here know it by."""
+
+    names: Names
+    local_identity: IPv6Address
+    peer_identity: IPv6Address
+    source: L64
+    destination: L64
+    taken: tuple[L64, ...]  # our locators that packets of it may come to
+    known: tuple[KnownLocator, ...]
+    nonce_to_peer: bytes
+    nonce_from_peer: bytes
+    bears_nonce: bool
+
+    @classmethod
+    def of(cls, entry: Entry, host: Host, now: float) -> Session:
+        """Show an entry of the cache."""
+        ours = [one.locator for one in host.listed]
+        return cls(
+            entry.names,
+            entry.local_identity.address,
+            entry.peer_identity.address,
+            entry.source,
+            entry.destination,
+            tuple(ours) + tuple(locator for locator in entry.leaving if locator not in ours),
+            tuple(
+                KnownLocator(locator, one.listed.preference, one.validity(now))
+                for locator, one in entry.peer_locators.known.items()
+            ),
+            entry.nonce_to_peer,
+            entry.nonce_from_peer,
+            entry.bears_nonce,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """A session stands: the tables are to have it. One between the same names is replaced."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Locators of a session changed, or whether its packets bear the nonce."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A session is over, and why."""
+
+    names: Names
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A packet of a session, with its nonce checked, for the host."""
+
+    names: Names
+    packet: Packet
+
+
+class Kind(Enum):
+    """What an event is about."""
+
+    NAIVE = "each packet with a nonce makes a session"
+    UNANSWERED = "a peer did not answer"
+    WITHOUT_ILNP = "a peer has no ILNP"
+    REFUSED = "a wish for a session was not granted"
+    FORGED = "a forgery"
+    REPLAYED = "a replay"
+    CLAIMED = "an identifier claimed by two sites"
+    PROTOCOL = "a protocol error"
+    DROPPED = "a packet that is no use"
+    MOVED = "a hand-off"
+    UNTOLD = "a peer does not know of a move"
+
+
+SECURITY = frozenset({Kind.FORGED, Kind.REPLAYED, Kind.CLAIMED})
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something worth a line; of very many of a kind in a second one is told, and how many others there were."""
+
+    kind: Kind
+    words: str
+    others: int = 0
+
+    @property
+    def is_security(self) -> bool:
+        """Whether it belongs into the security log (RFC 6741, section 11.1)."""
+        return self.kind in SECURITY
+
+
+Output = Send | Up | Changed | Gone | Accepted | Event
+
+
+class Outbox:
+    """What came out and was not taken yet, in order."""
+
+    def __init__(self) -> None:
+        self._outputs: list[Output] = []
+        self._told: dict[Kind, float] = {}
+        self._others: dict[Kind, int] = {}
+
+    def add(self, output: Output) -> None:
+        """Let something come out."""
+        self._outputs.append(output)
+
+    def event(self, kind: Kind, words: str, now: float) -> None:
+        """Let an event come out, or count it, so that a flood does not fill the log."""
+        told = self._told.get(kind)
+        if told is not None and now - told < EVENT_TIME:
+            self._others[kind] = self._others.get(kind, 0) + 1
+            return
+        self._told[kind] = now
+        self.add(Event(kind, words, self._others.pop(kind, 0)))
+
+    def take(self) -> list[Output]:
+        """Return all of it."""
+        outputs, self._outputs = self._outputs, []
+        return outputs

@@ -1,0 +1,47 @@
+"""What can be chosen about sessions, and the times that go with them, in seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from wayname.ilnp.nonce import LONG_NONCE, NONCE_LENGTHS
+
+FIRST_TIMEOUT = 1.0
+TRIES = 4
+HOLD_DOWN_TIME = 60.0
+WITHOUT_ILNP_TIME = 600.0
+IDLE_TIME = 300.0
+# Of a locator that nobody told the lifetime of: it was seen on a packet.
+SEEN_LIFETIME = 300
+# RFC 6744, section 4, puts the nonce on all packets for three round trips after a move, or for so long.
+NONCE_TIME = 60.0
+# Packets to a locator that was given up may still be under way.
+GRACE_TIME = 30.0
+UPDATE_TIMEOUT = 0.5
+UPDATE_TRIES = 7
+# A list that was replaced, and comes once more, was under way for long rather than told anew.
+OLD_LIST_TIME = 10.0
+
+
+class NonceUse(Enum):
+    """Which packets of a session bear the nonce option."""
+
+    ALWAYS = auto()
+    AT_FIRST = auto()  # the first ones, and those after a move
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What can be chosen."""
+
+    capacity: int = 1_000_000
+    nonce_octets: int = LONG_NONCE
+    nonce_use: NonceUse = NonceUse.ALWAYS
+    naive: bool = False
+
+    def __post_init__(self) -> None:
+        if self.nonce_octets not in NONCE_LENGTHS:
+            raise ValueError(f"nonces of {self.nonce_octets} octets; 4 and 12 are known")
+        if self.capacity < 1:
+            raise ValueError(f"a cache for {self.capacity} sessions")

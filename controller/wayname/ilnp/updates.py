@@ -1,0 +1,200 @@
+"""Locator Updates: tells peers where hosts here are, and learns from peers where they are (RFC 6743; RFC 6740, 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+
+from wayname.ilnp.admission import Admission, Due
+from wayname.ilnp.cache import Entry
+from wayname.ilnp.errors import MessageError
+from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
+from wayname.ilnp.locators import HandOff, Host, PeerLocators, hand_off
+from wayname.ilnp.nonce import with_nonce
+from wayname.ilnp.outputs import Kind, Outbox, Send
+from wayname.ilnp.settings import GRACE_TIME, OLD_LIST_TIME, UPDATE_TIMEOUT, UPDATE_TRIES
+from wayname.ilnp.states import TELLINGS, Deed, Move, Telling
+from wayname.ilnp.vectors import L64, NID, Vector, half_text
+from wayname.wire.icmpv6 import Message
+
+# So many lists in a row are told apart by their lifetimes.
+SERIALS = 8
+
+
+class Updates:
+    """Both directions of Locator Updates, for all sessions; nonces were checked before."""
+
+    def __init__(self, hosts: Mapping[NID, Host], admission: Admission, outbox: Outbox) -> None:
+        self._hosts = hosts
+        self._admission = admission
+        self._outbox = outbox
+
+    def move(self, entry: Entry, before: Host, now: float) -> None:
+        """Let a session follow its host, which has other locators now."""
+        host = self._hosts[entry.names.local]
+        for one in before.locators:
+            if one.locator not in host:
+                entry.leaving[one.locator] = now + GRACE_TIME
+                self._admission.timers.set((Due.GRACE, entry.names), now + GRACE_TIME)
+        kind = hand_off(entry.source, host)
+        if kind is HandOff.HARD:
+            gone, entry.source = entry.source, host.best
+            words = f"{entry.names}: {half_text(gone)} is gone, packets leave from {half_text(entry.source)} at once"
+            self._outbox.event(Kind.MOVED, words, now)
+        self._admission.bear_nonce(entry, now)
+        self._admission.changed(entry, now)
+        self.tell(entry, now)
+
+    def tell(self, entry: Entry, now: float) -> None:
+        """Tell a peer all locators, unless it knows them already or is being told."""
+        listed = self._hosts[entry.names.local].listed
+        told = entry.told
+        if told.state is not Telling.UNHEARD and _same(listed, told.listed):
+            return
+        told.overtaken = told.overtaken or told.state is Telling.UNDER_WAY
+        self._tell_anew(entry, now)
+
+    def out_of_time(self, entry: Entry, now: float) -> None:
+        """Tell again, or give up."""
+        told = entry.told
+        if told.state is Telling.TOLD:
+            self._renew(entry)
+            told.tries = 0
+        self._fire(entry, Move.OUT_OF_TRIES if told.tries >= UPDATE_TRIES else Move.TIMEOUT, now)
+
+    def forget_left(self, entry: Entry, now: float) -> None:
+        """Take no more packets to locators that were given up long enough ago."""
+        entry.leaving = {locator: until for locator, until in entry.leaving.items() if until > now}
+        if entry.leaving:
+            self._admission.timers.set((Due.GRACE, entry.names), min(entry.leaving.values()))
+        self._admission.changed(entry, now)
+
+    def receive(self, entry: Entry, source: L64, destination: L64, update: LocatorUpdate, now: float) -> None:
+        """Take an update whose nonce is right."""
+        if update.operation is Operation.ACKNOWLEDGEMENT:
+            if update.listed != entry.told.listed:
+                self._wonder(entry, now)
+                raise MessageError("an acknowledgement of locators that were not told last")
+            self._fire(entry, Move.ACKNOWLEDGED, now)
+            return
+        if update.listed != entry.heard.listed:
+            self._learn(entry, source, update.listed, now)
+        ends = Vector(destination, entry.names.local), Vector(source, entry.names.peer)
+        self._send(entry, *ends, LocatorUpdate(Operation.ACKNOWLEDGEMENT, update.listed))
+
+    def look_again(self, entry: Entry, listed: Iterable[Listed], now: float) -> None:
+        """Take locators of a peer from the DNS: it may have moved at the same time as we did (RFC 6740, 6.2)."""
+        entry.peer_locators = PeerLocators.of(listed, now, entry.peer_locators)
+        entry.destination = entry.peer_locators.best(now)
+        self._admission.watch_lifetimes(entry, now)
+        self._admission.changed(entry, now)
+        if entry.told.state is Telling.UNHEARD:
+            self._tell_anew(entry, now)
+
+    def choose_again(self, entry: Entry, now: float) -> None:
+        """Leave a locator whose lifetime is over, if another one is better."""
+        best = entry.peer_locators.best(now)
+        if best != entry.destination:
+            entry.destination = best
+            self._admission.changed(entry, now)
+        self._admission.watch_lifetimes(entry, now)
+
+    def _wonder(self, entry: Entry, now: float) -> None:
+        """Tell the last list as a new one: perhaps the peer took an older one that was under way for longer."""
+        match entry.told.state:
+            case Telling.UNDER_WAY:
+                self._renew(entry)
+            case Telling.TOLD:
+                entry.told.overtaken = True
+                self._settle(entry, now)
+            case Telling.UNHEARD:
+                self._tell_anew(entry, now)
+
+    def _tell_anew(self, entry: Entry, now: float) -> None:
+        entry.told.tries = 0
+        self._renew(entry)
+        self._fire(entry, Move.MOVED, now)
+
+    def _renew(self, entry: Entry) -> None:
+        """Make the list that the peer is to know."""
+        entry.told.serial += 1
+        entry.told.listed = _numbered(self._hosts[entry.names.local].listed, entry.told.serial)
+
+    def _settle(self, entry: Entry, now: float) -> None:
+        """If an update overtook another one, tell all once more when that one cannot arrive any more."""
+        if entry.told.overtaken:
+            entry.told.overtaken = False
+            self._admission.timers.set((Due.TELL, entry.names), now + OLD_LIST_TIME)
+
+    def _learn(self, entry: Entry, source: L64, listed: tuple[Listed, ...], now: float) -> None:
+        heard = entry.heard
+        if any(listed == old and now < until for old, until in heard.earlier):
+            raise MessageError("a Locator Update that was replaced already, and was under way for long")
+        if source not in entry.peer_locators and all(source != one.locator for one in listed):
+            raise MessageError(f"a Locator Update from {half_text(source)}, which it does not list")
+        if heard.listed:
+            heard.earlier.append((heard.listed, now + OLD_LIST_TIME))
+        heard.listed = listed
+        entry.peer_locators = PeerLocators.of(listed, now, entry.peer_locators)
+        entry.destination = entry.peer_locators.best(now)
+        words = f"{entry.names}: the peer told its locators, packets go to {half_text(entry.destination)}"
+        self._outbox.event(Kind.MOVED, words, now)
+        self._admission.watch_lifetimes(entry, now)
+        self._admission.changed(entry, now)
+
+    def _fire(self, entry: Entry, move: Move, now: float) -> None:
+        told = entry.told
+        row = TELLINGS[told.state].get(move)
+        if row is None:
+            raise MessageError(f"{move.name} of a Locator Update while {told.state.name}")
+        told.state = row[0]
+        self._admission.timers.cancel((Due.TELL, entry.names))
+        for deed in row[1]:
+            match deed:
+                case Deed.SEND_UPDATE:
+                    self._advertise(entry, now)
+                case Deed.SWITCH:
+                    self._switch(entry, now)
+                    self._settle(entry, now)
+                case Deed.REPORT:
+                    words = f"{entry.names}: the peer acknowledged none of {UPDATE_TRIES} Locator Updates"
+                    self._outbox.event(Kind.UNTOLD, words, now)
+
+    def _advertise(self, entry: Entry, now: float) -> None:
+        """Send an update; each time between other locators, since it is not known which ones work."""
+        told = entry.told
+        peers = [entry.destination, *(one for one in entry.peer_locators.known if one != entry.destination)]
+        pairs = list(product(peers, [one.locator for one in told.listed]))
+        there, here = pairs[told.tries % len(pairs)]
+        told.tries += 1
+        ends = Vector(here, entry.names.local), Vector(there, entry.names.peer)
+        self._send(entry, *ends, LocatorUpdate(Operation.ADVERTISEMENT, told.listed))
+        self._admission.timers.set((Due.TELL, entry.names), now + UPDATE_TIMEOUT * 2 ** (told.tries - 1))
+
+    def _switch(self, entry: Entry, now: float) -> None:
+        """Let packets leave from the best locator, which the peer knows of by now."""
+        best = self._hosts[entry.names.local].best
+        if entry.source == best:
+            return
+        entry.source = best
+        self._outbox.event(Kind.MOVED, f"{entry.names}: the peer knows, packets leave from {half_text(best)} now", now)
+        self._admission.bear_nonce(entry, now)
+        self._admission.changed(entry, now)
+
+    def _send(self, entry: Entry, here: Vector, there: Vector, update: LocatorUpdate) -> None:
+        packet = Message(LOCATOR_UPDATE, 0, update.encode()).packet(here.address, there.address)
+        self._outbox.add(Send(with_nonce(packet, entry.nonce_to_peer)))
+
+
+def _numbered(listed: tuple[Listed, ...], serial: int) -> tuple[Listed, ...]:
+    """Change lifetimes by some seconds, so that a list is none of those that the peer may take for late copies."""
+    seconds = serial % SERIALS
+    return tuple(
+        replace(one, lifetime=one.lifetime + (seconds if one.lifetime < SERIALS else -seconds)) for one in listed
+    )
+
+
+def _same(one: tuple[Listed, ...], other: tuple[Listed, ...]) -> bool:
+    """Whether two lists say the same but for some seconds of lifetime."""
+    return [(each.locator, each.preference) for each in one] == [(each.locator, each.preference) for each in other]
