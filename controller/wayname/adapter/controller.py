@@ -91,6 +91,9 @@ class Controller:
         except ExceptionGroup as errors:
             lasting = errors.subgroup(SwitchError)
             raise (lasting or errors).exceptions[0] from None
+        finally:
+            if self._memory:
+                self._memory.close()
 
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read entities, counters among them, from the switch."""

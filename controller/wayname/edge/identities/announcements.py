@@ -23,7 +23,7 @@ GENERATIONS = 1 << 32
 
 
 class Announcements:
-    """Keeps what was told of each host; `serve` hears of a host that is new, or has other locators."""
+    """Keeps what was `told` of each host; `serve` hears of a host that is new, or has other locators."""
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class Announcements:
         book: Book,
         prefixes: Prefixes,
         outputs: Outputs,
+        told: dict[IPv6Address, LocalHost],
         serve: Callable[[LocalHost, float], None],
     ) -> None:
         self._key = key
@@ -38,15 +39,15 @@ class Announcements:
         self._prefixes = prefixes
         self._outputs = outputs
         self._serve = serve
-        self._told: dict[IPv6Address, LocalHost] = {}
+        self._told = told
 
     def announce(self, link: HostLink, identity: Identity, now: float) -> None:
         """Tell where a host can be reached now, if that is something else than before."""
-        if not identity.active or not identity.addresses:
+        if not identity.active and not any(ulid in self._told for ulid in identity.addresses):
             return
         valid = self._prefixes.valid(link)
         locators = tuple(identity.address(prefix) for prefix in valid)
-        if set(locators) != set(identity.locators):
+        if identity.addresses and set(locators) != set(identity.locators):
             identity.locators = locators
             identity.generation = (identity.generation + 1) % GENERATIONS
             self._book.note(identity)

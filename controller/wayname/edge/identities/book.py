@@ -7,7 +7,7 @@ else does meanwhile (`FindModifier`): so some are prepared for each link, and re
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import IPv6Network
 from zlib import crc32
 
@@ -20,7 +20,7 @@ from wayname.identity.parameters import MODIFIER_OCTETS, Parameters
 
 
 class Book:
-    """All identities; each change is written down before anybody hears of it."""
+    """All identities; each change is written down at once. `discarded` hears of one that is no more."""
 
     def __init__(
         self,
@@ -29,7 +29,9 @@ class Book:
         outputs: Outputs,
         rng: random.Random,
         remembered: Mapping[str, Json],
+        discarded: Callable[[Identity], None],
     ) -> None:
+        self._discarded = discarded
         self._config = config
         self._public_key = public_key
         self._outputs = outputs
@@ -97,6 +99,7 @@ class Book:
         del self._identities[identity.number]
         if identity.holder is not None:
             del self._of[identity.holder]
+        self._discarded(identity)
         self._outputs.remember(identity.key, None)
 
     def _has_room(self, link: HostLink, now: float) -> bool:

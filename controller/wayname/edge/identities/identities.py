@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from ipaddress import IPv6Address
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
@@ -45,10 +46,14 @@ class HostIdentities:
         serve: Callable[[LocalHost, float], None],
     ) -> None:
         self.config = identities
+        self.told: dict[IPv6Address, LocalHost] = {}
         self._links = links
-        self.book = Book(identities, public_half(key), outputs, rng, remembered)
+        self._outputs = outputs
+        self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
         self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
-        self._announcements = Announcements(key, self.book, self.prefixes, outputs, serve)
+        # Who is told of a host that is new, or has other locators.
+        self.serve = serve
+        self._announcements = Announcements(key, self.book, self.prefixes, outputs, self.told, self._serve)
         self._leases = Leases(self.book, outputs, self._changed)
         self._mappings = Mappings(self.book, self.prefixes, outputs, self._changed)
         self._server = DhcpServer(DUID_LL + config.interfaces[0].mac.packed, self._leases)
@@ -99,6 +104,10 @@ class HostIdentities:
         """A search ended."""
         link = self.book.found(found)
         if link is not None:
+            ready = self.book.prepared(link)
+            if ready == self.config.prepared:
+                text = f"{ready} identities are ready for hosts of {link.name}"
+                self._outputs.event(now, "identities.prepared", link.name, text)
             self._mappings.ready(link, now)
         for each in self.config.links:
             self.book.prepare(each, self.prefixes.valid(each))
@@ -124,6 +133,13 @@ class HostIdentities:
             reply = Datagram(SERVER_PORT, CLIENT_PORT, answer.encode())
             packet = reply.packet(interface.link_local, arrival.packet.source)
             self._links.send(interface, arrival.port, arrival.frame.source, packet)
+
+    def _serve(self, host: LocalHost, now: float) -> None:
+        self.serve(host, now)
+
+    def _discarded(self, identity: Identity) -> None:
+        for ulid in identity.addresses:
+            self.told.pop(ulid, None)
 
     def _changed(self, identity: Identity, now: float) -> None:
         self._announcements.announce(self._link_of(identity), identity, now)
