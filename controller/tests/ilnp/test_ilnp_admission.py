@@ -7,10 +7,12 @@ import random
 import pytest
 from ilnp.network import (
     A1,
+    A2,
     A_NID,
     B1,
     B2,
     B_NID,
+    M_NID,
     START,
     A,
     B,
@@ -24,9 +26,12 @@ from ilnp.network import (
 )
 
 from wayname.ilnp.admission import Arrival
+from wayname.ilnp.cache import Cache
+from wayname.ilnp.cookies import PERIOD
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
+from wayname.ilnp.handshake import Control, Handshake
 from wayname.ilnp.nonce import nonce_of
-from wayname.ilnp.outputs import Changed, Event, Kind, Output, Up
+from wayname.ilnp.outputs import Changed, Event, Kind, Output, Send, Up
 from wayname.ilnp.settings import HOLD_DOWN_TIME, IDLE_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, NonceUse, Settings
 from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Flow, Segment, State, Trigger
 from wayname.ilnp.vectors import Vector
@@ -156,6 +161,19 @@ def test_connected_sockets_to_the_same_peer_share_a_session() -> None:
     assert network.run(5) == []
 
 
+def test_a_request_that_comes_late_is_answered_with_the_nonces_that_stand() -> None:
+    network = Network()
+    network.establish()
+    request = network.seen[0]
+    network.run(5 * PERIOD)
+    network.inject(request)
+    assert network.run(1) == LADDER[:2]
+    answer = Message.decode(network.seen[-1])
+    entry = network.b.entry()
+    expected = Handshake(Control.REQUEST_AND_ACKNOWLEDGE, entry.nonce_to_peer, entry.nonce_from_peer)
+    assert Handshake.decode(answer.code, answer.body) == expected
+
+
 def test_a_peer_that_lost_the_session_gets_another_one_in_its_place() -> None:
     network = Network()
     network.establish()
@@ -266,6 +284,73 @@ def test_what_a_caller_may_not_do() -> None:
     endpoint.serve(host(B_NID, B1), START)
     with pytest.raises(ValueError, match="a host of this edge as well"):
         endpoint.connect(HERE, THERE, START)
+
+
+def test_a_host_that_is_withdrawn_takes_its_sessions_and_wishes_along() -> None:
+    network = Network()
+    network.establish()
+    network.a.endpoint.connect(HERE, Vector(B1, M_NID), network.now)
+    network.a.endpoint.withdraw(A_NID, network.now)
+    network.under_way.clear()
+    network.collect()
+    assert gones(network.a) == ["its host is gone"]
+    assert network.a.endpoint.next_timer() is None
+    network.say(network.b)
+    network.run(1)
+    assert "is no host of this edge" in network.a.events(Kind.DROPPED)[0]
+    # Its locator is nobody's now, so that a peer may have it.
+    network.a.endpoint.serve(host(A_NID, A2), network.now)
+    network.a.endpoint.connect(Vector(A2, A_NID), Vector(A1, M_NID), network.now)
+    with pytest.raises(ValueError, match="no host of this edge"):
+        network.a.endpoint.withdraw(M_NID, network.now)
+
+
+class Zeros(random.Random):
+    """Gives zeros first."""
+
+    def __init__(self, many: int) -> None:
+        super().__init__(1)
+        self.many = many
+
+    def randbytes(self, n: int) -> bytes:
+        self.many -= 1
+        return bytes(n) if self.many >= 0 else super().randbytes(n)
+
+
+def test_no_nonce_is_zero() -> None:
+    endpoint = Endpoint(Zeros(2), START)
+    endpoint.serve(host(A_NID, A1), START)
+    endpoint.connect(HERE, THERE, START)
+    (request,) = endpoint.take_outputs()
+    assert isinstance(request, Send)
+    assert any(nonce_of(request.packet) or b"")
+
+
+def test_a_cache_is_not_overfilled_whoever_asks() -> None:
+    network = Network()
+    network.establish()
+    cache = Cache(1)
+    cache.put(network.a.entry())
+    with pytest.raises(ValueError, match="holds 1 sessions already"):
+        cache.put(network.b.entry())
+    cache.put(network.a.entry())
+
+
+def test_too_many_sessions_made_and_ended_in_a_minute_are_refused() -> None:
+    network = Network(settings=Settings(capacity=3))
+    for number in range(5):
+        network.restart(network.a, host(A_NID, A1), seed=number)
+        network.connect(network.a)
+        network.run(0.5)
+        network.b.endpoint.discard(B, network.now)
+    network.collect()
+    assert ups(network.b) == 3
+    assert "too many sessions were made in the last minute" in network.b.events(Kind.REFUSED)[0]
+    network.run(100)
+    network.restart(network.a, host(A_NID, A1), seed=9)
+    network.connect(network.a)
+    network.run(0.5)
+    assert network.agree()
 
 
 OPENED = (Segment.SYN, Segment.SYN_ACK, Segment.ACK)

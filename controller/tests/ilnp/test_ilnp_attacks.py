@@ -147,6 +147,14 @@ def test_guessed_nonces_in_a_handshake(control: Control) -> None:
     assert empty.a.events(Kind.FORGED)
 
 
+@pytest.mark.parametrize("control", list(Control))
+def test_a_nonce_of_ours_in_the_name_of_a_peer_whose_own_is_another(control: Control) -> None:
+    network = standing()
+    message = Handshake(control, GUESS, network.a.entry().nonce_to_peer)
+    (event,) = attack(network, handshake(THERE, HERE, message))
+    assert "whose source nonce is not the peer's" in event.words
+
+
 def test_a_handshake_whose_packet_bears_another_nonce_or_none() -> None:
     network = standing()
     entry = network.a.entry()

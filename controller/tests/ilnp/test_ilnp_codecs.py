@@ -124,6 +124,19 @@ def test_a_nonce_of_another_length_is_refused(size: int) -> None:
         nonce_of(Packet.decode(packet))
 
 
+def test_options_that_are_longer_than_their_header_are_refused() -> None:
+    for octets in (b"\x3b\0\x1e\5" + bytes(4), b"\x3b\0\x8b\5" + bytes(4), b"\x3b\0\0\0\0\0\0\x1e"):
+        with pytest.raises(MessageError, match="longer than its header"):
+            nonce_of(Packet(A, B, 60, octets))
+
+
+def test_single_octets_of_padding_are_stepped_over() -> None:
+    octets = b"\x3b\1\0\0\x8b\4\1\2\3\4\x1e\4" + bytes(4)
+    packet = Packet(A, B, 60, octets)
+    assert nonce_of(packet) == SHORT
+    assert without_nonce(packet).payload == octets[:4] + b"\1\4" + bytes(4) + octets[10:]
+
+
 def test_a_nonce_header_cut_anywhere_is_refused() -> None:
     octets = nonce_header(LONG, 59)
     for length in range(1, len(octets)):

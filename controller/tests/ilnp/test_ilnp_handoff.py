@@ -34,7 +34,7 @@ from wayname.ilnp.locators import (
 )
 from wayname.ilnp.nonce import nonce_of
 from wayname.ilnp.outputs import Changed, Kind, Session
-from wayname.ilnp.settings import GRACE_TIME, NONCE_TIME, NonceUse, Settings
+from wayname.ilnp.settings import GRACE_TIME, NONCE_TIME, OLD_LIST_TIME, NonceUse, Settings
 from wayname.ilnp.states import Telling
 from wayname.ilnp.vectors import L64, NID, Vector
 
@@ -109,6 +109,18 @@ def test_a_locator_that_leaves_is_taken_for_a_while_after() -> None:
     assert last(network.a).taken == (A2, A1)
     network.run(GRACE_TIME + 1)
     assert last(network.a).taken == (A2,)
+
+
+def test_locators_that_leave_one_after_the_other_are_given_up_in_turn() -> None:
+    network = standing()
+    network.move(network.a, host(A_NID, A2))
+    network.run(GRACE_TIME / 2)
+    network.move(network.a, host(A_NID, A3))
+    assert last(network.a).taken == (A3, A1, A2)
+    network.run(GRACE_TIME / 2 + 1)
+    assert last(network.a).taken == (A3, A2)
+    network.run(GRACE_TIME / 2)
+    assert last(network.a).taken == (A3,)
 
 
 def stream(network: Network, seconds: float, each: float = 0.005) -> tuple[int, int]:
@@ -205,6 +217,52 @@ def test_serving_a_host_as_it_is_tells_nobody() -> None:
     network = standing()
     network.move(network.a, host(A_NID, A1))
     assert network.run(10) == []
+
+
+def test_a_preference_that_changes_is_told_and_a_lifetime_is_not() -> None:
+    network = standing()
+    network.move(network.a, host(A_NID, LocalLocator(A1, 10, 200)))
+    assert network.run(10) == []
+    network.move(network.a, host(A_NID, LocalLocator(A1, 11, 200)))
+    assert network.run(10) == ["A1 --ADVERTISEMENT-> B1", "B1 --ACKNOWLEDGEMENT-> A1"]
+
+
+def test_a_move_while_the_same_is_being_told_starts_nothing_anew() -> None:
+    network = standing()
+    network.b.works.clear()
+    network.move(network.a, host(A_NID, A2))
+    network.run(1)
+    network.move(network.a, host(A_NID, LocalLocator(A2, 10, 100)))
+    assert network.a.entry().told.tries == 2
+
+
+def test_a_late_acknowledgement_of_an_older_list_makes_the_last_one_be_told_again() -> None:
+    network = standing()
+    network.move(network.a, host(A_NID, A2))
+    network.run(0.1)
+    old = network.seen[-1]
+    network.move(network.a, host(A_NID, A2, A3))
+    network.run(0.1)
+    network.inject(old)
+    arrows = network.run(OLD_LIST_TIME + 1)
+    assert arrows[-2:] == ["A2 --ADVERTISEMENT-> B1", "B1 --ACKNOWLEDGEMENT-> A2"]
+    assert set(network.run(60)) <= {"timer"}
+
+
+def test_a_peer_that_comes_back_late_is_told_again() -> None:
+    network = standing()
+    network.b.works.clear()
+    network.move(network.a, host(A_NID, A2))
+    network.run(1)
+    network.move(network.a, host(A_NID, A2, A3))
+    older = network.seen[-2]
+    network.run(100)
+    assert network.a.entry().told.state is Telling.UNHEARD
+    network.b.works = {B1}
+    network.inject(older)
+    network.run(1)
+    assert network.a.entry().told.state is Telling.TOLD
+    assert set(network.b.entry().peer_locators.known) == {A2, A3}
 
 
 def test_the_nonce_comes_back_onto_packets_after_a_move() -> None:

@@ -11,13 +11,14 @@ import dns.rdatatype
 import dns.rrset
 import pytest
 
-from wayname.ilnp.records import Identified, Located, LocatedV4, Pointed, Told, make_records, read_records
+from wayname.ilnp.locator_update import Listed
+from wayname.ilnp.records import Identified, LocatedV4, Pointed, Told, make_records, read_records
 from wayname.ilnp.vectors import L64, NID
 
 HOST = dns.name.from_text("host1.example.com.")
 SUBNET = dns.name.from_text("l64-subnet1.example.com.")
 ALL: list[Told] = [
-    Located(L64(0x2001_0DB8_1140_1000), 10, 5),
+    Listed(L64(0x2001_0DB8_1140_1000), 10, 5),
     Identified(NID(0x0014_4FFF_FF20_EE64), 11, 3600),
     LocatedV4(IPv4Address("10.1.2.0"), 12, 60),
     Pointed(SUBNET, 13, 86400),
@@ -67,7 +68,7 @@ def test_the_most_preferred_comes_first_and_other_records_are_left_out() -> None
 
 
 def test_records_of_a_kind_share_the_shortest_lifetime() -> None:
-    told = [Located(L64(1), 1, 300), Located(L64(2), 2, 20), Located(L64(3), 3, 100)]
+    told = [Listed(L64(1), 1, 300), Listed(L64(2), 2, 20), Listed(L64(3), 3, 100)]
     (rrset,) = make_records(HOST, told)
     assert (len(rrset), rrset.ttl) == (3, 20)
 

@@ -21,7 +21,7 @@ from wayname.ilnp.nonce import NONCE_OPTION, nonce_of
 from wayname.ilnp.outputs import Accepted, Kind, Outbox, Output
 from wayname.ilnp.policies import Policy, Wish
 from wayname.ilnp.settings import IDLE_TIME, SEEN_LIFETIME, Settings
-from wayname.ilnp.states import FLOWS, USABLE, Flow, Segment, State, Trigger
+from wayname.ilnp.states import FLOWS, Flow, Segment, State, Trigger
 from wayname.ilnp.updates import Updates
 from wayname.ilnp.vectors import L64, NID, Vector, half_text, is_routable
 from wayname.wire import icmpv6, ipv6
@@ -96,6 +96,16 @@ class Endpoint:
                 if entry.names.local == host.nid:
                     self._updates.move(entry, before, now)
 
+    def withdraw(self, nid: NID, now: float) -> None:
+        """Speak for a host no longer; its sessions are over, and the peers are not told."""
+        self._our_locators.subtract(one.locator for one in self._host(nid).locators)
+        for names in [names for names in self._admission.setups if names.local == nid]:
+            self.discard(names, now)
+        for entry in self.cache:
+            if entry.names.local == nid:
+                self._admission.remove(entry.names, "its host is gone")
+        del self._hosts[nid]
+
     def connect(self, local: Vector, peer: Vector, now: float, listed: Iterable[Listed] = ()) -> None:
         """Ask for a session, as a connected socket does; the DNS may have told more locators of the peer."""
         self._host(local.nid)
@@ -103,9 +113,10 @@ class Endpoint:
             raise ValueError(f"{peer} is a host of this edge as well")
         names = Names(local.nid, peer.nid)
         if self._admission.state_of(names) is State.CLOSED:
-            if self._admission.places >= self.cache.capacity:
-                words = f"{names}: all {self.cache.capacity} places of the cache are taken"
-                self._outbox.event(Kind.REFUSED, words, now)
+            try:
+                self._check_room(names)
+            except RefusalError as error:
+                self._report(error, str(names), now)
                 return
             told = list(listed) or [Listed(peer.locator, 0, SEEN_LIFETIME)]
             self._admission.prepare(names, local, peer, PeerLocators.of(told, now))
@@ -232,11 +243,8 @@ class Endpoint:
         """Find out what one of the three messages means to the session it is about."""
         if nonce != message.source_nonce:
             raise ForgeryError("the nonce of the packet is not that of the message")
+        self._check_claim(names, ends.peer)
         entry, setup = self.cache.named(names), self._admission.setups.get(names)
-        known = entry.peer_locators if entry is not None else setup.peer_locators if setup is not None else None
-        if known is not None and ends.peer.locator not in known:
-            state = self._admission.state_of(names).name
-            raise ClaimError(f"{half_text(names.peer)} is {state} with another site, and claimed from here")
         arrival = Arrival(ends.local, ends.peer, message.destination_nonce or b"", message.source_nonce)
         own = entry.nonce_to_peer if entry is not None else setup.nonce if setup is not None else None
         if message.destination_nonce is None:
@@ -316,8 +324,7 @@ class Endpoint:
     def _admit_naively(self, names: Names, ends: Arrival, nonce: bytes, now: float) -> None:
         """Make an entry for nothing but a packet, as the baseline of the experiment does."""
         self._check_ends(names, ends.local, ends.peer)
-        if self.cache.named(names) is None and self._admission.places >= self.cache.capacity:
-            raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
+        self._check_room(names)
         arrival = Arrival(ends.local, ends.peer, self._admission.new_nonce(), nonce)
         self._admission.fire(names, Trigger.PACKET, arrival, now)
 
@@ -345,44 +352,47 @@ class Endpoint:
             state = following
         if state is not Flow.ADMITTED:
             raise MessageError(f"a flow that is {state.name} makes no session yet")
-        entry, setup = self.cache.named(names), self._admission.setups.get(names)
-        known = entry.peer_locators if entry is not None else setup.peer_locators if setup is not None else None
-        if known is not None and flow.peer.locator not in known:
-            raise ClaimError(f"{half_text(names.peer)} is in use with another site, and claimed from here")
-        if entry is not None and (entry.nonce_to_peer, entry.nonce_from_peer) == (
-            flow.nonce_to_peer,
-            flow.nonce_from_peer,
-        ):
+        self._check_claim(names, flow.peer)
+        entry = self.cache.find(names, flow.nonce_from_peer)
+        if entry is not None and entry.nonce_to_peer == flow.nonce_to_peer:
             self.heard(names, now, flow.peer.locator)
             return
         arrival = Arrival(flow.local, flow.peer, flow.nonce_to_peer, flow.nonce_from_peer)
         if flow.opened_here:
-            if entry is None and setup is None and self._admission.places >= self.cache.capacity:
-                raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
+            self._check_room(names)
         else:
             self._ask_policies(names, arrival, now)
             self._grant(names, arrival, now)
         self._admission.fire(names, Trigger.TCP, arrival, now)
 
-    def _wish(self, names: Names, arrival: Arrival) -> Wish | None:
-        """Return what there is to decide; nothing if a host here asked as well, or the session stands."""
-        if self._admission.state_of(names) in USABLE or names in self._admission.setups:
-            return None
-        return Wish(names, arrival.peer, self._admission.places)
+    def _stands_or_is_wanted(self, names: Names) -> bool:
+        """Whether a session has its place in the cache already: there is nothing to decide."""
+        return self.cache.named(names) is not None or names in self._admission.setups
+
+    def _check_room(self, names: Names) -> None:
+        if not self._stands_or_is_wanted(names) and self._admission.places >= self.cache.capacity:
+            raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
+
+    def _check_claim(self, names: Names, peer: Vector) -> None:
+        """Check that nobody comes from elsewhere under an identifier that a session stands with, or is wanted with."""
+        entry, setup = self.cache.named(names), self._admission.setups.get(names)
+        known = entry.peer_locators if entry is not None else setup.peer_locators if setup is not None else None
+        if known is not None and peer.locator not in known:
+            state = self._admission.state_of(names).name
+            raise ClaimError(f"{half_text(names.peer)} is {state} with another site, and claimed from here")
 
     def _ask_policies(self, names: Names, arrival: Arrival, now: float) -> None:
-        wish = self._wish(names, arrival)
-        if wish is None:
+        self._check_room(names)
+        if self._stands_or_is_wanted(names):
             return
-        if wish.sessions >= self.cache.capacity:
-            raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
+        wish = Wish(names, arrival.peer, self._admission.places)
         for policy in self._policies:
             if (refusal := policy.refusal(wish, now)) is not None:
                 raise RefusalError(f"no session: {refusal}")
 
     def _grant(self, names: Names, arrival: Arrival, now: float) -> None:
-        wish = self._wish(names, arrival)
-        if wish is not None:
+        if not self._stands_or_is_wanted(names):
+            wish = Wish(names, arrival.peer, self._admission.places)
             for policy in self._policies:
                 policy.granted(wish, now)
 

@@ -1,4 +1,7 @@
-"""What the DNS tells of a node (RFC 6742): NID, L64, L32 and LP records, through dnspython."""
+"""What the DNS tells of a node (RFC 6742): NID, L64, L32 and LP records, through dnspython.
+
+A locator is the same thing here and in a Locator Update, only that its lifetime may be longer.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from dns.rdtypes.ANY.L64 import L64 as L64Record
 from dns.rdtypes.ANY.LP import LP as LPRecord
 from dns.rdtypes.ANY.NID import NID as NIDRecord
 
+from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.vectors import L64, NID, half_text, read_half
 
 
@@ -24,15 +28,6 @@ class Identified:
     """A node identifier under a name; lower preference goes first."""
 
     nid: NID
-    preference: int
-    lifetime: int
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A locator under a name."""
-
-    locator: L64
     preference: int
     lifetime: int
 
@@ -55,7 +50,7 @@ class Pointed:
     lifetime: int
 
 
-Told = Identified | Located | LocatedV4 | Pointed
+Told = Identified | Listed | LocatedV4 | Pointed
 
 
 def read_records(rrsets: Iterable[dns.rrset.RRset]) -> list[Told]:
@@ -67,7 +62,7 @@ def read_records(rrsets: Iterable[dns.rrset.RRset]) -> list[Told]:
                 case NIDRecord():
                     told.append(Identified(NID(read_half(record.nodeid)), record.preference, rrset.ttl))
                 case L64Record():
-                    told.append(Located(L64(read_half(record.locator64)), record.preference, rrset.ttl))
+                    told.append(Listed(L64(read_half(record.locator64)), record.preference, rrset.ttl))
                 case L32Record():
                     told.append(LocatedV4(IPv4Address(record.locator32), record.preference, rrset.ttl))
                 case LPRecord():
@@ -90,7 +85,7 @@ def _presentation(owner: dns.name.Name, one: Told) -> tuple[dns.rdatatype.RdataT
     match one:
         case Identified():
             return dns.rdatatype.NID, half_text(one.nid)
-        case Located():
+        case Listed():
             return dns.rdatatype.L64, half_text(one.locator)
         case LocatedV4():
             return dns.rdatatype.L32, str(one.locator)

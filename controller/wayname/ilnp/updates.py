@@ -36,7 +36,7 @@ class Updates:
         for one in before.locators:
             if one.locator not in host:
                 entry.leaving[one.locator] = now + GRACE_TIME
-                self._admission.timers.set((Due.GRACE, entry.names), now + GRACE_TIME)
+        self._watch_left(entry)
         kind = hand_off(entry.source, host)
         if kind is HandOff.HARD:
             gone, entry.source = entry.source, host.best
@@ -66,8 +66,7 @@ class Updates:
     def forget_left(self, entry: Entry, now: float) -> None:
         """Take no more packets to locators that were given up long enough ago."""
         entry.leaving = {locator: until for locator, until in entry.leaving.items() if until > now}
-        if entry.leaving:
-            self._admission.timers.set((Due.GRACE, entry.names), min(entry.leaving.values()))
+        self._watch_left(entry)
         self._admission.changed(entry, now)
 
     def receive(self, entry: Entry, source: L64, destination: L64, update: LocatorUpdate, now: float) -> None:
@@ -99,6 +98,10 @@ class Updates:
             entry.destination = best
             self._admission.changed(entry, now)
         self._admission.watch_lifetimes(entry, now)
+
+    def _watch_left(self, entry: Entry) -> None:
+        if entry.leaving:
+            self._admission.timers.set((Due.GRACE, entry.names), min(entry.leaving.values()))
 
     def _wonder(self, entry: Entry, now: float) -> None:
         """Tell the last list as a new one: perhaps the peer took an older one that was under way for longer."""
