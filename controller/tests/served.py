@@ -50,6 +50,11 @@ class Served:
         self.sessions = 1
 
     @property
+    def now(self) -> float:
+        """The time of the rig's clock."""
+        return self.rig.now
+
+    @property
     def writes(self) -> int:
         """Updates written so far."""
         return sum(len(write.updates) for write in self.rig.writes)

@@ -301,6 +301,7 @@ async def test_openapi_describes_every_answer(client: httpx.AsyncClient) -> None
         "/v1/status",
         "/v1/ports",
         "/v1/hosts",
+        "/v1/identities",
         "/v1/routes",
         "/v1/tables",
         "/v1/tables/{name}",

@@ -81,6 +81,11 @@ class Controller:
         """Whether the switch is there and listens to us."""
         return self._active is not None
 
+    @property
+    def now(self) -> float:
+        """The time of the edge's clock, in seconds."""
+        return asyncio.get_running_loop().time()
+
     async def run(self) -> None:
         """Control the switch until cancelled; raise `SwitchError` for what trying again does not mend."""
         try:

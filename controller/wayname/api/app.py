@@ -19,6 +19,7 @@ from wayname.api.address import ApiAddress, TcpAddress
 from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.guard import BrowserGuard
+from wayname.api.identities import serve_identities
 from wayname.api.ioam import serve_ioam
 from wayname.api.picture import Picture, names, read_picture
 from wayname.api.problems import ApiError, Problem, tell_problems
@@ -55,6 +56,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_switch(app, running)
     serve_encapsulation(app, running)
     serve_ioam(app, running, beside.end)
+    serve_identities(app, running)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside.captures)

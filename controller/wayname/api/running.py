@@ -26,6 +26,10 @@ class Running(Protocol):
     changes: Changes
 
     @property
+    def now(self) -> float:
+        """The time of the edge's clock, in seconds."""
+
+    @property
     def sessions(self) -> int:
         """Times that the switch was there."""
 

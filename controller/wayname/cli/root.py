@@ -19,6 +19,7 @@ COMMANDS = {
     "up": ("wayname.cli.up", "Run the controller of a switch."),
     "status": ("wayname.cli.status", "The switch, the controller and the ports."),
     "hosts": ("wayname.cli.hosts", "Hosts: where they are and what addresses they use."),
+    "identities": ("wayname.cli.identities", "Which host has which provable identity, and where it can be reached."),
     "routes": ("wayname.cli.routes", "Routes and whether their next hops answer."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),

@@ -112,6 +112,10 @@ class HostIdentities:
         for each in self.config.links:
             self.book.prepare(each, self.prefixes.valid(each))
 
+    def lease_end(self, identity: Identity) -> float | None:
+        """Return when a lease ends; None if it is none, or has ended."""
+        return self._leases.end(identity)
+
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
         times = (self.prefixes.next_timer(), self._leases.next_timer())

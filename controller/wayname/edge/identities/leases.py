@@ -89,6 +89,10 @@ class Leases:
         self._outputs.event(now, "lease.declined", address, text, Severity.WARNING)
         return True
 
+    def end(self, identity: Identity) -> float | None:
+        """Return when a lease ends; None if it is none, or has ended."""
+        return self._timers.at(identity.holder) if isinstance(identity.holder, Client) else None
+
     def next_timer(self) -> float | None:
         """Return when the next lease ends."""
         return self._timers.next()

@@ -42,6 +42,11 @@ class Learned:
     preferred: float
     valid: float
 
+    @property
+    def is_for_ever(self) -> bool:
+        """Whether nothing but another advertisement ends it."""
+        return self.valid == inf
+
 
 class Prefixes:
     """Knows the prefixes of each link; `changed` hears of a link whose prefixes are others now."""
@@ -72,10 +77,9 @@ class Prefixes:
         learned = self._learned[link.name].values()
         return [*link.prefixes, *(each.network for each in sorted(learned, key=lambda each: each.preferred == 0))]
 
-    def deprecated(self, link: HostLink, prefix: IPv6Network) -> bool:
-        """Whether a prefix should serve for nothing new."""
-        learned = self._learned[link.name].get(prefix)
-        return learned is not None and learned.preferred == 0
+    def learned(self, link: HostLink) -> list[Learned]:
+        """Return what providers advertise."""
+        return list(self._learned[link.name].values())
 
     def start(self, now: float) -> None:
         """The switch is there: ask the providers' routers, and the first time take what was known to hold on."""

@@ -1,0 +1,64 @@
+"""`wayname identities`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+
+
+@click.command()
+@client_options
+@pass_asking
+def command(asking: Asking) -> None:
+    """Identities: which host has which, where it can be reached, and how long.
+
+    A locator that belongs to a set proves itself; one behind which `signed` stands needs the edge's signature.
+    """
+    from wayname.cli import show
+
+    book = asking.client().get("/v1/identities")
+    if asking.json:
+        show.show_json(book)
+        return
+    if not book["links"]:
+        print("no identities are configured")
+        return
+    rows = [
+        (link["interface"], link["form"], link["hosts"], link["prepared"], "\n".join(map(_prefix, link["prefixes"])))
+        for link in book["links"]
+    ]
+    show.show_table(("link", "form", "hosts", "prepared", "prefixes"), rows, "")
+    print()
+    hosts = [
+        (
+            host["interface"],
+            host["mac"] or "",
+            host["host"],
+            "\n".join(host["addresses"]),
+            "\n".join(map(_locator, host["locators"])),
+            host["sec"],
+            host["state"] if host["seconds"] is None else f"{host['state']}, {_duration(host['seconds'])} left",
+        )
+        for host in book["hosts"]
+    ]
+    columns = ("link", "mac", "host", "identity", "locators", "sec", "lease")
+    show.show_table(columns, hosts, "no host has an identity yet")
+
+
+def _prefix(prefix: dict[str, Any]) -> str:
+    left = "" if prefix["seconds"] is None else f", {_duration(prefix['seconds'])} left"
+    return f"{prefix['prefix']} {prefix['state']}{left}"
+
+
+def _locator(locator: dict[str, str]) -> str:
+    return f"{locator['address']} signed" if locator["proof"] == "signature" else locator["address"]
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
