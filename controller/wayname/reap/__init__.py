@@ -1,0 +1,1 @@
+"""Reachability of peers by pairs of locators: REAP (RFC 5534)."""

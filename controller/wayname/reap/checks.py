@@ -1,0 +1,146 @@
+"""Checks the pairs that are not in use, so that a backup is proven before it is needed, and goes back to the best one.
+
+Nothing is checked while a context is idle, or while it explores.
+"""
+
+from __future__ import annotations
+
+import random
+
+from wayname.edge.timers import Timers
+from wayname.reap.outputs import Move, Output, Unverified, Verified
+from wayname.reap.prober import Prober
+from wayname.reap.rate import Rate
+from wayname.reap.states import State
+from wayname.reap.timing import JITTER
+from wayname.reap.watched import Clock, Sent, Watched, Way
+from wayname.shim6.context import ContextName, Pair
+
+# So many checks in a row must be lost before a pair is none that works; then they get rarer.
+MOST_UNANSWERED = 3
+# The switch tells of an active session at least every two send timeouts.
+IDLE_SEND_TIMEOUTS = 4
+MOST_DOUBLINGS = 8
+
+
+class Checks:
+    """The ways of all contexts that are not in use."""
+
+    def __init__(
+        self,
+        timers: Timers[tuple[ContextName, Clock]],
+        prober: Prober,
+        probes: Rate,
+        outputs: list[Output],
+        rng: random.Random,
+    ) -> None:
+        self._timers = timers
+        self._prober = prober
+        self._probes = probes
+        self._outputs = outputs
+        self._rng = rng
+
+    def resume(self, watched: Watched, now: float) -> None:
+        """Check what is due, from now on."""
+        due = [way.due for way in watched.ways.values() if way.pair != watched.current]
+        if watched.state is State.OPERATIONAL and due and not _is_idle(watched, now):
+            self._timers.set((watched.name, Clock.VERIFY), max(min(due), now))
+
+    def note_activity(self, watched: Watched, now: float) -> None:
+        """The session is in use; if it was idle, checks go on."""
+        watched.active = now
+        if self._timers.at((watched.name, Clock.VERIFY)) is None:
+            self.resume(watched, now)
+
+    def handle(self, watched: Watched, now: float) -> None:
+        """Check what is due now."""
+        for way in watched.ways.values():
+            if way.pair != watched.current and way.due <= now:
+                self._check(watched, way, now)
+        self.resume(watched, now)
+
+    def prove(self, watched: Watched, sent: Sent, now: float) -> None:
+        """The peer reports a probe by a pair."""
+        sent.reported = True
+        if sent.pair == watched.current and sent.at >= watched.doubted:
+            watched.doubts = 0
+            self._timers.cancel((watched.name, Clock.DOUBT))
+        way = watched.ways.get(sent.pair)
+        # One that left before the pair failed proves nothing.
+        if way is None or sent.at <= way.failed:
+            return
+        way.unanswered = 0
+        way.due = now + self._period(watched, way) * self._rng.uniform(*JITTER)
+        if not way.verified:
+            way.verified, way.since = True, now
+            self._outputs.append(Verified(watched.name, way.pair))
+        self._go_back(watched, way, now)
+
+    def fail(self, watched: Watched, pair: Pair, why: str, now: float) -> None:
+        """A pair does not work; look soon whether those beside it do, and from time to time whether it does again."""
+        way = watched.ways.get(pair)
+        if way is None:
+            return
+        if pair == watched.preferred:
+            too_early = now < watched.went_back + self._return_after(watched)
+            watched.relapses = watched.relapses + 1 if too_early else 0
+        way.failed = now
+        self._unverify(watched, way, why)
+        way.due = now + watched.timing.probe_timeout
+        for beside in watched.ways.values():
+            if beside.pair.local == pair.local or beside.pair.peer == pair.peer:
+                beside.due = min(beside.due, now + watched.timing.probe_timeout)
+
+    def _check(self, watched: Watched, way: Way, now: float) -> None:
+        timing = watched.timing
+        if way.unanswered >= MOST_UNANSWERED and way.verified:
+            self._unverify(watched, way, f"{way.unanswered} probes were not answered")
+        if not self._probes.is_free(now):
+            way.due = now + timing.verify_every * self._rng.uniform(0, 1)
+            return
+        self._prober.check(watched, way.pair, now)
+        way.unanswered += 1
+        wait = timing.probe_timeout
+        if way.unanswered > MOST_UNANSWERED:
+            wait = min(
+                timing.verify_every * (1 << min(way.unanswered - MOST_UNANSWERED - 1, MOST_DOUBLINGS)),
+                self._longest(watched),
+            )
+        way.due = now + wait * self._rng.uniform(*JITTER)
+
+    def _unverify(self, watched: Watched, way: Way, why: str) -> None:
+        if way.verified:
+            way.verified = False
+            self._outputs.append(Unverified(watched.name, way.pair, why))
+
+    def _period(self, watched: Watched, way: Way) -> float:
+        """Return when to check again a pair that works: sooner if it is proving itself for the way back."""
+        timing = watched.timing
+        if watched.returning and way.pair == watched.preferred:
+            return min(timing.verify_every, timing.return_after / 2)
+        return timing.verify_every
+
+    def _return_after(self, watched: Watched) -> float:
+        """Return how long the preferred pair must have worked: twice as long after each time that was not enough."""
+        return watched.timing.return_after * (1 << min(watched.relapses, MOST_DOUBLINGS))
+
+    def _longest(self, watched: Watched) -> float:
+        return max(watched.timing.verify_every, watched.timing.max_probe_timeout)
+
+    def _go_back(self, watched: Watched, way: Way, now: float) -> None:
+        if (
+            watched.returning
+            and watched.state is State.OPERATIONAL
+            and way.pair == watched.preferred != watched.current
+            and now >= way.since + self._return_after(watched)
+            # The peer goes with us, so that it must be able to.
+            and (way.heard > way.failed or not watched.peer_checks)
+        ):
+            watched.current, watched.returning = way.pair, False
+            watched.moved = watched.went_back = now
+            why = f"the preferred path has worked for {now - way.since:.0f} s again"
+            self._outputs.append(Move(watched.name, way.pair, why))
+
+
+def _is_idle(watched: Watched, now: float) -> bool:
+    return now > watched.active + IDLE_SEND_TIMEOUTS * watched.timing.send_timeout

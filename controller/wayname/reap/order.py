@@ -1,0 +1,62 @@
+"""Which pairs of locators there are, and in which order they are tried (RFC 5534, section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from ipaddress import IPv6Address
+from itertools import product
+
+from wayname.shim6.context import Known, Pair
+from wayname.shim6.options import Preference, PreferenceFlag
+
+MOST_PAIRS = 16
+LEAST_PRIORITY = 255
+
+
+class LocatorState(IntEnum):
+    """What a locator of ours may be used for (RFC 5534, section 3.1; RFC 4862)."""
+
+    PREFERRED = 0
+    DEPRECATED = 1  # if there is nothing better
+    TENTATIVE = 2  # not yet
+
+
+def usable_pairs(local: Mapping[IPv6Address, LocatorState], known: Known, identities: Pair) -> list[Pair]:
+    """Return the pairs that may be tried, best first: the identities, if nothing speaks against them, lead."""
+    preferences = _preferences(known)
+
+    def rank(pair: Pair) -> tuple[int, bool, int, bool, Pair]:
+        asked = preferences.get(pair.peer)
+        transient = asked is not None and PreferenceFlag.TRANSIENT in asked.flags
+        priority = LEAST_PRIORITY if asked is None or asked.priority is None else asked.priority
+        return local[pair.local], transient, priority, pair != identities, pair
+
+    ours = [address for address, state in local.items() if state is not LocatorState.TENTATIVE]
+    theirs = [address for address in known.locators if not _is_broken(preferences.get(address))]
+    return sorted((Pair(*pair) for pair in product(ours, theirs)), key=rank)[:MOST_PAIRS]
+
+
+def disjoint_first(pairs: Iterable[Pair], failed: Pair, first: Pair | None = None) -> tuple[Pair, ...]:
+    """Return pairs in the order of an exploration: what shares no locator with the failed pair, then the rest.
+
+    `first` leads if it is known of a pair that it may work; the failed pair comes last.
+    """
+
+    def rank(pair: Pair) -> int:
+        if pair == first:
+            return 0
+        return 3 if pair == failed else 1 + (pair.local == failed.local or pair.peer == failed.peer)
+
+    return tuple(sorted(pairs, key=rank))
+
+
+def _preferences(known: Known) -> dict[IPv6Address, Preference]:
+    if known.listed is None or known.preferences is None:
+        return {}
+    addresses = (locator.address for locator in known.listed.locators)
+    return dict(zip(addresses, known.preferences.preferences, strict=True))
+
+
+def _is_broken(asked: Preference | None) -> bool:
+    return asked is not None and PreferenceFlag.BROKEN in asked.flags

@@ -1,0 +1,242 @@
+"""Finds out by which pairs of locators peers are reached (RFC 5534), without sockets, clock or threads.
+
+The switch sees all packets, so it detects and, where it has a verified pair, reacts; here it is proved and decided.
+
+reap.watch(...)              a context stands, or something about it is new
+reap.unanswered(...)         and others: what the switch says
+reap.receive(...)            a probe
+reap.doubt(...)              something that proves nothing, such as an ICMPv6 error
+reap.take_outputs()          afterwards: packets to send, and what became known
+reap.next_timer()            when to call handle_timer(now) at the latest; None is never
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from wayname.edge.timers import Timers
+from wayname.reap.checks import Checks
+from wayname.reap.machine import Machine, Sign
+from wayname.reap.outputs import Check, Dropped, KeepaliveWanted, Output
+from wayname.reap.prober import Prober
+from wayname.reap.rate import Rate
+from wayname.reap.states import State, Trigger
+from wayname.reap.timing import Timing
+from wayname.reap.watched import Clock, Watched, Way
+from wayname.shim6.context import ContextName, Pair
+from wayname.shim6.messages import Keepalive, Message, Probe, ProbeState
+
+# Of all contexts together, a second; a burst of as many.
+MOST_PROBES = 1000
+# A check that comes a moment too early would have to be repeated.
+MARGIN = 0.001
+
+
+class Reap:
+    """Reachability for all contexts of an edge."""
+
+    def __init__(self, rng: random.Random, most_probes: int = MOST_PROBES) -> None:
+        self._rng = rng
+        self._watched: dict[ContextName, Watched] = {}
+        self._timers: Timers[tuple[ContextName, Clock]] = Timers()
+        self._outputs: list[Output] = []
+        prober = Prober(self._outputs, rng)
+        probes, answers = Rate(most_probes, most_probes), Rate(most_probes, most_probes)
+        self._prober = prober
+        self._checks = Checks(self._timers, prober, probes, self._outputs, rng)
+        self._machine = Machine(self._timers, prober, self._checks, probes, answers, self._outputs, rng)
+
+    def watch(
+        self, name: ContextName, peer_tag: int, timing: Timing, pairs: Sequence[Pair], current: Pair, now: float
+    ) -> None:
+        """Look after a context: its pairs, the preferred one first, and the one that its set-up showed to work.
+
+        Called again, it tells what is new; a pair in use that is not verified is probed at once.
+        """
+        watched = self._watched.get(name)
+        if watched is None:
+            ways = {pair: Way(pair, now + self._rng.uniform(0, timing.probe_timeout)) for pair in pairs}
+            watched = Watched(name, peer_tag, timing, current, ways, now)
+            self._watched[name] = watched
+            if current in ways:
+                ways[current].verified, ways[current].since = True, now
+        else:
+            watched.peer_tag, watched.timing = peer_tag, timing
+            if list(watched.ways) != list(pairs):
+                watched.set_pairs(pairs, now)
+                watched.order = tuple(pair for pair in watched.order if pair in watched.ways)
+                watched.order += tuple(pair for pair in pairs if pair not in watched.order)
+            self._go_to(watched, current, "its path was changed", now)
+        self._checks.resume(watched, now)
+
+    def forget(self, name: ContextName) -> None:
+        """Look after a context no more."""
+        if self._watched.pop(name, None) is not None:
+            for clock in Clock:
+                self._timers.cancel((name, clock))
+
+    def watched(self, name: ContextName) -> Watched | None:
+        """Return what is known of a context, to look at."""
+        return self._watched.get(name)
+
+    def verified(self, name: ContextName) -> frozenset[Pair]:
+        """Return the pairs that are proven to work."""
+        watched = self._watched.get(name)
+        return watched.verified if watched is not None else frozenset()
+
+    def take_outputs(self) -> list[Output]:
+        """Return what came out since the last call, in order."""
+        outputs = self._outputs[:]
+        self._outputs.clear()
+        return outputs
+
+    def moved(self, name: ContextName, pair: Pair, now: float) -> None:
+        """Somebody moved a context to another pair: it stays there, if it works."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            watched.returning = False
+            self._go_to(watched, pair, "its path was changed", now)
+
+    def awaiting(self, name: ContextName, age: float, now: float) -> None:
+        """The switch: a packet waits for an answer since `age` (WATCH); it looks again only when it is told to."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            self._checks.note_activity(watched, now)
+            self._look_again(watched, age, now)
+
+    def silent(self, name: ContextName, age: float, now: float) -> None:
+        """The switch: the peer is heard since `age`, and nothing was sent (SILENT); the host still may, in time."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            self._checks.note_activity(watched, now)
+            self._timers.set((name, Clock.KEEPALIVE), now + max(watched.timing.keepalive - age, 0) + MARGIN)
+
+    def unanswered(self, name: ContextName, age: float, now: float) -> None:
+        """The switch: nothing answers, and there is no backup (UNANSWERED)."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            self._checks.note_activity(watched, now)
+            # What was sent by another way before says nothing of this one.
+            if now - age < watched.moved and now < watched.moved + watched.timing.send_timeout:
+                return
+            sign = Sign(f"no answer for {age:.3f} s", failed=watched.current)
+            self._machine.fire(watched, Trigger.UNANSWERED, sign, now)
+
+    def left_path(self, name: ContextName, to: Pair, age: float, now: float) -> None:
+        """The switch: nothing answers, and packets go by a backup (LEFT_PATH): make sure of it, and tell the peer."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            before, watched.current = watched.current, to
+            watched.returning, watched.moved = to != watched.preferred, now
+            self._checks.note_activity(watched, now)
+            if before != to:
+                self._checks.fail(watched, before, f"no answer for {age:.3f} s", now)
+            self._look_again(watched, 0.0, now)
+            sign = Sign(f"no answer for {age:.3f} s", works=to, failed=before if before != to else None)
+            self._machine.fire(watched, Trigger.LEFT_PATH, sign, now)
+
+    def followed(self, name: ContextName, to: Pair, now: float) -> None:
+        """The switch: the peer went to another pair, and packets from here with it (FOLLOWED)."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            watched.returning = False
+            self._checks.note_activity(watched, now)
+            self._go_to(watched, to, "the peer changed its path", now)
+
+    def heard(self, name: ContextName, now: float) -> None:
+        """The switch: a packet of the peer came (HEARD)."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            self._machine.fire(watched, Trigger.HEARD, Sign("the peer is heard again"), now)
+
+    def doubt(self, name: ContextName, why: str, now: float) -> None:
+        """Something proves nothing, but hints that the pair in use fails: probe it, and explore only if that fails."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            self._machine.fire(watched, Trigger.DOUBT, Sign(why), now)
+
+    def receive(self, name: ContextName, message: Message, pair: Pair, now: float) -> None:
+        """Take a keepalive or a probe of a context."""
+        watched = self._watched.get(name)
+        if watched is None:
+            return
+        match message:
+            case Keepalive():
+                self._machine.fire(watched, Trigger.HEARD, Sign("the peer is heard again"), now)
+            case Probe():
+                self._take_probe(watched, message, pair, now)
+
+    def next_timer(self) -> float | None:
+        """Return when to call handle_timer at the latest."""
+        return self._timers.next()
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        for name, clock in self._timers.due(now):
+            watched = self._watched[name]
+            match clock:
+                case Clock.PROBE:
+                    self._machine.fire(watched, Trigger.RETRANSMIT, Sign(), now)
+                case Clock.SEND:
+                    self._machine.fire(watched, Trigger.SEND_TIMEOUT, Sign("the peer is not heard any more"), now)
+                case Clock.DOUBT:
+                    self._machine.handle_doubt(watched, now)
+                case Clock.VERIFY:
+                    self._checks.handle(watched, now)
+                case Clock.KEEPALIVE:
+                    self._outputs.append(KeepaliveWanted(name))
+                case Clock.AFTER_PROBE:
+                    self._prober.keep_alive(watched)
+                case Clock.CHECK:
+                    self._outputs.append(Check(name))
+
+    def _look_again(self, watched: Watched, age: float, now: float) -> None:
+        wait = max(watched.timing.send_timeout - age, 0) + MARGIN
+        self._timers.set((watched.name, Clock.CHECK), now + wait)
+
+    def _go_to(self, watched: Watched, pair: Pair, why: str, now: float) -> None:
+        """Take note of another pair in use; one that is not verified has to prove itself at once."""
+        if watched.current == pair:
+            return
+        watched.current, watched.moved = pair, now
+        if pair not in watched.verified:
+            self._machine.fire(watched, Trigger.DOUBT, Sign(why), now)
+
+    def _take_probe(self, watched: Watched, message: Probe, pair: Pair, now: float) -> None:
+        question = message.sent[0]
+        if (question.source, question.destination) != (pair.peer, pair.local):
+            reason = f"a probe from {pair.peer} to {pair.local} says that it went from "
+            reason += f"{question.source} to {question.destination}"
+            self._outputs.append(Dropped(watched.name, reason))
+            return
+        if pair in watched.ways:
+            watched.ways[pair].heard = now
+        reported = self._prober.reported(watched, message)
+        for sent in reported:
+            # A report that comes again says nothing of today.
+            if not sent.reported:
+                self._checks.prove(watched, sent, now)
+        of_exploration = any(sent.exploration == watched.exploration for sent in reported)
+        watched.peer_checks |= message.state is ProbeState.INBOUND_OK and not message.received
+        trigger, why = _meaning(watched.state, message, of_exploration)
+        if watched.state is not State.OPERATIONAL or message.state is ProbeState.EXPLORING:
+            watched.keep_received(question)
+        sign = Sign(why, works=pair, question=question, reported=tuple(reported))
+        self._machine.fire(watched, trigger, sign, now)
+
+
+def _meaning(state: State, message: Probe, of_exploration: bool) -> tuple[Trigger, str]:
+    """Tell what a probe means for a context, in words too."""
+    match message.state:
+        case ProbeState.EXPLORING:
+            return Trigger.PROBE_EXPLORING, "the peer does not hear this side"
+        case ProbeState.INBOUND_OK if of_exploration:
+            return Trigger.PROBE_INBOUND_OK, "the peer hears this side"
+        case ProbeState.INBOUND_OK:
+            return Trigger.PROBE_UNREPORTING, "the peer is heard again"
+        case ProbeState.OPERATIONAL if state is State.OPERATIONAL or of_exploration or not message.received:
+            return Trigger.PROBE_OPERATIONAL, "both sides hear each other"
+        case _:
+            # It answers a check from before this exploration.
+            return Trigger.HEARD, "the peer is heard again"
