@@ -6,6 +6,8 @@ import random
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from ilnp.network import (
     A1,
     A2,
@@ -448,3 +450,21 @@ def test_nothing_at_all_can_be_said_by_garbage() -> None:
             side.endpoint.receive(Packet.decode(bytes(cut)), network.now)
         assert (state_of(network.a), state_of(network.b)) == before
     assert len(network.a.endpoint.cache) == len(network.b.endpoint.cache) == 1
+
+
+@given(st.sampled_from((1, 4, 156, 160)), st.integers(0, 2), st.binary(max_size=80), st.sampled_from((4, 12, None)))
+def test_messages_that_say_anything_at_all_raise_nothing_and_change_nothing(
+    kind: int, code: int, body: bytes, size: int | None
+) -> None:
+    network = standing()
+    packet = Message(kind, code, body).packet(THERE.address, HERE.address)
+    before = state_of(network.a)
+    network.a.endpoint.receive(packet if size is None else with_nonce(packet, GUESS[:size]), network.now)
+    assert state_of(network.a) == before
+
+
+@given(st.integers(0, 255), st.binary(max_size=80))
+def test_packets_of_anything_at_all_raise_nothing(next_header: int, payload: bytes) -> None:
+    network = Network(settings=Settings(naive=True))
+    network.a.endpoint.receive(Packet(THERE.address, HERE.address, next_header, payload), network.now)
+    assert len(network.a.endpoint.cache) <= 1

@@ -157,9 +157,9 @@ class Admission:
             self.timers.set((Due.NONCE, entry.names), now + NONCE_TIME)
 
     def watch_lifetimes(self, entry: Entry, now: float) -> None:
-        """Look at a session again when the lifetime of a locator is over."""
+        """Look at a session again when the lifetime of a locator is over, if there is another one to go to."""
         at = entry.peer_locators.next_expiry(now)
-        if at is None:
+        if at is None or len(entry.peer_locators.known) == 1:
             self.timers.cancel((Due.LIFETIME, entry.names))
         else:
             self.timers.set((Due.LIFETIME, entry.names), at)

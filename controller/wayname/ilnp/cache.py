@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -44,7 +43,7 @@ class Heard:
     """What the peer told of its locators last, and before that until when it counts as old."""
 
     listed: tuple[Listed, ...] = ()
-    earlier: deque[tuple[tuple[Listed, ...], float]] = field(default_factory=lambda: deque(maxlen=REMEMBERED_LISTS))
+    earlier: tuple[tuple[tuple[Listed, ...], float], ...] = ()
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from wayname.ilnp.admission import Admission, Due
-from wayname.ilnp.cache import Entry
+from wayname.ilnp.cache import REMEMBERED_LISTS, Entry
 from wayname.ilnp.errors import MessageError
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.locators import HandOff, Host, PeerLocators, hand_off
@@ -137,7 +137,7 @@ class Updates:
         if source not in entry.peer_locators and all(source != one.locator for one in listed):
             raise MessageError(f"a Locator Update from {half_text(source)}, which it does not list")
         if heard.listed:
-            heard.earlier.append((heard.listed, now + OLD_LIST_TIME))
+            heard.earlier = (*heard.earlier, (heard.listed, now + OLD_LIST_TIME))[-REMEMBERED_LISTS:]
         heard.listed = listed
         entry.peer_locators = PeerLocators.of(listed, now, entry.peer_locators)
         entry.destination = entry.peer_locators.best(now)
