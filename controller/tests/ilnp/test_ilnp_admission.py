@@ -32,6 +32,7 @@ from wayname.ilnp.endpoint import Endpoint, SeenFlow
 from wayname.ilnp.handshake import Control, Handshake
 from wayname.ilnp.nonce import nonce_of
 from wayname.ilnp.outputs import Changed, Event, Kind, Output, Send, Up
+from wayname.ilnp.policies import Resources
 from wayname.ilnp.settings import HOLD_DOWN_TIME, IDLE_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, NonceUse, Settings
 from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Flow, Segment, State, Trigger
 from wayname.ilnp.vectors import Vector
@@ -142,6 +143,60 @@ def test_both_sockets_connected_is_for_no_policy_to_refuse() -> None:
     network.run(30)
     assert network.agree()
     assert network.a.entry().state is network.b.entry().state is State.ESTABLISHED
+
+
+def test_no_policy_refuses_a_proof_when_both_sockets_are_connected_by_then() -> None:
+    used = [0.0]
+    network = Network(policies=[Resources(lambda: used[0])])
+    network.connect(network.a)
+    network.step(START + 1)
+    used[0] = 1.0
+    network.b.endpoint.connect(THERE, HERE, network.now)
+    network.run(1)
+    assert ups(network.b) == 1
+    network.collect()
+    network.run(20)
+    assert network.agree()
+
+
+def test_a_policy_may_change_its_mind_before_the_proof() -> None:
+    used = [0.0]
+    network = Network(policies=[Resources(lambda: used[0])])
+    network.connect(network.a)
+    network.step(START + 1)
+    used[0] = 1.0
+    network.run(30)
+    assert (len(network.a.endpoint.cache), len(network.b.endpoint.cache)) == (0, 0)
+    assert "100% of the resources are used" in network.b.events(Kind.REFUSED)[0]
+
+
+def test_no_policy_refuses_a_peer_that_lost_its_session() -> None:
+    used = [0.0]
+    network = Network(policies=[Resources(lambda: used[0])])
+    network.establish()
+    used[0] = 1.0
+    network.restart(network.a, host(A_NID, A1))
+    network.connect(network.a)
+    network.run(5)
+    assert network.agree()
+
+
+def test_a_full_cache_refuses_strangers_and_flows_of_its_own() -> None:
+    network = Network(settings=Settings(capacity=1))
+    network.connect(network.a)
+    for _ in range(2):
+        network.step(START + 1)
+    # The only place is taken between the answer and the proof.
+    network.b.endpoint.connect(THERE, Vector(A1, M_NID), network.now)
+    network.run(5)
+    assert len(network.b.endpoint.cache) == 0
+    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
+    flow = SeenFlow(THERE, HERE, b"to the peer!", b"from a peer!", OPENED, opened_here=True)
+    network.run(5)
+    network.b.take()
+    network.b.endpoint.tcp(flow, network.now)
+    network.collect()
+    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
 
 
 def test_requests_that_cross_lead_to_one_session() -> None:
@@ -297,7 +352,7 @@ def test_a_host_that_is_withdrawn_takes_its_sessions_and_wishes_along() -> None:
     assert network.a.endpoint.next_timer() is None
     network.say(network.b)
     network.run(1)
-    assert "is no host of this edge" in network.a.events(Kind.DROPPED)[0]
+    assert "packets alone make none" in network.a.events(Kind.DROPPED)[0]
     # Its locator is nobody's now, so that a peer may have it.
     network.a.endpoint.serve(host(A_NID, A2), network.now)
     network.a.endpoint.connect(Vector(A2, A_NID), Vector(A1, M_NID), network.now)

@@ -305,8 +305,6 @@ class Endpoint:
 
     def _take_data(self, names: Names, ends: Arrival, nonce: bytes | None, packet: ipv6.Packet, now: float) -> None:
         """Take any other packet: from known locators or with the right nonce it is the session's."""
-        if names.local not in self._hosts:
-            raise MessageError(f"{ends.local} is no host of this edge")
         entry = self.cache.named(names)
         if nonce is not None and self.cache.find(names, nonce) is None:
             if not self._settings.naive:
