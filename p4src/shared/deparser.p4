@@ -38,12 +38,14 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.new_source_route);
         packet.emit(hdr.middle_hops);
         packet.emit(hdr.last_hop);
+        packet.emit(hdr.payload_header);
         packet.emit(hdr.extensions);
         packet.emit(hdr.segment_routing);
         packet.emit(hdr.source_route);
         packet.emit(hdr.routing_before);
         packet.emit(hdr.hop);
         packet.emit(hdr.routing_behind);
+        packet.emit(hdr.payload_header_behind);
         packet.emit(hdr.extensions_behind);
         packet.emit(hdr.inner_ipv6);
         packet.emit(hdr.inner_ipv4);

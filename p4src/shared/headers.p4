@@ -83,6 +83,8 @@ header packet_out_h {
 const bit<8> PACKET_OUT_SEND   = 0;     // leaves by the port as it is
 const bit<8> PACKET_OUT_FLOOD  = 1;     // goes to every port of the VLAN, tagged where the port wants it
 const bit<8> PACKET_OUT_SUBMIT = 2;     // goes through the pipeline as if it had arrived by the port
+const bit<8> PACKET_OUT_KEEPALIVE = 3;  // between identities: leaves by their session's path, if it is time for it
+const bit<8> PACKET_OUT_CHECK = 4;      // between identities: is their session answered? Leaves nothing
 
 const bit<16> PACKET_IN_BYTES  = 5;
 const bit<16> PACKET_OUT_BYTES = 5;
@@ -126,12 +128,14 @@ struct headers_t {
     source_route_h new_source_route;    // put on here: behind hop-by-hop options, never before another IPv6 header
     middle_hops_t middle_hops;
     octets_t last_hop;
+    shim6_payload_h payload_header;             // put on here; behind a routing header it is the other one
     extension_h[EXTENSION_HEADERS] extensions;
     segment_routing_h segment_routing;
     source_route_h source_route;
     routing_part_h routing_before;
     octets_t hop;
     routing_part_h routing_behind;
+    shim6_payload_h payload_header_behind;
     extension_h[EXTENSION_HEADERS] extensions_behind;
     ipv6_h inner_ipv6;
     ipv4_h inner_ipv4;
@@ -165,6 +169,14 @@ struct icmpv6_start_t {
     bit<8> type;
     bit<8> code;
     bit<16> checksum;
+}
+
+// An ICMPv6 error, as far as the next header of the packet that it quotes.
+struct error_message_t {
+    icmpv6_start_t start;
+    bit<32> parameter;
+    bit<48> quote_start;
+    bit<8> quoted_next_header;
 }
 
 // Neighbour solicitation and advertisement.

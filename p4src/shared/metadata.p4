@@ -30,6 +30,7 @@ struct icmpv6_t {
     bit<8> type;
     bit<8> code;
     ipv6_address_t target;
+    bit<8> quoted_next_header;  // of an error, of the packet that it is about
 }
 
 // The router interface on the packet's VLAN; an address of 0 says that there is none.
@@ -100,6 +101,77 @@ struct routing_t {
     bit<4> left_out;        // and before them, as the destination has them
 }
 
+// The packet's first Shim6 header, if it is not in a fragment.
+struct shim6_t {
+    bit<8> kind;            // SHIM6_*
+    bit<8> next_header;
+    bit<8> length;
+    bit<8> place;           // extension headers before it
+    bool behind;            // the routing header
+    bool sound;             // a keepalive with the right checksum
+    context_tag_t tag;
+}
+
+// Who speaks Shim6 for the hosts of a prefix.
+const bit<8> SPEAKER_NONE    = 0;
+const bit<8> SPEAKER_EDGE    = 1;       // this edge
+const bit<8> SPEAKER_HOST    = 2;       // the host itself
+const bit<8> SPEAKER_CHECKED = 3;       // the host itself, and the controller looks at what it says
+
+// Which way a session's packet goes.
+const bit<8> SESSION_NONE = 0;
+const bit<8> SESSION_SENT = 1;          // to the peer
+const bit<8> SESSION_HEARD = 2;         // from the peer
+
+// What else becomes of a session's packets: sums of these.
+const bit<8> MODE_REPORT = 1;           // those of the peer are told to the controller
+const bit<8> MODE_FOLLOW = 2;           // the session moves as the peer moves
+const bit<8> MODE_HOLD   = 4;           // what may get lost is copied to the controller
+
+// What the controller is told of a session.
+const bit<8> NEWS_NONE       = 0;
+const bit<8> NEWS_WATCH      = 1;       // a packet is not answered yet: look again when it should be
+const bit<8> NEWS_SILENT     = 2;       // a packet was heard and nothing sent since: a keepalive may be due
+const bit<8> NEWS_LEFT_PATH  = 3;       // not answered in time, and moved to a backup
+const bit<8> NEWS_UNANSWERED = 4;       // not answered in time, and there is no backup
+const bit<8> NEWS_FOLLOWED   = 5;       // moved as the peer moved
+const bit<8> NEWS_HEARD      = 6;       // something came by a path
+
+// The session that a packet belongs to.
+struct session_t {
+    bit<8> source_speaker;          // SPEAKER_*
+    bit<8> destination_speaker;
+    bit<8> direction;               // SESSION_*
+    bit<8> request;                 // of the controller: PACKET_OUT_KEEPALIVE or PACKET_OUT_CHECK
+    session_id_t number;
+    ipv6_address_t local;           // identities: what hosts and transports see
+    ipv6_address_t remote;
+    bool forked;                    // from the peer, in a forked session
+    path_t choice;                  // the controller's
+    path_t path;                    // that it goes by, or came by
+    bool path_known;
+    bit<8> generation;              // of the controller's choice of a path
+    bit<4> spread;                  // flows go over so many paths; 0: all by one
+    bit<32> send_timeout;           // microseconds; 0: nobody waits for an answer
+    bit<32> keepalive;              // microseconds; 0: no keepalives
+    bit<8> mode;                    // MODE_*
+    route_table_t route_table;      // the path's way out
+    bool with_header;               // goes with a payload header
+    context_tag_t tag;              // in it
+    bit<32> enough_bytes;           // for the sender to be worth a session
+    bit<32> enough_time;            // microseconds
+    bit<16> added;                  // octets of that header, put on
+    bit<16> taken;                  // or taken off
+}
+
+// What the controller is told.
+struct news_t {
+    bit<8> kind;                    // NEWS_*
+    path_t path_from;
+    path_t path_to;
+    bit<48> age;                    // microseconds
+}
+
 const bit<8> ENCAPSULATE_NONE           = 0;
 const bit<8> ENCAPSULATE_INLINE         = 1;
 const bit<8> ENCAPSULATE_TUNNEL         = 2;
@@ -148,6 +220,9 @@ struct metadata_t {
     trace_t trace;
     export_t export;
     routing_t routing;
+    shim6_t shim6;
+    session_t session;
+    news_t news;
     encapsulation_t encapsulation;
     interface_t interface;
     next_t next;
@@ -176,6 +251,16 @@ struct direct_export_t {
     port_t egress_port;
     bit<64> time;
     bit<32> data;
+}
+
+// What became of a session, for the controller.
+@name("session_news")
+struct session_news_t {
+    bit<8> kind;                    // NEWS_*
+    session_id_t session;
+    path_t path_from;
+    path_t path_to;
+    bit<48> age;                    // microseconds since the first packet that was not answered
 }
 
 // The packet ends here.

@@ -20,6 +20,9 @@ control PacketOut(in headers_t hdr, inout metadata_t meta) {
                 meta.settled = true;
             } else if (hdr.packet_out.kind == PACKET_OUT_SUBMIT) {
                 meta.ingress_port = port;
+            } else if (hdr.packet_out.kind == PACKET_OUT_KEEPALIVE || hdr.packet_out.kind == PACKET_OUT_CHECK) {
+                meta.ingress_port = port;
+                meta.session.request = hdr.packet_out.kind;
             } else {
                 drop(meta, DROP_PACKET_OUT);
             }

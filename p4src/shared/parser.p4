@@ -6,7 +6,7 @@
 //
 // Extension headers go onto a stack, as (next header, length, data); so their order is kept without knowing it. Hop-by-hop
 // options and the first routing header are cut finer, by parsers of their own; what follows a routing header goes onto a
-// second stack. Of a packet inside the packet (a tunnel's) the first header is taken off too.
+// second stack.
 // What is wrong with a packet is written into `fault`; the packet still goes on, to be counted and dropped by ingress.
 //
 // A packet on its second pass, for the ICMPv6 error that answers it, is cut another way: all from the IPv6 header on
@@ -18,6 +18,8 @@
 parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     OptionsParser() options_parser;
     RoutingParser() routing_parser;
+    Shim6Parser() shim6_parser;
+    UpperLayerParser() upper_layer_parser;
 
     state start {
         transition select(meta.from_controller) {
@@ -143,19 +145,10 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
             NEXT_DESTINATION: extension;
             NEXT_MOBILITY: extension;
             NEXT_HIP: extension;
-            NEXT_SHIM6: extension;
+            NEXT_SHIM6: shim6;
             NEXT_UNKNOWN: unknown;
             NEXT_FRAGMENT: fragment;
             NEXT_AUTHENTICATION: authentication;
-            NEXT_ICMPV6: icmpv6;
-            NEXT_IPV6: inner_ipv6;
-            NEXT_IPV4: inner_ipv4;
-            NEXT_ETHERNET: inner_frame;
-            NEXT_TCP: ports;
-            NEXT_UDP: ports;
-            NEXT_DCCP: ports;
-            NEXT_SCTP: ports;
-            NEXT_UDP_LITE: ports;
             default: upper_layer;   // with ESP and "no next header", of which no more can be read
         }
     }
@@ -298,110 +291,27 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         transition chain;
     }
 
-    // The upper layer. All that is looked at must be in the first fragment (RFC 7112).
-
-    state ports {
-        meta.chain.crossed = meta.chain.left < 8;
-        transition select(meta.chain.crossed, meta.fragmented) {
-            (true, _): upper_layer_short;
-            (false, true): upper_layer; // the other fragments have no ports, and shall go the same way
-            default: ports_here;
-        }
-    }
-
-    state ports_here {
-        ports_t numbers = packet.lookahead<ports_t>();
-        meta.flow.source_port = numbers.source;
-        meta.flow.destination_port = numbers.destination;
-        transition upper_layer;
-    }
-
-    state icmpv6 {
-        meta.chain.crossed = meta.chain.left < 8;
-        transition select(meta.chain.crossed) {
-            true: upper_layer_short;
-            false: icmpv6_here;
-        }
-    }
-
-    state icmpv6_here {
-        icmpv6_start_t message = packet.lookahead<icmpv6_start_t>();
-        meta.icmpv6.type = message.type;
-        meta.icmpv6.code = message.code;
-        meta.chain.crossed = meta.chain.left < 24;
-        transition select(message.type, meta.chain.crossed) {
-            (ICMPV6_NEIGHBOUR_SOLICITATION, false): neighbour_message;
-            (ICMPV6_NEIGHBOUR_ADVERTISEMENT, false): neighbour_message;
-            default: upper_layer;
-        }
-    }
-
-    state neighbour_message {
-        neighbour_message_t message = packet.lookahead<neighbour_message_t>();
-        meta.icmpv6.target = message.target;
-        transition upper_layer;
-    }
-
-    // A packet inside the packet. What is not whole is not looked at: whoever takes it out drops it.
-
-    state inner_ipv6 {
-        meta.chain.crossed = meta.chain.left < IPV6_BYTES;
-        transition select(meta.chain.crossed, meta.fragmented) {
-            (false, false): take_inner_ipv6;
-            default: upper_layer;
-        }
-    }
-
-    state take_inner_ipv6 {
-        packet.extract(hdr.inner_ipv6);
-        meta.chain.crossed = meta.chain.left < IPV6_BYTES + 8;
-        transition select(hdr.inner_ipv6.next_header, meta.chain.crossed) {
-            (NEXT_ICMPV6, false): inner_icmpv6;
-            default: upper_layer;
-        }
-    }
-
-    state inner_icmpv6 {
-        meta.inner_icmpv6_type = packet.lookahead<bit<8>>();
-        transition upper_layer;
-    }
-
-    state inner_ipv4 {
-        meta.chain.crossed = meta.chain.left < IPV4_BYTES;
-        transition select(meta.chain.crossed, meta.fragmented) {
-            (false, false): take_inner_ipv4;
-            default: upper_layer;
-        }
-    }
-
-    state take_inner_ipv4 {
-        packet.extract(hdr.inner_ipv4);
-        transition upper_layer;
-    }
-
-    state inner_frame {
-        meta.chain.crossed = meta.chain.left < ETHERNET_BYTES;
-        transition select(meta.chain.crossed, meta.fragmented) {
-            (false, false): take_inner_frame;
-            default: upper_layer;
-        }
-    }
-
-    state take_inner_frame {
-        packet.extract(hdr.inner_frame);
-        transition upper_layer;
-    }
-
-    state upper_layer_short {
-        transition select(meta.first_fragment) {
-            true: first_fragment_short;
-            false: upper_layer;
-        }
-    }
-
     state upper_layer {
-        meta.flow.next_header = meta.chain.next_header;
-        transition accept;
+        upper_layer_parser.apply(packet, hdr, meta);
+        transition select(meta.fault) {
+            DROP_NONE: accept;
+            default: malformed;
+        }
+    }
+
+    // Shim6 control messages have the form of an extension header too.
+    state shim6 {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed, meta.fragmented, meta.shim6.kind) {
+            (true, _, _): past_end;
+            (false, false, SHIM6_NONE): first_shim6;
+            default: extension_size;
+        }
+    }
+
+    state first_shim6 {
+        shim6_parser.apply(packet, meta);
+        transition extension_size;
     }
 
     // What is wrong.

@@ -58,9 +58,19 @@ const drop_reason_t DROP_SOURCE_ROUTE_GROUP  = 78;      // a source route with a
 const drop_reason_t DROP_INNER_HEADER        = 79;      // an IPv4 header with options of no sense, or shorter than one
 const drop_reason_t DROP_TRACE_FOREIGN       = 80;      // the controller's copy of a trace in a foreign namespace: no loss
 
+// Sessions. Next free: 98.
+const drop_reason_t DROP_LOCATORS_UNPROVEN   = 90;      // a session's tag, with locators that are not proven for it
+const drop_reason_t DROP_PAYLOAD_HEADER      = 91;      // a payload header that says it is longer than it can be
+const drop_reason_t DROP_KEEPALIVE_CHECKSUM  = 92;
+const drop_reason_t DROP_PATH_UNKNOWN        = 93;      // its session is on a path that does not exist
+const drop_reason_t DROP_SESSION_UNKNOWN     = 94;      // the controller asks about what is no session
+const drop_reason_t DROP_KEEPALIVE_HEARD     = 95;      // a keepalive of a peer, which ends here: no loss
+const drop_reason_t DROP_KEEPALIVE_NOT_DUE   = 96;      // one of the controller, while something else was sent: no loss
+const drop_reason_t DROP_CHECKED             = 97;      // a question of the controller, which ends here: no loss
+
 const punt_reason_t PUNT_NONE = 0;
 
-// Next free: 11.
+// Next free: 16.
 const punt_reason_t PUNT_LOCAL                   = 1;   // to an address of the router
 const punt_reason_t PUNT_NEIGHBOUR_UNKNOWN       = 2;   // the next hop's MAC is not known
 const punt_reason_t PUNT_ROUTER_SOLICITATION     = 3;
@@ -71,6 +81,11 @@ const punt_reason_t PUNT_CAPTURED_IN             = 7;   // a copy of what arrive
 const punt_reason_t PUNT_CAPTURED_OUT            = 8;   // a copy of what leaves by the port
 const punt_reason_t PUNT_TRACE                   = 9;   // a copy of a packet whose trace ends here
 const punt_reason_t PUNT_LOOPBACK                = 10;  // a copy of a packet whose trace is to go back (RFC 9322)
+const punt_reason_t PUNT_SHIM6                   = 11;  // a control message for a host that the edge speaks for
+const punt_reason_t PUNT_SHIM6_VERIFY            = 12;  // one from or for a host that speaks itself, to be looked at
+const punt_reason_t PUNT_SHIM6_UNKNOWN_TAG       = 13;  // payload of a session that is not known here
+const punt_reason_t PUNT_SESSION_ERROR           = 14;  // an ICMPv6 error about a packet of a session
+const punt_reason_t PUNT_SESSION_HELD            = 15;  // a copy of what a session sent, and what may be lost
 const punt_reason_t PUNT_DHCPV6                  = 20;  // from a client to all servers
 
 #endif

@@ -326,8 +326,9 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                     } else {
                         // The sender is told what is left for it, but no less than every link must take (RFC 8200).
                         refuse(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
-                        meta.refusal.parameter = mtu |-| meta.encapsulation.size;
-                        if (meta.encapsulation.size != 0 && meta.refusal.parameter < IPV6_LEAST_MTU) {
+                        bit<16> added = meta.encapsulation.size + meta.session.added;
+                        meta.refusal.parameter = (mtu |+| meta.session.taken) |-| added;
+                        if (added != 0 && meta.refusal.parameter < IPV6_LEAST_MTU) {
                             meta.refusal.parameter = IPV6_LEAST_MTU;
                         }
                     }

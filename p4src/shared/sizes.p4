@@ -55,6 +55,19 @@
 #define ENCAPSULATIONS      8192
 #define ILA_ADDRESSES       16384
 
+// Prefixes whose hosts have sessions, by provider and by kind of speaker; prefixes that choose a provider.
+#define PROXIED             1024
+#define PROVIDER_ROUTES     1024
+// Sessions: what some thousand hosts have open at once, and room for a flood of new ones. Each has a tag, two to six
+// proven pairs of locators, and as many paths; few flows are forked. A session's number is an index of registers too.
+#define SESSIONS            131072
+#define SESSION_PATHS       524288
+#define FORKS               16384
+// Pairs of addresses without a session that are looked at, at once.
+#define WATCHED_PAIRS       65536
+// Hosts with an address of their own, which stands for an identity.
+#define MAPPINGS            16384
+
 // The part of a packet that an ICMPv6 error quotes: what a message of the least IPv6 MTU (1280) holds beside its IPv6
 // and ICMPv6 headers (RFC 4443, section 2.4 c). In bits and in bytes.
 #define QUOTE_BITS          9856

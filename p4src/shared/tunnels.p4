@@ -29,5 +29,8 @@ void tunnel_congestion(in bit<8> outer, inout bit<8> inner, inout metadata_t met
 // Headers of a stack, one by one: a program has no loops.
 #define INVALIDATE_8(stack) stack[0].setInvalid(); stack[1].setInvalid(); stack[2].setInvalid(); stack[3].setInvalid(); stack[4].setInvalid(); stack[5].setInvalid(); stack[6].setInvalid(); stack[7].setInvalid();
 #define INVALIDATE_10(stack) INVALIDATE_8(stack) stack[8].setInvalid(); stack[9].setInvalid();
+#define INVALIDATE_IF(stack, index, number) if (index == number) { stack[number].setInvalid(); }
+#define INVALIDATE_ONE_OF_5(stack, index, first) INVALIDATE_IF(stack, index, first) INVALIDATE_IF(stack, index, first + 1) INVALIDATE_IF(stack, index, first + 2) INVALIDATE_IF(stack, index, first + 3) INVALIDATE_IF(stack, index, first + 4)
+#define INVALIDATE_ONE_OF_10(stack, index) INVALIDATE_ONE_OF_5(stack, index, 0) INVALIDATE_ONE_OF_5(stack, index, 5)
 
 #endif

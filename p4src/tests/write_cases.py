@@ -14,6 +14,7 @@ from pathlib import Path
 
 import locator_cases
 import segment_cases
+import session_cases
 import source_route_cases
 import trace_cases
 from case import Case, number
@@ -610,6 +611,7 @@ def main() -> int:
         *trace_cases.ALL,
         *source_route_cases.ALL,
         *locator_cases.ALL,
+        *session_cases.ALL,
     )
     for build in builders:
         case = build()

@@ -18,6 +18,10 @@
 // Values that live on from packet to packet, by index.
 #define REGISTERS(index_t, value_t, size, name) register<value_t, index_t>(size) name
 
+// A number below the given one, by what tells flows or pairs apart.
+#define HASH_OF_2(result, below, a, b)       hash(result, HashAlgorithm.crc32, 32w0, { a, b }, below)
+#define HASH_OF_4(result, below, a, b, c, d) hash(result, HashAlgorithm.crc32, 32w0, { a, b, c, d }, below)
+
 // Picks a member of a group by a hash of the table's selector keys.
 #define SELECTOR(size, name)           action_selector(HashAlgorithm.crc32, size, 32) name
 

@@ -10,10 +10,13 @@
 #include "../shared/reasons.p4"
 #include "../shared/routing_headers.p4"
 #include "../shared/trace_headers.p4"
+#include "../shared/shim6_headers.p4"
 #include "../shared/headers.p4"
 #include "../shared/metadata.p4"
 #include "../shared/parser_options.p4"
 #include "../shared/parser_routing.p4"
+#include "../shared/parser_shim6.p4"
+#include "../shared/parser_upper_layer.p4"
 #include "../shared/parser.p4"
 #include "../shared/packet_out.p4"
 #include "../shared/check.p4"
@@ -23,6 +26,12 @@
 #include "../shared/discovery.p4"
 #include "../shared/tunnels.p4"
 #include "../shared/segment_endpoints.p4"
+#include "../shared/proxied.p4"
+#include "../shared/session_identities.p4"
+#include "../shared/session_liveness.p4"
+#include "../shared/session_paths.p4"
+#include "../shared/shim6_payload.p4"
+#include "../shared/sessions.p4"
 #include "../shared/segment_policies.p4"
 #include "../shared/source_routes.p4"
 #include "../shared/locators.p4"
@@ -31,6 +40,7 @@
 #include "../shared/direct_exports.p4"
 #include "../shared/encapsulations.p4"
 #include "../shared/outer.p4"
+#include "../shared/provider_routes.p4"
 #include "../shared/routing.p4"
 #include "../shared/errors.p4"
 #include "../shared/punts.p4"
@@ -49,7 +59,9 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Discovery() discovery;
     SegmentEndpoints() segment_endpoints;
     SourceRouteHop() source_route_hop;
+    Sessions() sessions;
     Encapsulations() encapsulations;
+    ProviderRoutes() provider_routes;
     Routing() routing;
     TraceLoopback() trace_loopback;
     DirectExport() direct_export;
@@ -70,7 +82,9 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         discovery.apply(hdr, meta);         // neighbours and routers
         segment_endpoints.apply(hdr, meta); // to a segment or a tunnel's end of this router
         source_route_hop.apply(hdr, meta);
+        sessions.apply(hdr, meta);          // identities and locators
         encapsulations.apply(hdr, meta);    // what its destination's packets carry
+        provider_routes.apply(hdr, meta);
         routing.apply(hdr, meta);           // what comes to the router's MAC
         trace_loopback.apply(hdr, meta);
         direct_export.apply(hdr, meta);

@@ -24,11 +24,18 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
 
     state from_controller {
         meta.from_controller = true;
-        transition from_port;
+        transition first_pass;
     }
 
+    // A copy for the controller is taken apart anew. BMv2 does that with metadata that an earlier packet left behind.
     state from_port {
+        meta.from_controller = false;
+        transition first_pass;
+    }
+
+    state first_pass {
         meta.ingress_port = standard.ingress_port;
+        meta.refusal.type = 0;
         transition parse;
     }
 
@@ -71,6 +78,11 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
                 hdr.direct_export.namespace, hdr.direct_export.type, meta.export.flow, meta.export.sequence,
                 meta.export.node, hdr.ipv6.hop_limit - 1, meta.ingress_port, meta.egress.port, meta.export.time,
                 meta.export.data
+            });
+        }
+        if (meta.news.kind != NEWS_NONE) {
+            digest<session_news_t>(1, {
+                meta.news.kind, meta.session.number, meta.news.path_from, meta.news.path_to, meta.news.age
             });
         }
         // A copy of the packet as it arrived, whatever has become of it here.

@@ -18,6 +18,11 @@ class Punt(IntEnum):
     CAPTURED_OUT = 8
     TRACE = 9
     LOOPBACK = 10
+    SHIM6 = 11
+    SHIM6_VERIFY = 12
+    SHIM6_UNKNOWN_TAG = 13
+    SESSION_ERROR = 14
+    SESSION_HELD = 15
     DHCPV6 = 20
 
 
@@ -70,6 +75,14 @@ class Drop(IntEnum):
     SOURCE_ROUTE_GROUP = 78
     INNER_HEADER = 79
     TRACE_FOREIGN = 80
+    LOCATORS_UNPROVEN = 90
+    PAYLOAD_HEADER = 91
+    KEEPALIVE_CHECKSUM = 92
+    PATH_UNKNOWN = 93
+    SESSION_UNKNOWN = 94
+    KEEPALIVE_HEARD = 95
+    KEEPALIVE_NOT_DUE = 96
+    CHECKED = 97
 
 
 DROP_WORDS = {
@@ -115,6 +128,14 @@ DROP_WORDS = {
     Drop.SOURCE_ROUTE_GROUP: "a source route with a group in it",
     Drop.INNER_HEADER: "an IPv4 header in the tunnel that makes no sense",
     Drop.TRACE_FOREIGN: "the controller's copy of a trace that is not ours (no loss)",
+    Drop.LOCATORS_UNPROVEN: "a session's tag, with locators that are not proven for it",
+    Drop.PAYLOAD_HEADER: "a Shim6 payload header of a wrong length",
+    Drop.KEEPALIVE_CHECKSUM: "a keepalive with a wrong checksum",
+    Drop.PATH_UNKNOWN: "its session is on a path that is not there",
+    Drop.SESSION_UNKNOWN: "the controller asks about what is no session",
+    Drop.KEEPALIVE_HEARD: "a peer's keepalive, which ends here (no loss)",
+    Drop.KEEPALIVE_NOT_DUE: "a keepalive of ours that was not needed (no loss)",
+    Drop.CHECKED: "a question of the controller (no loss)",
 }
 
 

@@ -1,0 +1,141 @@
+// What stands behind the extension headers: ports, ICMPv6, the first header of a packet in the packet (a tunnel's). All
+// that is looked at must be in the first fragment (RFC 7112).
+
+#ifndef WAYNAME_PARSER_UPPER_LAYER_P4
+#define WAYNAME_PARSER_UPPER_LAYER_P4
+
+parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
+    state start {
+        transition select(meta.chain.next_header) {
+            NEXT_TCP: ports;
+            NEXT_UDP: ports;
+            NEXT_DCCP: ports;
+            NEXT_SCTP: ports;
+            NEXT_UDP_LITE: ports;
+            NEXT_ICMPV6: icmpv6;
+            NEXT_IPV6: inner_ipv6;
+            NEXT_IPV4: inner_ipv4;
+            NEXT_ETHERNET: inner_frame;
+            default: upper_layer;
+        }
+    }
+
+    state ports {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (true, _): upper_layer_short;
+            (false, true): upper_layer; // the other fragments have no ports, and shall go the same way
+            default: ports_here;
+        }
+    }
+
+    state ports_here {
+        ports_t numbers = packet.lookahead<ports_t>();
+        meta.flow.source_port = numbers.source;
+        meta.flow.destination_port = numbers.destination;
+        transition upper_layer;
+    }
+
+    state icmpv6 {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed) {
+            true: upper_layer_short;
+            false: icmpv6_here;
+        }
+    }
+
+    state icmpv6_here {
+        icmpv6_start_t message = packet.lookahead<icmpv6_start_t>();
+        meta.icmpv6.type = message.type;
+        meta.icmpv6.code = message.code;
+        meta.chain.crossed = meta.chain.left < 24;
+        transition select(message.type, meta.chain.crossed) {
+            (ICMPV6_NEIGHBOUR_SOLICITATION, false): neighbour_message;
+            (ICMPV6_NEIGHBOUR_ADVERTISEMENT, false): neighbour_message;
+            (ICMPV6_UNREACHABLE .. ICMPV6_PARAMETER_PROBLEM, false): error_message;
+            default: upper_layer;
+        }
+    }
+
+    state neighbour_message {
+        neighbour_message_t message = packet.lookahead<neighbour_message_t>();
+        meta.icmpv6.target = message.target;
+        transition upper_layer;
+    }
+
+    // Sixteen octets of the quote are there.
+    state error_message {
+        error_message_t message = packet.lookahead<error_message_t>();
+        meta.icmpv6.quoted_next_header = message.quoted_next_header;
+        transition upper_layer;
+    }
+
+    // What is not whole is not looked at: whoever takes it out drops it.
+
+    state inner_ipv6 {
+        meta.chain.crossed = meta.chain.left < IPV6_BYTES;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (false, false): take_inner_ipv6;
+            default: upper_layer;
+        }
+    }
+
+    state take_inner_ipv6 {
+        packet.extract(hdr.inner_ipv6);
+        meta.chain.crossed = meta.chain.left < IPV6_BYTES + 8;
+        transition select(hdr.inner_ipv6.next_header, meta.chain.crossed) {
+            (NEXT_ICMPV6, false): inner_icmpv6;
+            default: upper_layer;
+        }
+    }
+
+    state inner_icmpv6 {
+        meta.inner_icmpv6_type = packet.lookahead<bit<8>>();
+        transition upper_layer;
+    }
+
+    state inner_ipv4 {
+        meta.chain.crossed = meta.chain.left < IPV4_BYTES;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (false, false): take_inner_ipv4;
+            default: upper_layer;
+        }
+    }
+
+    state take_inner_ipv4 {
+        packet.extract(hdr.inner_ipv4);
+        transition upper_layer;
+    }
+
+    state inner_frame {
+        meta.chain.crossed = meta.chain.left < ETHERNET_BYTES;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (false, false): take_inner_frame;
+            default: upper_layer;
+        }
+    }
+
+    state take_inner_frame {
+        packet.extract(hdr.inner_frame);
+        transition upper_layer;
+    }
+
+    state upper_layer_short {
+        transition select(meta.first_fragment) {
+            true: first_fragment_short;
+            false: upper_layer;
+        }
+    }
+
+    state first_fragment_short {
+        meta.fault = DROP_FIRST_FRAGMENT_SHORT;
+        transition accept;
+    }
+
+    state upper_layer {
+        meta.flow.next_header = meta.chain.next_header;
+        transition accept;
+    }
+}
+
+#endif

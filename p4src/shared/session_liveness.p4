@@ -1,0 +1,228 @@
+// Is a session answered? On its own the data plane finds out by what passes: whoever sends must hear something, or the
+// path has failed (RFC 5534, section 4.1). The controller is told when to look again, and looks by a packet-out, since
+// nothing happens here without a packet.
+//
+//   sent    nothing unanswered: from now on there is, WATCH
+//           unanswered for less than the send timeout: wait
+//           for longer: by a verified backup, at once, LEFT_PATH; without one, UNANSWERED
+//   heard   nothing is unanswered; unless something is sent soon, a keepalive is due, SILENT
+//
+// A session's path is the controller's choice until the data plane leaves it, and again when the controller's entry has a
+// new generation. Of a session that is spread over paths nobody knows which one has failed: it is the controller's to move.
+
+#ifndef WAYNAME_SESSION_LIVENESS_P4
+#define WAYNAME_SESSION_LIVENESS_P4
+
+control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
+    @id(BACKUPS_COUNTER_ID) TABLE_COUNTER(backups_counter);
+
+    // What the data plane made of the controller's choice: 1, generation, path.
+    @id(SESSION_PLACES_REGISTER_ID)
+    @name("session_places")
+    REGISTERS(session_id_t, bit<16>, SESSIONS, places);
+
+    // Times in microseconds, by the clock of the switch; 0 is never.
+    @id(SESSION_UNANSWERED_REGISTER_ID)
+    @name("session_unanswered")
+    REGISTERS(session_id_t, bit<48>, SESSIONS, unanswered);     // the first packet sent since one was heard
+
+    @id(SESSION_WATCHED_REGISTER_ID)
+    @name("session_watched")
+    REGISTERS(session_id_t, bit<48>, SESSIONS, watched);        // until when the controller should have looked
+
+    @id(SESSION_TOLD_REGISTER_ID)
+    @name("session_told")
+    REGISTERS(session_id_t, bit<48>, SESSIONS, told);           // the last UNANSWERED
+
+    @id(SESSION_UNREPLIED_REGISTER_ID)
+    @name("session_unreplied")
+    REGISTERS(session_id_t, bit<48>, SESSIONS, unreplied);      // the first packet heard since one was sent
+
+    @id(SESSION_KEPT_REGISTER_ID)
+    @name("session_kept")
+    REGISTERS(session_id_t, bit<48>, SESSIONS, kept);           // until when the controller should have kept it alive
+
+    @id(SESSION_REPORTED_REGISTER_ID)
+    @name("session_reported")
+    REGISTERS(session_id_t, bit<48>, SESSIONS, reported);       // the last HEARD
+
+    // 1 and the path that the peer was heard by last.
+    @id(SESSION_PEER_PATHS_REGISTER_ID)
+    @name("session_peer_paths")
+    REGISTERS(session_id_t, bit<8>, SESSIONS, peer_paths);
+
+    path_t backup = 0;
+
+    @id(NEXT_PATH_ACTION_ID)
+    @name("next_path")
+    action next_path(@id(1) path_t path) {
+        backup = path;
+    }
+
+    @id(NO_BACKUP_ACTION_ID)
+    @name("no_backup")
+    action no_backup() {
+    }
+
+    @id(BACKUPS_TABLE_ID)
+    @name("backups")
+    @brief("The verified path to go to when one is not answered.")
+    table backups {
+        key = {
+            meta.session.number : exact @id(1) @name("session");
+            meta.session.path   : exact @id(2) @name("path");
+        }
+        actions = {
+            next_path;
+            @defaultonly no_backup;
+        }
+        const default_action = no_backup;
+        counters = backups_counter;
+        size = SESSION_PATHS;
+    }
+
+    apply {
+        session_id_t session = meta.session.number;
+        bit<48> now = meta.arrived;
+        bit<48> send_timeout = (bit<48>)meta.session.send_timeout;
+        bit<48> keepalive = (bit<48>)meta.session.keepalive;
+
+        bit<16> place;
+        places.read(place, session);
+        bit<16> choice = 4w1 ++ meta.session.generation ++ meta.session.choice;
+        bool chosen = place[15:4] != choice[15:4];      // anew
+        if (chosen) {
+            place = choice;
+        }
+
+        if (meta.session.direction == SESSION_SENT) {
+            bit<48> first;
+            unanswered.read(first, session);
+            if (chosen) {
+                places.write(session, place);
+                unanswered.write(session, 0);
+                first = 0;
+            }
+            meta.session.path = place[3:0];
+            if (meta.session.spread != 0) {
+                bit<32> flow;
+                HASH_OF_4(flow, (bit<32>)meta.session.spread, hdr.ipv6.flow_label, meta.flow.next_header,
+                          meta.flow.source_port, meta.flow.destination_port);
+                meta.session.path = (path_t)flow;
+            }
+            meta.news.path_from = meta.session.path;
+            meta.news.path_to = meta.session.path;
+
+            if (meta.session.request == PACKET_OUT_KEEPALIVE) {
+                bit<48> since;
+                unreplied.read(since, session);
+                if (since == 0) {
+                    kept.write(session, 0);
+                    drop(meta, DROP_KEEPALIVE_NOT_DUE);
+                } else if (now - since < keepalive) {
+                    kept.write(session, now + (keepalive << 1));
+                    meta.news.kind = NEWS_SILENT;
+                    meta.news.age = now - since;
+                    drop(meta, DROP_KEEPALIVE_NOT_DUE);
+                } else {
+                    kept.write(session, 0);
+                    unreplied.write(session, 0);
+                }
+            } else {
+                bool payload = meta.session.request == 0;
+                bit<48> age = now - first;
+                if (payload) {
+                    unreplied.write(session, 0);
+                }
+                if (send_timeout == 0) {
+                    // Nobody waits.
+                } else if (first == 0) {
+                    bit<48> until;
+                    watched.read(until, session);
+                    if (!payload) {
+                        watched.write(session, 0);
+                    } else {
+                        unanswered.write(session, now);
+                        if (until <= now) {
+                            watched.write(session, now + (send_timeout << 1));
+                            meta.news.kind = NEWS_WATCH;
+                        }
+                    }
+                } else if (age < send_timeout) {
+                    if (!payload) {
+                        watched.write(session, now + (send_timeout << 1));
+                        meta.news.kind = NEWS_WATCH;
+                        meta.news.age = age;
+                    }
+                } else if (meta.session.spread == 0 && backups.apply().hit) {
+                    meta.news.kind = NEWS_LEFT_PATH;
+                    meta.news.path_to = backup;
+                    meta.news.age = age;
+                    meta.session.path = backup;
+                    places.write(session, place[15:4] ++ backup);
+                    watched.write(session, now + (send_timeout << 1));
+                    // Unless it was only asked: then nothing has been sent by the backup.
+                    if (payload) {
+                        unanswered.write(session, now);
+                    } else {
+                        unanswered.write(session, 0);
+                    }
+                } else {
+                    bit<48> last;
+                    told.read(last, session);
+                    if (now - last >= send_timeout) {
+                        told.write(session, now);
+                        meta.news.kind = NEWS_UNANSWERED;
+                        meta.news.age = age;
+                    }
+                }
+                if (payload && first != 0 && send_timeout != 0 && age << 1 >= send_timeout && meta.news.kind != NEWS_LEFT_PATH
+                    && meta.session.mode & MODE_HOLD != 0 && !meta.from_controller) {
+                    mirror(meta, PUNT_SESSION_HELD);
+                }
+            }
+        } else {
+            unanswered.write(session, 0);
+            path_t path = meta.session.path;
+            meta.news.path_from = path;
+            meta.news.path_to = path;
+            bit<8> heard_by;
+            peer_paths.read(heard_by, session);
+            if (meta.session.path_known) {
+                peer_paths.write(session, 4w1 ++ path);
+                if (meta.session.mode & MODE_FOLLOW != 0 && !meta.session.forked && heard_by != 4w1 ++ path
+                    && heard_by == 4w1 ++ place[3:0]) {
+                    places.write(session, place[15:4] ++ path);
+                    meta.news.kind = NEWS_FOLLOWED;
+                    meta.news.path_from = place[3:0];
+                }
+            }
+            // Keepalives answer what was sent; they are not answered themselves.
+            if (keepalive != 0 && meta.shim6.kind != SHIM6_KEEPALIVE_HERE) {
+                bit<48> since;
+                bit<48> until;
+                unreplied.read(since, session);
+                kept.read(until, session);
+                if (since == 0) {
+                    since = now;
+                    unreplied.write(session, now);
+                }
+                if (until <= now && meta.news.kind == NEWS_NONE) {
+                    kept.write(session, now + (keepalive << 1));
+                    meta.news.kind = NEWS_SILENT;
+                    meta.news.age = now - since;
+                }
+            }
+            if (meta.session.mode & MODE_REPORT != 0 && meta.news.kind == NEWS_NONE) {
+                bit<48> last;
+                reported.read(last, session);
+                if (heard_by != 4w1 ++ path || now - last >= send_timeout >> 3) {
+                    reported.write(session, now);
+                    meta.news.kind = NEWS_HEARD;
+                }
+            }
+        }
+    }
+}
+
+#endif

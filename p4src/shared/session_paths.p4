@@ -1,0 +1,62 @@
+// The paths of sessions: what a session's packet bears on its way to the peer.
+//
+//   paths -> plain: the identities as they are
+//         -> Shim6: locators for identities, and the peer's tag in a payload header
+//
+// Each entry counts what was sent by its path.
+
+#ifndef WAYNAME_SESSION_PATHS_P4
+#define WAYNAME_SESSION_PATHS_P4
+
+control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
+    @id(PATHS_COUNTER_ID) TABLE_COUNTER(paths_counter);
+
+    @id(SEND_PLAIN_ACTION_ID)
+    @name("send_plain")
+    @brief("With the identities as addresses, by a table of routes; 0 is as their provider has it.")
+    action send_plain(@id(1) route_table_t route_table) {
+        meta.session.route_table = route_table;
+    }
+
+    @id(SEND_SHIM6_ACTION_ID)
+    @name("send_shim6")
+    @brief("With locators as addresses and the peer's tag, by a table of routes; 0 is as their provider has it.")
+    action send_shim6(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination, @id(3) context_tag_t tag,
+                      @id(4) route_table_t route_table) {
+        hdr.ipv6.source = source;
+        hdr.ipv6.destination = destination;
+        meta.session.with_header = true;
+        meta.session.tag = tag;
+        meta.session.route_table = route_table;
+    }
+
+    @id(NO_PATH_ACTION_ID)
+    @name("no_path")
+    action no_path() {
+        drop(meta, DROP_PATH_UNKNOWN);
+    }
+
+    @id(PATHS_TABLE_ID)
+    @name("paths")
+    @brief("How a session's packets go by each of its paths.")
+    table paths {
+        key = {
+            meta.session.number : exact @id(1) @name("session");
+            meta.session.path   : exact @id(2) @name("path");
+        }
+        actions = {
+            send_plain;
+            send_shim6;
+            @defaultonly no_path;
+        }
+        const default_action = no_path;
+        counters = paths_counter;
+        size = SESSION_PATHS;
+    }
+
+    apply {
+        paths.apply();
+    }
+}
+
+#endif

@@ -1,0 +1,96 @@
+// Sessions: identities that stay, locators that change. What goes to a peer gets its path's locators, what comes from it its
+// identities back; the controller has proved what stands in the tables (RFC 5533).
+//
+//   proxied -> Shim6's own messages -> which session? -> is it answered? -> to the peer: its path, a payload header
+//                  |                                                        from the peer: identities, no header
+//                  `-> the controller, or they pass
+//
+// What comes out of a tunnel here, and what has segments left to go to, takes no part.
+
+#ifndef WAYNAME_SESSIONS_P4
+#define WAYNAME_SESSIONS_P4
+
+// Whether a packet is one of a session, and which way it goes, as far as its prefixes say.
+control SessionDirection(in headers_t hdr, inout metadata_t meta) {
+    apply {
+        bool for_us = meta.session.destination_speaker == SPEAKER_EDGE;
+        if (meta.session.request != 0) {
+            meta.session.direction = SESSION_SENT;
+        } else if (meta.shim6.kind == SHIM6_CONTROL || meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
+            // What the controller sends itself it has looked at.
+            if (meta.from_controller) {
+                // It passes.
+            } else if (meta.session.source_speaker == SPEAKER_CHECKED
+                       || meta.session.destination_speaker == SPEAKER_CHECKED) {
+                trap(meta, PUNT_SHIM6_VERIFY);
+            } else if (for_us && meta.shim6.kind == SHIM6_CONTROL) {
+                trap(meta, PUNT_SHIM6);
+            } else if (for_us && !meta.shim6.sound) {
+                drop(meta, DROP_KEEPALIVE_CHECKSUM);
+            } else if (for_us) {
+                meta.session.direction = SESSION_HEARD;
+            }
+        } else if (meta.shim6.kind == SHIM6_PAYLOAD) {
+            if (for_us) {
+                if (meta.shim6.length != 0) {
+                    drop(meta, DROP_PAYLOAD_HEADER);
+                } else {
+                    meta.session.direction = SESSION_HEARD;
+                }
+            }
+        } else if (for_us && meta.icmpv6.quoted_next_header == NEXT_SHIM6) {
+            trap(meta, PUNT_SESSION_ERROR);
+        } else if (for_us != (meta.session.source_speaker == SPEAKER_EDGE)) {
+            if (for_us) {
+                meta.session.direction = SESSION_HEARD;
+            } else {
+                meta.session.direction = SESSION_SENT;
+            }
+        }
+    }
+}
+
+control Sessions(inout headers_t hdr, inout metadata_t meta) {
+    Proxied() proxied;
+    SessionDirection() session_direction;
+    SessionIdentities() session_identities;
+    SessionLiveness() session_liveness;
+    SessionPaths() session_paths;
+    PutPayloadHeaderOn() put_payload_header_on;
+    TakePayloadHeaderOff() take_payload_header_off;
+
+    apply {
+        if (!meta.settled && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
+            proxied.apply(hdr, meta);
+            if (meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
+                session_direction.apply(hdr, meta);
+            }
+            if (meta.session.direction != SESSION_NONE) {
+                session_identities.apply(hdr, meta);
+                if (!meta.settled && meta.session.number != 0) {
+                    session_liveness.apply(hdr, meta);
+                }
+            }
+            if (meta.settled || meta.session.number == 0) {
+                // Not a session's, or it ends here.
+            } else if (meta.session.request == PACKET_OUT_CHECK) {
+                drop(meta, DROP_CHECKED);
+            } else if (meta.session.direction == SESSION_SENT) {
+                session_paths.apply(hdr, meta);
+                // A keepalive names the session itself.
+                if (meta.session.with_header && meta.session.request == 0) {
+                    put_payload_header_on.apply(hdr, meta);
+                }
+            } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
+                drop(meta, DROP_KEEPALIVE_HEARD);
+            } else if (meta.shim6.kind == SHIM6_PAYLOAD) {
+                take_payload_header_off.apply(hdr, meta);
+            }
+        }
+        if (!meta.settled && meta.session.request != 0 && meta.session.number == 0) {
+            drop(meta, DROP_SESSION_UNKNOWN);
+        }
+    }
+}
+
+#endif
