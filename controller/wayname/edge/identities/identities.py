@@ -46,14 +46,13 @@ class HostIdentities:
         serve: Callable[[LocalHost, float], None],
     ) -> None:
         self.config = identities
-        self.told: dict[IPv6Address, LocalHost] = {}
         self._links = links
         self._outputs = outputs
-        self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
-        self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
         # Who is told of a host that is new, or has other locators.
         self.serve = serve
-        self._announcements = Announcements(key, self.book, self.prefixes, outputs, self.told, self._serve)
+        self._announcements = Announcements(key, outputs, self._serve, self._note)
+        self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
+        self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
         self._leases = Leases(self.book, outputs, self._changed)
         self._mappings = Mappings(self.book, self.prefixes, outputs, self._changed)
         self._server = DhcpServer(DUID_LL + config.interfaces[0].mac.packed, self._leases)
@@ -67,6 +66,7 @@ class HostIdentities:
             self.book.prepare(link, self.prefixes.valid(link))
             self._leases.start(link, now)
             self._mappings.start(link, now)
+            self._mappings.prefixes_changed(link, now)
         for identity in list(self.book):
             self._changed(identity, now)
 
@@ -138,22 +138,30 @@ class HostIdentities:
             packet = reply.packet(interface.link_local, arrival.packet.source)
             self._links.send(interface, arrival.port, arrival.frame.source, packet)
 
+    @property
+    def told(self) -> Mapping[IPv6Address, LocalHost]:
+        """What peers are told of each host."""
+        return self._announcements.told
+
     def _serve(self, host: LocalHost, now: float) -> None:
         self.serve(host, now)
 
+    def _note(self, identity: Identity) -> None:
+        self.book.note(identity)
+
     def _discarded(self, identity: Identity) -> None:
-        for ulid in identity.addresses:
-            self.told.pop(ulid, None)
+        self._announcements.withdraw(identity)
 
     def _changed(self, identity: Identity, now: float) -> None:
-        self._announcements.announce(self._link_of(identity), identity, now)
+        self._announcements.announce(identity, self.prefixes.valid(self._link_of(identity)), now)
 
     def _prefixes_changed(self, link: HostLink, now: float) -> None:
         self.book.prepare(link, self.prefixes.valid(link))
         self._mappings.prefixes_changed(link, now)
+        self._mappings.ready(link, now)
         for identity in list(self.book):
             if identity.link == link.name:
-                self._announcements.announce(link, identity, now)
+                self._announcements.announce(identity, self.prefixes.valid(link), now)
 
     def _link_of(self, identity: Identity) -> HostLink:
         return next(link for link in self.config.links if link.name == identity.link)

@@ -1,0 +1,174 @@
+"""Hosts with addresses of their own, mapped one to one: the manager alone, without a switch."""
+
+from __future__ import annotations
+
+import random
+from ipaddress import IPv6Address
+
+import finsy as fy
+from edge_key import load_key
+from identities.site import FIXED, NEW, A, B, site
+
+from wayname.config import parse_config
+from wayname.edge.boundary import FindModifier, Json, ModifierFound, PacketIn, Remember
+from wayname.edge.identities.identities import HostIdentities
+from wayname.edge.links import Arrival, Links
+from wayname.edge.outputs import Outputs
+from wayname.identity.search import find_modifier
+from wayname.pipeline.reasons import Punt
+from wayname.shim6.context import LocalHost
+from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement, Prefix, RouterAdvertisement
+from wayname.wire.ethernet import TYPE_IPV6, Frame
+from wayname.wire.mac import Mac
+
+HOST, OTHER, STRANGER = FIXED[5], FIXED[6], A[7]
+MAPPED = f'mapped = ["{FIXED}"]'
+ONE = f'mapped = ["{HOST}/128"]'
+
+
+class Desk:
+    """A manager of identities whose outputs nobody carries out."""
+
+    def __init__(self, config: str, remembered: dict[str, Json] | None = None, seed: int = 1) -> None:
+        self.config = parse_config(config)
+        assert self.config.identities is not None
+        self.outputs = Outputs()
+        self.links = Links(self.config, self.outputs)
+        self.remembered = dict(remembered or {})
+        self.searches: list[FindModifier] = []
+        self.served: dict[IPv6Address, LocalHost] = {}
+        self.now = 1.0
+        self.manager = HostIdentities(
+            self.config,
+            self.config.identities,
+            load_key(),
+            self.links,
+            self.outputs,
+            random.Random(seed),
+            self.remembered,
+            lambda host, now: self.served.update({host.ulid: host}),
+        )
+        self.manager.start(self.now)
+        self.settle()
+
+    def settle(self) -> None:
+        """Take note of what is written down and searched for."""
+        for output in self.outputs.take():
+            if isinstance(output, Remember):
+                self.remembered[output.key] = output.value
+                if output.value is None:
+                    del self.remembered[output.key]
+            elif isinstance(output, FindModifier):
+                self.searches.append(output)
+
+    def arrival(self, address: IPv6Address, vlan: int = 10) -> Arrival:
+        """A neighbour advertisement of a host."""
+        mac = Mac(0x020000000011)
+        packet = NeighbourAdvertisement(address, mac).message().packet(address, ALL_NODES, HOP_LIMIT)
+        frame = Frame(Mac(0x333300000001), mac, TYPE_IPV6, packet.encode())
+        return self.links.read(PacketIn(frame.encode(), Punt.NEIGHBOUR_ADVERTISEMENT, 1, vlan))
+
+    def see(self, *addresses: IPv6Address) -> None:
+        """Let hosts be seen."""
+        for address in addresses:
+            self.manager.seen(self.arrival(address), self.now)
+        self.settle()
+
+    def search(self) -> None:
+        """Do the first search."""
+        asked = self.searches.pop(0)
+        modifier = find_modifier(asked.tail, asked.sec, asked.start, 1, lambda _: True)
+        assert modifier is not None
+        self.manager.found(ModifierFound(asked.tail, asked.sec, modifier), self.now)
+        self.settle()
+
+    @property
+    def mapped(self) -> dict[IPv6Address, IPv6Address]:
+        """Identities of hosts as the tables are wanted; both tables must say the same."""
+        sources: dict[IPv6Address, IPv6Address] = {}
+        destinations: dict[IPv6Address, IPv6Address] = {}
+        for entry in self.outputs.desired.wanted():
+            assert isinstance(entry, fy.P4TableEntry)
+            assert isinstance(entry.action, fy.P4TableAction)
+            if entry.table_id == "mapped_sources":
+                assert entry.action.name == "map_source"
+                sources[IPv6Address(entry["source"])] = IPv6Address(entry.action.args["identity"])
+            else:
+                assert (entry.table_id, entry.action.name) == ("mapped_destinations", "map_destination")
+                destinations[IPv6Address(entry["destination"])] = IPv6Address(entry.action.args["host"])
+        assert {host: identity for identity, host in destinations.items()} == sources
+        return sources
+
+
+def test_a_host_that_is_named_is_mapped_at_once() -> None:
+    desk = Desk(site(ONE))
+    assert list(desk.mapped) == [HOST]
+    identity = desk.mapped[HOST]
+    assert identity in A
+    assert list(desk.served) == [identity]
+    assert len(desk.served[identity].locators) == 2
+
+
+def test_hosts_of_a_prefix_are_mapped_when_they_are_seen() -> None:
+    desk = Desk(site(MAPPED))
+    assert desk.mapped == {}
+    desk.see(HOST, OTHER, STRANGER, HOST, IPv6Address("fe80::5"))
+    assert list(desk.mapped) == [HOST, OTHER]
+    assert len(set(desk.mapped.values())) == 2
+
+
+def test_hosts_of_other_links_are_not() -> None:
+    desk = Desk(site(MAPPED))
+    desk.manager.seen(desk.arrival(HOST, vlan=100), desk.now)
+    assert desk.mapped == {}
+
+
+def test_who_was_mapped_stays_so_after_a_restart() -> None:
+    desk = Desk(site(MAPPED))
+    desk.see(HOST, OTHER)
+    again = Desk(site(MAPPED), desk.remembered, seed=2)
+    assert again.mapped == desk.mapped
+    assert again.served == desk.served
+
+
+def test_who_is_not_configured_any_more_is_not() -> None:
+    desk = Desk(site(MAPPED))
+    desk.see(HOST, OTHER)
+    again = Desk(site(ONE), desk.remembered, seed=2)
+    assert again.mapped == {HOST: desk.mapped[HOST]}
+    assert Desk(site(MAPPED), again.remembered, seed=3).mapped == again.mapped
+
+
+def test_nobody_waits_for_a_search_but_who_needs_it() -> None:
+    desk = Desk(site(MAPPED, sec=1))
+    desk.see(HOST, OTHER)
+    assert desk.mapped == {}
+    desk.search()
+    assert list(desk.mapped) == [HOST]
+    desk.search()
+    assert list(desk.mapped) == [HOST, OTHER]
+
+
+def test_another_first_prefix_leaves_a_host_where_it_can_still_be_reached() -> None:
+    desk = Desk(site(MAPPED))
+    desk.see(HOST)
+    turned = Desk(site(MAPPED).replace(f'"{A}", "{B}"', f'"{B}", "{A}"'), desk.remembered, seed=2)
+    assert turned.mapped == desk.mapped
+    moved = Desk(site(MAPPED).replace(f'"{A}", "{B}"', f'"{B}"'), desk.remembered, seed=2)
+    assert moved.mapped[HOST] in B
+
+
+def test_a_host_of_prefixes_that_only_a_provider_gives() -> None:
+    config = site(MAPPED + '\ndhcp = false\nuplinks = ["isp"]').replace(f'prefixes = ["{A}", "{B}"]', "prefixes = []")
+    desk = Desk(config)
+    desk.see(HOST)
+    assert desk.mapped == {}
+    said = RouterAdvertisement(1800, prefixes=(Prefix(NEW, 9000, 9000),))
+    desk.manager.advertised(desk.arrival(IPv6Address("fe80::a1"), vlan=100), said, desk.now)
+    desk.settle()
+    assert desk.mapped[HOST] in NEW
+    identity = desk.mapped[HOST]
+    desk.manager.handle_timer(desk.now + 9001)
+    assert desk.mapped == {}
+    desk.manager.advertised(desk.arrival(IPv6Address("fe80::a1"), vlan=100), said, desk.now + 9002)
+    assert desk.mapped == {HOST: identity}
