@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from wayname.config import parse_config
+from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.load import LABS, LabError, find_lab, lab_names, load_lab, parse_lab
 from wayname_lab.model import Flow, Quality
+from wayname_lab.plan import plan_lab
 
 HEAD = 'title = "T"\n[edge.a]\n[edge.b]\n[provider.p]\n[host.a1]\nedge = "a"\n[host.b1]\nedge = "b"\n'
 LINK = '[[link]]\nbetween = ["a", "p"]\n'
@@ -18,6 +21,21 @@ def test_labs_that_come_along_load(name: str) -> None:
     assert lab.name == name
     assert lab.hosts
     assert lab.flows
+
+
+@pytest.mark.parametrize("name", lab_names())
+def test_every_controller_takes_its_configuration(name: str) -> None:
+    for router in plan_lab(find_lab(name)).routers.values():
+        text = controller_toml(router, Controlled("127.0.0.1:9559", "127.0.0.1:9580"))
+        assert len(parse_config(text, f"{router.name}.toml").ports) == len(router.ports)
+
+
+def test_a_router_may_have_more_configuration() -> None:
+    more = "[[namespace]]\nid = 5\n"
+    lab = parse_lab(HEAD.replace("[edge.b]\n", f'[edge.b]\nconfiguration = """{more}"""\n') + LINK, "t", "t.toml")
+    router = plan_lab(lab).routers["b"]
+    config = parse_config(controller_toml(router, Controlled("127.0.0.1:9559", "127.0.0.1:9580")))
+    assert [namespace.number for namespace in config.encapsulation.namespaces] == [5]
 
 
 def test_what_a_link_does() -> None:
@@ -88,7 +106,7 @@ def test_errors_name_the_key_and_the_mend(text: str, error: str) -> None:
 
 
 def test_unknown_labs_and_files(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="there is no lab 'x': choose one of campus, line, two-providers"):
+    with pytest.raises(LabError, match="there is no lab 'x': choose one of campus, line, traced, two-providers"):
         find_lab("x")
     with pytest.raises(LabError, match="No such file or directory; give the path of a lab's TOML file"):
         load_lab(tmp_path / "x.toml")

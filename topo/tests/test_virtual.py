@@ -121,3 +121,27 @@ def test_a_host_ages_out_in_two_hours_and_comes_back_with_traffic() -> None:
     ping = lab.command("a1", "ping", to=to, count=2)
     lab.run_for(3)
     assert len(lab.events_of("a1", "ping_reply", ping)) == 2
+
+
+def test_traces_tell_of_two_ways_and_of_the_queue_on_one() -> None:
+    lab = started("traced")
+    straight = lab.command("a1", "ping", to="2001:db8:2:10::11", count=100, interval=0.02)
+    around = lab.command("a1", "ping", to="2001:db8:2:20::12", count=100, interval=0.025)
+    lab.run_for(3)
+    for flow in (straight, around):
+        assert len(lab.events_of("a1", "ping_reply", flow)) == 100
+    edge = lab.controllers["b"].edge
+    assert edge is not None
+    paths = {str(path.id): path for path in edge.encapsulation.traces.collector.paths()}
+    assert set(paths) == {"1:a-cafe-beef-b", "1:a-cafe-feed-beef-b"}
+    # Three links of 5, 8 and 5 ms, or four of 5, 6, 6 and 5 ms; clocks are known to a millisecond or two.
+    assert 17e6 < paths["1:a-cafe-beef-b"].delay.smoothed < 22e6
+    assert 21e6 < paths["1:a-cafe-feed-beef-b"].delay.smoothed < 26e6
+    assert all(path.jitter < 1e6 and 8 <= path.count <= 22 for path in paths.values())
+
+    lab.command("b1", "udp_receive", port=5002)
+    lab.command("a1", "udp_send", to="2001:db8:2:10::11", port=5002, rate=3000, size=1000)
+    lab.run_for(1)
+    cafe = paths["1:a-cafe-beef-b"].nodes[1]
+    assert (cafe.node, cafe.queue.most > 50, cafe.delay.last > 10e6) == (0xCAFE, True, True)
+    assert paths["1:a-cafe-feed-beef-b"].nodes[1].queue.most < 5

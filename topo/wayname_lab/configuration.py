@@ -55,7 +55,7 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
             lines.append(f"bytes = {shim6.wishes.bytes}")
         for address, parameters in shim6.hosts:
             lines += ["", "[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.hex()}"']
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", router.configuration])
 
 
 def _texts(values: Iterable[object]) -> str:

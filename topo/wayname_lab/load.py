@@ -152,8 +152,8 @@ def _lab(root: _Section, name: str) -> Lab:
 
 
 def _router(section: _Section, name: str, is_edge: bool) -> Router:
-    section.allow()
-    return Router(name, is_edge)
+    section.allow("configuration")
+    return Router(name, is_edge, section.get("configuration", str, ""))
 
 
 def _host(section: _Section, name: str, edges: set[str]) -> Host:

@@ -22,6 +22,7 @@ class Router:
 
     name: str
     is_edge: bool
+    configuration: str = ""  # of its controller, beside what follows from the lab
 
 
 @dataclass(frozen=True, slots=True)

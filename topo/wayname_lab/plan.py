@@ -82,6 +82,7 @@ class RouterPlan:
     routes: tuple[PlannedRoute, ...]
     providers: tuple[PlannedProvider, ...] = ()
     shim6: tuple[PlannedShim6, ...] = ()
+    configuration: str = ""
 
     def port_to(self, peer: str) -> PlannedPort:
         """Return the port whose other end is there."""
@@ -139,6 +140,7 @@ def plan_lab(lab: Lab) -> Plan:
             _routes(lab, router.name, router.is_edge, numbering),
             _providers(lab, router.name, numbering) if router.is_edge else (),
             tuple(_shim6(lab, router.name, vlan, numbering) for vlan in vlans if lab.shim6 is not None),
+            router.configuration,
         )
     return Plan(lab, routers, {host.name: _host(lab, host, numbering, routers) for host in lab.hosts})
 

@@ -15,7 +15,9 @@ from wayname.edge.boundary import SwitchUp
 from wayname.edge.desired import key_of
 from wayname.edge.encapsulation.numbers import Numbers
 from wayname.edge.encapsulation.proofs import proof_of
-from wayname.wire import ipv6
+from wayname.wire import discovery, ipv6
+from wayname.wire.discovery import NeighbourAdvertisement, NeighbourSolicitation
+from wayname.wire.mac import solicited_node
 
 
 @pytest.fixture
@@ -90,9 +92,15 @@ def test_the_shorter_prefix_is_not_for_what_is_here(rig: Rig, host: Host, provid
     assert [each.source for each in other.heard(sent)][-1:] == [IPv6Address("2001:db8:100::1")]
 
 
-def test_a_segment_answers_pings_and_its_neighbours(rig: Rig, host: Host) -> None:
+def test_a_segment_answers_pings_and_its_neighbours(host: Host) -> None:
     assert [each.source for each in host.heard(host.ping("2001:db8:1::d"))] == [IPv6Address("2001:db8:1::d")]
-    assert {"vlan": 10, "target": int(IPv6Address("2001:db8:1::d"))} in rig.entries("own_addresses")
+    asked = NeighbourSolicitation(IPv6Address("2001:db8:1::d"), host.mac).message()
+    [said] = host.heard(
+        host.multicast(asked.packet(host.addresses[-1], solicited_node(IPv6Address("2001:db8:1::d")), 255))
+    )
+    answer = discovery.decode(said)
+    assert isinstance(answer, NeighbourAdvertisement)
+    assert (answer.target, answer.target_mac, answer.override) == (IPv6Address("2001:db8:1::d"), host.router.mac, True)
 
 
 def test_a_tunnel_ends_also_where_the_neighbour_is_not_known(host: Host, provider: Host) -> None:

@@ -186,7 +186,7 @@ class Edge:
         match discovery.decode(arrival.packet):
             case NeighbourSolicitation() as asked:
                 self.neighbours.asked(arrival, asked.source_mac, now)
-                self.routers.solicited(arrival, asked)
+                self.routers.solicited(arrival, asked, self.encapsulation.is_segment(asked.target))
                 self._seen(arrival, now)
             case NeighbourAdvertisement() as said:
                 self._seen(arrival, now)

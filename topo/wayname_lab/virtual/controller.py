@@ -55,6 +55,11 @@ class VirtualController:
         self._edge = Edge(self._config, self._schema, self._rng)
         self._look_for_switch(self._edge)
 
+    @property
+    def edge(self) -> Edge | None:
+        """What it knows; None while it is dead."""
+        return self._edge
+
     def kill(self) -> None:
         """End without a word; what is under way to it is lost."""
         self._edge = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.links import LinkAddress
@@ -54,6 +55,10 @@ class Encapsulation:
             self.start(now)
         self._tables.set(current)
         self._ways = Ways(current, self._tables.never_bound(), self._routes)
+
+    def is_segment(self, address: IPv6Address) -> bool:
+        """Whether an address is a segment of this node."""
+        return any(segment.prefix == IPv6Network(address) for segment in self.current.segments)
 
     def neighbours_for(self, packet: ipv6.Packet) -> list[LinkAddress]:
         """Return the neighbours that a packet may be passed to, with what it carries then."""
