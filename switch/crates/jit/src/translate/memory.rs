@@ -8,7 +8,7 @@ use super::{Memory, Translator, type_of};
 use crate::helper::Helper;
 
 /// Up to as many bytes are copied or zeroed by loads and stores of words.
-const MOST_INLINE: u32 = 128;
+pub(super) const MOST_INLINE: u32 = 128;
 
 /// An address within the frame.
 #[derive(Debug, Clone, Copy)]
@@ -187,7 +187,7 @@ impl Translator<'_> {
 }
 
 /// The words that make up so many bytes, with their offsets.
-fn words(bytes: u32) -> impl Iterator<Item = (u32, Type)> {
+pub(super) fn words(bytes: u32) -> impl Iterator<Item = (u32, Type)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let ty = match bytes - at {

@@ -11,6 +11,7 @@ mod parser;
 mod promote;
 mod scalar;
 mod table;
+mod wide;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -305,12 +306,12 @@ impl Translator<'_> {
             Inst::CopyArg { dst, offset, bytes } => self.copy_arg(dst, *offset, *bytes),
             Inst::Count { counter, index } => self.count(*counter, *index),
             Inst::Hash { dst, algorithm, base, data, max } => self.hash(inst, dst, *algorithm, base, data, max),
+            Inst::Wide { op, dst, args } => self.wide(inst, *op, dst, args),
             Inst::Checksum { dst, algorithm, data, payload } => self.checksum(inst, dst, *algorithm, data, *payload),
             Inst::Assert { cond, .. } => self.assert(*cond, inst),
             // Tracing is the interpreter's work.
             Inst::Note(_) => {}
             Inst::Extract { .. }
-            | Inst::Wide { .. }
             | Inst::StackShift { .. }
             | Inst::InValueSet { .. }
             | Inst::Meter { .. }

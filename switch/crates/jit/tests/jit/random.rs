@@ -189,7 +189,7 @@ impl Builder {
         let [a, b, c, d, e, f] = recipe.pick;
         let number = recipe.number;
         let width = if f.is_multiple_of(2) { WIDTHS[e as usize % WIDTHS.len()] } else { 1 + e % 128 };
-        match recipe.kind % 20 {
+        match recipe.kind % 22 {
             0 => {
                 let a = self.operand(width, a, number);
                 let dst = self.temp(width);
@@ -293,6 +293,9 @@ impl Builder {
                 let (to, _) = *self.wides.iter().filter(|wide| wide.1 == width).nth(0).expect("it exists");
                 let op = BINARY[c as usize % BINARY.len()];
                 let y = match op {
+                    BinaryOp::Shl | BinaryOp::Shr if d.is_multiple_of(2) => {
+                        Arg::Scalar(Operand::Imm(number % 40 * 8), 16)
+                    }
                     BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sar => Arg::Scalar(self.operand(16, b, number % 300), 16),
                     _ => x.clone(),
                 };
@@ -311,6 +314,8 @@ impl Builder {
                 let op = if c.is_multiple_of(2) { WideOp::ResizeU } else { WideOp::ResizeS };
                 self.insts.push(Inst::Wide { op, dst, args: vec![x] });
             }
+            20 => self.cut(a, b, c),
+            21 => self.put_together(a, b, number),
             16 | 17 if self.open.is_none() => self.fork(a, b, number),
             18 if self.open.is_none() => self.start_loop(),
             _ => {
@@ -320,6 +325,34 @@ impl Builder {
             }
         }
         self.step(c, number);
+    }
+
+    /// Some whole bytes of a wide value, as a temp and as another wide value.
+    fn cut(&mut self, a: u32, b: u32, c: u32) {
+        let (offset, width) = self.wide(a);
+        let lo = 8 * (b % (width / 8));
+        let bits = 8 * (1 + c % ((width - lo) / 8).min(16));
+        let dst = Dest::Temp(self.temp(bits));
+        let args = vec![Arg::Frame(Place::at(offset), width)];
+        self.insts.push(Inst::Wide { op: WideOp::Slice { hi: lo + bits - 1, lo }, dst, args });
+        let [(_, narrow), (to, wide)] = [self.wides[1], self.wides[3]];
+        let lo = 8 * (b % ((wide - narrow) / 8 + 1));
+        let (op, dst) = (WideOp::Slice { hi: lo + narrow - 1, lo }, Dest::Frame(Place::at(self.wides[1].0), narrow));
+        self.insts.push(Inst::Wide { op, dst, args: vec![Arg::Frame(Place::at(to), wide)] });
+    }
+
+    /// 256 bits of 192 and 64.
+    fn put_together(&mut self, a: u32, b: u32, number: u128) {
+        let [(long, width), (to, all)] = [self.wides[3], self.wides[4]];
+        let rest = match a % 3 {
+            0 => Arg::Const(0u32.into(), all - width),
+            _ => Arg::Scalar(self.operand(all - width, b, number), all - width),
+        };
+        let mut args = vec![Arg::Frame(Place::at(if a.is_multiple_of(2) { long } else { to }), width), rest];
+        if b.is_multiple_of(2) {
+            args.reverse();
+        }
+        self.insts.push(Inst::Wide { op: WideOp::Concat, dst: Dest::Frame(Place::at(to), all), args });
     }
 
     /// Ends the current block and gives its number.
