@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from wayname.ilnp.locator_update import Listed
@@ -75,29 +74,37 @@ class Cache:
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self._entries: dict[Names, Entry] = {}
+        self._count = 0
+        self._of_host: dict[NID, dict[NID, Entry]] = {}
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return self._count
 
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(list(self._entries.values()))
+    def of_host(self, nid: NID) -> list[Entry]:
+        """Return the sessions of a host here."""
+        return list(self._of_host.get(nid, {}).values())
 
     def named(self, names: Names) -> Entry | None:
         """Return the session between two identifiers."""
-        return self._entries.get(names)
+        return self._of_host.get(names.local, {}).get(names.peer)
 
     def find(self, names: Names, nonce: bytes) -> Entry | None:
         """Return the session that a packet with a nonce belongs to (section 5.4)."""
-        entry = self._entries.get(names)
+        entry = self.named(names)
         return entry if entry is not None and hmac.compare_digest(entry.nonce_from_peer, nonce) else None
 
     def put(self, entry: Entry) -> None:
         """Keep a session, in the place of the one between the same identifiers if there is one."""
-        if len(self._entries) >= self.capacity and entry.names not in self._entries:
-            raise ValueError(f"the cache holds {self.capacity} sessions already")
-        self._entries[entry.names] = entry
+        if self.named(entry.names) is None:
+            if self._count >= self.capacity:
+                raise ValueError(f"the cache holds {self.capacity} sessions already")
+            self._count += 1
+        self._of_host.setdefault(entry.names.local, {})[entry.names.peer] = entry
 
     def remove(self, names: Names) -> None:
         """Forget a session."""
-        del self._entries[names]
+        peers = self._of_host[names.local]
+        del peers[names.peer]
+        self._count -= 1
+        if not peers:
+            del self._of_host[names.local]

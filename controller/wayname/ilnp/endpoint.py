@@ -5,6 +5,7 @@ It speaks for the hosts behind an edge. Packets and times come in; packets, tabl
 
 from __future__ import annotations
 
+import hmac
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -92,18 +93,16 @@ class Endpoint:
             return
         self._our_locators.subtract(one.locator for one in before.locators)
         if before != host:
-            for entry in self.cache:
-                if entry.names.local == host.nid:
-                    self._updates.move(entry, before, now)
+            for entry in self.cache.of_host(host.nid):
+                self._updates.move(entry, before, now)
 
     def withdraw(self, nid: NID, now: float) -> None:
         """Speak for a host no longer; its sessions are over, and the peers are not told."""
         self._our_locators.subtract(one.locator for one in self._host(nid).locators)
         for names in [names for names in self._admission.setups if names.local == nid]:
             self.discard(names, now)
-        for entry in self.cache:
-            if entry.names.local == nid:
-                self._admission.remove(entry.names, "its host is gone")
+        for entry in self.cache.of_host(nid):
+            self._admission.remove(entry.names, "its host is gone")
         del self._hosts[nid]
 
     def connect(self, local: Vector, peer: Vector, now: float, listed: Iterable[Listed] = ()) -> None:
@@ -211,7 +210,7 @@ class Endpoint:
         nonce = nonce_of(packet)
         if upper.number == ipv6.ICMPV6 and upper.is_whole and upper.data[:1]:
             kind = upper.data[0]
-            if kind == icmpv6.PARAMETER_PROBLEM:
+            if kind == icmpv6.PARAMETER_PROBLEM and upper.data[1:2] == bytes([UNRECOGNISED_OPTION]):
                 self._take_problem(icmpv6.Message.decode(packet), now)
                 return
             if kind in (SESSION_REQUEST, LOCATOR_UPDATE):
@@ -249,7 +248,7 @@ class Endpoint:
         own = entry.nonce_to_peer if entry is not None else setup.nonce if setup is not None else None
         if message.destination_nonce is None:
             self._take_request(names, arrival, now)
-        elif message.destination_nonce == own:
+        elif own is not None and hmac.compare_digest(message.destination_nonce, own):
             if entry is not None and message.source_nonce != entry.nonce_from_peer:
                 raise ForgeryError("a message of a handshake whose source nonce is not the peer's")
             trigger = {
@@ -333,7 +332,7 @@ class Endpoint:
         asked_from, asked = Vector.of(quoted.source), Vector.of(quoted.destination)
         names = Names(asked_from.nid, asked.nid)
         setup = self._admission.setups.get(names)
-        if message.code != UNRECOGNISED_OPTION or quoted.encode()[at : at + 1] != bytes([NONCE_OPTION]):
+        if quoted.encode()[at : at + 1] != bytes([NONCE_OPTION]):
             raise MessageError("an ICMPv6 error that says nothing of the nonce option")
         if setup is None or nonce_of(quoted) != setup.nonce:
             raise ForgeryError("an ICMPv6 error about a request that was not sent")
