@@ -72,7 +72,8 @@ class Checks:
         way.unanswered = 0
         way.due = now + self._period(watched, way) * self._rng.uniform(*JITTER)
         if not way.verified:
-            way.verified, way.since = True, now
+            way.verified = way.reached = True
+            way.since = now
             self._outputs.append(Verified(watched.name, way.pair))
         self._go_back(watched, way, now)
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from wayname.edge.timers import Timers
 from wayname.reap.checks import Checks
 from wayname.reap.machine import Machine, Sign
-from wayname.reap.outputs import Check, Dropped, KeepaliveWanted, Output
+from wayname.reap.outputs import Check, Dropped, KeepaliveWanted, Move, Output
 from wayname.reap.prober import Prober
 from wayname.reap.rate import Rate
 from wayname.reap.states import State, Trigger
@@ -52,7 +52,8 @@ class Reap:
     ) -> None:
         """Look after a context: its pairs, the preferred one first, and the one that its set-up showed to work.
 
-        Called again, it tells what is new; a pair in use that is not verified is probed at once.
+        Called again, it tells what is new, and the pair that packets go by now. If that is gone, they are to go by a
+        verified one, or else stay where they are until one is found: a peer that says it is elsewhere may not be.
         """
         watched = self._watched.get(name)
         if watched is None:
@@ -60,14 +61,19 @@ class Reap:
             watched = Watched(name, peer_tag, timing, current, ways, now)
             self._watched[name] = watched
             if current in ways:
-                ways[current].verified, ways[current].since = True, now
+                ways[current].verified = ways[current].reached = True
+                ways[current].since = now
         else:
             watched.peer_tag, watched.timing = peer_tag, timing
             if list(watched.ways) != list(pairs):
                 watched.set_pairs(pairs, now)
                 watched.order = tuple(pair for pair in watched.order if pair in watched.ways)
                 watched.order += tuple(pair for pair in pairs if pair not in watched.order)
-            self._go_to(watched, current, "its path was changed", now)
+            if current in watched.ways:
+                self._go_to(watched, current, "its path was changed", now)
+            else:
+                watched.current = current
+                self._leave(watched, "its locators are gone", now)
         self._checks.resume(watched, now)
 
     def forget(self, name: ContextName) -> None:
@@ -142,7 +148,12 @@ class Reap:
         if watched is not None:
             watched.returning = False
             self._checks.note_activity(watched, now)
-            self._go_to(watched, to, "the peer changed its path", now)
+            if watched.has_reached(to.peer):
+                self._go_to(watched, to, "the peer changed its path", now)
+            else:
+                # It may be a third party that the peer wants to have flooded.
+                why = f"nothing proves yet that the peer is reached at {to.peer}"
+                self._outputs.append(Move(name, watched.current, why))
 
     def heard(self, name: ContextName, now: float) -> None:
         """The switch: a packet of the peer came (HEARD)."""
@@ -202,6 +213,16 @@ class Reap:
         watched.current, watched.moved = pair, now
         if pair not in watched.verified:
             self._machine.fire(watched, Trigger.DOUBT, Sign(why), now)
+
+    def _leave(self, watched: Watched, why: str, now: float) -> None:
+        """Leave a pair that is gone."""
+        pair = next((way.pair for way in watched.ways.values() if way.verified), None)
+        if pair is None:
+            if watched.state is State.OPERATIONAL:
+                self._machine.fire(watched, Trigger.PAIR_FAILED, Sign(why, failed=watched.current), now)
+            return
+        watched.current, watched.moved, watched.returning = pair, now, pair != watched.preferred
+        self._outputs.append(Move(watched.name, pair, why))
 
     def _take_probe(self, watched: Watched, message: Probe, pair: Pair, now: float) -> None:
         question = message.sent[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from ipaddress import IPv6Address
 
 from wayname.reap.states import State
 from wayname.reap.timing import Timing
@@ -35,6 +36,8 @@ class Way:
     pair: Pair
     due: float  # to be checked, unless it is in use
     verified: bool = False
+    # Whether the peer was ever reached by it: its locator does not mind our packets (RFC 5534, section 8).
+    reached: bool = False
     since: float = 0.0
     failed: float = float("-inf")
     unanswered: int = 0  # checks in a row
@@ -94,6 +97,10 @@ class Watched:
     def verified(self) -> frozenset[Pair]:
         """The pairs that are proven to work."""
         return frozenset(way.pair for way in self.ways.values() if way.verified)
+
+    def has_reached(self, locator: IPv6Address) -> bool:
+        """Tell whether the peer was ever reached at a locator."""
+        return any(way.reached and way.pair.peer == locator for way in self.ways.values())
 
     def set_pairs(self, pairs: Iterable[Pair], now: float) -> None:
         """Have these pairs; what is known of those that stay is kept, others are due at once."""

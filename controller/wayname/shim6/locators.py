@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from wayname.identity.errors import ProofError
-from wayname.identity.parameters import Parameters, Prover
+from wayname.identity.parameters import Parameters, Prover, sec_of
 from wayname.shim6.context import Known, LocalHost, option_of
 from wayname.shim6.errors import ErrorCode
 from wayname.shim6.options import (
@@ -42,19 +42,25 @@ class LocatorError(ProofError):
         self.at = at
 
 
-def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
-    """Add to what is known what options prove; nothing is learnt from options that do not prove all they say."""
+def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_sec: int = 0) -> Known:
+    """Add to what is known what options prove; nothing is learnt from options that do not prove all they say.
+
+    Sec is part of the address, so a host cannot be impersonated with less than its own; `least_sec` refuses hosts that
+    chose to be easier to impersonate.
+    """
     told = option_of(options, CgaParameters)
     parameters = Parameters.decode(told.parameters) if told is not None else known.parameters
     prover = Prover(parameters) if parameters is not None else None
     if told is not None and prover is not None:
+        if sec_of(ulid) < least_sec:
+            raise ProofError(f"{ulid} has Sec {sec_of(ulid)}, but at least {least_sec} is asked for")
         prover.prove(ulid)
     listed = option_of(options, LocatorList)
     locators, preferences = known.locators, known.preferences
     if listed is not None:
         if prover is None:
             raise ProofError(f"a list of locators of {ulid}, but no parameters that prove any")
-        _prove_list(listed, prover, option_of(options, CgaSignature))
+        _prove_list(ulid, listed, prover, option_of(options, CgaSignature))
         locators = frozenset(locator.address for locator in listed.locators)
         if known.listed is None or known.listed.generation != listed.generation:
             preferences = None
@@ -101,13 +107,14 @@ def _signed(listed: LocatorList) -> bytes:
     return SHIM6_TAG + listed.generation.to_bytes(GENERATION_OCTETS) + b"".join(locators)
 
 
-def _prove_list(listed: LocatorList, prover: Prover, signature: CgaSignature | None) -> None:
+def _prove_list(ulid: IPv6Address, listed: LocatorList, prover: Prover, signature: CgaSignature | None) -> None:
     """Raise unless every locator of a list is proved by the method that it names."""
     signed = False
     for index, locator in enumerate(listed.locators):
         try:
             match locator.verification:
                 case Verification.HBA:
+                    _check_sec(ulid, locator.address)
                     prover.prove_member(locator.address)
                 case Verification.CGA:
                     # One signature is over all of them.
@@ -121,6 +128,12 @@ def _prove_list(listed: LocatorList, prover: Prover, signature: CgaSignature | N
             raise LocatorError(
                 ErrorCode.VERIFICATION_METHOD, OptionType.LOCATOR_LIST, at, f"{locator.address}: {error}"
             ) from error
+
+
+def _check_sec(ulid: IPv6Address, locator: IPv6Address) -> None:
+    """Raise if a locator of a set claims less than the identity: it costs less to forge."""
+    if sec_of(locator) < sec_of(ulid):
+        raise ProofError(f"it has Sec {sec_of(locator)}, less than the {sec_of(ulid)} of the identity {ulid}")
 
 
 def _prove_signature(listed: LocatorList, parameters: Parameters, signature: CgaSignature | None) -> None:
