@@ -239,7 +239,7 @@
 #define LOCATOR_PAIRS_COUNTER_ID        0x13000C04
 #define PATHS_COUNTER_ID                0x13000C05
 
-// Watching sessions: next free table 0x02000D02, action 0x01000D03, direct counter 0x13000D02, register 0x16000D09.
+// Watching sessions and pairs: next free table 0x02000D02, action 0x01000D03, direct counter 0x13000D02, register 0x16000D0D.
 #define BACKUPS_TABLE_ID                0x02000D01
 
 #define NEXT_PATH_ACTION_ID             0x01000D01
@@ -255,6 +255,10 @@
 #define SESSION_KEPT_REGISTER_ID        0x16000D06
 #define SESSION_REPORTED_REGISTER_ID    0x16000D07
 #define SESSION_PEER_PATHS_REGISTER_ID  0x16000D08
+#define PAIR_ADDRESSES_REGISTER_ID      0x16000D09
+#define PAIR_BEGAN_REGISTER_ID          0x16000D0A
+#define PAIR_SEEN_REGISTER_ID           0x16000D0B
+#define PAIR_BYTES_REGISTER_ID          0x16000D0C
 
 // Whose hosts: next free table 0x02000E04, action 0x01000E07, direct counter 0x13000E04.
 #define PROXIED_SOURCES_TABLE_ID        0x02000E01

@@ -172,6 +172,15 @@ struct news_t {
     bit<48> age;                    // microseconds
 }
 
+// Two addresses without a session that are worth one, for the controller.
+struct pair_t {
+    bool active;
+    ipv6_address_t source;
+    ipv6_address_t destination;
+    bit<32> bytes;
+    bit<48> age;                    // microseconds
+}
+
 const bit<8> ENCAPSULATE_NONE           = 0;
 const bit<8> ENCAPSULATE_INLINE         = 1;
 const bit<8> ENCAPSULATE_TUNNEL         = 2;
@@ -223,6 +232,7 @@ struct metadata_t {
     shim6_t shim6;
     session_t session;
     news_t news;
+    pair_t pair;
     encapsulation_t encapsulation;
     interface_t interface;
     next_t next;
@@ -261,6 +271,15 @@ struct session_news_t {
     path_t path_from;
     path_t path_to;
     bit<48> age;                    // microseconds since the first packet that was not answered
+}
+
+// Two addresses that exchange enough to be worth a session, for the controller.
+@name("pair_active")
+struct pair_active_t {
+    ipv6_address_t source;
+    ipv6_address_t destination;
+    bit<32> bytes;
+    bit<48> age;                    // microseconds
 }
 
 // The packet ends here.

@@ -101,6 +101,7 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
             if (chosen) {
                 places.write(session, place);
                 unanswered.write(session, 0);
+                watched.write(session, 0);
                 first = 0;
             }
             meta.session.path = place[3:0];

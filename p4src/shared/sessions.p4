@@ -58,6 +58,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     SessionPaths() session_paths;
     PutPayloadHeaderOn() put_payload_header_on;
     TakePayloadHeaderOff() take_payload_header_off;
+    WatchedPairs() watched_pairs;
 
     apply {
         if (!meta.settled && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
@@ -71,8 +72,12 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                     session_liveness.apply(hdr, meta);
                 }
             }
-            if (meta.settled || meta.session.number == 0) {
-                // Not a session's, or it ends here.
+            if (meta.settled) {
+                // It ends here.
+            } else if (meta.session.number == 0) {
+                if (meta.session.direction == SESSION_SENT && meta.session.enough_bytes | meta.session.enough_time != 0) {
+                    watched_pairs.apply(hdr, meta);
+                }
             } else if (meta.session.request == PACKET_OUT_CHECK) {
                 drop(meta, DROP_CHECKED);
             } else if (meta.session.direction == SESSION_SENT) {

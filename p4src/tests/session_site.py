@@ -43,10 +43,12 @@ class Session:
     spread: int = 0
     mode: int = 0
     watched: bool = True
+    send_timeout: int = SEND_TIMEOUT
+    keepalive: int = KEEPALIVE
 
     def identities(self) -> Entry:
         chosen = {"session": self.number, "path": self.path, "generation": self.generation}
-        timers = (SEND_TIMEOUT, KEEPALIVE) if self.watched else (0, 0)
+        timers = (self.send_timeout, self.keepalive) if self.watched else (0, 0)
         rest = {"spread": self.spread, "send_timeout": timers[0], "keepalive": timers[1], "mode": self.mode}
         return Entry("identities", {"local": LOCAL, "remote": REMOTE}, "send_in_session", {**chosen, **rest})
 

@@ -54,9 +54,14 @@ class SiteSwitch:
         assert all(code == 0 for code, _ in result), result
 
     def add(
-        self, table: str, action: str, keys: Mapping[str, int | str], parameters: Mapping[str, int | str] | None = None
+        self,
+        table: str,
+        action: str,
+        keys: Mapping[str, int | str],
+        parameters: Mapping[str, int | str] | None = None,
+        kind: p4r.Update.Type.ValueType = p4r.Update.INSERT,
     ) -> None:
-        update = p4r.Update(type=p4r.Update.INSERT)
+        update = p4r.Update(type=kind)
         entry = update.entity.table_entry
         entry.table_id = self.tables[table].preamble.id
         for field in self.tables[table].match_fields:

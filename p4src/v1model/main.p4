@@ -31,6 +31,7 @@
 #include "../shared/session_liveness.p4"
 #include "../shared/session_paths.p4"
 #include "../shared/shim6_payload.p4"
+#include "../shared/watched_pairs.p4"
 #include "../shared/sessions.p4"
 #include "../shared/segment_policies.p4"
 #include "../shared/source_routes.p4"

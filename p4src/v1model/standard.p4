@@ -85,6 +85,9 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
                 meta.news.kind, meta.session.number, meta.news.path_from, meta.news.path_to, meta.news.age
             });
         }
+        if (meta.pair.active) {
+            digest<pair_active_t>(1, { meta.pair.source, meta.pair.destination, meta.pair.bytes, meta.pair.age });
+        }
         // A copy of the packet as it arrived, whatever has become of it here.
         if (meta.punt != PUNT_NONE) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);

@@ -36,7 +36,9 @@ from small_site import HOST, Entry, error_about
 
 
 class SessionTest(EdgeTest):
-    """A test with a session whose answers nobody waits for."""
+    """A test with a session; unless a test says otherwise, nobody waits for its answers."""
+
+    session = Session(watched=False, generation=0)
 
     def hold(self, entries: Iterable[Entry]) -> None:
         """Insert entries."""
@@ -48,10 +50,19 @@ class SessionTest(EdgeTest):
         entry = session.identities()
         self.entries.modify(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters))
 
+    def told(self, digest: str) -> list[bytes]:
+        """The members of the next digest of a kind; one of another kind may be left from an earlier test."""
+        wanted = self.target.schema.digests[digest].id
+        while (message := self.target.next("digest")) is not None:
+            if message.digest.digest_id == wanted:
+                (data,) = message.digest.data
+                return [member.bitstring for member in data.struct.members]
+        raise AssertionError(f"{digest}: nothing is told")
+
     def setUp(self) -> None:
-        """Set the session up, on its plain path."""
+        """Set the session up."""
         super().setUp()
-        self.hold(Session(watched=False, generation=0).entries())
+        self.hold(self.session.entries())
 
 
 class ByEachPath(SessionTest):

@@ -1,0 +1,170 @@
+"""Whether sessions are answered. Times are a microsecond or an hour: the rest needs a clock of the test's own."""
+
+from dataclasses import replace
+
+import finsy as fy
+from carriers import hop_less, ipv6
+from session_cases import INWARD, OUTWARD
+from session_site import (
+    HOLD,
+    LOCAL,
+    LOCAL_1,
+    PEERS_TAG,
+    REMOTE,
+    REMOTE_1,
+    Session,
+    came_by,
+    from_host,
+    in_by,
+    out_by,
+    sent_by,
+    to_host,
+)
+from shim6_layers import SHIM6, Shim6Keepalive
+from suites.sessions import SessionTest
+
+LONG = 2**32 - 1
+WATCH, SILENT, LEFT_PATH, UNANSWERED = 1, 2, 3, 4
+# Registers remember what earlier tests did: each has a session of its own, and begins with another generation.
+FIRST = Session(number=100, send_timeout=0, keepalive=0)
+
+
+class LivenessTest(SessionTest):
+    """A test with a session that somebody waits for."""
+
+    session = FIRST
+
+    def setUp(self) -> None:
+        """Let the generation that the test begins with be a new one."""
+        super().setUp()
+        self.goes(0)
+        self.session = replace(self.session, generation=2)
+
+    def goes(self, path: int) -> None:
+        """A packet of the host goes by this path."""
+        port = 5 if path == 2 else 4
+        self.passes(1, from_host(OUTWARD), port, out_by(port, hop_less(sent_by(path, OUTWARD))))
+
+    def comes(self) -> None:
+        """A packet of the peer comes."""
+        self.passes(4, in_by(4, came_by(1, INWARD)), 1, to_host(hop_less(INWARD)))
+
+    def ask_for_news(self) -> None:
+        """From now on digests tell what becomes of sessions."""
+        self.entries.add(fy.P4DigestEntry("session_news", max_list_size=1, ack_timeout_ns=0))
+
+    def news(self) -> list[int]:
+        """The next of this test's session: kind, session, paths."""
+        while True:
+            news = [int.from_bytes(member) for member in self.told("session_news")[:4]]
+            if news[1] == self.session.number:
+                return news
+
+
+class LeavesThePath(LivenessTest):
+    """The packet that finds nothing answered goes by the backup; the controller is told."""
+
+    session = replace(FIRST, number=101)
+
+    def runTest(self) -> None:
+        self.hold([self.session.backup(0, 2)])
+        self.ask_for_news()
+        self.use(replace(self.session, send_timeout=1))
+        self.goes(0)
+        self.assertEqual(self.news(), [WATCH, 101, 0, 0])
+        self.goes(2)
+        self.assertEqual(self.news(), [LEFT_PATH, 101, 0, 2])
+        self.use(replace(self.session, send_timeout=LONG))
+        self.goes(2)
+        self.use(replace(self.session, send_timeout=LONG, generation=3, path=1))
+        self.goes(1)
+
+
+class HasNoBackup(LivenessTest):
+    """It stays, and the controller is told."""
+
+    session = replace(FIRST, number=102)
+
+    def runTest(self) -> None:
+        self.ask_for_news()
+        self.use(replace(self.session, send_timeout=1))
+        self.goes(0)
+        self.assertEqual(self.news()[0], WATCH)
+        self.goes(0)
+        self.assertEqual(self.news(), [UNANSWERED, 102, 0, 0])
+
+
+class IsAnswered(LivenessTest):
+    """What is answered is not left."""
+
+    session = replace(FIRST, number=103)
+
+    def runTest(self) -> None:
+        self.hold([self.session.backup(0, 2)])
+        self.use(replace(self.session, send_timeout=1))
+        for _ in range(4):
+            self.goes(0)
+            self.comes()
+
+
+class OnlyAsked(LivenessTest):
+    """A question of the controller finds it out, too."""
+
+    session = replace(FIRST, number=104)
+
+    def runTest(self) -> None:
+        self.hold([self.session.backup(0, 2)])
+        self.use(replace(self.session, send_timeout=1))
+        self.ask_for_news()
+        self.goes(0)
+        self.assertEqual(self.news(), [WATCH, 104, 0, 0])
+        self.verify([self.out("CHECK", from_host(ipv6(59, b"", LOCAL, REMOTE)), 1)], dropped={"DROP_CHECKED": 1})
+        self.assertEqual(self.news(), [LEFT_PATH, 104, 0, 2])
+        self.goes(2)
+
+
+class KeptAlive(LivenessTest):
+    """By the path in use, once, and only where something was heard and nothing sent."""
+
+    session = replace(FIRST, number=105, keepalive=1)
+
+    def runTest(self) -> None:
+        self.use(replace(self.session, path=1))
+        self.goes(1)
+        body = bytes(Shim6Keepalive(tag=PEERS_TAG))
+        keepalive = self.out("KEEPALIVE", from_host(ipv6(SHIM6, body, LOCAL, REMOTE)), 1)
+        self.verify([keepalive], dropped={"DROP_KEEPALIVE_NOT_DUE": 1})
+        self.comes()
+        self.verify([keepalive], [(4, out_by(4, hop_less(ipv6(SHIM6, body, LOCAL_1, REMOTE_1))))])
+        self.verify([keepalive], dropped={"DROP_KEEPALIVE_NOT_DUE": 1})
+        self.use(replace(self.session, path=1, keepalive=LONG))
+        self.comes()
+        self.verify([keepalive], dropped={"DROP_KEEPALIVE_NOT_DUE": 1})
+
+
+class Held(LivenessTest):
+    """The controller gets copies of what may be lost."""
+
+    session = replace(FIRST, number=106)
+
+    def runTest(self) -> None:
+        self.use(replace(self.session, send_timeout=1, mode=HOLD))
+        self.goes(0)
+        leaves = [(4, out_by(4, hop_less(OUTWARD)))]
+        copy = self.punt("PUNT_SESSION_HELD", 1, 1, from_host(OUTWARD))
+        self.verify([(1, from_host(OUTWARD))], leaves, [copy])
+        self.comes()
+        self.goes(0)
+
+
+class ThePairIsTold(SessionTest):
+    """Two addresses without a session that exchange enough."""
+
+    def runTest(self) -> None:
+        self.entries.add(fy.P4DigestEntry("pair_active", max_list_size=1, ack_timeout_ns=0))
+        proxy = self.entries.entry("proxied_sources", {"source": "2001:db8:1::/48"}, "proxy", bytes=1, time=0)
+        self.entries.modify(proxy)
+        packet = ipv6(17, bytes(60), LOCAL, REMOTE_1)
+        self.passes(1, from_host(packet), 4, out_by(4, hop_less(packet)))
+        source, destination, size, _ = self.told("pair_active")
+        self.assertEqual((source, destination, int.from_bytes(size)), (packet[8:24], packet[24:40], 100))
