@@ -87,7 +87,8 @@ def changed(changes: Changes, change: Change) -> Changes:
 async def carry_out(running: Running, after: Changes) -> None:
     """Have the switch do as it is wanted now; what the switch refuses is undone."""
     before, last = running.changes, running.events.last
-    current = after.read()
+    # Thousands of prefixes take some tenths of a second, in which next hops want to be probed.
+    current = await asyncio.to_thread(after.read)
     after.save()
     await (await running.command(SetEncapsulation(current))).wait()
     failed = [
