@@ -10,7 +10,7 @@ from edge_key import load_key
 from identities.site import FIXED, NEW, A, B, site
 
 from wayname.config import parse_config
-from wayname.edge.boundary import FindModifier, Json, ModifierFound, PacketIn, Remember
+from wayname.edge.boundary import FindModifier, Json, ModifierFound, Output, PacketIn, Remember
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
@@ -51,15 +51,17 @@ class Desk:
         self.manager.start(self.now)
         self.settle()
 
-    def settle(self) -> None:
-        """Take note of what is written down and searched for."""
-        for output in self.outputs.take():
+    def settle(self) -> list[Output]:
+        """Take note of what is written down and searched for; return all that came out."""
+        outputs = self.outputs.take()
+        for output in outputs:
             if isinstance(output, Remember):
                 self.remembered[output.key] = output.value
                 if output.value is None:
                     del self.remembered[output.key]
             elif isinstance(output, FindModifier):
                 self.searches.append(output)
+        return outputs
 
     def arrival(self, address: IPv6Address, vlan: int = 10) -> Arrival:
         """A neighbour advertisement of a host."""
