@@ -95,8 +95,8 @@ class Desk:
             if entry.table_id == "mapped_sources":
                 assert entry.action.name == "map_source"
                 sources[IPv6Address(entry["source"])] = IPv6Address(entry.action.args["identity"])
-            else:
-                assert (entry.table_id, entry.action.name) == ("mapped_destinations", "map_destination")
+            elif entry.table_id == "mapped_destinations":
+                assert entry.action.name == "map_destination"
                 destinations[IPv6Address(entry["destination"])] = IPv6Address(entry.action.args["host"])
         assert {host: identity for identity, host in destinations.items()} == sources
         return sources

@@ -7,13 +7,24 @@ from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 from identities.site import FIXED, NEW, SITE, A, B, DhcpHost, site
-from rig import Host, Rig
+from rig import Host, Rig, messages
 
 from wayname.shim6.context import Known, LocalHost
 from wayname.shim6.locators import learn
 from wayname.shim6.options import CgaSignature, LocatorList, Verification
-from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, INFINITY, Prefix, RouterAdvertisement
+from wayname.wire.discovery import (
+    ALL_NODES,
+    HOP_LIMIT,
+    INFINITY,
+    NeighbourAdvertisement,
+    NeighbourSolicitation,
+    Prefix,
+    RouterAdvertisement,
+    decode,
+)
+from wayname.wire.icmpv6 import UNREACHABLE
 from wayname.wire.ipv6 import ICMPV6
+from wayname.wire.mac import solicited_node
 
 UPLINKS = 'uplinks = ["isp"]'
 HOUR = 3600
@@ -236,6 +247,57 @@ def test_what_was_told_stays_after_a_restart() -> None:
     rig.advance(24 * HOUR + 1)
     (host,) = rig.edge.identities.told.values()
     assert prefixes_of(host) == {A, B}
+
+
+def entries_of(rig: Rig) -> dict[str, set[IPv6Network]]:
+    """What stands in tables about the new prefix."""
+    addresses = {IPv6Network(int(str(each["target"]))) for each in rig.entries("own_addresses") if each["vlan"] == 100}
+    found = {"own_addresses": {address for address in addresses if address.subnet_of(NEW)}}
+    for table, key in (
+        ("routes", "destination"),
+        ("proxied_sources", "source"),
+        ("proxied_destinations", "destination"),
+    ):
+        keys = [each[key] for each in rig.entries(table)]
+        found[table] = {IPv6Network(each) for each in keys if isinstance(each, tuple)} & {NEW}
+    return found
+
+
+def test_the_switch_takes_what_is_for_hosts_in_the_prefix_and_answers_for_them() -> None:
+    rig, provider, told = site_with_host()
+    provider.advertise(PREFIX)
+    (locator,) = [each for each in told.last.locators if each in NEW]
+    network = IPv6Network(locator)
+    assert entries_of(rig) == {
+        "own_addresses": {network},
+        "routes": {NEW},
+        "proxied_sources": {NEW},
+        "proxied_destinations": {NEW},
+    }
+    question = NeighbourSolicitation(locator, provider.mac).message()
+    sent = provider.multicast(question.packet(provider.addresses[0], solicited_node(locator), HOP_LIMIT))
+    (answer,) = provider.heard(sent)
+    said = decode(answer)
+    assert isinstance(said, NeighbourAdvertisement)
+    assert (said.target, said.target_mac, said.override) == (locator, provider.router.mac, True)
+    # Without a session it is for nobody, and does not go back where it came from.
+    (error,) = messages(provider.heard(provider.ping(locator)))
+    assert error.type == UNREACHABLE
+    other = NeighbourSolicitation(NEW[9], provider.mac).message()
+    asked = provider.multicast(other.packet(provider.addresses[0], solicited_node(NEW[9]), HOP_LIMIT))
+    assert provider.heard(asked) == []
+    rig.advance(24 * HOUR + 1)
+    assert all(not found for found in entries_of(rig).values())
+
+
+def test_a_prefix_that_the_provider_routes_to_the_edge_needs_no_answers() -> None:
+    rig, provider, _ = site_with_host()
+    provider.advertise(replace(PREFIX, on_link=False))
+    assert entries_of(rig)["own_addresses"] == set()
+    assert entries_of(rig)["proxied_destinations"] == {NEW}
+    before = entries_of(rig)
+    rig.restart_both()
+    assert entries_of(rig) == before
 
 
 def test_an_uplink_that_is_not_configured_any_more() -> None:

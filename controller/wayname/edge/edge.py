@@ -186,7 +186,8 @@ class Edge:
         match discovery.decode(arrival.packet):
             case NeighbourSolicitation() as asked:
                 self.neighbours.asked(arrival, asked.source_mac, now)
-                self.routers.solicited(arrival, asked, self.encapsulation.is_segment(asked.target))
+                of_host = self.identities and self.identities.answers(arrival.interface.vlan, asked.target)
+                self.routers.solicited(arrival, asked, bool(of_host) or self.encapsulation.is_segment(asked.target))
                 self._seen(arrival, now)
             case NeighbourAdvertisement() as said:
                 self._seen(arrival, now)

@@ -78,10 +78,10 @@ class Routers:
         for interface in self._config.interfaces:
             self._timers.cancel((interface.vlan, None))
 
-    def solicited(self, arrival: Arrival, asked: NeighbourSolicitation, is_segment: bool) -> None:
-        """A neighbour asks for an address of the router (section 7.2.4); a segment is one as well."""
+    def solicited(self, arrival: Arrival, asked: NeighbourSolicitation, is_ours: bool) -> None:
+        """A neighbour asks for an address of the router (section 7.2.4), or another that the edge has: `is_ours`."""
         interface = arrival.interface
-        if not is_segment and asked.target not in answered_addresses(interface):
+        if not is_ours and asked.target not in answered_addresses(interface):
             return
         # An anycast address is not this router's alone (section 7.2.7).
         said = NeighbourAdvertisement(
@@ -89,7 +89,7 @@ class Routers:
             interface.mac,
             router=True,
             solicited=arrival.packet.source != UNSPECIFIED,
-            override=is_segment or interface.owns(asked.target),
+            override=is_ours or interface.owns(asked.target),
         ).message()
         if arrival.packet.source == UNSPECIFIED:
             # Somebody is about to take our address: it hears that it is taken.

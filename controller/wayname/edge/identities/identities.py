@@ -18,6 +18,7 @@ from wayname.edge.identities.identity import Identity
 from wayname.edge.identities.leases import Leases
 from wayname.edge.identities.mappings import Mappings
 from wayname.edge.identities.prefixes import Prefixes
+from wayname.edge.identities.reachability import Reachability
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
 from wayname.identity.key_files import public_half
@@ -53,6 +54,7 @@ class HostIdentities:
         self._announcements = Announcements(key, outputs, self._serve, self._note)
         self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
         self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
+        self._reachability = Reachability(config, outputs)
         self._leases = Leases(self.book, outputs, self._changed)
         self._mappings = Mappings(self.book, self.prefixes, outputs, self._changed)
         self._server = DhcpServer(DUID_LL + config.interfaces[0].mac.packed, self._leases)
@@ -67,6 +69,7 @@ class HostIdentities:
             self._leases.start(link, now)
             self._mappings.start(link, now)
             self._mappings.prefixes_changed(link, now)
+            self._reachability.take(link.name, self.prefixes.learned(link))
         for identity in list(self.book):
             self._changed(identity, now)
 
@@ -116,6 +119,10 @@ class HostIdentities:
         """Return when a lease ends; None if it is none, or has ended."""
         return self._leases.end(identity)
 
+    def answers(self, vlan: int, address: IPv6Address) -> bool:
+        """Whether the edge says on an uplink that it has an address of a host."""
+        return self._reachability.answers(vlan, address)
+
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
         times = (self.prefixes.next_timer(), self._leases.next_timer())
@@ -151,17 +158,22 @@ class HostIdentities:
 
     def _discarded(self, identity: Identity) -> None:
         self._announcements.withdraw(identity)
+        self._reachability.withdraw(identity)
 
     def _changed(self, identity: Identity, now: float) -> None:
-        self._announcements.announce(identity, self.prefixes.valid(self._link_of(identity)), now)
+        link = self._link_of(identity)
+        if identity.addresses:
+            self._reachability.answer_for(identity, self.prefixes.learned(link))
+        self._announcements.announce(identity, self.prefixes.valid(link), now)
 
     def _prefixes_changed(self, link: HostLink, now: float) -> None:
         self.book.prepare(link, self.prefixes.valid(link))
+        self._reachability.take(link.name, self.prefixes.learned(link))
         self._mappings.prefixes_changed(link, now)
         self._mappings.ready(link, now)
         for identity in list(self.book):
             if identity.link == link.name:
-                self._announcements.announce(identity, self.prefixes.valid(link), now)
+                self._changed(identity, now)
 
     def _link_of(self, identity: Identity) -> HostLink:
         return next(link for link in self.config.links if link.name == identity.link)

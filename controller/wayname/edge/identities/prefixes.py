@@ -39,8 +39,9 @@ class Learned:
 
     network: IPv6Network
     uplink: int
-    preferred: float
-    valid: float
+    on_link: bool  # of the uplink
+    preferred: float = 0.0
+    valid: float = 0.0
 
     @property
     def is_for_ever(self) -> bool:
@@ -161,7 +162,7 @@ class Prefixes:
         if known is None:
             if not prefix.valid or len(learned) >= MOST_LEARNED:
                 return
-            known = learned[prefix.network] = Learned(prefix.network, uplink, 0, 0)
+            known = learned[prefix.network] = Learned(prefix.network, uplink, prefix.on_link)
             text = f"the provider on {self._name(uplink)} gives {link.name} {prefix.network}"
             self._outputs.event(now, "prefix.new", prefix.network, text)
             fresh = True
@@ -218,7 +219,12 @@ class Prefixes:
     def _note(self, name: str, learned: Learned, said: Prefix) -> None:
         """Write down what was said, if it is something else than before."""
         key = f"{PREFIX} {name} {learned.network}"
-        written: Json = {"uplink": learned.uplink, "valid": said.valid, "preferred": said.preferred}
+        written: Json = {
+            "uplink": learned.uplink,
+            "on_link": said.on_link,
+            "valid": said.valid,
+            "preferred": said.preferred,
+        }
         if self._remembered.get(key) != written:
             self._remembered[key] = written
             self._outputs.remember(key, written)
@@ -230,15 +236,16 @@ class Prefixes:
                 _, name, text = key.split()
                 assert isinstance(written, dict)
                 uplink, valid, preferred = (int(str(written[word])) for word in ("uplink", "valid", "preferred"))
-                prefix = Prefix(IPv6Network(text), valid, preferred)
+                prefix = Prefix(IPv6Network(text), valid, preferred, on_link=bool(written["on_link"]))
             except (AssertionError, KeyError, ValueError) as error:
                 raise RecordError(f"{key!r} is written down in a form that cannot be read ({error})") from None
             link = next((link for link in self._identities.links if link.name == name), None)
             if link is None or uplink not in link.uplinks or not self._may_be_learned(prefix) or not valid:
                 self._outputs.remember(key, None)
                 continue
-            until = _until(preferred, now) if preferred else 0
-            learned = self._learned[name][prefix.network] = Learned(prefix.network, uplink, until, _until(valid, now))
+            learned = Learned(prefix.network, uplink, prefix.on_link, valid=_until(valid, now))
+            learned.preferred = _until(preferred, now) if preferred else 0
+            self._learned[name][prefix.network] = learned
             self._watch(name, learned)
 
     def _name(self, vlan: int) -> str:
