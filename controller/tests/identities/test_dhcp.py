@@ -233,6 +233,20 @@ def test_searches_go_on_until_enough_is_prepared() -> None:
     assert rig.edge.identities.book.prepared(rig.edge.identities.config.links[0]) == 3
 
 
+@pytest.mark.parametrize("changed", [site(form="cga"), site(sec=1)])
+def test_another_form_or_strength_is_for_hosts_to_come(changed: str) -> None:
+    rig = Rig(site())
+    host = DhcpHost(rig, 0x11)
+    (address,) = host.join()
+    rig.restart_both(changed)
+    if rig.searches:
+        rig.search()
+    assert host.ask("renew").leases == {address: (600, 900)}
+    (other,) = DhcpHost(rig, 0x12).join()
+    assert rig.edge.identities is not None
+    assert rig.edge.identities.config.sec == int(other) >> 61 & 7
+
+
 def test_another_key_begins_a_new_book() -> None:
     rig = Rig(site())
     (address,) = DhcpHost(rig, 0x11).join()

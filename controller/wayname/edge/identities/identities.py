@@ -52,9 +52,9 @@ class HostIdentities:
         # Who is told of a host that is new, or has other locators.
         self.serve = serve
         self._announcements = Announcements(key, outputs, self._serve, self._note)
+        self._reachability = Reachability(config, outputs)
         self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
         self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
-        self._reachability = Reachability(config, outputs)
         self._leases = Leases(self.book, outputs, self._changed)
         self._mappings = Mappings(self.book, self.prefixes, outputs, self._changed)
         self._server = DhcpServer(DUID_LL + config.interfaces[0].mac.packed, self._leases)
