@@ -314,6 +314,9 @@ async def test_openapi_describes_every_answer(client: httpx.AsyncClient) -> None
         "/v1/ioam/traces",
         "/v1/ioam/namespaces",
         "/v1/ioam/records",
+        "/v1/sessions",
+        "/v1/sessions/{number}",
+        "/v1/sessions/{number}/move",
         "/metrics",
     }
     assert {"Status", "Port", "Host", "Route", "Table", "Drop", "Event", "Problem"} <= set(

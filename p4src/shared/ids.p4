@@ -239,7 +239,7 @@
 #define LOCATOR_PAIRS_COUNTER_ID        0x13000C04
 #define PATHS_COUNTER_ID                0x13000C05
 
-// Watching sessions and pairs: next free table 0x02000D02, action 0x01000D03, direct counter 0x13000D02, register 0x16000D0D.
+// Watching sessions and pairs: next free table 0x02000D02, action 0x01000D03, direct counter 0x13000D02, register 0x16000D0E.
 #define BACKUPS_TABLE_ID                0x02000D01
 
 #define NEXT_PATH_ACTION_ID             0x01000D01
@@ -259,6 +259,7 @@
 #define PAIR_BEGAN_REGISTER_ID          0x16000D0A
 #define PAIR_SEEN_REGISTER_ID           0x16000D0B
 #define PAIR_BYTES_REGISTER_ID          0x16000D0C
+#define SESSION_MOVED_REGISTER_ID       0x16000D0D
 
 // Whose hosts: next free table 0x02000E04, action 0x01000E07, direct counter 0x13000E04.
 #define PROXIED_SOURCES_TABLE_ID        0x02000E01

@@ -162,6 +162,7 @@ struct session_t {
     bit<32> enough_time;            // microseconds
     bit<16> added;                  // octets of that header, put on
     bit<16> taken;                  // or taken off
+    bit<16> reserved;               // that another path would put on
 }
 
 // What the controller is told.

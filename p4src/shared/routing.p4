@@ -320,13 +320,13 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
             }
             if (!meta.settled) {
                 port_mtus.apply();
-                if (length > (bit<32>)mtu) {
+                if (length + (bit<32>)meta.session.reserved > (bit<32>)mtu) {
                     if (!hdr.ipv6.isValid()) {
                         drop(meta, DROP_PACKET_TOO_BIG);
                     } else {
                         // The sender is told what is left for it, but no less than every link must take (RFC 8200).
                         refuse(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
-                        bit<16> added = meta.encapsulation.size + meta.session.added;
+                        bit<16> added = meta.encapsulation.size + meta.session.added + meta.session.reserved;
                         meta.refusal.parameter = (mtu |+| meta.session.taken) |-| added;
                         if (added != 0 && meta.refusal.parameter < IPV6_LEAST_MTU) {
                             meta.refusal.parameter = IPV6_LEAST_MTU;

@@ -46,6 +46,10 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
     @name("session_reported")
     REGISTERS(session_id_t, bit<48>, SESSIONS, reported);       // the last HEARD
 
+    @id(SESSION_MOVED_REGISTER_ID)
+    @name("session_moved")
+    REGISTERS(session_id_t, bit<48>, SESSIONS, moved);          // the last time that the session changed its path
+
     // 1 and the path that the peer was heard by last.
     @id(SESSION_PEER_PATHS_REGISTER_ID)
     @name("session_peer_paths")
@@ -100,6 +104,7 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
             unanswered.read(first, session);
             if (chosen) {
                 places.write(session, place);
+                moved.write(session, now);
                 unanswered.write(session, 0);
                 watched.write(session, 0);
                 first = 0;
@@ -161,6 +166,7 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                     meta.news.age = age;
                     meta.session.path = backup;
                     places.write(session, place[15:4] ++ backup);
+                    moved.write(session, now);
                     watched.write(session, now + (send_timeout << 1));
                     // Unless it was only asked: then nothing has been sent by the backup.
                     if (payload) {
@@ -177,7 +183,7 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                         meta.news.age = age;
                     }
                 }
-                if (payload && first != 0 && send_timeout != 0 && age << 1 >= send_timeout && meta.news.kind != NEWS_LEFT_PATH
+                if (payload && first != 0 && send_timeout != 0 && age << 5 >= send_timeout && meta.news.kind != NEWS_LEFT_PATH
                     && meta.session.mode & MODE_HOLD != 0 && !meta.from_controller) {
                     mirror(meta, PUNT_SESSION_HELD);
                 }
@@ -191,8 +197,12 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
             peer_paths.read(heard_by, session);
             if (meta.session.path_known) {
                 peer_paths.write(session, 4w1 ++ path);
+                // Packets by a slower path may still arrive after those by a new one: nobody follows them back.
+                bit<48> since_moved;
+                moved.read(since_moved, session);
                 if (meta.session.mode & MODE_FOLLOW != 0 && !meta.session.forked && heard_by != 4w1 ++ path
-                    && heard_by == 4w1 ++ place[3:0]) {
+                    && heard_by == 4w1 ++ place[3:0] && now - since_moved >= send_timeout) {
+                    moved.write(session, now);
                     places.write(session, place[15:4] ++ path);
                     meta.news.kind = NEWS_FOLLOWED;
                     meta.news.path_from = place[3:0];

@@ -16,6 +16,8 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
     @brief("With the identities as addresses, by a table of routes; 0 is as their provider has it.")
     action send_plain(@id(1) route_table_t route_table) {
         meta.session.route_table = route_table;
+        // Whoever sends learns now what fits by the other paths, and not when this one has failed.
+        meta.session.reserved = PAYLOAD_HEADER_BYTES;
     }
 
     @id(SEND_SHIM6_ACTION_ID)

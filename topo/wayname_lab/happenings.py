@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from wayname_lab.names import Names
+
 Severity = Literal["info", "warning", "error"]
 KEPT = 500
 
@@ -22,14 +24,15 @@ class Happening:
 class Happenings:
     """The last happenings; who wants to hear of each one as it happens is told."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], names: Names) -> None:
         self._clock = clock
+        self._names = names
         self.kept: deque[Happening] = deque(maxlen=KEPT)
         self.listeners: list[Callable[[Happening], None]] = []
 
     def tell(self, who: str, text: str, severity: Severity = "info") -> None:
         """Note something that happens now."""
-        happening = Happening(self._clock(), who, text, severity)
+        happening = Happening(self._clock(), who, self._names.put_into(text), severity)
         self.kept.append(happening)
         for listener in self.listeners:
             listener(happening)

@@ -16,6 +16,7 @@ from wayname_lab.controller import ControllerApi
 from wayname_lab.happenings import Happenings
 from wayname_lab.load import LabError
 from wayname_lab.model import Link
+from wayname_lab.names import Names
 from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.station import Station, Take
 from wayname_lab.supervise import Supervisor
@@ -58,7 +59,7 @@ class RunningLab:
         self.folder = folder
         self._take = take
         self._began = time.monotonic()
-        self.happenings = Happenings(self.elapsed)
+        self.happenings = Happenings(self.elapsed, Names(plan))
         self.supervisor = Supervisor(folder, lambda who, text: self.happenings.tell(who, text, "warning"))
         self.stations: dict[str, Station] = {}
         self.admins: dict[str, Admin] = {}

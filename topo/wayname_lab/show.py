@@ -77,6 +77,9 @@ class Show:
         self._running = running
         self._traffic = traffic
         self._lab = running.plan.lab
+        traffic.on_resumed = lambda flow, seconds: running.happenings.tell(
+            "traffic", f"{flow} flows again after {seconds:.1f} s"
+        )
         self._links: list[LinkView] = []
         self._before: dict[str, tuple[float, Octets]] = {}
         self._expendable = expendable(self._lab)

@@ -1,6 +1,6 @@
 """The traffic of a lab: which programs its hosts run, and what their events say about each flow."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ PING_INTERVAL = 0.1  # seconds
 REPORT_INTERVAL = 0.1
 DATAGRAM = 1000  # bytes
 STALLED = 0.5  # seconds
+INTERRUPTED = 350_000_000  # nanoseconds; what arrives is told every tenth of a second
 # What the links of the labs hold: a stack without selective acknowledgements takes long to repair an overflow.
 BUFFER = 128 * 1024
 
@@ -34,6 +35,7 @@ class FlowState:
     ended: str = ""  # how, if it did
     last_progress: int | None = None  # when something arrived last, in nanoseconds of the hosts' clock
     last_report: int | None = None
+    resumed: int = 0  # how long nothing had arrived when something did, in nanoseconds, until it is told
 
     @property
     def name(self) -> str:
@@ -87,7 +89,10 @@ class FlowState:
 
     def _progress(self, now: int) -> None:
         if self.last_progress is not None:
-            self.longest_gap = max(self.longest_gap, now - self.last_progress)
+            gap = now - self.last_progress
+            self.longest_gap = max(self.longest_gap, gap)
+            if gap > INTERRUPTED:
+                self.resumed = gap
         self.last_progress = now
 
 
@@ -123,6 +128,8 @@ class Traffic:
     """All flows of a lab, and whose events are whose."""
 
     def __init__(self, plan: Plan) -> None:
+        # Hears of each flow that was interrupted, and for how many seconds.
+        self.on_resumed: Callable[[str, float], None] = lambda flow, seconds: None
         self.flows = [FlowState(flow, FIRST_PORT + number) for number, flow in enumerate(plan.lab.flows)]
         self.parts = [part for flow in self.flows for part in parts_of(flow, plan.hosts)]
         self._addresses = {str(host.address.ip): host.name for host in plan.hosts.values()}
@@ -146,6 +153,9 @@ class Traffic:
         flow = self._by_number.get((host, number))
         if flow is not None:
             flow.take(event)
+            if flow.resumed:
+                self.on_resumed(flow.name, flow.resumed / 1e9)
+                flow.resumed = 0
 
     def _join(self, host: str, number: int, kind: FlowKind, remote: str) -> None:
         """A connection or stream has a number of its own at its destination; its sender says which flow it is."""

@@ -130,7 +130,8 @@ class Pair:
         self.now = 100.0
         self.a, self.b = Side(1, more), Side(2, more)
         self.under_way: list[tuple[float, Packet]] = []
-        self.steps = 0
+        # Addresses of networks that nothing reaches.
+        self.dead: set[str] = set()
         for side in (self.a, self.b):
             side.start(self.now)
             self.collect(side)
@@ -174,7 +175,8 @@ class Pair:
         if self.under_way and (first is None or self.under_way[0][0] <= first[0]):
             self.now, packet = self.under_way.pop(0)
             side = next(side for side in (self.a, self.b) if _is_at(side, packet.destination))
-            if side.sessions is not None:
+            lost = self.is_dead(packet.destination) or self.is_dead(packet.source)
+            if side.sessions is not None and not lost:
                 side.sessions.packet(packet, self.now)
                 self.collect(side)
             return MessageType(packet.payload[2] & 0x7F).name
@@ -192,6 +194,10 @@ class Pair:
         while self.now < end and (what := self.step()) is not None:
             happened.append(what)
         return happened
+
+    def is_dead(self, address: IPv6Address) -> bool:
+        """Whether an address is in a network that nothing reaches."""
+        return any(address in IPv6Network(f"{network}/48") for network in self.dead)
 
     def agrees(self) -> bool:
         """Whether each side has one session, and what one switch puts on packets the other one takes."""

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address
+
 import pytest
 from sessions.pair import Pair
 
-from wayname.edge.boundary import News
+from wayname.edge.boundary import News, OutKind, PacketIn
+from wayname.edge.links import Arrival
+from wayname.edge.sessions.session import Health
+from wayname.pipeline.sessions import MODE_REPORT
+from wayname.shim6.messages import Keepalive, decode
+from wayname.shim6.payload import PayloadHeader
+from wayname.wire import icmpv6
+from wayname.wire.errors import DecodeError
+from wayname.wire.ethernet import TYPE_IPV6, Frame
+from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.mac import Mac
 
 
 def established(more: str = "") -> Pair:
@@ -49,8 +61,8 @@ def test_where_the_switch_went_is_taken_note_of() -> None:
     pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.512)
     session = pair.a.only
     assert (session.path, session.generation) == (1, 1)
-    assert pair.a.events[-1].kind == "session.moved"
-    assert "no answer for 0.512 s" in pair.a.events[-1].text
+    [moved] = [event for event in pair.a.events if event.kind == "session.moved"]
+    assert "no answer for 0.512 s" in moved.text
     pair.tell(pair.b, News.FOLLOWED, 0, 1)
     assert pair.b.only.path == 1
     # The entry says it too, so that a switch that starts again begins there.
@@ -69,7 +81,7 @@ def test_a_dead_uplink_is_left_at_once() -> None:
     pair = established()
     assert pair.a.sessions is not None
     pair.a.ways.closed.add("p")
-    pair.a.sessions.next_hop_changed(pair.now)
+    pair.a.sessions.next_hops_changed(pair.now)
     pair.collect(pair.a)
     session = pair.a.only
     assert (session.path, session.generation, session.reason) == (1, 2, "p is down")
@@ -105,3 +117,153 @@ def test_a_controller_killed_at_any_step_of_the_handshake(which: str, loses: boo
     pair.restart(side)
     pair.drive(60)
     assert pair.agrees()
+
+
+FAST = "send_timeout = 0.3"
+
+
+def test_all_paths_are_proven_and_each_has_a_backup_that_shares_nothing() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    session = pair.a.only
+    assert {pair.a.sessions.health(session, path) for path in session.paths} == {Health.WORKS}
+    for path, to in ((0, 1), (1, 0), (2, 3), (3, 2)):
+        assert pair.a.sessions.backup_of(session, path) == to
+        assert not set(session.paths[path]) & set(session.paths[to])
+
+
+def test_what_does_not_answer_is_no_backup() -> None:
+    pair = Pair(FAST)
+    pair.dead.add("2001:db8:202::")
+    pair.talk()
+    pair.drive()
+    session = pair.a.only
+    assert pair.a.sessions is not None
+    dead = {path for path, locators in session.paths.items() if pair.is_dead(locators.peer)}
+    assert len(dead) == 2
+    assert {pair.a.sessions.health(session, path) for path in dead} == {Health.SILENT}
+    assert not {entry["path"] for entry in pair.a.entries("backups")} & dead
+
+
+def test_a_path_that_fails_is_left_and_taken_again() -> None:
+    pair = established(FAST)
+    # The first provider loses its way to B, and so does A's switch.
+    pair.dead.add("2001:db8:102::")
+    pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.3)
+    pair.tell(pair.b, News.FOLLOWED, 0, 1)
+    pair.drive(3)
+    assert (pair.a.only.path, pair.b.only.path) == (1, 1)
+    assert not pair.a.only.exploring
+    assert 0 not in {entry["path"] for entry in pair.a.entries("backups")}
+    pair.dead.clear()
+    for _ in range(30):
+        for side in (pair.a, pair.b):
+            pair.tell(side, News.WATCH, age=0.0)
+        pair.drive(1)
+    assert pair.a.only.path == 0
+    assert "has worked for" in pair.a.only.reason
+
+
+def test_without_a_backup_the_controllers_find_a_path() -> None:
+    pair = established(FAST)
+    pair.dead.add("2001:db8:102::")
+    pair.tell(pair.a, News.UNANSWERED, 0, 0, 0.3)
+    pair.drive(3)
+    assert "session.unanswered" in pair.a.kinds()
+    session = pair.a.only
+    assert not session.exploring
+    assert not pair.is_dead(session.pair.peer)
+    assert session.generation == 2
+
+
+def test_who_explores_wants_to_hear_of_each_packet() -> None:
+    pair = established(FAST)
+    pair.dead |= {"2001:db8:102::", "2001:db8:202::"}
+    pair.tell(pair.a, News.UNANSWERED, 0, 0, 0.3)
+    [out] = [entry for entry in pair.a.entries("identities") if "mode" in entry]
+    assert out["mode"] & MODE_REPORT
+    pair.dead.clear()
+    pair.drive(10)
+    [out] = [entry for entry in pair.a.entries("identities") if "mode" in entry]
+    assert not out["mode"] & MODE_REPORT
+
+
+def test_a_session_is_moved_by_hand_only_where_it_works() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    session = pair.a.only
+    assert pair.a.sessions.may_move(session, "2") == (2, "")
+    assert pair.a.sessions.may_move(session, ",".join(map(str, session.paths[1]))) == (1, "")
+    for path, why in (
+        ("7", "has no path 7"),
+        ("north", "neither the number of a path nor LOCAL,PEER"),
+        (f"{session.name.local},2001:db8:bad::1", "nothing proves that"),
+    ):
+        number, refusal = pair.a.sessions.may_move(session, path)
+        assert number is None
+        assert why in refusal
+    pair.a.ways.closed.add("q")
+    assert pair.a.sessions.may_move(session, "1") == (None, "path 1 is not proven to work: its provider is down")
+    pair.a.ways.closed.clear()
+    pair.a.sessions.move(session.number, 2, pair.now)
+    pair.collect(pair.a)
+    assert (session.path, session.reason, session.generation) == (2, "by command", 2)
+
+
+def test_the_switch_is_asked_in_time_whether_a_packet_was_answered() -> None:
+    pair = established(FAST)
+    pair.a.ways.within_switch.clear()
+    told = pair.now
+    pair.tell(pair.a, News.WATCH, age=0.1)
+    while not pair.a.ways.within_switch:
+        pair.step()
+    assert 0.2 <= pair.now - told < 0.21
+    [(kind, packet)] = pair.a.ways.within_switch
+    assert kind is OutKind.CHECK
+    assert (packet.source, packet.destination) == pair.a.only.name[:2]
+
+
+def test_a_silent_host_is_alive() -> None:
+    pair = established(FAST)
+    pair.a.ways.within_switch.clear()
+    pair.tell(pair.a, News.SILENT)
+    pair.drive(0.1)
+    [(kind, packet)] = pair.a.ways.within_switch
+    assert kind is OutKind.KEEPALIVE
+    assert decode(packet.payload) == Keepalive(pair.b.only.tag)
+
+
+def test_the_last_packet_goes_again_on_the_new_path() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    session = pair.a.only
+    packet = Packet(session.name.local, session.name.peer, 59, b"")
+    held = PacketIn(b"the last packet", 15, 1, 10)
+    frame = Frame(Mac(2), Mac(4), TYPE_IPV6, packet.encode())
+    pair.a.sessions.hold(Arrival(held, frame, packet, pair.a.config.interfaces[0]), pair.now)
+    pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.3)
+    assert pair.a.ways.submitted == [held]
+    # Once.
+    pair.tell(pair.a, News.LEFT_PATH, 1, 2, 0.3)
+    assert pair.a.ways.submitted == [held]
+
+
+def test_a_forged_error_makes_a_probe_and_nothing_else() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    session = pair.a.only
+    pair.tell(pair.a, News.FOLLOWED, 0, 1)
+    quoted = Packet(*session.pair, SHIM6, PayloadHeader(6, session.peer_tag).encode() + bytes(40))
+    error = icmpv6.unreachable(0, quoted.encode()).packet(IPv6Address("2001:db8:bad::1"), session.pair.local)
+    pair.a.ways.sent.clear()
+    pair.a.sessions.error(error, pair.now)
+    assert [(probe.source, probe.destination) for probe in pair.a.ways.sent] == [session.pair]
+    # An error about a tag that is not ours is about nothing.
+    stranger = Packet(*session.pair, SHIM6, PayloadHeader(6, session.peer_tag ^ 1).encode())
+    with pytest.raises(DecodeError):
+        pair.a.sessions.error(
+            icmpv6.unreachable(0, stranger.encode()).packet(IPv6Address("2001:db8:bad::1"), session.pair.local),
+            pair.now,
+        )
+    pair.drive(1)
+    assert session.path == 1

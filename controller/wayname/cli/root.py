@@ -21,6 +21,8 @@ COMMANDS = {
     "hosts": ("wayname.cli.hosts", "Hosts: where they are and what addresses they use."),
     "identities": ("wayname.cli.identities", "Which host has which provable identity, and where it can be reached."),
     "routes": ("wayname.cli.routes", "Routes and whether their next hops answer."),
+    "sessions": ("wayname.cli.sessions", "Sessions: hosts, their peers, and the paths between them."),
+    "session": ("wayname.cli.session", "One session: its paths and timers; move it."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
     "encap": ("wayname.cli.encap", "What packets carry: list, show, add, remove."),

@@ -39,6 +39,8 @@ def read_shim6(root: Table) -> tuple[Shim6, ...]:
                 bytes=table.take("bytes", int, 2048, between(0, 2**32 - 1)),
                 seconds=table.take("seconds", float, 60.0, between(0, MOST_TIMEOUT)),
                 hold=table.take("hold", bool, True),
+                verify_every=table.take("verify_every", float, None, between(0.01, MOST_TIMEOUT)),
+                return_after=table.take("return_after", float, None, between(0, MOST_TIMEOUT)),
                 hosts=_hosts(table, prefixes),
             )
         )

@@ -39,4 +39,8 @@ class Shim6:
     bytes: int = 2048
     seconds: float = 60.0
     hold: bool = True
+    # How often paths that are not in use are probed, and how long the first must have worked before a session goes
+    # back to it; a multiple of send_timeout unless given.
+    verify_every: float | None = None
+    return_after: float | None = None
     hosts: tuple[ProvableHost, ...] = ()

@@ -17,9 +17,12 @@ from wayname.edge.boundary import (
     Json,
     Learned,
     ModifierFound,
+    MoveSession,
     OpenCapture,
     Output,
     PacketIn,
+    PairActive,
+    SessionNews,
     SetEncapsulation,
     Severity,
     SwitchDown,
@@ -39,6 +42,8 @@ from wayname.edge.ports import want_ports
 from wayname.edge.providers import Providers
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
+from wayname.edge.sessions.sessions import Sessions
+from wayname.edge.sessions.ways_out import WaysOut
 from wayname.edge.stations import Stations
 from wayname.pipeline.reasons import CAPTURES, Punt
 from wayname.wire import discovery, icmpv6
@@ -55,6 +60,7 @@ _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
     (Punt.ROUTER_SOLICITATION, Punt.ROUTER_ADVERTISEMENT, Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT)
 )
+_SHIM6 = frozenset((Punt.SHIM6, Punt.SHIM6_UNKNOWN_TAG))
 
 
 class Edge:
@@ -78,14 +84,20 @@ class Edge:
         room = schema.tables["neighbours"].size
         self.neighbours = Neighbours(config, room, self.routes.next_hops, links, outputs, rng)
         self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)
-        self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng)
+        ways_out = WaysOut(config, providers, self.routes, self.neighbours, links)
+        # Numbers are indices of registers, and 0 is none.
+        most = schema.tables["identities"].size - 1
+        self.sessions = Sessions(config, most, providers, ways_out, outputs, rng, remembered or {})
+        self.liveness = Liveness(
+            config, self.routes, self.neighbours, links, outputs, rng, self.sessions.next_hops_changed
+        )
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
         self._captures = Captures(outputs)
         self.identities: HostIdentities | None = None
         if config.identities and key:
             self.identities = HostIdentities(
-                config, config.identities, key, links, outputs, rng, remembered or {}, lambda host, now: None
+                config, config.identities, key, links, outputs, rng, remembered or {}, self.sessions.serve
             )
 
     @property
@@ -106,6 +118,12 @@ class Edge:
                 self._packet_in(input, now)
             case Learned():
                 self.stations.learned(input, now)
+            case SessionNews():
+                self.sessions.news(input, now)
+            case PairActive():
+                self.sessions.pair_active(input, now)
+            case MoveSession(session, path):
+                self.sessions.move(session, path, now)
             case DirectExport():
                 self.encapsulation.exported(input, now)
             case Idle(entry):
@@ -123,7 +141,7 @@ class Edge:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        managers = (self.neighbours, self.liveness, self.routers, self.encapsulation, self.identities)
+        managers = (self.neighbours, self.liveness, self.routers, self.encapsulation, self.identities, self.sessions)
         times = (manager.next_timer() for manager in managers if manager)
         return min((at for at in times if at is not None), default=None)
 
@@ -135,6 +153,7 @@ class Edge:
         self.encapsulation.handle_timer(now)
         if self.identities:
             self.identities.handle_timer(now)
+        self.sessions.handle_timer(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
@@ -154,6 +173,7 @@ class Edge:
         self.encapsulation.start(now)
         if self.identities:
             self.identities.start(now)
+        self.sessions.start(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
@@ -176,6 +196,14 @@ class Edge:
                 self._local(arrival, now)
             elif packet.reason == Punt.DHCPV6 and self.identities:
                 self.identities.datagram(arrival, now)
+            elif packet.reason in _SHIM6:
+                self.sessions.packet(arrival.packet, now)
+            elif packet.reason == Punt.SESSION_ERROR:
+                self.sessions.error(arrival.packet, now)
+            elif packet.reason == Punt.SHIM6_VERIFY:
+                self.sessions.inspect(arrival, now)
+            elif packet.reason == Punt.SESSION_HELD:
+                self.sessions.hold(arrival, now)
             elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
                 self.encapsulation.traces.punted(arrival, now)
         except DecodeError:

@@ -58,10 +58,10 @@ class Links:
         frame = Frame(group_mac(packet.destination), interface.mac, TYPE_IPV6, packet.encode())
         self._outputs.packet(PacketOut(frame.encode(), OutKind.FLOOD, vlan=interface.vlan))
 
-    def within(self, kind: OutKind, interface: Interface, port: int, packet: ipv6.Packet) -> None:
+    def within(self, kind: OutKind, interface: Interface, port: int, host: Mac, packet: ipv6.Packet) -> None:
         """Give the switch a packet about a session, as if a host on the link had sent it to the router."""
         tag = Tag(interface.vlan) if (port, interface.vlan) in self._tagged else None
-        frame = Frame(interface.mac, interface.mac, TYPE_IPV6, packet.encode(), tag)
+        frame = Frame(interface.mac, host, TYPE_IPV6, packet.encode(), tag)
         self._outputs.packet(PacketOut(frame.encode(), kind, port=port))
 
     def answer(self, arrival: Arrival, message: icmpv6.Message, source: IPv6Address) -> None:

@@ -8,7 +8,7 @@ or stayed without an answer, it is solicited as well, and twice as often. Three 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -48,7 +48,7 @@ class _Watched:
 
 
 class Liveness:
-    """Probes next hops, and tells `routes` and `neighbours` which ones are down."""
+    """Probes next hops, and tells `routes`, `neighbours` and whoever wants to know which ones are down."""
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Liveness:
         links: Links,
         outputs: Outputs,
         rng: random.Random,
+        on_change: Callable[[float], None],
     ) -> None:
         self._config = config
         self._routes = routes
@@ -65,6 +66,7 @@ class Liveness:
         self._links = links
         self._outputs = outputs
         self._rng = rng
+        self._on_change = on_change
         self._token = rng.randbytes(8)
         self._timers: Timers[LinkAddress] = Timers()
         self._watched = {hop: _Watched() for hop in routes.next_hops}
@@ -124,6 +126,7 @@ class Liveness:
         if watched.health is not Health.UP:
             watched.health = Health.UP
             changed = self._routes.set_down(hop, False)
+            self._on_change(now)
             self._outputs.event(now, "nexthop.up", hop.address, f"{hop} answers{_routes_text(changed)}")
 
     def next_timer(self) -> float | None:
@@ -147,6 +150,7 @@ class Liveness:
     def _lose(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
         watched.health = Health.DOWN
         changed = self._routes.set_down(hop, True)
+        self._on_change(now)
         text = f"{hop} does not answer{_routes_text(changed)}"
         self._outputs.event(now, "nexthop.down", hop.address, text, Severity.WARNING)
         self._neighbours.lose(hop, now)

@@ -40,7 +40,7 @@ def _both_ways() -> list[tuple[str, str]]:
     return list(zip(PROXIED, ("source", "destination"), strict=True))
 
 
-def identities_out(
+def identities(
     local: IPv6Address,
     remote: IPv6Address,
     session: int,
@@ -51,10 +51,10 @@ def identities_out(
     mode: int,
     spread: int = 0,
 ) -> fy.P4TableEntry:
-    """Packets between these identities are a session's; a new generation moves it to the path."""
+    """Packets between these identities, of either direction, are a session's; a new generation moves it to the path."""
     return table_entry(
         "identities",
-        {"source": int(local), "destination": int(remote)},
+        {"local": int(local), "remote": int(remote)},
         "send_in_session",
         session=session,
         path=path,
@@ -63,13 +63,6 @@ def identities_out(
         send_timeout=microseconds(send_timeout),
         keepalive=microseconds(keepalive),
         mode=mode,
-    )
-
-
-def identities_in(remote: IPv6Address, local: IPv6Address, session: int) -> fy.P4TableEntry:
-    """Packets that come with the identities themselves are signs of life of a session."""
-    return table_entry(
-        "identities", {"source": int(remote), "destination": int(local)}, "heard_in_session", session=session
     )
 
 

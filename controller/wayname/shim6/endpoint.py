@@ -87,6 +87,12 @@ class Endpoint:
         """Go on with an established context of an earlier endpoint; its host is served before or afterwards."""
         self.contexts.restore(context)
 
+    def withdraw(self, name: ContextName) -> None:
+        """Take a context away whose host is none of this edge any more."""
+        context = self.contexts.named(name)
+        if context is not None:
+            self.contexts.remove(context)
+
     def discard(self, name: ContextName, now: float) -> None:
         """Forget a context; the peer is not told (section 9)."""
         context = self.contexts.named(name)

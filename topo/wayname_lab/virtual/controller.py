@@ -29,7 +29,7 @@ OPERATIONS = {
 
 
 class VirtualController:
-    """A controller that may be killed, and started again knowing nothing but its configuration."""
+    """A controller that may be killed, and started again knowing its configuration and what it wrote down."""
 
     def __init__(
         self,
@@ -47,18 +47,23 @@ class VirtualController:
         self._rng = rng
         self._tell = tell
         self._edge: Edge | None = None
+        self._written: dict[str, boundary.Json] = {}
         self._connected = False
         self._timer = Alarm(clock, self._handle_timer)
 
     def start(self) -> None:
         """Start, and look for the switch."""
-        self._edge = Edge(self._config, self._schema, self._rng)
+        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written))
         self._look_for_switch(self._edge)
 
     @property
     def edge(self) -> Edge | None:
         """What it knows; None while it is dead."""
         return self._edge
+
+    def command(self, command: boundary.Command) -> None:
+        """Let the controller do something."""
+        self._receive(command)
 
     def kill(self) -> None:
         """End without a word; what is under way to it is lost."""
@@ -117,11 +122,19 @@ class VirtualController:
         for output in edge.take_outputs():
             if isinstance(output, boundary.Event):
                 self._tell(output)
+            elif isinstance(output, boundary.Remember):
+                self._remember(output)
             elif isinstance(output, boundary.Write | boundary.PacketOut):
                 self._later(edge, partial(self._send, output))
         timer = edge.next_timer()
         # A nanosecond later, so that the seconds made of it are not before what was asked for.
         self._timer.set(None if timer is None else int(timer * SECOND) + 1)
+
+    def _remember(self, output: boundary.Remember) -> None:
+        if output.value is None:
+            self._written.pop(output.key, None)
+        else:
+            self._written[output.key] = output.value
 
     def _send(self, output: boundary.Write | boundary.PacketOut) -> None:
         if not self._switch.runs:

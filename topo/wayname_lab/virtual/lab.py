@@ -12,6 +12,7 @@ from wayname.edge.boundary import Event
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.happenings import Happenings
 from wayname_lab.model import Lab, Link, Quality
+from wayname_lab.names import Names
 from wayname_lab.plan import plan_lab
 from wayname_lab.programs import REPOSITORY
 from wayname_lab.virtual.clock import SECOND, Clock
@@ -31,7 +32,7 @@ class VirtualLab:
         self.plan = plan_lab(lab)
         self.clock = Clock()
         self.trace = Trace()
-        self.happenings = Happenings(lambda: self.clock.now / SECOND)
+        self.happenings = Happenings(lambda: self.clock.now / SECOND, Names(self.plan))
         self.events: list[tuple[str, Event]] = []  # of controllers
         self.host_events: list[tuple[str, HostEvent]] = []
         self.links: dict[str, VirtualLink] = {}

@@ -27,7 +27,7 @@ class VirtualSwitch:
         self.tell: Callable[[str, bytes], None] | None = None
         self._clock = clock
         self._program = program
-        self._schema = schema
+        self.schema = schema
         self._shapes: dict[int, Quality] = {}
         self._engine: Switch | None = None
         self._departure = Alarm(clock, self._depart)
@@ -74,7 +74,7 @@ class VirtualSwitch:
 
     def entities(self) -> list[p4r.Entity]:
         """Return everything that a controller may have written."""
-        request = p4r.ReadRequest(entities=encode_entities(everything(), self._schema))
+        request = p4r.ReadRequest(entities=encode_entities(everything(), self.schema))
         response = p4r.ReadResponse.FromString(self._alive().read(request.SerializeToString(), self._clock.now))
         return list(response.entities)
 

@@ -38,6 +38,7 @@ class Remembered:
     pair: Pair
     known: Known
     told: frozenset[LocalHost]
+    proven: frozenset[int]
 
 
 def context_key(name: ContextName) -> str:
@@ -60,7 +61,7 @@ def number_key(number: int) -> str:
     return f"{NUMBER} {number}"
 
 
-def write_down(context: Context, session: Session) -> Json:
+def write_down(context: Context, session: Session, proven: frozenset[int]) -> Json:
     """Return an established context as JSON."""
     known = context.known
     proofs: tuple[Option | None, ...] = (
@@ -78,6 +79,7 @@ def write_down(context: Context, session: Session) -> Json:
         "pair": _texts(context.pair),
         "locators": [str(locator) for locator in sorted(known.locators)],
         "proofs": encode_options(tuple(proof for proof in proofs if proof is not None)).hex(),
+        "proven": [*sorted(proven)],
         "told": [encode_options(host.options).hex() for host in context.told],
     }
 
@@ -101,6 +103,7 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
             Parameters.decode(parameters.parameters) if parameters else None,
         ),
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
+        proven=frozenset(written["proven"]),
     )
 
 

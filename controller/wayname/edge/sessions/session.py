@@ -35,8 +35,10 @@ class Session:
     generation: int
     path: int = 0
     paths: dict[int, Pair] = field(default_factory=dict)
-    # What is known of paths; of one that is not in it nothing is.
-    health: dict[int, Health] = field(default_factory=dict)
+    # Paths that worked for an earlier controller; until it is known better they may be backups.
+    trusted: frozenset[int] = frozenset()
+    # While it explores, the switch reports what is heard.
+    exploring: bool = False
     # Why it is on this path.
     reason: str = "it was the first"
 
@@ -60,7 +62,6 @@ class Session:
         free = (number for number in count() if number not in kept)
         new = [pair for pair in wanted if pair not in kept.values()]
         self.paths = dict(sorted({**kept, **dict(zip(free, new, strict=False))}.items()))
-        self.health = {number: health for number, health in self.health.items() if number in kept}
 
     def move(self, path: int, reason: str) -> None:
         """Let the controller's word count from now on, whatever the switch did in the meantime."""
@@ -73,7 +74,7 @@ class Session:
 
 
 def in_order(name: ContextName, pairs: Iterable[Pair]) -> list[Pair]:
-    """Return pairs in the order in which they are tried: the identities, then what shares no locator with them."""
+    """Return pairs in the order in which they are preferred: the identities, then what shares no locator with them."""
 
     def rank(pair: Pair) -> tuple[int, Pair]:
         shared = (pair.local == name.local) + (pair.peer == name.peer)

@@ -13,14 +13,15 @@ from itertools import product
 
 from wayname.config.model import Config
 from wayname.config.shim6 import Shim6, Shim6Mode
-from wayname.edge.boundary import Json, News, OutKind, PacketIn, PairActive, SessionNews, Severity
+from wayname.edge.boundary import Json, PairActive, SessionNews, Severity
 from wayname.edge.links import Arrival
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.sessions import memory
+from wayname.edge.sessions.errors import context_in_error, doubtful, is_on
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
-from wayname.edge.sessions.monitor import Monitor
+from wayname.edge.sessions.movements import Movements, words
 from wayname.edge.sessions.numbers import Numbers
 from wayname.edge.sessions.session import Health, Session, in_order
 from wayname.edge.sessions.tables import SessionTables, want_prefixes
@@ -30,10 +31,10 @@ from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, LocalHost, Pair
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.locators import learn
-from wayname.shim6.messages import NO_NEXT_HEADER, Keepalive, encode
 from wayname.shim6.states import State
+from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
-from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.ipv6 import Packet
 
 
 class Sessions:
@@ -54,13 +55,12 @@ class Sessions:
         self._outputs = outputs
         self._endpoint = Endpoint(rng, learn)
         self._numbers = Numbers(most, remembered, outputs)
-        self._tables = SessionTables(providers.table_of, outputs.desired)
-        self._monitor = Monitor()
         self._inspection = Inspection()
-        self._held: dict[int, tuple[PacketIn, float]] = {}
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
+        tables = SessionTables(providers.table_of, outputs.desired)
+        self._movements = Movements(self._sessions, ways_out, tables, outputs, rng, self._write_down)
         self._unfinished: list[ContextName] = []
         self._began = False
         want_prefixes(config, providers, outputs.desired)
@@ -78,20 +78,48 @@ class Sessions:
 
     def start(self, now: float) -> None:
         """The switch is there; the first time, go on with what an earlier controller left."""
-        self.next_hop_changed(now)
-        if self._began:
-            return
-        self._began = True
-        for host in self._hosts.values():
-            self._endpoint.serve(host, now)
-        for name in self._unfinished:
-            self._establish(name, now)
+        if not self._began:
+            self._began = True
+            for host in self._hosts.values():
+                self._endpoint.serve(host, now)
+            for name, session in list(self._sessions.items()):
+                if name.local in self._hosts:
+                    self._movements.begin(session, now)
+                else:
+                    self._endpoint.withdraw(name)
+                    self._lost(name, "its host is not here any more", now)
+            for name in self._unfinished:
+                self._establish(name, now)
+        self.next_hops_changed(now)
+
+    def serve(self, host: LocalHost, now: float) -> None:
+        """Speak for a host from now on, or tell its peers that it has other locators."""
+        self._hosts[host.ulid] = host
+        self._endpoint.serve(host, now)
+        for name, session in self._sessions.items():
+            context = self._endpoint.contexts.named(name)
+            if name.local == host.ulid and context is not None and self._began:
+                self._set_paths(session, context)
+                self._movements.begin(session, now)
+                self._movements.want(session)
         self._take(now)
 
     def packet(self, packet: Packet, now: float) -> None:
-        """Take a Shim6 packet for a host of the edge, or an error about one from it."""
+        """Take a Shim6 packet for a host of the edge, or an ICMPv6 error about the edge's own I1."""
         self._endpoint.receive(packet, now)
         self._take(now)
+
+    def error(self, packet: Packet, now: float) -> None:
+        """Take an ICMPv6 error about a packet of a session, or about a message of ours."""
+        message = icmpv6.Message.decode(packet)
+        why = doubtful(message)
+        if why is None:
+            self.packet(packet, now)
+            return
+        session = self._sessions.get(context_in_error(message, self._endpoint.contexts))
+        if session is not None and is_on(session, message):
+            self._movements.paths.reap.doubt(session.name, f"{packet.source} says: {why}", now)
+            self._take(now)
 
     def inspect(self, arrival: Arrival, now: float) -> None:
         """A host that speaks Shim6 itself sends or gets a message: let it go on if it proves what it tells."""
@@ -107,7 +135,7 @@ class Sessions:
         """Keep a copy of the last packet that may not have arrived."""
         session = self._sessions.get(ContextName(arrival.packet.source, arrival.packet.destination))
         if session is not None:
-            self._held[session.number] = arrival.original, now
+            self._movements.hold(session, arrival.original, now)
 
     def pair_active(self, active: PairActive, now: float) -> None:
         """Two addresses exchanged enough to be worth a context."""
@@ -119,37 +147,22 @@ class Sessions:
     def news(self, news: SessionNews, now: float) -> None:
         """The switch found something out about a session."""
         session = self._by_number.get(news.session)
-        if session is None:
-            return
-        match news.kind:
-            case News.WATCH:
-                self._monitor.watch(session, news.age, now)
-            case News.SILENT:
-                self._monitor.silent(session, now)
-            case News.LEFT_PATH if news.path_to in session.paths:
-                self._left(session, news.path_to, f"no answer for {news.age:.3f} s", now)
-            case News.FOLLOWED if news.path_to in session.paths:
-                self._left(session, news.path_to, "the peer did", now)
-            case News.UNANSWERED:
-                text = f"{_words(session.name)}: no answer for {news.age:.3f} s, and no other path"
-                self._event(now, "session.unanswered", session, text, Severity.WARNING)
+        if session is not None:
+            self._movements.news(session, news, now)
+            self._take(now)
 
-    def next_hop_changed(self, now: float) -> None:
-        """A next hop is up or down: leave paths that are dead for certain."""
+    def next_hops_changed(self, now: float) -> None:
+        """A next hop is up or down."""
         for session in self._sessions.values():
-            if not self._ways_out.is_open(session.pair.local):
-                provider = self._ways_out.provider(session.pair.local)
-                to = next(iter(self._usable(session)), None)
-                if to is not None:
-                    self._move(session, to, f"{provider.name if provider else 'the uplink'} is down", now)
-                    continue
-            self._want(session)
+            self._movements.next_hops_changed(session, now)
+        self._take(now)
 
     def move(self, number: int, path: int, now: float) -> None:
         """Somebody wants a session to use a path."""
         session = self._by_number.get(number)
-        if session is not None and path in session.paths:
-            self._move(session, path, "by command", now)
+        if session is not None and path in session.paths and path != session.path:
+            self._movements.move(session, path, "by command", now)
+            self._take(now)
 
     def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
         """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
@@ -171,40 +184,32 @@ class Sessions:
 
     def health(self, session: Session, path: int) -> Health:
         """Return what is known of a path."""
-        if not self._ways_out.is_open(session.paths[path].local):
-            return Health.CLOSED
-        return session.health.get(path, Health.UNTRIED)
+        return self._movements.paths.health(session, path)
+
+    def backup_of(self, session: Session, path: int) -> int | None:
+        """Return where the switch goes from a path that does not answer."""
+        return self._movements.paths.backups(session).get(path)
 
     def provider_of(self, address: IPv6Address) -> str | None:
         """Return the name of the provider by which packets from an address leave."""
         provider = self._ways_out.provider(address)
         return provider.name if provider else None
 
-    def backup_of(self, session: Session, path: int) -> int | None:
-        """Return where the switch goes from a path that does not answer."""
-        return dict(self._backups(session)).get(path)
-
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
         context = self._endpoint.contexts.named(session.name)
         if context is not None and context.state is State.I2BIS_SENT:
             return "the peer lost its context: set up again"
-        return "waits for an answer" if self._monitor.checks.at(session.number) is not None else "well"
+        return "explores" if session.exploring else "well"
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        times = (self._endpoint.next_timer(), self._monitor.next_timer())
+        times = (self._endpoint.next_timer(), self._movements.next_timer())
         return min((at for at in times if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
-        for number in self._monitor.checks.due(now):
-            name = self._by_number[number].name
-            self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""))
-        for number in self._monitor.keepalives.due(now):
-            session = self._by_number[number]
-            message = encode(Keepalive(session.peer_tag))
-            self._ways_out.within(OutKind.KEEPALIVE, Packet(session.name.local, session.name.peer, SHIM6, message))
+        self._movements.handle_timer(now)
         self._endpoint.handle_timer(now)
         self._take(now)
 
@@ -213,7 +218,7 @@ class Sessions:
         for name in memory.context_names(remembered):
             key = memory.context_key(name)
             written, rules = remembered[key], self._rules(name.local)
-            if rules is None or name.local not in self._hosts:
+            if rules is None:
                 self._outputs.remember(key, None)
             elif not isinstance(written, dict) or not written:
                 self._unfinished.append(name)
@@ -230,21 +235,24 @@ class Sessions:
             was.tag,
             was.peer_tag,
             was.generation,
-            path=was.path,
-            paths=was.paths,
+            was.path,
+            was.paths,
+            was.proven,
             reason="as before the controller was restarted",
         )
         self._numbers.keep(was.number)
         self._sessions[name] = self._by_number[was.number] = session
-        self._want(session)
+        self._movements.want(session)
 
     def _establish(self, name: ContextName, now: float) -> None:
-        if name.local in self._hosts:
+        if name.local not in self._hosts:
+            self._outputs.remember(memory.context_key(name), None)
+        else:
             self._outputs.remember(memory.context_key(name), {})
             self._endpoint.establish(name, now)
 
     def _take(self, now: float) -> None:
-        """Carry out what the endpoint says; entries come before the messages that let the peer use them."""
+        """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""
         outputs = self._endpoint.take_outputs()
         for output in outputs:
             match output:
@@ -254,14 +262,17 @@ class Sessions:
                     self._lost(name, trigger.name.lower().replace("_", " "), now)
                 case shim6.Failed(name, state):
                     self._failed(name, state, now)
+                case shim6.Received(name, message, pair):
+                    self._movements.paths.reap.receive(name, message, pair, now)
                 case shim6.PeerError(name, code):
-                    text = f"{_words(name)}: the peer cannot process a message (error {code})"
+                    text = f"{words(name)}: the peer cannot process a message (error {code})"
                     self._outputs.event(now, "session.error", name.local, text, Severity.WARNING)
                 case shim6.Dropped(reason):
                     self._outputs.event(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
         for output in outputs:
             if isinstance(output, shim6.Send):
                 self._ways_out.send(output.packet)
+        self._movements.take(now)
 
     def _ready(self, name: ContextName, now: float) -> None:
         """A context stands, or something about it is new."""
@@ -272,7 +283,7 @@ class Sessions:
         if session is None:
             numbered = self._numbers.take()
             if numbered is None:
-                text = f"{_words(name)}: the switch has no room for another session"
+                text = f"{words(name)}: the switch has no room for another session"
                 self._outputs.event(now, "session.full", name.local, text, Severity.ERROR)
                 self._endpoint.discard(name, now)
                 return
@@ -280,12 +291,12 @@ class Sessions:
             session = Session(number, name, rules, context.tag, context.peer_tag, generation)
             self._sessions[name] = self._by_number[number] = session
             self._set_paths(session, context)
-            text = f"{_words(name)}: a session with {len(session.paths)} paths"
-            self._event(now, "session.up", session, text)
+            self._outputs.event(now, "session.up", number, f"{words(name)}: a session with {len(session.paths)} paths")
         else:
             session.tag, session.peer_tag = context.tag, context.peer_tag
             self._set_paths(session, context)
-        self._want(session)
+        self._movements.begin(session, now)
+        self._movements.want(session)
 
     def _set_paths(self, session: Session, context: Context) -> None:
         """Have a path for each pair of locators; leave the one in use if it is gone."""
@@ -295,7 +306,8 @@ class Sessions:
         session.set_pairs(in_order(session.name, pairs))
         path = session.path_of(before or context.pair)
         if path is None:
-            session.move(next(iter(self._usable(session)), min(session.paths)), "its locators are gone")
+            pair = context.pair if context.pair in session.paths.values() else next(iter(session.paths.values()))
+            session.move(session.path_of(pair) or 0, "the locators of the other one are gone")
         else:
             session.path = path
 
@@ -305,63 +317,20 @@ class Sessions:
         if session is None:
             return
         del self._by_number[session.number]
-        self._held.pop(session.number, None)
-        self._tables.forget(session)
-        self._monitor.forget(session)
+        self._movements.forget(session)
         self._numbers.free(session.number, session.generation)
-        self._event(now, "session.down", session, f"{_words(name)}: the session ends ({why})")
+        self._outputs.event(now, "session.down", session.number, f"{words(name)}: the session ends ({why})")
 
     def _failed(self, name: ContextName, state: State, now: float) -> None:
         self._outputs.remember(memory.context_key(name), None)
         why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
-        self._outputs.event(now, "session.failed", name.local, f"{_words(name)}: no session, {why}")
+        self._outputs.event(now, "session.failed", name.local, f"{words(name)}: no session, {why}")
 
-    def _left(self, session: Session, to: int, why: str, now: float) -> None:
-        """The switch went to another path."""
-        if session.path != to:
-            before = session.path
-            session.note(to, why)
-            self._tell_moved(session, before, now)
-            self._want(session)
-            self._send_held(session, now)
-
-    def _move(self, session: Session, to: int, why: str, now: float) -> None:
-        before = session.path
-        session.move(to, why)
-        self._tell_moved(session, before, now)
-        self._want(session)
-        self._send_held(session, now)
-
-    def _send_held(self, session: Session, now: float) -> None:
-        """Send again on the new path what got no answer on the old one, so that TCP need not wait for its back-off."""
-        original, at = self._held.pop(session.number, (None, 0.0))
-        if original is not None and now - at < session.rules.send_timeout:
-            self._ways_out.submit(original)
-
-    def _tell_moved(self, session: Session, before: int, now: float) -> None:
-        text = f"{_words(session.name)}: from path {before} to {session.path}, {_way(session.pair)} ({session.reason})"
-        details: dict[str, Json] = {"from": before, "to": session.path, "reason": session.reason}
-        self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING, details)
-
-    def _want(self, session: Session) -> None:
-        """Write down a session as it is now, here and on the switch."""
+    def _write_down(self, session: Session) -> None:
         context = self._endpoint.contexts.named(session.name)
         if context is not None:
-            self._outputs.remember(memory.context_key(session.name), memory.write_down(context, session))
-        self._tables.want(session, self._backups(session))
-
-    def _usable(self, session: Session) -> list[int]:
-        """Return the paths that may work, in the order in which they are tried."""
-        ordered = in_order(session.name, session.paths.values())
-        numbers = {pair: number for number, pair in session.paths.items()}
-        return [numbers[pair] for pair in ordered if self._ways_out.is_open(pair.local)]
-
-    def _backups(self, session: Session) -> list[tuple[int, int]]:
-        """Return where the switch goes from each path: round all usable ones."""
-        usable = self._usable(session)
-        after = dict(zip(usable, usable[1:] + usable[:1], strict=True))
-        ways = {path: after.get(path, next(iter(usable), path)) for path in session.paths}
-        return [(path, to) for path, to in ways.items() if path != to]
+            written = memory.write_down(context, session, self._movements.paths.proven(session))
+            self._outputs.remember(memory.context_key(session.name), written)
 
     def _rules(self, address: IPv6Address) -> Shim6 | None:
         """Return what is done for an address of the site; None for hosts elsewhere, and those that do it themselves."""
@@ -373,14 +342,3 @@ class Sessions:
             ),
             None,
         )
-
-    def _event(self, now: float, kind: str, session: Session, text: str, severity: Severity = Severity.INFO) -> None:
-        self._outputs.event(now, kind, session.number, text, severity)
-
-
-def _words(name: ContextName) -> str:
-    return f"{name.local} with {name.peer}"
-
-
-def _way(pair: Pair) -> str:
-    return f"{pair.local} to {pair.peer}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv6Address
 
 import finsy as fy
@@ -37,9 +37,10 @@ class SessionTables:
         self._desired = desired
         self._of: dict[int, list[fy.P4TableEntry]] = {}
 
-    def want(self, session: Session, backups: Iterable[tuple[int, int]]) -> None:
+    def want(self, session: Session, backups: Mapping[int, int]) -> None:
         """Want a session as it is now, its backups from path to path."""
-        self._replace(session.number, [*self._entries(session), *_backups(session, backups)])
+        ways = (entries.backup(session.number, path, to) for path, to in backups.items())
+        self._replace(session.number, [*self._entries(session), *ways])
 
     def forget(self, session: Session) -> None:
         """Want nothing of a session any more."""
@@ -56,7 +57,8 @@ class SessionTables:
     def _entries(self, session: Session) -> Iterable[fy.P4TableEntry]:
         number, name, rules = session.number, session.name, session.rules
         mode = entries.MODE_FOLLOW | (entries.MODE_HOLD if rules.hold else 0)
-        yield entries.identities_out(
+        mode |= entries.MODE_REPORT if session.exploring else 0
+        yield entries.identities(
             name.local,
             name.peer,
             number,
@@ -66,7 +68,6 @@ class SessionTables:
             rules.keepalive,
             mode,
         )
-        yield entries.identities_in(name.peer, name.local, number)
         yield entries.context_tag(session.tag, number, name.local, name.peer)
         for path, pair in session.paths.items():
             table = self._route_table(pair.local)
@@ -75,7 +76,3 @@ class SessionTables:
             else:
                 yield entries.path_shim6(number, path, pair.local, pair.peer, session.peer_tag, table)
             yield entries.locator_pair(number, pair.peer, pair.local, path)
-
-
-def _backups(session: Session, backups: Iterable[tuple[int, int]]) -> Iterable[fy.P4TableEntry]:
-    return (entries.backup(session.number, path, to) for path, to in backups)

@@ -46,9 +46,9 @@ class WaysOut:
     def within(self, kind: OutKind, packet: Packet) -> None:
         """Give the switch a packet that the host could have sent, to do with it what the kind says."""
         for interface in self._config.interfaces:
-            if interface.is_on_link(packet.source):
-                port = self._config.members(interface.vlan)[0].number
-                self._links.within(kind, interface, port, packet)
+            neighbour = self._neighbours.get(LinkAddress(interface.vlan, packet.source))
+            if neighbour and neighbour.mac is not None and neighbour.port is not None:
+                self._links.within(kind, interface, neighbour.port, neighbour.mac, packet)
                 return
 
     def submit(self, original: PacketIn) -> None:

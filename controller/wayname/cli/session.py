@@ -1,0 +1,77 @@
+"""`wayname session`: one session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+
+
+class NumberOrCommand(click.Group):
+    """What is no command is a session's number: it is shown."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Put `show` before a number."""
+        return super().resolve_command(ctx, ["show", *args] if args and args[0].isdigit() else args)
+
+
+@click.group(cls=NumberOrCommand)
+def command() -> None:
+    """Show a session by its number (`wayname session 1`), or move it to another path."""
+
+
+@command.command()
+@click.argument("number", type=int)
+@client_options
+@pass_asking
+def show(asking: Asking, number: int) -> None:
+    """Show its paths, its timers, and why it is on the path in use."""
+    _show(asking, asking.client().get(f"/v1/sessions/{number}"))
+
+
+@command.command()
+@click.argument("number", type=int)
+@click.argument("path")
+@client_options
+@pass_asking
+def move(asking: Asking, number: int, path: str) -> None:
+    """Move session NUMBER to PATH: a path's number, or LOCAL,PEER. Refused unless the path is proven to work."""
+    _show(asking, asking.client().post(f"/v1/sessions/{number}/move", {"path": path}))
+
+
+def _show(asking: Asking, session: dict[str, Any]) -> None:
+    from wayname.cli import show as table
+
+    if asking.json:
+        table.show_json(session)
+        return
+    table.show_facts(
+        (
+            ("host", session["local"]),
+            ("peer", session["peer"]),
+            ("path", f"{session['path']} ({session['reason']})"),
+            ("state", session["state"]),
+            ("send timeout", f"{session['send_timeout']:g} s"),
+            ("keepalive", f"{session['keepalive']:g} s"),
+        )
+    )
+    print()
+    rows = [
+        (
+            path["number"],
+            path["local"],
+            path["peer"],
+            path["provider"] or "",
+            table.good_or_bad(path["state"], path["state"] in ("works", "not tried")),
+            "" if path["backup"] is None else path["backup"],
+            "" if path["sent_packets"] is None else path["sent_packets"],
+            "" if path["received_packets"] is None else path["received_packets"],
+        )
+        for path in session["paths"]
+    ]
+    columns = ("path", "our locator", "the peer's", "by", "", "backup", "sent", "received")
+    table.show_table(columns, rows, "no path is left")

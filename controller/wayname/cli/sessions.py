@@ -1,0 +1,26 @@
+"""`wayname sessions`."""
+
+from __future__ import annotations
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+
+
+@click.command()
+@client_options
+@pass_asking
+def command(asking: Asking) -> None:
+    """Sessions: hosts, their peers, and the paths between them."""
+    from wayname.cli import show
+
+    sessions = asking.client().get("/v1/sessions")
+    if asking.json:
+        show.show_json(sessions)
+        return
+    rows = []
+    for session in sessions:
+        path = next(each for each in session["paths"] if each["number"] == session["path"])
+        way = f"{session['path']} of {len(session['paths'])}, by {path['provider'] or 'the main routes'}"
+        rows.append((session["number"], session["local"], session["peer"], way, session["reason"], session["state"]))
+    show.show_table(("session", "host", "peer", "path", "because", ""), rows, "there is no session")

@@ -1,0 +1,196 @@
+"""From path to path: what the switch did by itself, what REAP found out, what a provider's end or a command demands."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from wayname.edge.boundary import Json, News, OutKind, PacketIn, SessionNews, Severity
+from wayname.edge.outputs import Outputs
+from wayname.edge.sessions.paths import Paths
+from wayname.edge.sessions.session import Session
+from wayname.edge.sessions.tables import SessionTables
+from wayname.edge.sessions.ways_out import WaysOut
+from wayname.edge.timers import Timers
+from wayname.reap import outputs as reap
+from wayname.reap.states import State
+from wayname.shim6.context import ContextName, Pair
+from wayname.shim6.messages import NO_NEXT_HEADER, Keepalive, encode
+from wayname.shim6.outputs import Send
+from wayname.wire.ipv6 import SHIM6, Packet
+
+# How many send timeouts REAP has to prove again what worked for an earlier controller.
+TRUST = 3
+# Packets of a session. Three that arrive out of order make TCP repeat what is missing before them (RFC 5681).
+MOST_HELD = 128
+
+
+class Movements:
+    """Keeps each session on a path that works, and the switch informed about where to go from it."""
+
+    def __init__(
+        self,
+        sessions: Mapping[ContextName, Session],
+        ways_out: WaysOut,
+        tables: SessionTables,
+        outputs: Outputs,
+        rng: random.Random,
+        write_down: Callable[[Session], None],
+    ) -> None:
+        self.paths = Paths(rng, ways_out.is_open)
+        self._sessions = sessions
+        self._ways_out = ways_out
+        self._tables = tables
+        self._outputs = outputs
+        self._write_down = write_down
+        self._held: dict[ContextName, deque[tuple[PacketIn, float]]] = {}
+        self._trust: Timers[ContextName] = Timers()
+
+    def want(self, session: Session) -> None:
+        """Write a session down as it is now, here and on the switch."""
+        self._write_down(session)
+        self._tables.want(session, self.paths.backups(session))
+
+    def begin(self, session: Session, now: float) -> None:
+        """Look after a session from now on; it may be one of an earlier controller."""
+        self.paths.watch(session, now)
+        if session.trusted:
+            self._trust.set(session.name, now + TRUST * session.rules.send_timeout)
+
+    def forget(self, session: Session) -> None:
+        """Look after a session no more."""
+        self.paths.reap.forget(session.name)
+        self._tables.forget(session)
+        self._trust.cancel(session.name)
+        self._held.pop(session.name, None)
+
+    def news(self, session: Session, news: SessionNews, now: float) -> None:
+        """The switch found something out."""
+        watch, name = self.paths.reap, session.name
+        to = session.paths.get(news.path_to)
+        match news.kind:
+            case News.WATCH:
+                watch.awaiting(name, news.age, now)
+            case News.SILENT:
+                watch.silent(name, news.age, now)
+            case News.LEFT_PATH if to is not None:
+                watch.left_path(name, to, news.age, now)
+                self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
+            case News.FOLLOWED if to is not None:
+                watch.followed(name, to, now)
+                self._went(session, news.path_to, 0.0, "the peer did", now)
+            case News.UNANSWERED:
+                text = f"{words(name)}: no answer for {news.age:.3f} s, and no other path is proven"
+                self._outputs.event(now, "session.unanswered", session.number, text, Severity.WARNING)
+                watch.unanswered(name, news.age, now)
+            case News.HEARD:
+                watch.heard(name, now)
+
+    def next_hops_changed(self, session: Session, now: float) -> None:
+        """A provider is gone or is there again: leave paths that are dead for certain."""
+        to = self.paths.best(session) if self.paths.is_closed(session) else None
+        if to is not None:
+            provider = self._ways_out.provider(session.pair.local)
+            self._move(session, to, f"{provider.name if provider else 'the uplink'} is down", now)
+        self.paths.watch(session, now)
+        self.want(session)
+
+    def move(self, session: Session, to: int, why: str, now: float) -> None:
+        """Somebody wants a session to use a path."""
+        self._move(session, to, why, now)
+        self.paths.reap.moved(session.name, session.pair, now)
+
+    def hold(self, session: Session, original: PacketIn, now: float) -> None:
+        """Keep a copy of a packet that may not have arrived; the last ones are kept."""
+        self._held.setdefault(session.name, deque(maxlen=MOST_HELD)).append((original, now))
+
+    def take(self, now: float) -> None:
+        """Carry out what REAP says."""
+        for output in self.paths.reap.take_outputs():
+            match output:
+                case Send(packet):
+                    self._ways_out.send(packet)
+                    continue
+                case reap.Dropped(name, reason):
+                    self._outputs.event(now, "shim6.dropped", name.peer, f"{words(name)}: {reason}")
+                    continue
+            session = self._sessions.get(output.name)
+            if session is not None:
+                self._carry_out(session, output, now)
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        times = (self.paths.reap.next_timer(), self._trust.next())
+        return min((at for at in times if at is not None), default=None)
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        for name in self._trust.due(now):
+            session = self._sessions[name]
+            session.trusted = frozenset()
+            self.want(session)
+        self.paths.reap.handle_timer(now)
+        self.take(now)
+
+    def _carry_out(self, session: Session, output: reap.Output, now: float) -> None:
+        name = session.name
+        match output:
+            case reap.Check():
+                self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""))
+            case reap.KeepaliveWanted():
+                message = encode(Keepalive(session.peer_tag))
+                self._ways_out.within(OutKind.KEEPALIVE, Packet(name.local, name.peer, SHIM6, message))
+            case reap.Move(_, pair, why):
+                to = session.path_of(pair)
+                if to is not None and to != session.path:
+                    self._move(session, to, why, now)
+            case reap.Verified():
+                self.want(session)
+            case reap.Unverified(_, pair, why):
+                text = f"{words(name)}: the path {way(pair)} does not work: {why}"
+                self._outputs.event(now, "path.down", session.number, text, Severity.WARNING)
+                session.trusted -= {session.path_of(pair)}
+                self.want(session)
+            case reap.Entered(_, state, why):
+                self._entered(session, state, why, now)
+
+    def _entered(self, session: Session, state: State, why: str, now: float) -> None:
+        session.exploring = state is not State.OPERATIONAL
+        kind = "session.exploring" if session.exploring else "session.recovered"
+        self._outputs.event(now, kind, session.number, f"{words(session.name)}: {state.name.lower()}, {why}")
+        self.want(session)
+
+    def _went(self, session: Session, to: int, age: float, why: str, now: float) -> None:
+        """The switch went to a path by itself."""
+        if session.path != to:
+            before = session.path
+            session.note(to, why)
+            self._moved(session, before, age, now)
+
+    def _move(self, session: Session, to: int, why: str, now: float) -> None:
+        """Let the switch go to a path."""
+        before = session.path
+        session.move(to, why)
+        self._moved(session, before, session.rules.send_timeout, now)
+
+    def _moved(self, session: Session, before: int, unanswered: float, now: float) -> None:
+        text = f"{words(session.name)}: from path {before} to {session.path}, {way(session.pair)}: {session.reason}"
+        details: dict[str, Json] = {"from": before, "to": session.path, "reason": session.reason}
+        self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING, details)
+        self.want(session)
+        # What got no answer on the old path goes again by the new one, so that TCP need not wait for its back-off.
+        since = now - unanswered - session.rules.send_timeout / 16
+        for original, at in self._held.pop(session.name, ()):
+            if at >= since:
+                self._ways_out.submit(original)
+
+
+def words(name: ContextName) -> str:
+    """Return a context's identities in words."""
+    return f"{name.local} with {name.peer}"
+
+
+def way(pair: Pair) -> str:
+    """Return a path's locators in words."""
+    return f"{pair.local} to {pair.peer}"

@@ -1,0 +1,88 @@
+"""Which paths of a session work: what REAP found out, and which providers are there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import IPv6Address
+
+from wayname.config.shim6 import Shim6
+from wayname.edge.sessions.session import Health, Session, in_order
+from wayname.reap.order import disjoint_first
+from wayname.reap.reap import Reap
+from wayname.reap.timing import Timing
+from wayname.shim6.context import Pair
+
+
+class Paths:
+    """Judges the paths of sessions, and chooses among them."""
+
+    def __init__(self, rng: random.Random, is_open: Callable[[IPv6Address], bool]) -> None:
+        self.reap = Reap(rng)
+        self._is_open = is_open
+
+    def watch(self, session: Session, now: float) -> None:
+        """Find out which paths work, from now on, or as the session is now."""
+        pairs = [pair for pair in self._ordered(session) if self._is_open(pair.local)]
+        self.reap.watch(session.name, session.peer_tag, timing(session.rules), pairs, session.pair, now)
+
+    def health(self, session: Session, path: int) -> Health:
+        """Return what is known of a path."""
+        pair = session.paths[path]
+        if not self._is_open(pair.local):
+            return Health.CLOSED
+        watched = self.reap.watched(session.name)
+        way = watched.ways.get(pair) if watched else None
+        if way is None:
+            return Health.UNTRIED
+        if way.verified:
+            return Health.WORKS
+        if way.unanswered or way.failed > float("-inf"):
+            return Health.SILENT
+        return Health.UNTRIED
+
+    def is_proven(self, session: Session, path: int) -> bool:
+        """Whether a path may be a backup."""
+        health = self.health(session, path)
+        return health is Health.WORKS or (path in session.trusted and health in (Health.UNTRIED, Health.SILENT))
+
+    def proven(self, session: Session) -> frozenset[int]:
+        """Return the paths that may be backups."""
+        return frozenset(path for path in session.paths if self.is_proven(session, path))
+
+    def backups(self, session: Session) -> dict[int, int]:
+        """Return where the switch goes from each path: to a proven one that shares least with it."""
+        proven = [pair for pair in self._ordered(session) if self.is_proven(session, _number(session, pair))]
+        ways = {}
+        for path, pair in session.paths.items():
+            to = next((each for each in disjoint_first(proven, pair) if each != pair), None)
+            if to is not None:
+                ways[path] = _number(session, to)
+        return ways
+
+    def best(self, session: Session) -> int | None:
+        """Return the path to use if the one in use is gone: a proven one, or else one that nothing speaks against."""
+        open_ones = [
+            _number(session, pair)
+            for pair in disjoint_first(self._ordered(session), session.pair)
+            if self._is_open(pair.local) and pair != session.pair
+        ]
+        return min(open_ones, key=lambda path: not self.is_proven(session, path), default=None)
+
+    def is_closed(self, session: Session) -> bool:
+        """Whether nothing can leave by the path in use."""
+        return not self._is_open(session.pair.local)
+
+    def _ordered(self, session: Session) -> list[Pair]:
+        return in_order(session.name, session.paths.values())
+
+
+def timing(rules: Shim6) -> Timing:
+    """Return the times of REAP for the hosts of a prefix."""
+    times = Timing.of(rules.send_timeout, rules.verify_every, rules.return_after)
+    return replace(times, keepalive=rules.keepalive)
+
+
+def _number(session: Session, pair: Pair) -> int:
+    return next(number for number, each in session.paths.items() if each == pair)

@@ -1,0 +1,180 @@
+"""Edges that speak Shim6 for their hosts, on the virtual clock: providers fail, and connections go on."""
+
+from __future__ import annotations
+
+import itertools
+
+import finsy as fy
+import pytest
+from finsy.p4entity import decode_entity
+
+from wayname.edge.boundary import MoveSession
+from wayname_lab.load import find_lab
+from wayname_lab.virtual.lab import VirtualLab
+
+STARTED = 2.0
+SEND_TIMEOUT = 0.5  # as the lab says
+Entries = list[dict[str, int]]
+
+
+def started(seed: int = 1) -> VirtualLab:
+    """Return the lab when everything has settled."""
+    lab = VirtualLab(find_lab("two-sites"), seed)
+    lab.run_until(STARTED)
+    return lab
+
+
+def talking() -> VirtualLab:
+    """Return the lab with two hosts that ask and answer ten times a second."""
+    lab = started()
+    to = str(lab.plan.hosts["b1"].address.ip)
+    lab.command("b1", "tcp_serve", port=5001, service="echo")
+    lab.command("a1", "tcp_request", to=to, port=5001, interval=0.1, report=0.1)
+    return lab
+
+
+def with_session() -> VirtualLab:
+    """Return it when the session of the two stands, and all its paths are proven."""
+    lab = talking()
+    lab.run_for(2)
+    assert agrees(lab)
+    return lab
+
+
+def answered(lab: VirtualLab, since: float) -> int:
+    """Return how many requests were answered since a moment."""
+    return sum(event["answered"] for event in lab.events_of("a1", "requests") if event["at_ns"] / 1e9 > since)
+
+
+def longest_silence(lab: VirtualLab, since: float) -> float:
+    """Return the longest time after a moment without an answer, in seconds, as seen every tenth of a second."""
+    times = [event["at_ns"] / 1e9 for event in lab.events_of("a1", "requests") if event["answered"]]
+    times = [since, *(time for time in times if time > since), lab.now]
+    return max(float(later - earlier) for earlier, later in itertools.pairwise(times))
+
+
+def kinds(lab: VirtualLab, router: str, since: float = 0.0) -> list[str]:
+    """Return the kinds of a router's events after a moment."""
+    return [event.kind for whose, event in lab.events if whose == router and event.time > since]
+
+
+def entries(lab: VirtualLab, router: str, table: str) -> Entries:
+    """Return keys and arguments of a table's entries on a switch."""
+    switch = lab.switches[router]
+    found = [decode_entity(entity, switch.schema) for entity in switch.entities()]
+    return [
+        {**{f"key_{key}": value for key, value in (each.match or {}).items()}, **each.action.args}
+        for each in found
+        if isinstance(each, fy.P4TableEntry) and each.table_id == table and isinstance(each.action, fy.P4TableAction)
+    ]
+
+
+def agrees(lab: VirtualLab) -> bool:
+    """Whether each switch has one session, and takes what the other one sends by any path of it."""
+    return all(_would_arrive(lab, *way) for way in (("a", "b"), ("b", "a")))
+
+
+def _would_arrive(lab: VirtualLab, sender: str, receiver: str) -> bool:
+    sessions = entries(lab, sender, "identities")
+    tags = {entry["key_tag"]: entry for entry in entries(lab, receiver, "context_tags")}
+    pairs = {
+        (entry["key_session"], entry["key_source"], entry["key_destination"])
+        for entry in entries(lab, receiver, "locator_pairs")
+    }
+    with_header = [entry for entry in entries(lab, sender, "paths") if "tag" in entry]
+    if len(sessions) != 1 or len(tags) != 1 or len(with_header) != 3:
+        return False
+    return all(
+        entry["tag"] in tags
+        and tags[entry["tag"]]["local"] == sessions[0]["key_remote"]
+        and tags[entry["tag"]]["remote"] == sessions[0]["key_local"]
+        and (tags[entry["tag"]]["session"], entry["source"], entry["destination"]) in pairs
+        for entry in with_header
+    )
+
+
+def test_hosts_that_talk_get_a_session() -> None:
+    lab = with_session()
+    assert kinds(lab, "a").count("session.up") == kinds(lab, "b").count("session.up") == 1
+    # Every path is proven, so each has a backup.
+    assert len(entries(lab, "a", "backups")) == len(entries(lab, "b", "backups")) == 4
+
+
+@pytest.mark.parametrize("link", ["a-p", "b-p"])
+def test_a_provider_fails_and_the_connection_goes_on(link: str) -> None:
+    lab = with_session()
+    cut = lab.now
+    lab.cut(link)
+    lab.run_for(4)
+    for router in ("a", "b"):
+        assert "session.moved" in kinds(lab, router, cut)
+        assert entries(lab, router, "identities")[0]["path"] != 0
+    # The hosts' TCP has to find out as well, if nothing is kept for it.
+    assert longest_silence(lab, cut) < SEND_TIMEOUT + 1.0
+    repaired = lab.now
+    lab.restore(link)
+    lab.run_for(12)
+    for router in ("a", "b"):
+        assert entries(lab, router, "identities")[0]["path"] == 0
+        assert kinds(lab, router, repaired).count("session.moved") == 1
+    assert longest_silence(lab, repaired) < 0.3
+
+
+@pytest.mark.parametrize("router", ["a", "b"])
+@pytest.mark.parametrize("step", range(0, 8, 2))
+def test_a_controller_killed_in_the_handshake(router: str, step: int) -> None:
+    lab = talking()
+    lab.run_for(0.012 * step)
+    lab.controllers[router].kill()
+    lab.run_for(0.3)
+    lab.controllers[router].start()
+    lab.run_for(40)
+    assert agrees(lab)
+    assert answered(lab, lab.now - 1) >= 7
+
+
+@pytest.mark.parametrize("router", ["a", "b"])
+@pytest.mark.parametrize("after", [0.3, 0.5, 0.53, 0.6])
+def test_a_controller_killed_in_a_failover(router: str, after: float) -> None:
+    lab = with_session()
+    lab.cut("b-p")
+    lab.run_for(after)
+    lab.controllers[router].kill()
+    lab.run_for(0.3)
+    lab.controllers[router].start()
+    lab.run_for(6)
+    assert agrees(lab)
+    assert answered(lab, lab.now - 1) >= 7
+    lab.restore("b-p")
+    lab.run_for(12)
+    assert agrees(lab)
+    assert answered(lab, lab.now - 1) >= 7
+
+
+def test_both_controllers_are_away_and_the_switches_go_on() -> None:
+    lab = with_session()
+    for router in ("a", "b"):
+        lab.controllers[router].kill()
+    cut = lab.now
+    lab.cut("b-p")
+    lab.run_for(4)
+    # Nobody makes the switches look, but the hosts' packets do.
+    assert answered(lab, lab.now - 1) >= 7
+    assert longest_silence(lab, cut) < 3
+    for router in ("a", "b"):
+        lab.controllers[router].start()
+    lab.run_for(4)
+    assert agrees(lab)
+    assert answered(lab, lab.now - 1) >= 7
+
+
+def test_a_session_is_moved_by_hand() -> None:
+    lab = with_session()
+    [session] = entries(lab, "a", "identities")
+    moved = lab.now
+    lab.controllers["a"].command(MoveSession(session["session"], 2))
+    lab.run_for(2)
+    assert entries(lab, "a", "identities")[0]["path"] == 2
+    # The peer follows by the path that is the same one to it.
+    assert "session.moved" in kinds(lab, "b", moved)
+    assert longest_silence(lab, moved) < 0.3
