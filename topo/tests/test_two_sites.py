@@ -113,7 +113,7 @@ def test_a_provider_fails_and_the_connection_goes_on(link: str) -> None:
     assert longest_silence(lab, cut) < SEND_TIMEOUT + 1.0
     repaired = lab.now
     lab.restore(link)
-    lab.run_for(12)
+    lab.run_for(20)
     for router in ("a", "b"):
         assert entries(lab, router, "identities")[0]["path"] == 0
         assert kinds(lab, router, repaired).count("session.moved") == 1
