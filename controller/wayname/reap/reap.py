@@ -104,6 +104,12 @@ class Reap:
             watched.returning = False
             self._go_to(watched, pair, "its path was changed", now)
 
+    def displaced(self, name: ContextName, now: float) -> None:
+        """The pair in use could not stay, for want of a way out: packets go back to the preferred one when it works."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            watched.returning, watched.moved = True, now
+
     def awaiting(self, name: ContextName, age: float, now: float) -> None:
         """The switch: a packet waits for an answer since `age` (WATCH); it looks again only when it is told to."""
         watched = self._watched.get(name)

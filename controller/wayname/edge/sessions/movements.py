@@ -94,6 +94,8 @@ class Movements:
             provider = self._ways_out.provider(session.pair.local)
             self._move(session, to, f"{provider.name if provider else 'the uplink'} is down", now)
         self.paths.watch(session, now)
+        if to is not None:
+            self.paths.reap.displaced(session.name, now)
         self.want(session)
 
     def move(self, session: Session, to: int, why: str, now: float) -> None:
