@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from ilnp.network import (
@@ -26,7 +27,7 @@ from ilnp.network import (
 )
 
 from wayname.ilnp.admission import Arrival
-from wayname.ilnp.cache import Cache
+from wayname.ilnp.cache import Cache, Names
 from wayname.ilnp.cookies import PERIOD
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
 from wayname.ilnp.handshake import Control, Handshake
@@ -389,6 +390,18 @@ def test_a_cache_is_not_overfilled_whoever_asks() -> None:
     with pytest.raises(ValueError, match="holds 1 sessions already"):
         cache.put(network.b.entry())
     cache.put(network.a.entry())
+
+
+def test_a_session_that_goes_leaves_the_others_of_its_host() -> None:
+    network = Network()
+    network.establish()
+    cache, entry = network.a.endpoint.cache, network.a.entry()
+    other = replace(entry, names=Names(A_NID, M_NID))
+    cache.put(other)
+    cache.remove(A)
+    assert (cache.of_host(A_NID), cache.named(A), len(cache)) == ([other], None, 1)
+    cache.remove(other.names)
+    assert (cache.of_host(A_NID), len(cache)) == ([], 0)
 
 
 def test_too_many_sessions_made_and_ended_in_a_minute_are_refused() -> None:

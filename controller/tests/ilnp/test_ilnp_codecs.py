@@ -78,9 +78,11 @@ def test_a_nonce_stands_behind_routing_and_before_other_destination_options() ->
     plain = Packet.decode(scapy_packet(*layers))
     borne = with_nonce(plain, LONG)
     read: Any = IPv6(borne.encode())
-    names = []
+    names, options = [], []
     while read:
         names.append(read.name)
+        if isinstance(read, IPv6ExtHdrDestOpt):
+            options.append([option.otype for option in read.options])
         read = read.payload
     destination = "IPv6 Extension Header - Destination Options Header"
     assert names[1:6] == [
@@ -90,6 +92,7 @@ def test_a_nonce_stands_behind_routing_and_before_other_destination_options() ->
         destination,
         destination,
     ]
+    assert options == [[1], [0x8B], [1]]
     assert nonce_of(borne) == LONG
     assert without_nonce(borne) == plain
 
@@ -131,10 +134,10 @@ def test_options_that_are_longer_than_their_header_are_refused() -> None:
 
 
 def test_single_octets_of_padding_are_stepped_over() -> None:
-    octets = b"\x3b\1\0\0\x8b\4\1\2\3\4\x1e\4" + bytes(4)
+    octets = b"\x3b\1\0\x8b\4\1\2\3\4\x1e\5" + bytes(5)
     packet = Packet(A, B, 60, octets)
     assert nonce_of(packet) == SHORT
-    assert without_nonce(packet).payload == octets[:4] + b"\1\4" + bytes(4) + octets[10:]
+    assert without_nonce(packet).payload == octets[:3] + b"\1\4" + bytes(4) + octets[9:]
 
 
 def test_a_nonce_header_cut_anywhere_is_refused() -> None:

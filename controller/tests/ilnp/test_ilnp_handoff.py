@@ -70,7 +70,9 @@ def test_a_hard_hand_off_is_told_at_once_from_the_new_locator() -> None:
     assert last(network.b).destination == A2
     assert [one.locator for one in last(network.b).known] == [A2]
     assert network.a.entry().told.state is Telling.TOLD
-    assert "is gone, packets leave from 2001:0db8:00a0:0002 at once" in network.a.events(Kind.MOVED)[0]
+    (moved,) = network.a.events(Kind.MOVED)
+    assert "is gone, packets leave from 2001:0db8:00a0:0002 at once" in moved
+    assert sum(isinstance(output, Changed) for output in network.a.outputs) == 1
     assert all(nonce_of(packet) for packet in network.seen[-2:])
 
 
@@ -301,6 +303,13 @@ def test_validity() -> None:
     assert known.validity(120.0) is Validity.EXPIRED
     locators.use(B2, 110.0)
     assert B2 not in locators
+
+
+def test_a_locator_that_is_told_again_is_in_use_as_before() -> None:
+    before = PeerLocators.of(listed(B1, B2), 0.0)
+    before.use(B1, 50.0)
+    after = PeerLocators.of(listed(B3, B1), 60.0, before)
+    assert [one.validity(60.0) for one in after.known.values()] == [Validity.VALID, Validity.ACTIVE]
 
 
 def test_the_best_locator_is_preferred_and_alive_and_in_use_if_none_lives() -> None:
