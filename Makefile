@@ -57,10 +57,10 @@ lab-programs: venv
 	cd switch && $(CARGO) build --release --locked --lib --bin wayname-switch --bin wayname-host
 	@$(INSTALL_MODULES)
 
-run: lab-programs ## Run the two-provider lab with traffic (SECONDS=n ends it by itself)
-	@$(BIN)/wayname lab run two-providers $(if $(SECONDS),--seconds $(SECONDS))
+run: lab-programs ## Run two sites whose connections outlive a provider (SECONDS=n ends it by itself)
+	@$(BIN)/wayname lab run two-sites $(if $(SECONDS),--seconds $(SECONDS))
 
-LAB := two-providers
+LAB := two-sites
 IN := wires
 lab: lab-programs ## Run a lab: LAB=name or file, IN=wires or namespaces (root), SECONDS=n
 	@$(BIN)/wayname lab run $(LAB) --in $(IN) $(if $(SECONDS),--seconds $(SECONDS))

@@ -42,7 +42,7 @@ def show_plan(name: str) -> None:
 
 
 @command.command("run")
-@click.argument("name", default="two-providers")
+@click.argument("name", default="two-sites")
 @click.option(
     "--in", "medium", type=click.Choice(sorted(MEDIA)), default="wires", help="Unix sockets, or Linux (root)."
 )

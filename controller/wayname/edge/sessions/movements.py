@@ -158,9 +158,10 @@ class Movements:
                 self._entered(session, state, why, now)
 
     def _entered(self, session: Session, state: State, why: str, now: float) -> None:
-        session.exploring = state is not State.OPERATIONAL
-        kind = "session.exploring" if session.exploring else "session.recovered"
-        self._outputs.event(now, kind, session.number, f"{words(session.name)}: {state.name.lower()}, {why}")
+        if session.exploring == (state is State.OPERATIONAL):
+            session.exploring = not session.exploring
+            kind, what = ("exploring", "look for a way") if session.exploring else ("recovered", "reach each other")
+            self._outputs.event(now, f"session.{kind}", session.number, f"{words(session.name)} {what}: {why}")
         self.want(session)
 
     def _went(self, session: Session, to: int, age: float, why: str, now: float) -> None:
