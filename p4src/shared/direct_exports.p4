@@ -33,8 +33,8 @@ control DirectExport(in headers_t hdr, inout metadata_t meta) {
     @brief("Namespaces in which this node exports, by the port that the packet came in by.")
     table export_rules {
         key = {
-            meta.ingress_port           : exact @id(1) @name("port");
-            hdr.direct_export.namespace : exact @id(2) @name("namespace");
+            meta.ingress_port     : exact @id(1) @name("port");
+            meta.export.namespace : exact @id(2) @name("namespace");
         }
         actions = {
             export_directly;
@@ -46,7 +46,8 @@ control DirectExport(in headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (meta.egress.routed && meta.drop == DROP_NONE && hdr.direct_export.isValid() && export_rules.apply().hit) {
+        if (meta.egress.routed && meta.drop == DROP_NONE && meta.export.asked && hdr.ipv6.isValid()
+            && export_rules.apply().hit) {
             colour_t colour;
             METER(export_meter, meta.ingress_port, colour);
             meta.export.wanted = colour != COLOUR_RED;

@@ -80,7 +80,10 @@ struct trace_t {
 
 // What a packet with a direct export option has exported (RFC 9326).
 struct export_t {
+    bool asked;             // also where the tunnel that asked has ended
     bool wanted;
+    bit<16> namespace;
+    bit<24> type;
     bit<32> flow;           // 0 where the option has none
     bit<32> sequence;
     bit<24> node;

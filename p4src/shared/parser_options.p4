@@ -90,6 +90,9 @@ parser OptionsParser(packet_in packet, inout headers_t hdr, inout metadata_t met
     state direct_export {
         packet.extract(hdr.direct_export);
         left = left - 12;
+        meta.export.asked = true;
+        meta.export.namespace = hdr.direct_export.namespace;
+        meta.export.type = hdr.direct_export.type;
         transition select(hdr.direct_export.extension_flags[7:6], hdr.direct_export.option_length) {
             (2, 14 .. 255): flow;
             (1, 14 .. 255): sequence;

@@ -58,6 +58,16 @@ def test_what_is_exported(edge: SiteSwitch, extensions: int, fields: bytes, flow
     assert exported(edge) == [[7, 0xC00000, flow, sequence, NODE, 63, 1, 4, time, DATA]]
 
 
+def test_a_tunnels_end_exports_what_came_by_the_tunnel(edge: SiteSwitch) -> None:
+    edge.add("sids", "end_dt6", {"destination": "fd00:d6::1/128"}, {"route_table": 0})
+    data = b"\0\4\0\7\0\xc0\xc0\0\0\0" + (9).to_bytes(4) + (6).to_bytes(4)
+    around = options(41, b"\1\0", bytes([0x11, len(data)]) + data)
+    inside = bytes(udp(hlim=30))
+    tunnel = bytes(from_first_host(ipv6(HOP_BY_HOP, around + inside, IP_OF[1], "fd00:d6::1")))
+    assert [port for port, _ in edge.send(1, tunnel)] == [4]
+    assert exported(edge) == [[7, 0xC00000, 9, 6, NODE, 29, 1, 4, EPOCH + edge.now // MICROSECOND, DATA]]
+
+
 def test_a_foreign_namespace_is_not_ours_to_tell(edge: SiteSwitch) -> None:
     assert [port for port, _ in edge.send(1, asking(0, b"", namespace=8))] == [4]
     assert exported(edge) == []

@@ -75,7 +75,7 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         }
         if (meta.export.wanted) {
             digest<direct_export_t>(1, {
-                hdr.direct_export.namespace, hdr.direct_export.type, meta.export.flow, meta.export.sequence,
+                meta.export.namespace, meta.export.type, meta.export.flow, meta.export.sequence,
                 meta.export.node, hdr.ipv6.hop_limit - 1, meta.ingress_port, meta.egress.port, meta.export.time,
                 meta.export.data
             });
