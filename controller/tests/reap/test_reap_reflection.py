@@ -29,13 +29,13 @@ class Attacked:
         self.outputs: list[Output] = []
         self.watch()
 
-    def watch(self) -> None:
+    def watch(self, current: Pair = FIRST) -> None:
         """Tell REAP what the endpoint knows, as an edge does."""
         context = self.network.b.endpoint.contexts.named(B)
         assert context is not None
         assert context.peer_tag is not None
         pairs = [Pair(local, peer) for peer in sorted(context.known.locators) for local in (B1, B2)]
-        self.reap.watch(B, context.peer_tag, Timing.of(1.0), pairs, FIRST, self.now)
+        self.reap.watch(B, context.peer_tag, Timing.of(1.0), pairs, current, self.now)
 
     def claim(self, *locators: IPv6Address) -> None:
         """Let A say that these are its locators."""
@@ -79,6 +79,16 @@ def test_a_forged_source_does_not_lead_packets_to_the_victim() -> None:
     attacked.claim(A1, VICTIM)
     attacked.wait(5)
     attacked.reap.followed(B, Pair(B1, VICTIM), attacked.now)
+    assert attacked.reap.take_outputs() == [
+        Move(B, FIRST, f"nothing proves yet that the peer is reached at {VICTIM}"),
+    ]
+
+
+def test_an_edge_that_went_there_is_called_back() -> None:
+    attacked = Attacked()
+    attacked.claim(A1, VICTIM)
+    attacked.reap.take_outputs()
+    attacked.watch(Pair(B1, VICTIM))
     assert attacked.reap.take_outputs() == [
         Move(B, FIRST, f"nothing proves yet that the peer is reached at {VICTIM}"),
     ]

@@ -318,6 +318,21 @@ def test_the_switch_is_asked_again_when_the_time_is_over() -> None:
     assert one.outputs == [KeepaliveWanted(NAME), Check(NAME)]
 
 
+def test_packets_do_not_follow_the_peer_to_a_pair_that_is_known_to_fail() -> None:
+    one = One(Timing.of(15.0, verify_every=5.0))
+    checks = {pair_of(probe): probe for probe in one.wait(0.6)}
+    one.hear(ProbeState.OPERATIONAL, PAIRS[0], checks[PAIRS[1]])
+    one.wait(3)
+    one.outputs.clear()
+    one.reap.followed(NAME, PAIRS[2], one.now)
+    one.take()
+    why = f"the peer changed its path, but it is not reached by {A2} to {B1}"
+    assert one.outputs == [Move(NAME, PAIRS[0], why)]
+    one.reap.followed(NAME, PAIRS[1], one.now)
+    assert not one.take()
+    assert len(one.outputs) == 1
+
+
 def test_old_news_of_the_way_before_change_nothing() -> None:
     one = One()
     one.answer_checks()

@@ -13,11 +13,9 @@ from wayname.reap.prober import Prober
 from wayname.reap.rate import Rate
 from wayname.reap.states import State
 from wayname.reap.timing import JITTER
-from wayname.reap.watched import Clock, Sent, Watched, Way
+from wayname.reap.watched import MOST_UNANSWERED, Clock, Sent, Watched, Way
 from wayname.shim6.context import ContextName, Pair
 
-# So many checks in a row must be lost before a pair is none that works; then they get rarer.
-MOST_UNANSWERED = 3
 # The switch tells of an active session at least every two send timeouts.
 IDLE_SEND_TIMEOUTS = 4
 MOST_DOUBLINGS = 8
@@ -72,8 +70,8 @@ class Checks:
         way.unanswered = 0
         way.due = now + self._period(watched, way) * self._rng.uniform(*JITTER)
         if not way.verified:
-            way.verified = way.reached = True
-            way.since = now
+            way.verified, way.since = True, now
+            watched.reached.add(way.pair.peer)
             self._outputs.append(Verified(watched.name, way.pair))
         self._go_back(watched, way, now)
 

@@ -61,19 +61,20 @@ class Reap:
             watched = Watched(name, peer_tag, timing, current, ways, now)
             self._watched[name] = watched
             if current in ways:
-                ways[current].verified = ways[current].reached = True
-                ways[current].since = now
+                ways[current].verified, ways[current].since = True, now
+                watched.reached.add(current.peer)
         else:
             watched.peer_tag, watched.timing = peer_tag, timing
             if list(watched.ways) != list(pairs):
                 watched.set_pairs(pairs, now)
                 watched.order = tuple(pair for pair in watched.order if pair in watched.ways)
                 watched.order += tuple(pair for pair in pairs if pair not in watched.order)
-            if current in watched.ways:
+            if current in watched.ways and current.peer in watched.reached:
                 self._go_to(watched, current, "its path was changed", now)
             else:
                 watched.current = current
-                self._leave(watched, "its locators are gone", now)
+                why = "its locators are gone" if current not in watched.ways else _unproven(current)
+                self._leave(watched, why, now)
         self._checks.resume(watched, now)
 
     def forget(self, name: ContextName) -> None:
@@ -154,12 +155,14 @@ class Reap:
         if watched is not None:
             watched.returning = False
             self._checks.note_activity(watched, now)
-            if watched.has_reached(to.peer):
-                self._go_to(watched, to, "the peer changed its path", now)
-            else:
+            if to.peer not in watched.reached:
                 # It may be a third party that the peer wants to have flooded.
-                why = f"nothing proves yet that the peer is reached at {to.peer}"
+                self._outputs.append(Move(name, watched.current, _unproven(to)))
+            elif to in watched.failed and watched.current in watched.verified:
+                why = f"the peer changed its path, but it is not reached by {to.local} to {to.peer}"
                 self._outputs.append(Move(name, watched.current, why))
+            else:
+                self._go_to(watched, to, "the peer changed its path", now)
 
     def heard(self, name: ContextName, now: float) -> None:
         """The switch: a packet of the peer came (HEARD)."""
@@ -251,6 +254,10 @@ class Reap:
             watched.keep_received(question)
         sign = Sign(why, works=pair, question=question, reported=tuple(reported))
         self._machine.fire(watched, trigger, sign, now)
+
+
+def _unproven(pair: Pair) -> str:
+    return f"nothing proves yet that the peer is reached at {pair.peer}"
 
 
 def _meaning(state: State, message: Probe, of_exploration: bool) -> tuple[Trigger, str]:

@@ -15,6 +15,8 @@ from wayname.shim6.messages import ProbeRecord
 # Records in a message: a probe of 16 of them, and an IPv6 header, have 696 octets, which every link takes.
 MOST_TOLD = 8
 MOST_KEPT = 32
+# So many checks in a row must be lost before a pair is none that works; then they get rarer.
+MOST_UNANSWERED = 3
 
 
 class Clock(Enum):
@@ -36,8 +38,6 @@ class Way:
     pair: Pair
     due: float  # to be checked, unless it is in use
     verified: bool = False
-    # Whether the peer was ever reached by it: its locator does not mind our packets (RFC 5534, section 8).
-    reached: bool = False
     since: float = 0.0
     failed: float = float("-inf")
     unanswered: int = 0  # checks in a row
@@ -65,6 +65,8 @@ class Watched:
     current: Pair
     ways: dict[Pair, Way]
     active: float
+    # Where the peer was ever reached: a locator that does not mind our packets (RFC 5534, section 8).
+    reached: set[IPv6Address] = field(default_factory=set)
     state: State = State.OPERATIONAL
     # Whether packets go back to the preferred way when it works again: not where the peer or a command led them away.
     returning: bool = False
@@ -98,13 +100,19 @@ class Watched:
         """The pairs that are proven to work."""
         return frozenset(way.pair for way in self.ways.values() if way.verified)
 
-    def has_reached(self, locator: IPv6Address) -> bool:
-        """Tell whether the peer was ever reached at a locator."""
-        return any(way.reached and way.pair.peer == locator for way in self.ways.values())
+    @property
+    def failed(self) -> frozenset[Pair]:
+        """The pairs that are known not to work."""
+        return frozenset(
+            way.pair
+            for way in self.ways.values()
+            if not way.verified and (way.failed > float("-inf") or way.unanswered >= MOST_UNANSWERED)
+        )
 
     def set_pairs(self, pairs: Iterable[Pair], now: float) -> None:
         """Have these pairs; what is known of those that stay is kept, others are due at once."""
         self.ways = {pair: self.ways.get(pair) or Way(pair, now) for pair in pairs}
+        self.reached &= {pair.peer for pair in self.ways}
 
     def keep_received(self, record: ProbeRecord) -> None:
         """Remember a probe, to be reported."""
