@@ -48,12 +48,13 @@ class LocalHost:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a peer's locators; each was proved."""
+    """What is known of a peer: its locators, each of which was proved, and how many seconds of silence it bears."""
 
     locators: frozenset[IPv6Address]
     listed: LocatorList | None = None
     preferences: LocatorPreferences | None = None
     parameters: Parameters | None = None
+    keepalive_timeout: int | None = None
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from wayname.shim6.options import (
     HEADER_OCTETS,
     CgaParameters,
     CgaSignature,
+    KeepaliveTimeout,
     Locator,
     LocatorList,
     LocatorPreferences,
@@ -70,7 +71,9 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
     if asked is not None:
         _check_preferences(asked, listed)
         preferences = asked
-    return Known(locators, listed, preferences, parameters)
+    silence = option_of(options, KeepaliveTimeout)
+    keepalive_timeout = silence.seconds if silence is not None else known.keepalive_timeout
+    return Known(locators, listed, preferences, parameters, keepalive_timeout)
 
 
 def tell(
