@@ -82,6 +82,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
         const default_action = no_session;
         counters = identities_counter;
         size = SESSIONS;
+        AGES
     }
 
     @id(FORK_TO_ACTION_ID)

@@ -142,12 +142,17 @@ class Pair:
         packets, side.ways.sent = side.ways.sent, []
         self.under_way += [(self.now + DELAY, packet) for packet in packets]
 
+    def active(self, side: Side, peer: IPv6Address) -> None:
+        """Let a switch say that its host talks to an address."""
+        assert side.sessions is not None
+        side.sessions.pair_active(PairActive(side.host, peer, 2048, 1.0), self.now)
+        self.collect(side)
+
     def talk(self, a: bool = True, b: bool = False) -> None:
         """Let the switches say that the hosts talk."""
         for side, other, does in ((self.a, self.b, a), (self.b, self.a, b)):
-            if does and side.sessions is not None:
-                side.sessions.pair_active(PairActive(side.host, other.host, 2048, 1.0), self.now)
-                self.collect(side)
+            if does:
+                self.active(side, other.host)
 
     def tell(self, side: Side, kind: News, path_from: int = 0, path_to: int = 0, age: float = 0.5) -> None:
         """Let a switch say something about its only session."""

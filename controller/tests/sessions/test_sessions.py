@@ -9,6 +9,7 @@ from sessions.pair import Pair
 
 from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
+from wayname.edge.sessions.numbers import Numbers
 from wayname.edge.sessions.session import Health
 from wayname.pipeline.sessions import MODE_REPORT
 from wayname.shim6.messages import Keepalive, decode
@@ -267,3 +268,63 @@ def test_a_forged_error_makes_a_probe_and_nothing_else() -> None:
         )
     pair.drive(1)
     assert session.path == 1
+
+
+def test_who_cannot_have_shim6_is_not_asked() -> None:
+    pair = Pair()
+    pair.active(pair.a, IPv6Address("2001:db8:7::0211:22ff:fe33:4455"))
+    assert not pair.under_way
+
+
+def test_a_server_lets_its_clients_begin() -> None:
+    pair = Pair("server = true")
+    pair.talk()
+    assert not pair.under_way
+
+
+def test_there_are_so_many_contexts_and_no_more() -> None:
+    pair = established("most = 1")
+    pair.under_way.clear()
+    pair.active(pair.a, IPv6Address("2001:db8:202:10::7"))
+    assert not pair.under_way
+
+
+def test_who_has_no_shim6_is_left_alone_for_an_hour() -> None:
+    pair = Pair()
+    stranger = IPv6Address("2001:db8:202:10::7")
+    pair.active(pair.a, stranger)
+    pair.dead.add("2001:db8:202::")
+    pair.drive(600)
+    assert "session.failed" in pair.a.kinds()
+    # Neither is it asked, nor is the next controller to ask it.
+    pair.active(pair.a, stranger)
+    assert not pair.under_way
+    assert not pair.a.memory
+    pair.now += 3600
+    pair.active(pair.a, stranger)
+    assert pair.under_way
+
+
+def test_a_session_that_nobody_uses_is_given_up() -> None:
+    pair = established()
+    assert pair.a.sessions is not None
+    [entry] = [each for each in pair.a.held.values() if each.table_id == "identities"]
+    assert entry.idle_timeout_ns == 600_000_000_000
+    pair.a.sessions.idle(entry, pair.now)
+    pair.collect(pair.a)
+    assert not list(pair.a.sessions)
+    assert not pair.a.entries("paths")
+    pair.talk()
+    pair.drive()
+    assert pair.agrees()
+
+
+def test_a_number_is_used_again_with_another_generation() -> None:
+    side = Pair().a
+    numbers = Numbers(1, {}, side.outputs)
+    assert numbers.take() == (1, 1)
+    assert numbers.take() is None
+    numbers.free(1, 7)
+    side.carry_out()
+    # The switch's registers still hold what the last session left there: so must the next controller know.
+    assert Numbers(1, side.memory, side.outputs).take() == (1, 8)

@@ -1,4 +1,4 @@
-"""What keeps contexts few and cheap: rules about setting them up, collecting idle ones, signing in advance."""
+"""What keeps contexts few and cheap: rules about setting them up, signing in advance."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from shim6.network import A1, A2, A3, B1
 
 from wayname.identity.generate import generate_cga
-from wayname.shim6.context import ContextName, Known, LocalHost
+from wayname.shim6.context import Known, LocalHost
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
-from wayname.shim6.idle import IdleContexts
 from wayname.shim6.locators import learn, tell
 from wayname.shim6.prepared import PreparedHost
 
@@ -59,19 +58,6 @@ def test_not_more_peers_are_remembered_than_fit() -> None:
     assert without(Candidate(A1, B1, 0), 10.0) is not None
     assert without(Candidate(A1, B1 + 9, 0), 10.0) is not None
     assert without(Candidate(A1, B1 + 7, 0), 10.0) is None
-
-
-def test_a_context_is_collected_when_its_counter_stands_still() -> None:
-    idle = IdleContexts(after=10.0)
-    one, two = ContextName(A1, B1), ContextName(A2, B1)
-    assert idle.look({one: 5, two: 5}, 0.0) == []
-    assert idle.look({one: 5, two: 6}, 9.5) == []
-    assert idle.look({one: 5, two: 6}, 10.0) == [one]
-    assert idle.look({two: 6}, 19.0) == []
-    assert idle.look({two: 6}, 19.5) == [two]
-    # A later context of the same name begins anew.
-    assert idle.look({one: 5}, 20.0) == []
-    assert idle.look({one: 5}, 29.5) == []
 
 
 def test_no_signature_is_made_when_a_provider_fails() -> None:

@@ -39,6 +39,10 @@ class Shim6:
     bytes: int = 2048
     seconds: float = 60.0
     hold: bool = True
+    # A server lets its clients begin; how many contexts there may be; how long one may be without a packet.
+    server: bool = False
+    most: int = 100_000
+    idle: float = 600.0
     # How often paths that are not in use are probed, and how long the first must have worked before a session goes
     # back to it; a multiple of send_timeout unless given.
     verify_every: float | None = None

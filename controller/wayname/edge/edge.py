@@ -126,6 +126,8 @@ class Edge:
                 self.sessions.move(session, path, now)
             case DirectExport():
                 self.encapsulation.exported(input, now)
+            case Idle(entry) if entry.table_id == "identities":
+                self.sessions.idle(entry, now)
             case Idle(entry):
                 self.stations.idle(entry, now)
             case OpenCapture():

@@ -49,10 +49,14 @@ def identities(
     send_timeout: float,
     keepalive: float,
     mode: int,
+    idle: float,
     spread: int = 0,
 ) -> fy.P4TableEntry:
-    """Packets between these identities, of either direction, are a session's; a new generation moves it to the path."""
-    return table_entry(
+    """Packets between these identities, of either direction, are a session's; a new generation moves it to the path.
+
+    The switch says when there were none for as long as `idle`.
+    """
+    entry = table_entry(
         "identities",
         {"local": int(local), "remote": int(remote)},
         "send_in_session",
@@ -64,6 +68,8 @@ def identities(
         keepalive=microseconds(keepalive),
         mode=mode,
     )
+    entry.idle_timeout_ns = int(idle * 1e9)
+    return entry
 
 
 def path_plain(session: int, path: int, route_table: int) -> fy.P4TableEntry:

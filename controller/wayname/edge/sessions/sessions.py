@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv6Address
 from itertools import product
 
+import finsy as fy
+
 from wayname.config.model import Config
 from wayname.config.shim6 import Shim6, Shim6Mode
 from wayname.edge.boundary import Json, PairActive, SessionNews, Severity
@@ -30,6 +32,7 @@ from wayname.identity.errors import ProofError
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, LocalHost, Pair
 from wayname.shim6.endpoint import Endpoint
+from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
 from wayname.shim6.locators import learn
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
@@ -56,6 +59,7 @@ class Sessions:
         self._endpoint = Endpoint(rng, learn)
         self._numbers = Numbers(most, remembered, outputs)
         self._inspection = Inspection()
+        self._without_shim6 = WithoutShim6()
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
@@ -140,8 +144,22 @@ class Sessions:
     def pair_active(self, active: PairActive, now: float) -> None:
         """Two addresses exchanged enough to be worth a context."""
         name = ContextName(active.source, active.destination)
-        if self._rules(active.destination) is None and name not in self._sessions:
+        rules = self._rules(active.source)
+        if rules is None or self._rules(active.destination) is not None or name in self._sessions:
+            return
+        candidate = Candidate(name.local, name.peer, len(self._endpoint.contexts))
+        checks: list[Rule] = [has_no_eui64, AtMost(rules.most), self._without_shim6]
+        if rules.server:
+            checks.append(never_initiate)
+        if objection(checks, candidate, now) is None:
             self._establish(name, now)
+            self._take(now)
+
+    def idle(self, entry: fy.P4TableEntry, now: float) -> None:
+        """The hosts of a session have not talked for long."""
+        name = ContextName(IPv6Address(entry["local"]), IPv6Address(entry["remote"]))
+        if name in self._sessions:
+            self._endpoint.discard(name, now)
             self._take(now)
 
     def news(self, news: SessionNews, now: float) -> None:
@@ -279,6 +297,7 @@ class Sessions:
         context, rules = self._endpoint.contexts.named(name), self._rules(name.local)
         if context is None or context.peer_tag is None or rules is None:
             return
+        self._without_shim6.remove(name.peer)
         session = self._sessions.get(name)
         if session is None:
             numbered = self._numbers.take()
@@ -322,6 +341,7 @@ class Sessions:
         self._outputs.event(now, "session.down", session.number, f"{words(name)}: the session ends ({why})")
 
     def _failed(self, name: ContextName, state: State, now: float) -> None:
+        self._without_shim6.add(name.peer, now)
         self._outputs.remember(memory.context_key(name), None)
         why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
         self._outputs.event(now, "session.failed", name.local, f"{words(name)}: no session, {why}")

@@ -67,6 +67,7 @@ class SessionTables:
             rules.send_timeout,
             rules.keepalive,
             mode,
+            rules.idle,
         )
         yield entries.context_tag(session.tag, number, name.local, name.peer)
         for path, pair in session.paths.items():
