@@ -121,7 +121,7 @@ def answer(running: Running, session: Session, picture: Picture | None = None) -
         reason=session.reason,
         generation=session.generation,
         send_timeout=session.rules.send_timeout,
-        keepalive=session.rules.keepalive,
+        keepalive=session.keepalive,
         state=sessions.state_of(session),
         paths=paths,
     )

@@ -30,7 +30,7 @@ def command() -> None:
 @pass_asking
 def show(asking: Asking, number: int) -> None:
     """Show its paths, its timers, and why it is on the path in use."""
-    _show(asking, asking.client().get(f"/v1/sessions/{number}"))
+    tell(asking, asking.client().get(f"/v1/sessions/{number}"))
 
 
 @command.command()
@@ -40,15 +40,23 @@ def show(asking: Asking, number: int) -> None:
 @pass_asking
 def move(asking: Asking, number: int, path: str) -> None:
     """Move session NUMBER to PATH: a path's number, or LOCAL,PEER. Refused unless the path is proven to work."""
-    _show(asking, asking.client().post(f"/v1/sessions/{number}/move", {"path": path}))
+    tell(asking, asking.client().post(f"/v1/sessions/{number}/move", {"path": path}))
 
 
-def _show(asking: Asking, session: dict[str, Any]) -> None:
+def tell(asking: Asking, session: dict[str, Any]) -> None:
+    """Write a session for people or for programs."""
     from wayname.cli import show as table
 
     if asking.json:
         table.show_json(session)
-        return
+    else:
+        show_session(session)
+
+
+def show_session(session: dict[str, Any]) -> None:
+    """Write a session for people."""
+    from wayname.cli import show as table
+
     table.show_facts(
         (
             ("host", session["local"]),

@@ -75,8 +75,11 @@ class VirtualSwitch:
     def entities(self) -> list[p4r.Entity]:
         """Return everything that a controller may have written."""
         request = p4r.ReadRequest(entities=encode_entities(everything(), self.schema))
-        response = p4r.ReadResponse.FromString(self._alive().read(request.SerializeToString(), self._clock.now))
-        return list(response.entities)
+        return list(p4r.ReadResponse.FromString(self.read(request.SerializeToString())).entities)
+
+    def read(self, request: bytes) -> bytes:
+        """Answer a ReadRequest with a ReadResponse."""
+        return self._alive().read(request, self._clock.now)
 
     def tables(self) -> list[str]:
         """Return the same as text without counters and times, in an order of its own, to compare two moments."""

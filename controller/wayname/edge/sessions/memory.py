@@ -13,6 +13,7 @@ from wayname.identity.parameters import Parameters
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
 from wayname.shim6.options import (
     CgaParameters,
+    KeepaliveTimeout,
     LocatorList,
     LocatorPreferences,
     Option,
@@ -64,7 +65,8 @@ def number_key(number: int) -> str:
 def write_down(context: Context, session: Session, proven: frozenset[int]) -> Json:
     """Return an established context as JSON."""
     known = context.known
-    proofs: tuple[Option | None, ...] = (
+    told: tuple[Option | None, ...] = (
+        KeepaliveTimeout(known.keepalive_timeout) if known.keepalive_timeout is not None else None,
         known.listed,
         known.preferences,
         CgaParameters(known.parameters.encode()) if known.parameters else None,
@@ -78,7 +80,7 @@ def write_down(context: Context, session: Session, proven: frozenset[int]) -> Js
         "peer_tag": session.peer_tag,
         "pair": _texts(context.pair),
         "locators": [str(locator) for locator in sorted(known.locators)],
-        "proofs": encode_options(tuple(proof for proof in proofs if proof is not None)).hex(),
+        "proofs": encode_options(tuple(option for option in told if option is not None)).hex(),
         "proven": [*sorted(proven)],
         "told": [encode_options(host.options).hex() for host in context.told],
     }
@@ -88,6 +90,7 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
     """Read what `write_down` wrote."""
     proofs = _options(written["proofs"])
     parameters = option_of(proofs, CgaParameters)
+    timeout = option_of(proofs, KeepaliveTimeout)
     return Remembered(
         number=written["session"],
         generation=written["generation"],
@@ -101,6 +104,7 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
             option_of(proofs, LocatorList),
             option_of(proofs, LocatorPreferences),
             Parameters.decode(parameters.parameters) if parameters else None,
+            timeout.seconds if timeout else None,
         ),
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
         proven=frozenset(written["proven"]),

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import IPv6Address
 
-from wayname.config.shim6 import Shim6
 from wayname.edge.sessions.session import Health, Session, in_order
 from wayname.reap.order import disjoint_first
 from wayname.reap.reap import Reap
@@ -25,7 +24,7 @@ class Paths:
     def watch(self, session: Session, now: float) -> None:
         """Find out which paths work, from now on, or as the session is now."""
         pairs = [pair for pair in self._ordered(session) if self._is_open(pair.local)]
-        self.reap.watch(session.name, session.peer_tag, timing(session.rules), pairs, session.pair, now)
+        self.reap.watch(session.name, session.peer_tag, timing(session), pairs, session.pair, now)
 
     def health(self, session: Session, path: int) -> Health:
         """Return what is known of a path."""
@@ -78,10 +77,11 @@ class Paths:
         return in_order(session.name, session.paths.values())
 
 
-def timing(rules: Shim6) -> Timing:
-    """Return the times of REAP for the hosts of a prefix."""
+def timing(session: Session) -> Timing:
+    """Return the times of REAP for a session."""
+    rules = session.rules
     times = Timing.of(rules.send_timeout, rules.verify_every, rules.return_after)
-    return replace(times, keepalive=rules.keepalive)
+    return replace(times, keepalive=session.keepalive)
 
 
 def _number(session: Session, pair: Pair) -> int:

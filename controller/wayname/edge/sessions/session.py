@@ -33,6 +33,7 @@ class Session:
     tag: int
     peer_tag: int
     generation: int
+    keepalive: float
     path: int = 0
     paths: dict[int, Pair] = field(default_factory=dict)
     # Paths that worked for an earlier controller; until it is known better they may be backups.

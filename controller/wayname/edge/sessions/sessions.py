@@ -29,6 +29,7 @@ from wayname.edge.sessions.session import Health, Session, in_order
 from wayname.edge.sessions.tables import SessionTables, want_prefixes
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.identity.errors import ProofError
+from wayname.reap.keepalives import keepalive_interval, tell_send_timeout
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, LocalHost, Pair
 from wayname.shim6.endpoint import Endpoint
@@ -70,7 +71,7 @@ class Sessions:
         want_prefixes(config, providers, outputs.desired)
         for rules in config.shim6:
             for host in rules.hosts:
-                self._hosts[host.address] = local_host(rules, host)
+                self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.send_timeout)
         self._recall(remembered)
 
     def __iter__(self) -> Iterator[Session]:
@@ -98,7 +99,10 @@ class Sessions:
 
     def serve(self, host: LocalHost, now: float) -> None:
         """Speak for a host from now on, or tell its peers that it has other locators."""
-        self._hosts[host.ulid] = host
+        rules = self._rules(host.ulid)
+        if rules is None:
+            return
+        host = self._hosts[host.ulid] = tell_send_timeout(host, rules.send_timeout)
         self._endpoint.serve(host, now)
         for name, session in self._sessions.items():
             context = self._endpoint.contexts.named(name)
@@ -253,6 +257,7 @@ class Sessions:
             was.tag,
             was.peer_tag,
             was.generation,
+            keepalive_interval(was.known, rules.keepalive),
             was.path,
             was.paths,
             was.proven,
@@ -307,12 +312,14 @@ class Sessions:
                 self._endpoint.discard(name, now)
                 return
             number, generation = numbered
-            session = Session(number, name, rules, context.tag, context.peer_tag, generation)
+            keepalive = keepalive_interval(context.known, rules.keepalive)
+            session = Session(number, name, rules, context.tag, context.peer_tag, generation, keepalive)
             self._sessions[name] = self._by_number[number] = session
             self._set_paths(session, context)
             self._outputs.event(now, "session.up", number, f"{words(name)}: a session with {len(session.paths)} paths")
         else:
             session.tag, session.peer_tag = context.tag, context.peer_tag
+            session.keepalive = keepalive_interval(context.known, rules.keepalive)
             self._set_paths(session, context)
         self._movements.begin(session, now)
         self._movements.want(session)

@@ -65,7 +65,7 @@ class SessionTables:
             session.path,
             session.generation,
             rules.send_timeout,
-            rules.keepalive,
+            session.keepalive,
             mode,
             rules.idle,
         )

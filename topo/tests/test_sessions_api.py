@@ -1,0 +1,111 @@
+"""Sessions as the API and the commands tell them, from the controller of a lab on the virtual clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import httpx
+import pytest
+from finsy.p4entity import decode_entity, encode_entities
+from finsy.proto import p4r
+from test_two_sites import with_session
+
+from wayname.adapter.events import EventRing
+from wayname.api.address import TcpAddress
+from wayname.api.app import Beside, make_app
+from wayname.api.captures import Captures
+from wayname.cli import session as command
+from wayname.config.encapsulation.changes import Changes
+from wayname.edge.boundary import Command
+from wayname.edge.edge import Edge
+from wayname.pipeline.entries import Readable
+from wayname_lab.virtual.lab import VirtualLab
+
+
+class OfLab:
+    """A lab's controller as the API sees it."""
+
+    def __init__(self, lab: VirtualLab, router: str) -> None:
+        edge = lab.controllers[router].edge
+        assert edge is not None
+        self.edge: Edge = edge
+        self.config, self.schema = edge.config, lab.switches[router].schema
+        self.changes = Changes(self.config)
+        self.events = EventRing(10)
+        self.connected, self.sessions, self.writes, self.failed_writes = True, 1, 0, 0
+        self._lab, self._router = lab, router
+
+    @property
+    def now(self) -> float:
+        """The time of the lab's clock."""
+        return self._lab.now
+
+    async def read(self, entities: Sequence[Readable]) -> list[Readable]:
+        """Read from the switch."""
+        request = p4r.ReadRequest(entities=encode_entities(entities, self.schema)).SerializeToString()
+        reply = p4r.ReadResponse.FromString(self._lab.switches[self._router].read(request))
+        return [decode_entity(entity, self.schema) for entity in reply.entities]
+
+    async def command(self, command: Command) -> asyncio.Event:
+        """Carry out a command, and what comes of it."""
+        self._lab.controllers[self._router].command(command)
+        self._lab.run_for(0.5)
+        done = asyncio.Event()
+        done.set()
+        return done
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    lab = with_session()
+    app = make_app(OfLab(lab, "a"), Beside(Captures(lambda: 0.0), {}, lambda: 0.0), TcpAddress("127.0.0.1", 9580))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
+        yield client
+
+
+async def answer(client: httpx.AsyncClient, path: str) -> Any:
+    response = await client.get(path)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def test_a_session_with_its_paths_and_what_passed_them(
+    client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [session] = await answer(client, "/v1/sessions")
+    assert (session["path"], session["reason"], session["state"]) == (0, "it was the first", "well")
+    assert (session["send_timeout"], len(session["paths"])) == (0.5, 4)
+    whole = await answer(client, f"/v1/sessions/{session['number']}")
+    first, *others = whole["paths"]
+    assert (first["local"], first["peer"], first["provider"], first["header"]) == (
+        session["local"],
+        session["peer"],
+        "p",
+        False,
+    )
+    assert first["sent_packets"] > 0
+    assert first["received_packets"] > 0
+    assert {path["state"] for path in whole["paths"]} == {"works"}
+    assert all(path["header"] and not path["sent_packets"] for path in others)
+    assert [path["backup"] for path in whole["paths"]] == [1, 0, 3, 2]
+    command.show_session(whole)
+    shown = capsys.readouterr().out
+    assert "path          0 (it was the first)" in shown
+    assert first["local"] in shown
+
+
+async def test_a_session_is_moved_where_it_works_and_nowhere_else(client: httpx.AsyncClient) -> None:
+    async def move(path: str, number: int = 1) -> tuple[int, str]:
+        response = await client.post(f"/v1/sessions/{number}/move", json={"path": path})
+        told = response.json()
+        return response.status_code, told.get("detail", told.get("reason"))
+
+    assert await move("1", number=7) == (404, "7; `wayname sessions` lists them")
+    assert await move("9") == (409, "session 1 has no path 9; `wayname session 1` shows its paths")
+    status, why = await move("2001:db8:bad::1,2001:db8:bad::2")
+    assert (status, why.split(" are ")[0]) == (409, "nothing proves that 2001:db8:bad::1,2001:db8:bad::2")
+    assert await move("2") == (200, "by command")
+    [session] = await answer(client, "/v1/sessions")
+    assert (session["path"], session["generation"]) == (2, 2)
