@@ -129,6 +129,21 @@ def test_what_is_added_goes_again(site: Site) -> None:
     assert site.rig.tables() == before
 
 
+def test_the_first_namespace_brings_the_clock_and_the_last_one_takes_it_away() -> None:
+    rig = Rig(SITE)
+    Host(rig, 2, 100, "02:00:00:00:00:64", "2001:db8:100::1")
+    rig.advance(2)
+    before, changes = rig.tables(), Changes(rig.config)
+    rig.receive(SetEncapsulation(changes.put("namespace", {"id": 3, "ports": [2]}).read()))
+    rig.advance(2)
+    assert {entry["port"] for entry in rig.entries("namespaces")} == {2, 510}
+    assert rig.kinds().count("encapsulation.changed") == 1
+    rig.receive(SetEncapsulation(changes.read()))
+    assert rig.tables() == before
+    rig.advance(70)
+    assert "write.failed" not in rig.kinds()
+
+
 def test_live_changes_survive_a_restart_of_the_switch(site: Site) -> None:
     site.change(site.changes.put("policy", {"name": "gold", "segments": segments(40)}), "2001:db8:5::1")
     site.rig.restart_switch()

@@ -5,11 +5,14 @@ from __future__ import annotations
 from ipaddress import IPv6Address
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wayname.edge.boundary import DirectExport
 from wayname.ioam.collector import MOST_PATHS, MOST_RECORDS, Collector
 from wayname.ioam.figures import FlowFigures, PathId, Summary
 from wayname.ioam.options import OVERFLOW, TraceOption
+from wayname.wire.errors import DecodeError
 
 FROM, TO = IPv6Address("fd00::1"), IPv6Address("fd00::2")
 TYPE = 0xBA0000  # node, seconds, fraction, delay, queue
@@ -120,3 +123,23 @@ def test_a_summary_begins_with_its_first_value() -> None:
     summary.add(8)
     summary.add(16)
     assert (summary.least, summary.most, summary.last, summary.smoothed, summary.count) == (8, 16, 16, 9.0, 2)
+
+
+@given(
+    type_=st.integers(0, 2**24 - 1),
+    flags=st.integers(0, 15),
+    left=st.integers(0, 127),
+    data=st.binary(max_size=244).map(lambda octets: octets[: len(octets) // 4 * 4]),
+)
+def test_whatever_a_trace_says_is_taken_or_refused(type_: int, flags: int, left: int, data: bytes) -> None:
+    collector = Collector()
+    option = TraceOption(1, 1, flags, left, type_, data)
+    for now in (1.0, 2.0):
+        try:
+            record = collector.trace(option, FROM, TO, now)
+        except DecodeError:
+            assert collector.paths() == []
+        else:
+            figures = collector.path(record.path)
+            assert figures is not None
+            assert (figures.count, figures.last, len(figures.nodes)) == (int(now), now, len(record.nodes))

@@ -135,7 +135,7 @@ class Edge:
             case CloseCapture(number):
                 self._captures.close(number)
             case SetEncapsulation(current):
-                self.encapsulation.set(current, now)
+                self.encapsulation.change(current, now)
             case WriteFailed():
                 self._write_failed(input, now)
             case ModifierFound() if self.identities:

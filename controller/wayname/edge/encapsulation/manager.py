@@ -56,6 +56,18 @@ class Encapsulation:
         self._tables.set(current)
         self._ways = Ways(current, self._tables.never_bound(), self._routes)
 
+    def change(self, current: EncapsulationConfig, now: float) -> None:
+        """Do as somebody wants it while we run, and say so."""
+        self.set(current, now)
+        counts = {
+            "prefixes": len(current.encapsulations),
+            "policies": len(current.policies),
+            "segments": len(current.segments),
+            "traces": len(current.traces),
+        }
+        text = ", ".join(f"{count} {what}" for what, count in counts.items())
+        self._outputs.event(now, "encapsulation.changed", "encapsulation", f"what packets carry was changed: {text}")
+
     def is_segment(self, address: IPv6Address) -> bool:
         """Whether an address is a segment of this node."""
         return any(segment.prefix == IPv6Network(address) for segment in self.current.segments)
