@@ -168,6 +168,25 @@ def test_both_controllers_are_away_and_the_switches_go_on() -> None:
     assert answered(lab, lab.now - 1) >= 7
 
 
+@pytest.mark.parametrize("with_controller", [False, True])
+def test_a_switch_is_started_again(with_controller: bool) -> None:
+    lab = with_session()
+    before = lab.switches["a"].tables()
+    if with_controller:
+        lab.controllers["a"].kill()
+    lab.switches["a"].kill()
+    lab.run_for(0.3)
+    lab.switches["a"].start()
+    if with_controller:
+        lab.controllers["a"].start()
+    lab.run_for(6)
+    assert agrees(lab)
+    assert answered(lab, lab.now - 1) >= 7
+    assert [each for each in before if "identities" in each] == [
+        each for each in lab.switches["a"].tables() if "identities" in each
+    ]
+
+
 def test_a_session_is_moved_by_hand() -> None:
     lab = with_session()
     [session] = entries(lab, "a", "identities")

@@ -44,6 +44,7 @@ class Ways(WaysOut):
 
     def __init__(self, providers: Providers) -> None:
         self.submitted: list[PacketIn] = []
+        self.delivered: list[Packet] = []
         self.closed: set[str] = set()
         self.sent: list[Packet] = []
         self.within_switch: list[tuple[OutKind, Packet]] = []
@@ -57,6 +58,10 @@ class Ways(WaysOut):
     def send(self, packet: Packet) -> None:
         """Keep a packet."""
         self.sent.append(packet)
+
+    def deliver(self, packet: Packet) -> None:
+        """Keep what a host gets."""
+        self.delivered.append(packet)
 
     def submit(self, original: PacketIn) -> None:
         """Keep what goes through the switch again."""

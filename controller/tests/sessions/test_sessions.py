@@ -328,3 +328,21 @@ def test_a_number_is_used_again_with_another_generation() -> None:
     side.carry_out()
     # The switch's registers still hold what the last session left there: so must the next controller know.
     assert Numbers(1, side.memory, side.outputs).take() == (1, 8)
+
+
+def test_a_host_learns_what_fits_by_a_path_with_a_header() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    session = pair.a.only
+    sent = Packet(session.name.local, session.name.peer, 6, b"a segment of TCP".ljust(1400, b"."))
+    locators = session.paths[1]
+    tagged = Packet(*locators, SHIM6, PayloadHeader(6, session.peer_tag).encode() + sent.payload)
+    router = IPv6Address("2001:db8:77::1")
+    # A router quotes as much as fits.
+    error = icmpv6.Message(icmpv6.PACKET_TOO_BIG, 0, (1400).to_bytes(4) + tagged.encode()[:1000])
+    pair.a.sessions.error(error.packet(router, locators.local), pair.now)
+    [told] = pair.a.ways.delivered
+    assert (told.source, told.destination) == (router, session.name.local)
+    message = icmpv6.Message.decode(told)
+    assert (message.type, int.from_bytes(message.body[:4])) == (icmpv6.PACKET_TOO_BIG, 1392)
+    assert message.body[4:] == sent.encode()[:992]

@@ -7,11 +7,12 @@ from ipaddress import IPv6Address
 from wayname.edge.sessions.session import Session
 from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.contexts import Contexts
-from wayname.shim6.payload import PayloadHeader, is_payload
+from wayname.shim6.payload import OCTETS, PayloadHeader, is_payload
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.errors import DecodeError
 
 UNUSED_OCTETS = 4
+LEAST_MTU = 1280
 # Signs that a path fails; whoever forges one makes us send a probe.
 DOUBTFUL = {icmpv6.UNREACHABLE: "unreachable", icmpv6.TIME_EXCEEDED: "time exceeded"}
 
@@ -34,6 +35,19 @@ def context_in_error(message: icmpv6.Message, contexts: Contexts) -> ContextName
     if context is None:
         raise DecodeError("the error quotes nothing of ours")
     return context.name
+
+
+def for_host(session: Session, message: icmpv6.Message) -> icmpv6.Message:
+    """Return an error as the host would have got it: about the packet that it sent, and with room for our header."""
+    quoted = message.body[UNUSED_OCTETS:]
+    header = PayloadHeader.decode(quoted[ipv6.HEADER_BYTES :])
+    length = int.from_bytes(quoted[4:6]) - OCTETS
+    addresses = session.name.local.packed + session.name.peer.packed
+    head = quoted[:4] + max(length, 0).to_bytes(2) + bytes([header.next_header]) + quoted[7:8] + addresses
+    parameter = message.body[:UNUSED_OCTETS]
+    if message.type == icmpv6.PACKET_TOO_BIG:
+        parameter = max(int.from_bytes(parameter) - OCTETS, LEAST_MTU).to_bytes(UNUSED_OCTETS)
+    return icmpv6.Message(message.type, message.code, parameter + head + quoted[ipv6.HEADER_BYTES + OCTETS :])
 
 
 def is_on(session: Session, message: icmpv6.Message) -> bool:

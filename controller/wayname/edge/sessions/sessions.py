@@ -20,7 +20,7 @@ from wayname.edge.links import Arrival
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.sessions import memory
-from wayname.edge.sessions.errors import context_in_error, doubtful, is_on
+from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
 from wayname.edge.sessions.movements import Movements, words
@@ -121,11 +121,13 @@ class Sessions:
         """Take an ICMPv6 error about a packet of a session, or about a message of ours."""
         message = icmpv6.Message.decode(packet)
         why = doubtful(message)
-        if why is None:
+        if why is None and message.type != icmpv6.PACKET_TOO_BIG:
             self.packet(packet, now)
             return
         session = self._sessions.get(context_in_error(message, self._endpoint.contexts))
-        if session is not None and is_on(session, message):
+        if session is not None and why is None:
+            self._ways_out.deliver(for_host(session, message).packet(packet.source, session.name.local))
+        elif session is not None and is_on(session, message):
             self._movements.paths.reap.doubt(session.name, f"{packet.source} says: {why}", now)
             self._take(now)
 

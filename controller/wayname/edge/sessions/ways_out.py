@@ -51,6 +51,14 @@ class WaysOut:
                 self._links.within(kind, interface, neighbour.port, neighbour.mac, packet)
                 return
 
+    def deliver(self, packet: Packet) -> None:
+        """Send a packet to a host here."""
+        for interface in self._config.interfaces:
+            neighbour = self._neighbours.get(LinkAddress(interface.vlan, packet.destination))
+            if neighbour and neighbour.mac is not None and neighbour.port is not None:
+                self._links.send(interface, neighbour.port, neighbour.mac, packet)
+                return
+
     def submit(self, original: PacketIn) -> None:
         """Let a packet go through the switch again, as if it came anew."""
         self._links.submit(original)

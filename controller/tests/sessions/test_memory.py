@@ -1,0 +1,41 @@
+"""What a controller writes down is there for the next one, and for nobody else."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from wayname.adapter import StateError
+from wayname.adapter.memory import Memory
+from wayname.edge.boundary import Remember
+
+
+def test_what_was_put_is_there_after_a_crash(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "state")
+    memory.put(Remember("context 1", {"tag": 2**46, "paths": [1, None, "x"]}))
+    memory.put(Remember("context 2", {}))
+    memory.put(Remember("context 1", {"tag": 5}))
+    memory.put(Remember("number 3", 7))
+    memory.put(Remember("number 3", None))
+    # Not closed: the process was killed.
+    assert Memory(tmp_path / "state").read() == {"context 1": {"tag": 5}, "context 2": {}}
+
+
+def test_nobody_else_reads_it(tmp_path: Path) -> None:
+    Memory(tmp_path / "state").put(Remember("context", {"tag": 1}))
+    assert all(each.stat().st_mode & 0o077 == 0 for each in tmp_path.iterdir())
+
+
+def test_what_is_no_state_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a database, but longer than a header of one would be" * 20)
+    newer = sqlite3.connect(tmp_path / "newer")
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    for name, what in (("text", "cannot be used"), ("newer", "written by another version"), ("no/where", "cannot be")):
+        with pytest.raises(StateError) as error:
+            Memory(tmp_path / name)
+        assert str(error.value).startswith(f"{tmp_path / name}: ")
+        assert what in str(error.value)
+        assert "\n" not in str(error.value)
