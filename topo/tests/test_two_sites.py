@@ -9,7 +9,8 @@ import pytest
 from finsy.p4entity import decode_entity
 
 from wayname.edge.boundary import MoveSession
-from wayname_lab.load import find_lab
+from wayname_lab.load import find_lab, parse_lab
+from wayname_lab.model import Lab
 from wayname_lab.virtual.lab import VirtualLab
 
 STARTED = 2.0
@@ -17,16 +18,10 @@ SEND_TIMEOUT = 0.5  # as the lab says
 Entries = list[dict[str, int]]
 
 
-def started(seed: int = 1) -> VirtualLab:
-    """Return the lab when everything has settled."""
-    lab = VirtualLab(find_lab("two-sites"), seed)
+def talking(described: Lab | None = None) -> VirtualLab:
+    """Return a lab with two hosts that ask and answer ten times a second, when everything has settled."""
+    lab = VirtualLab(described or find_lab("two-sites"), seed=1)
     lab.run_until(STARTED)
-    return lab
-
-
-def talking() -> VirtualLab:
-    """Return the lab with two hosts that ask and answer ten times a second."""
-    lab = started()
     to = str(lab.plan.hosts["b1"].address.ip)
     lab.command("b1", "tcp_serve", port=5001, service="echo")
     lab.command("a1", "tcp_request", to=to, port=5001, interval=0.1, report=0.1)
@@ -36,7 +31,7 @@ def talking() -> VirtualLab:
 def with_session() -> VirtualLab:
     """Return it when the session of the two stands, and all its paths are proven."""
     lab = talking()
-    lab.run_for(2)
+    lab.run_for(3)
     assert agrees(lab)
     return lab
 
@@ -149,6 +144,52 @@ def test_a_controller_killed_in_a_failover(router: str, after: float) -> None:
     lab.run_for(12)
     assert agrees(lab)
     assert answered(lab, lab.now - 1) >= 7
+
+
+# What fails is far from both edges: their own next hops answer as ever.
+FAR = """
+title = "A fault between two providers"
+[edge.a]
+[edge.b]
+[provider.p]
+[provider.q]
+[provider.r]
+[host.a1]
+edge = "a"
+[host.b1]
+edge = "b"
+[[link]]
+between = ["a", "p"]
+[[link]]
+between = ["a", "q"]
+[[link]]
+between = ["b", "r"]
+[[link]]
+between = ["b", "q"]
+[[link]]
+between = ["p", "r"]
+delay = "10ms"
+[shim6]
+send_timeout = "4s"
+hold = {hold}
+"""
+
+
+def silence_after_a_far_fault(hold: bool) -> float:
+    """Return for how long two hosts hear nothing of each other when a link between providers is cut."""
+    lab = talking(parse_lab(FAR.format(hold=str(hold).lower()), "far", "far.toml"))
+    lab.run_for(5)
+    cut = lab.now
+    lab.cut("p-r")
+    lab.run_for(9)
+    assert "session.moved" in kinds(lab, "a", cut)
+    return longest_silence(lab, cut)
+
+
+def test_tcp_hears_at_once_that_there_is_a_way() -> None:
+    # TCP tries again after one second, three, and seven: without a word only then.
+    assert silence_after_a_far_fault(hold=True) < 4.3
+    assert silence_after_a_far_fault(hold=False) > 6
 
 
 def test_both_controllers_are_away_and_the_switches_go_on() -> None:

@@ -200,14 +200,19 @@ def _flow(section: _Section, hosts: set[str]) -> Flow:
 
 def _shim6(root: _Section, hosts: list[Host]) -> Shim6:
     section = _Section("[shim6]", root.get("shim6", dict))
-    section.allow("send_timeout", "bytes")
+    section.allow("send_timeout", "bytes", "hold")
     octets = section.get("bytes", int, 0)
     if octets < 0:
         raise section.wrong("bytes", "give a number of bytes, or 0 for never")
     for host in hosts:
         if host.autoconfigure:
             raise _Wrong(f"[host.{host.name}] autoconfigure: with [shim6] hosts have addresses that prove each other")
-    return Shim6(section.scaled("send_timeout", TIMES), octets if "bytes" in section.values else None)
+    hold = section.get("hold", bool, True)
+    return Shim6(
+        section.scaled("send_timeout", TIMES),
+        octets if "bytes" in section.values else None,
+        hold if "hold" in section.values else None,
+    )
 
 
 def _quality(section: _Section) -> Quality:

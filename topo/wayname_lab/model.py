@@ -65,6 +65,7 @@ class Shim6:
 
     send_timeout: int | None = None  # nanoseconds; None: as the controller has it
     bytes: int | None = None  # after which a session begins
+    hold: bool | None = None  # whether what is not answered is sent again by the new path
 
 
 @dataclass(frozen=True, slots=True)
