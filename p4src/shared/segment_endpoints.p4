@@ -218,11 +218,11 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                         if (meta.routing.index == 0) {
                             hdr.ipv6.next_header = hdr.segment_routing.next_header;
                         } else if (!hdr.hop_by_hop.isValid()) {
-                            hdr.extensions[meta.routing.index - 1].next_header = hdr.segment_routing.next_header;
+                            SAY_WHAT_FOLLOWS_10(hdr.extensions, meta.routing.index, hdr.segment_routing.next_header)
                         } else if (meta.routing.index == 1) {
                             hdr.hop_by_hop.next_header = hdr.segment_routing.next_header;
                         } else {
-                            hdr.extensions[meta.routing.index - 2].next_header = hdr.segment_routing.next_header;
+                            SAY_WHAT_FOLLOWS_10(hdr.extensions, meta.routing.index - 1, hdr.segment_routing.next_header)
                         }
                         take_routing_header_off();
                     }

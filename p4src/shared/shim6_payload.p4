@@ -49,7 +49,7 @@ control TakePayloadHeaderOff(inout headers_t hdr, inout metadata_t meta) {
         if (meta.shim6.behind) {
             place = meta.shim6.place - meta.routing.index - 1;
             if (place != 0) {
-                hdr.extensions_behind[place - 1].next_header = meta.shim6.next_header;
+                SAY_WHAT_FOLLOWS_10(hdr.extensions_behind, place, meta.shim6.next_header)
             } else if (hdr.segment_routing.isValid()) {
                 hdr.segment_routing.next_header = meta.shim6.next_header;
             } else {
@@ -61,14 +61,17 @@ control TakePayloadHeaderOff(inout headers_t hdr, inout metadata_t meta) {
             if (hdr.hop_by_hop.isValid()) {
                 place = place - 1;
             }
-            if (place != 0) {
-                hdr.extensions[place - 1].next_header = meta.shim6.next_header;
-            } else if (hdr.hop_by_hop.isValid()) {
-                hdr.hop_by_hop.next_header = meta.shim6.next_header;
+            if (place == 0) {
+                if (hdr.hop_by_hop.isValid()) {
+                    hdr.hop_by_hop.next_header = meta.shim6.next_header;
+                } else {
+                    hdr.ipv6.next_header = meta.shim6.next_header;
+                }
+                hdr.extensions[0].setInvalid();
             } else {
-                hdr.ipv6.next_header = meta.shim6.next_header;
+                SAY_WHAT_FOLLOWS_10(hdr.extensions, place, meta.shim6.next_header)
+                INVALIDATE_ONE_OF_10(hdr.extensions, place)
             }
-            INVALIDATE_ONE_OF_10(hdr.extensions, place)
         }
         meta.session.taken = PAYLOAD_HEADER_BYTES;
         hdr.ipv6.payload_length = hdr.ipv6.payload_length - PAYLOAD_HEADER_BYTES;

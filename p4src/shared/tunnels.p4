@@ -29,8 +29,14 @@ void tunnel_congestion(in bit<8> outer, inout bit<8> inner, inout metadata_t met
 // Headers of a stack, one by one: a program has no loops.
 #define INVALIDATE_8(stack) stack[0].setInvalid(); stack[1].setInvalid(); stack[2].setInvalid(); stack[3].setInvalid(); stack[4].setInvalid(); stack[5].setInvalid(); stack[6].setInvalid(); stack[7].setInvalid();
 #define INVALIDATE_10(stack) INVALIDATE_8(stack) stack[8].setInvalid(); stack[9].setInvalid();
-#define INVALIDATE_IF(stack, index, number) if (index == number) { stack[number].setInvalid(); }
-#define INVALIDATE_ONE_OF_5(stack, index, first) INVALIDATE_IF(stack, index, first) INVALIDATE_IF(stack, index, first + 1) INVALIDATE_IF(stack, index, first + 2) INVALIDATE_IF(stack, index, first + 3) INVALIDATE_IF(stack, index, first + 4)
-#define INVALIDATE_ONE_OF_10(stack, index) INVALIDATE_ONE_OF_5(stack, index, 0) INVALIDATE_ONE_OF_5(stack, index, 5)
+
+// A header goes, and its predecessor says what followed it. Index by index: writing to a stack by an index that is known
+// only at run time costs every packet time, also those that never come here.
+#define SAY_WHAT_FOLLOWS(stack, number, place, next) if (place == number + 1) { stack[number].next_header = next; }
+#define SAY_WHAT_FOLLOWS_5(stack, first, place, next) SAY_WHAT_FOLLOWS(stack, first, place, next) SAY_WHAT_FOLLOWS(stack, first + 1, place, next) SAY_WHAT_FOLLOWS(stack, first + 2, place, next) SAY_WHAT_FOLLOWS(stack, first + 3, place, next) SAY_WHAT_FOLLOWS(stack, first + 4, place, next)
+#define SAY_WHAT_FOLLOWS_10(stack, place, next) SAY_WHAT_FOLLOWS_5(stack, 0, place, next) SAY_WHAT_FOLLOWS_5(stack, 5, place, next)
+#define INVALIDATE_IF(stack, number, place) if (place == number) { stack[number].setInvalid(); }
+#define INVALIDATE_ONE_OF_5(stack, first, place) INVALIDATE_IF(stack, first, place) INVALIDATE_IF(stack, first + 1, place) INVALIDATE_IF(stack, first + 2, place) INVALIDATE_IF(stack, first + 3, place) INVALIDATE_IF(stack, first + 4, place)
+#define INVALIDATE_ONE_OF_10(stack, place) INVALIDATE_ONE_OF_5(stack, 0, place) INVALIDATE_ONE_OF_5(stack, 5, place)
 
 #endif
