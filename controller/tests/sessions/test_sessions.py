@@ -346,3 +346,18 @@ def test_a_host_learns_what_fits_by_a_path_with_a_header() -> None:
     message = icmpv6.Message.decode(told)
     assert (message.type, int.from_bytes(message.body[:4])) == (icmpv6.PACKET_TOO_BIG, 1392)
     assert message.body[4:] == sent.encode()[:992]
+
+
+def test_a_peer_without_controller_does_not_cost_the_backups() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    pair.kill(pair.b)
+    for _ in range(10):
+        pair.tell(pair.a, News.WATCH, age=0.0)
+        pair.drive(1)
+    session = pair.a.only
+    assert Health.WORKS not in {pair.a.sessions.health(session, path) for path in session.paths if path}
+    assert pair.a.sessions.backup_of(session, 0) == 1
+    # So it is for a controller that comes now.
+    pair.restart(pair.a)
+    assert pair.a.sessions.backup_of(pair.a.only, 0) == 1

@@ -39,7 +39,7 @@ class Remembered:
     pair: Pair
     known: Known
     told: frozenset[LocalHost]
-    proven: frozenset[int]
+    trusted: frozenset[int]
 
 
 def context_key(name: ContextName) -> str:
@@ -62,7 +62,7 @@ def number_key(number: int) -> str:
     return f"{NUMBER} {number}"
 
 
-def write_down(context: Context, session: Session, proven: frozenset[int]) -> Json:
+def write_down(context: Context, session: Session) -> Json:
     """Return an established context as JSON."""
     known = context.known
     told: tuple[Option | None, ...] = (
@@ -81,7 +81,7 @@ def write_down(context: Context, session: Session, proven: frozenset[int]) -> Js
         "pair": _texts(context.pair),
         "locators": [str(locator) for locator in sorted(known.locators)],
         "proofs": encode_options(tuple(option for option in told if option is not None)).hex(),
-        "proven": [*sorted(proven)],
+        "trusted": [*sorted(session.trusted)],
         "told": [encode_options(host.options).hex() for host in context.told],
     }
 
@@ -107,7 +107,7 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
             timeout.seconds if timeout else None,
         ),
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
-        proven=frozenset(written["proven"]),
+        trusted=frozenset(written["trusted"]),
     )
 
 

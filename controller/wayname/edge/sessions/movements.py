@@ -12,7 +12,6 @@ from wayname.edge.sessions.paths import Paths
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import SessionTables
 from wayname.edge.sessions.ways_out import WaysOut
-from wayname.edge.timers import Timers
 from wayname.reap import outputs as reap
 from wayname.reap.states import State
 from wayname.shim6.context import ContextName, Pair
@@ -20,8 +19,6 @@ from wayname.shim6.messages import NO_NEXT_HEADER, Keepalive, encode
 from wayname.shim6.outputs import Send
 from wayname.wire.ipv6 import SHIM6, Packet
 
-# How many send timeouts REAP has to prove again what worked for an earlier controller.
-TRUST = 3
 # Packets of a session. Three that arrive out of order make TCP repeat what is missing before them (RFC 5681).
 MOST_HELD = 128
 
@@ -45,7 +42,6 @@ class Movements:
         self._outputs = outputs
         self._write_down = write_down
         self._held: dict[ContextName, deque[tuple[PacketIn, float]]] = {}
-        self._trust: Timers[ContextName] = Timers()
 
     def want(self, session: Session) -> None:
         """Write a session down as it is now, here and on the switch."""
@@ -53,16 +49,13 @@ class Movements:
         self._tables.want(session, self.paths.backups(session))
 
     def begin(self, session: Session, now: float) -> None:
-        """Look after a session from now on; it may be one of an earlier controller."""
+        """Look after a session from now on."""
         self.paths.watch(session, now)
-        if session.trusted:
-            self._trust.set(session.name, now + TRUST * session.rules.send_timeout)
 
     def forget(self, session: Session) -> None:
         """Look after a session no more."""
         self.paths.reap.forget(session.name)
         self._tables.forget(session)
-        self._trust.cancel(session.name)
         self._held.pop(session.name, None)
 
     def news(self, session: Session, news: SessionNews, now: float) -> None:
@@ -123,15 +116,10 @@ class Movements:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        times = (self.paths.reap.next_timer(), self._trust.next())
-        return min((at for at in times if at is not None), default=None)
+        return self.paths.reap.next_timer()
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
-        for name in self._trust.due(now):
-            session = self._sessions[name]
-            session.trusted = frozenset()
-            self.want(session)
         self.paths.reap.handle_timer(now)
         self.take(now)
 
@@ -147,12 +135,14 @@ class Movements:
                 to = session.path_of(pair)
                 if to is not None and to != session.path:
                     self._move(session, to, why, now)
-            case reap.Verified():
+            case reap.Verified(_, pair):
+                path = session.path_of(pair)
+                if path is not None:
+                    session.trusted |= {path}
                 self.want(session)
             case reap.Unverified(_, pair, why):
                 text = f"{words(name)}: the path {way(pair)} does not work: {why}"
                 self._outputs.event(now, "path.down", session.number, text, Severity.WARNING)
-                session.trusted -= {session.path_of(pair)}
                 self.want(session)
             case reap.Entered(_, state, why):
                 self._entered(session, state, why, now)

@@ -41,23 +41,20 @@ class Paths:
             return Health.SILENT
         return Health.UNTRIED
 
-    def is_proven(self, session: Session, path: int) -> bool:
-        """Whether a path may be a backup."""
-        health = self.health(session, path)
-        return health is Health.WORKS or (path in session.trusted and health in (Health.UNTRIED, Health.SILENT))
-
-    def proven(self, session: Session) -> frozenset[int]:
-        """Return the paths that may be backups."""
-        return frozenset(path for path in session.paths if self.is_proven(session, path))
-
     def backups(self, session: Session) -> dict[int, int]:
-        """Return where the switch goes from each path: to a proven one that shares least with it."""
-        proven = [pair for pair in self._ordered(session) if self.is_proven(session, _number(session, pair))]
+        """Return where the switch goes from each path: to one that is proven to work, and that shares least with it.
+
+        Without any, to one that worked once: nobody may answer probes but the peer's switch, whose controller is away.
+        """
         ways = {}
         for path, pair in session.paths.items():
-            to = next((each for each in disjoint_first(proven, pair) if each != pair), None)
+            others = [each for each in disjoint_first(self._ordered(session), pair) if each != pair]
+            numbers = [_number(session, each) for each in others]
+            works = [each for each in numbers if self.health(session, each) is Health.WORKS]
+            worked = [each for each in numbers if each in session.trusted and not self._is_closed(session, each)]
+            to = next(iter(works or worked), None)
             if to is not None:
-                ways[path] = _number(session, to)
+                ways[path] = to
         return ways
 
     def best(self, session: Session) -> int | None:
@@ -67,11 +64,14 @@ class Paths:
             for pair in disjoint_first(self._ordered(session), session.pair)
             if self._is_open(pair.local) and pair != session.pair
         ]
-        return min(open_ones, key=lambda path: not self.is_proven(session, path), default=None)
+        return min(open_ones, key=lambda path: self.health(session, path) is not Health.WORKS, default=None)
 
     def is_closed(self, session: Session) -> bool:
         """Whether nothing can leave by the path in use."""
-        return not self._is_open(session.pair.local)
+        return self._is_closed(session, session.path)
+
+    def _is_closed(self, session: Session, path: int) -> bool:
+        return not self._is_open(session.paths[path].local)
 
     def _ordered(self, session: Session) -> list[Pair]:
         return in_order(session.name, session.paths.values())

@@ -36,7 +36,7 @@ class Session:
     keepalive: float
     path: int = 0
     paths: dict[int, Pair] = field(default_factory=dict)
-    # Paths that worked for an earlier controller; until it is known better they may be backups.
+    # Paths that worked once.
     trusted: frozenset[int] = frozenset()
     # While it explores, the switch reports what is heard.
     exploring: bool = False
@@ -62,6 +62,7 @@ class Session:
         kept = {number: pair for number, pair in self.paths.items() if pair in wanted}
         free = (number for number in count() if number not in kept)
         new = [pair for pair in wanted if pair not in kept.values()]
+        self.trusted &= kept.keys()
         self.paths = dict(sorted({**kept, **dict(zip(free, new, strict=False))}.items()))
 
     def move(self, path: int, reason: str) -> None:

@@ -262,7 +262,7 @@ class Sessions:
             keepalive_interval(was.known, rules.keepalive),
             was.path,
             was.paths,
-            was.proven,
+            was.trusted,
             reason="as before the controller was restarted",
         )
         self._numbers.keep(was.number)
@@ -358,7 +358,7 @@ class Sessions:
     def _write_down(self, session: Session) -> None:
         context = self._endpoint.contexts.named(session.name)
         if context is not None:
-            written = memory.write_down(context, session, self._movements.paths.proven(session))
+            written = memory.write_down(context, session)
             self._outputs.remember(memory.context_key(session.name), written)
 
     def _rules(self, address: IPv6Address) -> Shim6 | None:
