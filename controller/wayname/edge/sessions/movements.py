@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections import deque
 from collections.abc import Callable, Mapping
 
 from wayname.edge.boundary import Json, News, OutKind, PacketIn, SessionNews, Severity
 from wayname.edge.outputs import Outputs
+from wayname.edge.sessions.held import Held
 from wayname.edge.sessions.paths import Paths
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import SessionTables
@@ -18,9 +18,6 @@ from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.messages import NO_NEXT_HEADER, Keepalive, encode
 from wayname.shim6.outputs import Send
 from wayname.wire.ipv6 import SHIM6, Packet
-
-# Packets of a session. Three that arrive out of order make TCP repeat what is missing before them (RFC 5681).
-MOST_HELD = 128
 
 
 class Movements:
@@ -41,7 +38,7 @@ class Movements:
         self._tables = tables
         self._outputs = outputs
         self._write_down = write_down
-        self._held: dict[ContextName, deque[tuple[PacketIn, float]]] = {}
+        self._held = Held()
 
     def want(self, session: Session) -> None:
         """Write a session down as it is now, here and on the switch."""
@@ -56,7 +53,7 @@ class Movements:
         """Look after a session no more."""
         self.paths.reap.forget(session.name)
         self._tables.forget(session)
-        self._held.pop(session.name, None)
+        self._held.take(session.name, 0.0)
 
     def news(self, session: Session, news: SessionNews, now: float) -> None:
         """The switch found something out."""
@@ -97,8 +94,8 @@ class Movements:
         self.paths.reap.moved(session.name, session.pair, now)
 
     def hold(self, session: Session, original: PacketIn, now: float) -> None:
-        """Keep a copy of a packet that may not have arrived; the last ones are kept."""
-        self._held.setdefault(session.name, deque(maxlen=MOST_HELD)).append((original, now))
+        """Keep a copy of a packet that may not have arrived."""
+        self._held.keep(session.name, original, now)
 
     def take(self, now: float) -> None:
         """Carry out what REAP says."""
@@ -173,10 +170,8 @@ class Movements:
         self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING, details)
         self.want(session)
         # What got no answer on the old path goes again by the new one, so that TCP need not wait for its back-off.
-        since = now - unanswered - session.rules.send_timeout / 16
-        for original, at in self._held.pop(session.name, ()):
-            if at >= since:
-                self._ways_out.submit(original)
+        for original in self._held.take(session.name, now - unanswered - session.rules.send_timeout / 16):
+            self._ways_out.submit(original)
 
 
 def words(name: ContextName) -> str:
