@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -156,6 +158,37 @@ def test_wrong_use_is_one_line() -> None:
     assert "is no address" in fails(wayname("status", WAYNAME_API="nowhere"), 2)
     assert "Choose from: bash, zsh, fish" in fails(wayname("completion"), 2)
     assert "direction" in fails(wayname("capture", "1", "--direction", "up"), 2)
+    assert fails(wayname("encap", "add", "policy", "name=a", "name=b"), 2).startswith("name stands twice")
+
+
+@pytest.mark.parametrize("group", [(), ("session",), ("encap",)])
+def test_who_names_no_command_gets_the_help(group: tuple[str, ...]) -> None:
+    done = wayname(*group)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == wayname(*group, "--help").stdout
+
+
+class WebServer(BaseHTTPRequestHandler):
+    """Something else that answers."""
+
+    def do_GET(self) -> None:
+        """Answer with a page that names what was asked for."""
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(f"<p>{self.path}</p>".encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_what_is_no_controller_is_one_line() -> None:
+    with HTTPServer(("127.0.0.1", 0), WebServer) as server, ThreadPoolExecutor() as pool:
+        address = f"127.0.0.1:{server.server_port}"
+        serving = pool.submit(server.serve_forever, 0.01)
+        lines = [fails(wayname("--api", address, *command)) for command in (("status",), ("events", "--follow"))]
+        server.shutdown()
+        serving.result()
+    assert lines == [f"what answers at {address} is no wayname controller (its answer is no JSON)"] * 2
 
 
 def test_no_controller_is_one_line(tmp_path: Path) -> None:

@@ -197,6 +197,7 @@ def test_a_session_is_moved_by_hand_only_where_it_works() -> None:
     assert pair.a.sessions.may_move(session, ",".join(map(str, session.paths[1]))) == (1, "")
     for path, why in (
         ("7", "has no path 7"),
+        ("²", "has no path ²"),
         ("north", "neither the number of a path nor LOCAL,PEER"),
         (f"{session.name.local},2001:db8:bad::1", "nothing proves that"),
     ):

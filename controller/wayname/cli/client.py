@@ -64,6 +64,8 @@ class Client:
             raise Failure(f"the controller at {self.address} did not answer within 30 s; its log may say why") from None
         except httpx.HTTPError as error:
             raise Failure(f"the controller at {self.address} broke off ({error or type(error).__name__})") from None
+        except json.JSONDecodeError:
+            raise Failure(f"what answers at {self.address} is no wayname controller (its answer is no JSON)") from None
 
     def problem(self, response: httpx.Response) -> str:
         """What an answer says went wrong."""

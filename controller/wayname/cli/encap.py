@@ -117,6 +117,8 @@ def read_keys(keys: tuple[str, ...]) -> dict[str, Any]:
         key, equals, text = each.partition("=")
         if not equals:
             raise click.UsageError(f"{each!r} is not KEY=VALUE")
+        if key in values:
+            raise click.UsageError(f"{key} stands twice")
         if key in LISTS and not text.startswith("["):
             values[key] = [read_value(part.strip()) for part in text.split(",") if part.strip()]
         else:

@@ -74,6 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
         # What `Exit` asks for comes back as a number.
         sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        # Who names no command wants to know which there are.
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "wayname"
         tell(f"{error.format_message().rstrip('.')}; `{where} --help` says how")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import click
 
@@ -29,7 +30,7 @@ def command(asking: Asking, name: str | None) -> None:
         rows = [(each["name"], each["entries"], each["size"], each["packets"], each["about"]) for each in tables]
         show.show_table(("table", "entries", "size", "packets", ""), rows, "the program has no tables")
         return
-    table = client.get(f"/v1/tables/{name}")
+    table = client.get(f"/v1/tables/{quote(name, safe='')}")
     if asking.json:
         show.show_json(table)
         return

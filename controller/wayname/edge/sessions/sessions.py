@@ -191,7 +191,7 @@ class Sessions:
     def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
         """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
         if path.isdigit():
-            number = int(path) if int(path) in session.paths else None
+            number = next((number for number in session.paths if str(number) == path), None)
             refusal = f"session {session.number} has no path {path}"
         else:
             try:
