@@ -126,12 +126,26 @@ def up(config: Path, *arguments: str) -> Iterator[Up]:
 def test_help_names_every_command() -> None:
     done = wayname("--help")
     assert done.returncode == 0
-    for name in ("up", "status", "hosts", "routes", "tables", "drops", "events", "capture", "lab", "completion"):
+    for name in (
+        "up",
+        "status",
+        "hosts",
+        "routes",
+        "tables",
+        "drops",
+        "encap",
+        "ioam",
+        "events",
+        "capture",
+        "lab",
+        "completion",
+    ):
         assert f"\n  {name} " in done.stdout
 
 
 @pytest.mark.parametrize(
-    "command", ["up", "status", "hosts", "routes", "tables", "drops", "events", "capture", "lab", "completion"]
+    "command",
+    ["up", "status", "hosts", "routes", "tables", "drops", "encap", "ioam", "events", "capture", "lab", "completion"],
 )
 def test_each_command_has_help(command: str) -> None:
     done = wayname(command, "--help")

@@ -29,5 +29,9 @@ class Numbers:
         self._numbers = numbers
         return numbers
 
+    def of(self, text: str) -> int:
+        """Return the number of a text that was assigned last."""
+        return self._numbers[text]
+
     def _free(self, start: int, taken: set[int]) -> int:
         return next(number for step in range(self._most) if (number := (start + step) % self._most + 1) not in taken)

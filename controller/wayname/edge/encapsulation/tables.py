@@ -68,7 +68,7 @@ class EncapsulationTables:
 
     def trace_number(self, name: str) -> int:
         """Return the number of a trace that is wanted."""
-        return self._traces.assign(trace.name for trace in self.current.traces)[name]
+        return self._traces.of(name)
 
     def _want(self) -> None:
         wanted = {key_of(entity): entity for entity in self._entities()}
