@@ -1,0 +1,85 @@
+"""A host that got its address from the edge talks to one elsewhere: the edge proves the one, and checks the other."""
+
+from __future__ import annotations
+
+import random
+
+from identities.site import A, B, DhcpHost, site
+from rig import Host, Rig
+from sessions.test_inspection import SITE_B, member
+
+from wayname.edge.boundary import PairActive
+from wayname.shim6.context import ContextName
+from wayname.shim6.endpoint import Endpoint
+from wayname.shim6.locators import learn
+from wayname.shim6.outputs import Send
+from wayname.shim6.states import State
+from wayname.wire.ipv6 import SHIM6
+
+PROVIDERS = """
+[[provider]]
+name = "p"
+prefix = "2001:db8:1::/48"
+via = ["2001:db8:100::1"]
+[[provider]]
+name = "q"
+prefix = "2001:db8:2::/48"
+via = ["2001:db8:100::9"]
+[[shim6]]
+prefixes = ["2001:db8:1:10::/64", "2001:db8:2:10::/64"]
+"""
+
+
+class Elsewhere:
+    """A host with Shim6 behind the providers."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self.routers = Host(rig, 4, 100, "02:00:00:00:00:99", "2001:db8:100::1", "2001:db8:100::9")
+        self.host = member("b", SITE_B)
+        self.endpoint = Endpoint(random.Random(5), learn)
+        self.endpoint.serve(self.host, rig.now)
+        self.seen = 0
+
+    def exchange(self) -> None:
+        """Pass Shim6's messages on until there are none."""
+        while self.seen < len(self.rig.sent):
+            new, self.seen = self.rig.sent[self.seen :], len(self.rig.sent)
+            for packet in self.routers.heard(new):
+                if packet.next_header == SHIM6:
+                    self.endpoint.receive(packet, self.rig.now)
+            for output in self.endpoint.take_outputs():
+                if isinstance(output, Send):
+                    self.routers.send(output.packet)
+
+
+def test_a_leased_address_gets_sessions() -> None:
+    rig = Rig(site() + PROVIDERS)
+    elsewhere = Elsewhere(rig)
+    [address] = DhcpHost(rig, 0x11).join()
+    rig.advance(1)
+    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0))
+    elsewhere.exchange()
+    [session] = rig.edge.sessions
+    assert session.name == (address, elsewhere.host.ulid, 0)
+    assert {pair.peer for pair in session.paths.values()} == elsewhere.host.locators
+    ours = {pair.local for pair in session.paths.values()}
+    assert [sum(locator in prefix for locator in ours) for prefix in (A, B)] == [1, 1]
+    context = elsewhere.endpoint.contexts.named(ContextName(elsewhere.host.ulid, address))
+    assert context is not None
+    assert context.state is State.ESTABLISHED
+    # What the edge told was proved, or the other side would not know of it.
+    assert context.known.locators == ours
+
+
+def test_a_session_outlives_the_controller_though_its_host_is_known_later() -> None:
+    rig = Rig(site() + PROVIDERS)
+    elsewhere = Elsewhere(rig)
+    [address] = DhcpHost(rig, 0x11).join()
+    rig.advance(1)
+    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0))
+    elsewhere.exchange()
+    before = rig.entries("identities"), rig.entries("paths")
+    rig.restart_controller()
+    assert len(list(rig.edge.sessions)) == 1
+    assert (rig.entries("identities"), rig.entries("paths")) == before
