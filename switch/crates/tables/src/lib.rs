@@ -1,8 +1,8 @@
 //! Match stores: what a table's keys find.
 //!
-//! Three structures behind one [`Table`]: a hash for exact keys, a trie for exact keys with one longest-prefix key, and
-//! a tuple space (one hash per combination of masks) for everything else. One [`Writer`] changes a table while any
-//! number of [`Reader`]s look keys up.
+//! Four structures behind one [`Table`]: a place for each value of a single short exact key, a hash for other exact keys,
+//! a trie for exact keys with one longest-prefix key, and a tuple space (one hash per combination of masks) for everything
+//! else. One [`Writer`] changes a table while any number of [`Reader`]s look keys up.
 //!
 //! Readers never wait: no lock, no reference count, no copy of the table. Everything a lookup touches is a word of
 //! an arena that only grows ([`Segments`]); the writer publishes a change by one atomic store, and takes a replaced
@@ -14,6 +14,7 @@
 //! that whoever owns the entries may change in one step. What they stand for is not this crate's affair.
 
 mod blocks;
+mod direct;
 mod epoch;
 mod hash;
 mod key;

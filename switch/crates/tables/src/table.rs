@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use crate::direct::{self, DirectIndex};
 use crate::epoch::{Epochs, Reader};
 use crate::hash::HashIndex;
-use crate::key::{FieldKind, Pattern, Schema, hash, load, unload};
+use crate::key::{FieldKind, FieldSpec, Pattern, Schema, hash, load, unload};
 use crate::segments::Words;
 use crate::slots::Slots;
 use crate::trie::{Trie, TrieWriter};
@@ -50,6 +51,7 @@ const INLINE: usize = 8;
 
 #[derive(Debug)]
 enum Store {
+    Direct(DirectIndex),
     Exact(HashIndex),
     Lpm(Lpm),
     Tuples(Box<TupleSpace>),
@@ -99,6 +101,7 @@ pub struct Table {
 
 #[derive(Debug)]
 enum Book {
+    /// The records say everything.
     Exact,
     Lpm(TrieWriter),
     Tuples(Box<TupleWriter>),
@@ -124,15 +127,18 @@ pub fn table(schema: Schema, capacity: u64, epochs: &Arc<Epochs>) -> (Arc<Table>
     let exact = count(FieldKind::Exact);
     let bytes = schema.bytes();
     let words = bytes.div_ceil(8);
-    let (store, book, stride) = if exact == schema.fields.len() {
-        (Store::Exact(HashIndex::new()), Book::Exact, KEY + words)
-    } else if exact + 1 == schema.fields.len() && count(FieldKind::Lpm) == 1 {
-        (Store::Lpm(Lpm::new(&schema)), Book::Lpm(TrieWriter::default()), KEY + words)
-    } else {
-        let space = TupleSpace::new(&schema);
-        let stride = space.stride();
-        (Store::Tuples(Box::new(space)), Book::Tuples(Box::new(TupleWriter::new(schema.clone()))), stride)
-    };
+    let (store, book, stride) =
+        if let [FieldSpec { kind: FieldKind::Exact, width: width @ 1..=direct::MOST_BITS }] = schema.fields[..] {
+            (Store::Direct(DirectIndex::new(width)), Book::Exact, KEY + words)
+        } else if exact == schema.fields.len() {
+            (Store::Exact(HashIndex::new()), Book::Exact, KEY + words)
+        } else if exact + 1 == schema.fields.len() && count(FieldKind::Lpm) == 1 {
+            (Store::Lpm(Lpm::new(&schema)), Book::Lpm(TrieWriter::default()), KEY + words)
+        } else {
+            let space = TupleSpace::new(&schema);
+            let stride = space.stride();
+            (Store::Tuples(Box::new(space)), Book::Tuples(Box::new(TupleWriter::new(schema.clone()))), stride)
+        };
     let table = Arc::new(Table { store, records: Words::new(4, stride), bytes, words });
     let writer = Writer {
         table: table.clone(),
@@ -164,6 +170,11 @@ impl Table {
     #[inline]
     fn find(&self, key: &[u8], words: &mut [u64], masked: &mut [u64]) -> Option<Hit> {
         match &self.store {
+            Store::Direct(index) => {
+                load(key, words);
+                let (slot, body) = index.find(words[0])?;
+                Some(Hit { slot, body })
+            }
             Store::Exact(index) => {
                 load(key, words);
                 let (slot, record) = index.find(&self.records, hash(words), |record| {
@@ -232,6 +243,10 @@ impl Writer {
     pub fn get(&self, pattern: &Pattern) -> Option<u32> {
         let records = &self.table.records;
         match (&self.table.store, &self.book) {
+            (Store::Direct(index), _) => {
+                let (words, _) = self.table.pattern_words(pattern);
+                index.find(words[0]).map(|(slot, _)| slot)
+            }
             (Store::Exact(index), _) => {
                 let (words, _) = self.table.pattern_words(pattern);
                 let found = index.find(records, hash(&words), |record| {
@@ -278,6 +293,7 @@ impl Writer {
                         let value = u64::from(slot) << 32 | u64::from(body);
                         writer.insert(&lpm.trie, &self.epochs, &words, length, value);
                     }
+                    (Store::Direct(index), _) => index.set(words[0], slot, body),
                     (Store::Exact(index), _) => index.insert(records, hash(&words), slot, self.len + 1, |_| true),
                     _ => unreachable!("a store has its book"),
                 }
@@ -308,6 +324,7 @@ impl Writer {
                     (Store::Lpm(lpm), Book::Lpm(writer)) => {
                         writer.remove(&lpm.trie, &self.epochs, &words, record[0].load(Relaxed) as u32);
                     }
+                    (Store::Direct(index), _) => index.remove(words[0]),
                     (Store::Exact(index), _) => index.remove(records, hash(&words), slot),
                     _ => unreachable!("a store has its book"),
                 }
@@ -323,10 +340,14 @@ impl Writer {
         let record = self.table.records.record(slot);
         let above = record[1].load(Relaxed) & !u64::from(u32::MAX);
         record[1].store(above | u64::from(body), Release);
-        if let Store::Lpm(lpm) = &self.table.store {
-            let words: Vec<u64> = record[KEY..].iter().map(|word| word.load(Relaxed)).collect();
-            let value = u64::from(slot) << 32 | u64::from(body);
-            lpm.trie.set(&words, record[0].load(Relaxed) as u32, value);
+        match &self.table.store {
+            Store::Lpm(lpm) => {
+                let words: Vec<u64> = record[KEY..].iter().map(|word| word.load(Relaxed)).collect();
+                let value = u64::from(slot) << 32 | u64::from(body);
+                lpm.trie.set(&words, record[0].load(Relaxed) as u32, value);
+            }
+            Store::Direct(index) => index.set(record[KEY].load(Relaxed), slot, body),
+            _ => {}
         }
     }
 
@@ -388,6 +409,7 @@ impl Writer {
     pub fn memory(&self) -> usize {
         let records = self.slots.end() as usize * self.table.records.stride() * size_of::<AtomicU64>();
         let store = match (&self.table.store, &self.book) {
+            (Store::Direct(index), _) => index.memory(),
             (Store::Exact(index), _) => index.memory(),
             (_, Book::Lpm(writer)) => writer.memory(),
             (Store::Tuples(space), Book::Tuples(writer)) => writer.memory(space),
