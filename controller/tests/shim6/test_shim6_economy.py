@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from ipaddress import IPv6Address, IPv6Network
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from shim6.network import A1, A2, A3, B1
+from shim6.network import A1, A2, B1, Network, host
 
 from wayname.identity.generate import generate_cga
-from wayname.shim6.context import Known, LocalHost
+from wayname.shim6.context import ContextName, option_of
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
-from wayname.shim6.locators import learn, tell
-from wayname.shim6.prepared import PreparedHost
+from wayname.shim6.locators import tell
+from wayname.shim6.messages import I2, decode
+from wayname.shim6.options import CgaSignature
 
 MAC_BASED = IPv6Address("2001:db8::211:22ff:fe33:4455")
 
@@ -60,37 +59,24 @@ def test_not_more_peers_are_remembered_than_fit() -> None:
     assert without(Candidate(A1, B1 + 7, 0), 10.0) is None
 
 
-def test_no_signature_is_made_when_a_provider_fails() -> None:
+def test_a_host_signs_once_for_all_its_peers() -> None:
+    """What it tells is the same in every I2, R2 and update, so the signature is made when its locators change."""
     key = rsa.generate_private_key(65537, 1024)
     public = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    prefix = IPv6Network("2001:db8:1::/64")
-    ulid, parameters = generate_cga(prefix, public, 0, lambda tail, sec: bytes(16), lambda _: False)
-    made: list[Sequence[IPv6Address]] = []
-
-    def sign(locators: Sequence[IPv6Address], generation: int) -> LocalHost:
-        made.append(locators)
-        return tell(ulid, parameters, locators, generation, key)
-
-    prepared = PreparedHost(sign, 1)
-    prepared.prepare([ulid, A2, A3])
-    assert len(made) == 4
-    for locators in ([ulid, A2, A3], [ulid, A3], [ulid, A2], [A2, A3]):
-        host = prepared.with_locators(locators)
-        assert host.locators == set(locators)
-        assert learn(ulid, host.options, Known(frozenset({ulid}))).locators == set(locators)
-    assert len(made) == 4
-    assert prepared.with_locators([ulid, A2, A3]) is prepared.with_locators([ulid, A2, A3])
-
-
-def test_lists_that_are_not_used_make_room() -> None:
-    generations: list[int] = []
-
-    def make(locators: Sequence[IPv6Address], generation: int) -> LocalHost:
-        generations.append(generation)
-        return LocalHost(locators[0])
-
-    prepared = PreparedHost(partial(make), 7, most=2)
-    for locators in ([A1], [A2], [A1], [A3], [A1], [A2]):
-        prepared.with_locators(locators)
-    assert len(prepared) == 2
-    assert generations == [7, 8, 9, 10]
+    ulid, parameters = generate_cga(
+        IPv6Network("2001:db8:1::/64"), public, 0, lambda tail, sec: bytes(16), lambda _: False
+    )
+    signed = tell(ulid, parameters, [ulid, A2], 1, key)
+    signature = option_of(signed.options, CgaSignature)
+    network = Network(hosts=(signed, host(B1)))
+    names = [ContextName(ulid, B1, instance) for instance in range(20)]
+    for name in names:
+        network.establish(network.a, name)
+    signatures = set()
+    while network.under_way:
+        message = decode(network.under_way[0][1].payload)
+        if isinstance(message, I2):
+            signatures.add(option_of(message.options, CgaSignature))
+        network.step()
+    assert signatures == {signature}
+    assert len(network.b.endpoint.contexts) == 20

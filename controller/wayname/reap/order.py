@@ -23,14 +23,18 @@ class LocatorState(IntEnum):
 
 
 def usable_pairs(local: Mapping[IPv6Address, LocatorState], known: Known, identities: Pair) -> list[Pair]:
-    """Return the pairs that may be tried, best first: the identities, if nothing speaks against them, lead."""
+    """Return the pairs that may be tried, best first.
+
+    Where nothing else is said of locators, the identities lead; next comes what shares no locator with them.
+    """
     preferences = _preferences(known)
 
-    def rank(pair: Pair) -> tuple[int, bool, int, bool, Pair]:
+    def rank(pair: Pair) -> tuple[int, bool, int, int, Pair]:
         asked = preferences.get(pair.peer)
         transient = asked is not None and PreferenceFlag.TRANSIENT in asked.flags
         priority = LEAST_PRIORITY if asked is None or asked.priority is None else asked.priority
-        return local[pair.local], transient, priority, pair != identities, pair
+        shared = (pair.local == identities.local) + (pair.peer == identities.peer)
+        return local[pair.local], transient, priority, {2: 0, 0: 1}.get(shared, 2), pair
 
     ours = [address for address, state in local.items() if state is not LocatorState.TENTATIVE]
     theirs = [address for address in known.locators if not _is_broken(preferences.get(address))]

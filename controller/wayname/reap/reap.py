@@ -63,6 +63,8 @@ class Reap:
             if current in ways:
                 ways[current].verified, ways[current].since = True, now
                 watched.reached.add(current.peer)
+            else:
+                self._leave(watched, _gone(current), now)
         else:
             watched.peer_tag, watched.timing = peer_tag, timing
             if list(watched.ways) != list(pairs):
@@ -73,7 +75,7 @@ class Reap:
                 self._go_to(watched, current, "its path was changed", now)
             else:
                 watched.current = current
-                why = "its locators are gone" if current not in watched.ways else _unproven(current)
+                why = _unproven(current) if current in watched.ways else _gone(current)
                 self._leave(watched, why, now)
         self._checks.resume(watched, now)
 
@@ -254,6 +256,10 @@ class Reap:
             watched.keep_received(question)
         sign = Sign(why, works=pair, question=question, reported=tuple(reported))
         self._machine.fire(watched, trigger, sign, now)
+
+
+def _gone(pair: Pair) -> str:
+    return f"{pair.local} and {pair.peer} are not both locators any more"
 
 
 def _unproven(pair: Pair) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import IPv6Address
 
-from wayname.edge.sessions.session import Health, Session, in_order
+from wayname.edge.sessions.session import Health, Session
 from wayname.reap.order import disjoint_first
 from wayname.reap.reap import Reap
 from wayname.reap.timing import Timing
@@ -23,7 +23,7 @@ class Paths:
 
     def watch(self, session: Session, now: float) -> None:
         """Find out which paths work, from now on, or as the session is now."""
-        pairs = [pair for pair in self._ordered(session) if self._is_open(pair.local)]
+        pairs = [pair for pair in session.ordered if self._is_open(pair.local)]
         self.reap.watch(session.name, session.peer_tag, timing(session), pairs, session.pair, now)
 
     def health(self, session: Session, path: int) -> Health:
@@ -48,7 +48,7 @@ class Paths:
         """
         ways = {}
         for path, pair in session.paths.items():
-            others = [each for each in disjoint_first(self._ordered(session), pair) if each != pair]
+            others = [each for each in disjoint_first(session.ordered, pair) if each != pair]
             numbers = [_number(session, each) for each in others]
             works = [each for each in numbers if self.health(session, each) is Health.WORKS]
             worked = [each for each in numbers if each in session.trusted and not self._is_closed(session, each)]
@@ -61,7 +61,7 @@ class Paths:
         """Return the path to use if the one in use is gone: a proven one, or else one that nothing speaks against."""
         open_ones = [
             _number(session, pair)
-            for pair in disjoint_first(self._ordered(session), session.pair)
+            for pair in disjoint_first(session.ordered, session.pair)
             if self._is_open(pair.local) and pair != session.pair
         ]
         return min(open_ones, key=lambda path: self.health(session, path) is not Health.WORKS, default=None)
@@ -72,9 +72,6 @@ class Paths:
 
     def _is_closed(self, session: Session, path: int) -> bool:
         return not self._is_open(session.paths[path].local)
-
-    def _ordered(self, session: Session) -> list[Pair]:
-        return in_order(session.name, session.paths.values())
 
 
 def timing(session: Session) -> Timing:

@@ -40,6 +40,8 @@ class Session:
     trusted: frozenset[int] = frozenset()
     # While it explores, the switch reports what is heard.
     exploring: bool = False
+    # The pairs that there are now, best first. The one in use may be gone; then it stays until another one is proven.
+    order: tuple[Pair, ...] = ()
     # Why it is on this path.
     reason: str = "it was the first"
 
@@ -47,6 +49,11 @@ class Session:
     def pair(self) -> Pair:
         """The locators in use."""
         return self.paths[self.path]
+
+    @property
+    def ordered(self) -> tuple[Pair, ...]:
+        """The pairs that there are, best first."""
+        return self.order or tuple(self.paths.values())
 
     def is_plain(self, pair: Pair) -> bool:
         """Whether packets on a path bear the identities themselves."""
@@ -56,14 +63,20 @@ class Session:
         """Return the number of a path."""
         return next((number for number, each in self.paths.items() if each == pair), None)
 
-    def set_pairs(self, pairs: Iterable[Pair]) -> None:
-        """Have these paths: those that stay keep their numbers."""
-        wanted = list(pairs)[:MOST_PATHS]
-        kept = {number: pair for number, pair in self.paths.items() if pair in wanted}
+    def set_pairs(self, pairs: Iterable[Pair], in_use: Pair) -> None:
+        """Have these paths, best first: those that stay keep their numbers, and so does the one in use.
+
+        A peer's word is not enough to send packets elsewhere: that might be somebody whom it wants to have flooded.
+        """
+        wanted = list(pairs)
+        there = [in_use, *(pair for pair in wanted if pair != in_use)][:MOST_PATHS]
+        self.order = tuple(pair for pair in wanted if pair in there)
+        kept = {number: pair for number, pair in self.paths.items() if pair in there}
         free = (number for number in count() if number not in kept)
-        new = [pair for pair in wanted if pair not in kept.values()]
         self.trusted &= kept.keys()
-        self.paths = dict(sorted({**kept, **dict(zip(free, new, strict=False))}.items()))
+        new = [pair for pair in (*self.order, in_use) if pair not in kept.values()]
+        self.paths = dict(sorted({**kept, **dict(zip(free, dict.fromkeys(new), strict=False))}.items()))
+        self.path = self.path_of(in_use) or 0
 
     def move(self, path: int, reason: str) -> None:
         """Let the controller's word count from now on, whatever the switch did in the meantime."""
@@ -73,13 +86,4 @@ class Session:
     def note(self, path: int, reason: str) -> None:
         """Take note of a path that the switch went to by itself."""
         self.path, self.reason = path, reason
-
-
-def in_order(name: ContextName, pairs: Iterable[Pair]) -> list[Pair]:
-    """Return pairs in the order in which they are preferred: the identities, then what shares no locator with them."""
-
-    def rank(pair: Pair) -> tuple[int, Pair]:
-        shared = (pair.local == name.local) + (pair.peer == name.peer)
-        return {2: 0, 0: 1}.get(shared, 2), pair
-
-    return sorted(pairs, key=rank)
+        self.paths = {number: pair for number, pair in self.paths.items() if number == path or pair in self.ordered}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv6Address
-from itertools import product
 
 import finsy as fy
 
@@ -25,11 +24,12 @@ from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
 from wayname.edge.sessions.movements import Movements, words
 from wayname.edge.sessions.numbers import Numbers
-from wayname.edge.sessions.session import Health, Session, in_order
+from wayname.edge.sessions.session import Health, Session
 from wayname.edge.sessions.tables import SessionTables, want_prefixes
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.identity.errors import ProofError
 from wayname.reap.keepalives import keepalive_interval, tell_send_timeout
+from wayname.reap.order import LocatorState, usable_pairs
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, LocalHost, Pair
 from wayname.shim6.endpoint import Endpoint
@@ -327,17 +327,11 @@ class Sessions:
         self._movements.want(session)
 
     def _set_paths(self, session: Session, context: Context) -> None:
-        """Have a path for each pair of locators; leave the one in use if it is gone."""
-        before = session.paths.get(session.path)
+        """Have a path for each pair of locators; a new session begins where its set-up showed the peer to be."""
         host = self._hosts[session.name.local]
-        pairs = [Pair(*pair) for pair in product(host.locators, context.known.locators)]
-        session.set_pairs(in_order(session.name, pairs))
-        path = session.path_of(before or context.pair)
-        if path is None:
-            pair = context.pair if context.pair in session.paths.values() else next(iter(session.paths.values()))
-            session.move(session.path_of(pair) or 0, "the locators of the other one are gone")
-        else:
-            session.path = path
+        local = dict.fromkeys(host.locators, LocatorState.PREFERRED)
+        pairs = usable_pairs(local, context.known, Pair(*session.name[:2]))
+        session.set_pairs(pairs, session.paths.get(session.path, context.exchange))
 
     def _lost(self, name: ContextName, why: str, now: float) -> None:
         session = self._sessions.pop(name, None)
