@@ -12,7 +12,7 @@ from wayname.edge.links import Arrival
 from wayname.edge.sessions.numbers import Numbers
 from wayname.edge.sessions.session import Health
 from wayname.pipeline.sessions import MODE_REPORT
-from wayname.shim6.messages import Keepalive, decode
+from wayname.shim6.messages import I1, Keepalive, decode, encode
 from wayname.shim6.payload import PayloadHeader
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
@@ -362,3 +362,28 @@ def test_a_peer_without_controller_does_not_cost_the_backups() -> None:
     # So it is for a controller that comes now.
     pair.restart(pair.a)
     assert pair.a.sessions.backup_of(pair.a.only, 0) == 1
+
+
+def test_a_flood_of_bad_packets_is_no_flood_of_events() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    for number in range(1000):
+        pair.a.sessions.packet(Packet(IPv6Address("2001:db8:bad::1"), pair.a.host, SHIM6, b"nonsense"), pair.now)
+        pair.now += 0.001 * (number < 999)
+    pair.now += 1
+    pair.a.sessions.packet(Packet(IPv6Address("2001:db8:bad::1"), pair.a.host, SHIM6, b"nonsense"), pair.now)
+    pair.collect(pair.a)
+    assert 2 <= pair.a.kinds().count("shim6.dropped") <= 3
+    assert "more before" in pair.a.events[-1].text
+
+
+def test_a_flood_of_i1_costs_no_memory() -> None:
+    pair = Pair()
+    assert pair.a.sessions is not None
+    written = dict(pair.a.memory)
+    for number in range(1000):
+        peer = IPv6Address(int(IPv6Address("2001:db8:bad::")) + number)
+        pair.a.sessions.packet(Packet(peer, pair.a.host, SHIM6, encode(I1(number, number))), pair.now)
+    assert len(pair.a.ways.sent) == 1000  # R1 each
+    assert not list(pair.a.sessions)
+    assert pair.a.memory == written

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from wayname.edge.boundary import Json, News, OutKind, PacketIn, SessionNews, Severity
 from wayname.edge.outputs import Outputs
+from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.held import Held
 from wayname.edge.sessions.paths import Paths
 from wayname.edge.sessions.session import Session
@@ -29,6 +30,7 @@ class Movements:
         ways_out: WaysOut,
         tables: SessionTables,
         outputs: Outputs,
+        complaints: Complaints,
         rng: random.Random,
         write_down: Callable[[Session], None],
     ) -> None:
@@ -37,6 +39,7 @@ class Movements:
         self._ways_out = ways_out
         self._tables = tables
         self._outputs = outputs
+        self._complaints = complaints
         self._write_down = write_down
         self._held = Held()
 
@@ -105,7 +108,7 @@ class Movements:
                     self._ways_out.send(packet)
                     continue
                 case reap.Dropped(name, reason):
-                    self._outputs.event(now, "shim6.dropped", name.peer, f"{words(name)}: {reason}")
+                    self._complaints.tell(now, "shim6.dropped", name.peer, f"{words(name)}: {reason}")
                     continue
             session = self._sessions.get(output.name)
             if session is not None:

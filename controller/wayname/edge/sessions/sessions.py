@@ -19,6 +19,7 @@ from wayname.edge.links import Arrival
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.sessions import memory
+from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
@@ -60,12 +61,13 @@ class Sessions:
         self._endpoint = Endpoint(rng, learn)
         self._numbers = Numbers(most, remembered, outputs)
         self._inspection = Inspection()
+        self._complaints = Complaints(outputs)
         self._without_shim6 = WithoutShim6()
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
         tables = SessionTables(providers.table_of, outputs.desired)
-        self._movements = Movements(self._sessions, ways_out, tables, outputs, rng, self._write_down)
+        self._movements = Movements(self._sessions, ways_out, tables, outputs, self._complaints, rng, self._write_down)
         self._unfinished: list[ContextName] = []
         self._began = False
         want_prefixes(config, providers, outputs.desired)
@@ -137,7 +139,7 @@ class Sessions:
             self._inspection.check(arrival.packet)
         except (DecodeError, ProofError) as wrong:
             text = f"a Shim6 message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
-            self._outputs.event(now, "shim6.refused", arrival.packet.source, text, Severity.WARNING)
+            self._complaints.tell(now, "shim6.refused", arrival.packet.source, text)
             return
         self._ways_out.submit(arrival.original)
 
@@ -291,9 +293,9 @@ class Sessions:
                     self._movements.paths.reap.receive(name, message, pair, now)
                 case shim6.PeerError(name, code):
                     text = f"{words(name)}: the peer cannot process a message (error {code})"
-                    self._outputs.event(now, "session.error", name.local, text, Severity.WARNING)
+                    self._complaints.tell(now, "session.error", name.local, text)
                 case shim6.Dropped(reason):
-                    self._outputs.event(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
+                    self._complaints.tell(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
         for output in outputs:
             if isinstance(output, shim6.Send):
                 self._ways_out.send(output.packet)
