@@ -18,9 +18,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from wire_host import WireHost
 
 from wayname.adapter import Controller, SwitchError
+from wayname.adapter.connection import Connection
 from wayname.config import parse_config
+from wayname.edge.boundary import OutKind, PacketOut, UpdateKind, Write
 from wayname.edge.desired import key_of, value_of
-from wayname.pipeline.entries import everything
+from wayname.pipeline.entries import everything, port
 from wayname.pipeline.program import REPOSITORY
 
 SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
@@ -255,3 +257,17 @@ control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.h); } }
 @pkginfo(name = "other", version = "1")
 V1Switch(P(), V(), I(), E(), V(), D()) main;
 """
+
+
+async def test_what_is_asked_of_a_session_that_has_ended_is_refused() -> None:
+    # A switch that is killed ends it while answers to what it said before are still to be sent.
+    controller = Controller(parse_config(CONFIG.format(port=1, device=1)))
+    connection = Connection(controller.config.switch, controller.schema)
+    await connection.close()
+    for asked in (
+        connection.send(PacketOut(b"", OutKind.FLOOD, vlan=10)),
+        connection.write(Write([(UpdateKind.INSERT, port(1, 10))])),
+        connection.read(everything()),
+    ):
+        with pytest.raises(SwitchError, match="has ended"):
+            await asked

@@ -6,7 +6,8 @@ finsy's own `Switch` is not used: it replaces whatever program a switch runs, an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
 from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
@@ -61,6 +62,7 @@ class Connection:
         self._client = P4Client(config.address, credentials, wait_for_ready=False)
         # A stream takes one message at a time; two at once break it.
         self._sending = asyncio.Lock()
+        self._closed = False
 
     async def open(self) -> None:
         """Connect and ask to be the one that the switch listens to."""
@@ -76,7 +78,23 @@ class Connection:
 
     async def close(self) -> None:
         """End the session."""
+        self._closed = True
         await self._client.close()
+
+    @contextlib.contextmanager
+    def _in_session(self) -> Iterator[None]:
+        """What is asked for when the session has ended, or ends meanwhile, is refused as by a switch that is gone."""
+        ended = SwitchError(f"the session with the switch at {self._config.address} has ended; it is asked again")
+        if self._closed:
+            raise ended
+        try:
+            yield
+        except asyncio.CancelledError:
+            # So gRPC ends a call whose channel is closed: nobody cancelled the task.
+            task = asyncio.current_task()
+            if self._closed and task is not None and not task.cancelling():
+                raise ended from None
+            raise
 
     async def secure_pipeline(self, replace: bool) -> bool:
         """See that our program runs there; return whether it was set just now."""
@@ -143,8 +161,9 @@ class Connection:
         request = p4r.ReadRequest(device_id=self._config.device_id, entities=encode_entities(entities, self._schema))
         found: list[Readable] = []
         try:
-            async for reply in self._client.request_iter(request):
-                found.extend(decode_entity(each, self._schema) for each in reply.entities)
+            with self._in_session():
+                async for reply in self._client.request_iter(request):
+                    found.extend(decode_entity(each, self._schema) for each in reply.entities)
         except P4ClientError as error:
             if error.code == GRPCStatusCode.NOT_FOUND:
                 return None
@@ -160,7 +179,8 @@ class Connection:
                 device_id=self._config.device_id, updates=[self._encode(update) for update in updates]
             )
             try:
-                await self._client.request(request)
+                with self._in_session():
+                    await self._client.request(request)
             except P4ClientError as error:
                 if not error.details:
                     raise self._explain(error) from None
@@ -182,7 +202,8 @@ class Connection:
     async def _send(self, message: p4r.StreamMessageRequest) -> None:
         try:
             async with self._sending:
-                await self._client.send(message)
+                with self._in_session():
+                    await self._client.send(message)
         except P4ClientError as error:
             raise self._explain(error) from None
 
