@@ -47,6 +47,10 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.routing_behind);
         packet.emit(hdr.payload_header_behind);
         packet.emit(hdr.extensions_behind);
+        packet.emit(hdr.tcp);
+        packet.emit(hdr.datagram);
+        packet.emit(hdr.message);
+        packet.emit(hdr.quoted);
         packet.emit(hdr.inner_ipv6);
         packet.emit(hdr.inner_ipv4);
         packet.emit(hdr.inner_frame);

@@ -49,6 +49,18 @@ header extension_h {
     varbit<EXTENSION_BITS> data;
 }
 
+// TCP, as far as its checksum.
+header tcp_h {
+    bit<128> start;
+    bit<16> checksum;
+}
+
+// UDP; UDP-Lite and DCCP have their checksums in the same place.
+header datagram_h {
+    bit<48> start;
+    bit<16> checksum;
+}
+
 // What an ICMPv6 error says before its quote. The parameter is the MTU of "packet too big", and 0 elsewhere.
 header icmpv6_error_h {
     bit<8> type;
@@ -137,6 +149,10 @@ struct headers_t {
     routing_part_h routing_behind;
     shim6_payload_h payload_header_behind;
     extension_h[EXTENSION_HEADERS] extensions_behind;
+    tcp_h tcp;
+    datagram_h datagram;
+    icmpv6_error_h message;     // any ICMPv6
+    ipv6_h quoted;              // by an ICMPv6 error
     ipv6_h inner_ipv6;
     ipv4_h inner_ipv4;
     ethernet_h inner_frame;

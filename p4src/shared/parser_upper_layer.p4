@@ -24,7 +24,7 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
         meta.chain.crossed = meta.chain.left < 8;
         transition select(meta.chain.crossed, meta.fragmented) {
             (true, _): upper_layer_short;
-            (false, true): upper_layer; // the other fragments have no ports, and shall go the same way
+            (false, true): checksum;    // the other fragments have no ports, and shall go the same way
             default: ports_here;
         }
     }
@@ -33,6 +33,27 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
         ports_t numbers = packet.lookahead<ports_t>();
         meta.flow.source_port = numbers.source;
         meta.flow.destination_port = numbers.destination;
+        transition checksum;
+    }
+
+    state checksum {
+        meta.chain.crossed = meta.chain.left < TCP_BYTES;
+        transition select(meta.chain.next_header, meta.chain.crossed) {
+            (NEXT_TCP, false): tcp;
+            (NEXT_UDP, _): datagram;
+            (NEXT_UDP_LITE, _): datagram;
+            (NEXT_DCCP, _): datagram;
+            default: upper_layer;
+        }
+    }
+
+    state tcp {
+        packet.extract(hdr.tcp);
+        transition upper_layer;
+    }
+
+    state datagram {
+        packet.extract(hdr.datagram);
         transition upper_layer;
     }
 
@@ -53,20 +74,35 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
             (ICMPV6_NEIGHBOUR_SOLICITATION, false): neighbour_message;
             (ICMPV6_NEIGHBOUR_ADVERTISEMENT, false): neighbour_message;
             (ICMPV6_UNREACHABLE .. ICMPV6_PARAMETER_PROBLEM, false): error_message;
-            default: upper_layer;
+            default: take_message;
         }
+    }
+
+    state take_message {
+        packet.extract(hdr.message);
+        transition upper_layer;
     }
 
     state neighbour_message {
         neighbour_message_t message = packet.lookahead<neighbour_message_t>();
         meta.icmpv6.target = message.target;
-        transition upper_layer;
+        transition take_message;
     }
 
     // Sixteen octets of the quote are there.
     state error_message {
         error_message_t message = packet.lookahead<error_message_t>();
         meta.icmpv6.quoted_next_header = message.quoted_next_header;
+        packet.extract(hdr.message);
+        meta.chain.crossed = meta.chain.left < ICMPV6_BYTES + IPV6_BYTES;
+        transition select(meta.chain.crossed) {
+            true: upper_layer;
+            false: quoted;
+        }
+    }
+
+    state quoted {
+        packet.extract(hdr.quoted);
         transition upper_layer;
     }
 

@@ -57,6 +57,8 @@
 
 // Prefixes whose hosts have sessions, by provider and by kind of speaker; prefixes that choose a provider.
 #define PROXIED             1024
+// Hosts with an address of their own that are known by another: as many as stations.
+#define MAPPED_HOSTS        16384
 #define PROVIDER_ROUTES     1024
 // Sessions: what some thousand hosts have open at once, and room for a flood of new ones. Each has a tag, two to six
 // proven pairs of locators, and as many paths; few flows are forked. A session's number is an index of registers too.

@@ -89,6 +89,7 @@ const bit<16> IPV6_BYTES     = 40;
 const bit<16> IPV4_BYTES     = 20;
 const bit<16> IPV6_LEAST_MTU = 1280;
 const bit<16> ICMPV6_BYTES   = 8;
+const bit<16> TCP_BYTES      = 20;
 
 // Hop limit of packets that the switch makes, and of discovery, which no router may have passed on (RFC 4861).
 const bit<8> HOP_LIMIT_OWN       = 64;

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import locator_cases
+import mapped_cases
 import segment_cases
 import session_cases
 import source_route_cases
@@ -612,6 +613,7 @@ def main() -> int:
         *source_route_cases.ALL,
         *locator_cases.ALL,
         *session_cases.ALL,
+        *mapped_cases.ALL,
     )
     for build in builders:
         case = build()

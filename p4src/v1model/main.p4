@@ -33,6 +33,7 @@
 #include "../shared/shim6_payload.p4"
 #include "../shared/watched_pairs.p4"
 #include "../shared/sessions.p4"
+#include "../shared/mapped_hosts.p4"
 #include "../shared/segment_policies.p4"
 #include "../shared/source_routes.p4"
 #include "../shared/locators.p4"
@@ -60,7 +61,9 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Discovery() discovery;
     SegmentEndpoints() segment_endpoints;
     SourceRouteHop() source_route_hop;
+    MappedSources() mapped_sources;
     Sessions() sessions;
+    MappedDestinations() mapped_destinations;
     Encapsulations() encapsulations;
     ProviderRoutes() provider_routes;
     Routing() routing;
@@ -83,7 +86,9 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         discovery.apply(hdr, meta);         // neighbours and routers
         segment_endpoints.apply(hdr, meta); // to a segment or a tunnel's end of this router
         source_route_hop.apply(hdr, meta);
+        mapped_sources.apply(hdr, meta);    // a host's identity for its address
         sessions.apply(hdr, meta);          // identities and locators
+        mapped_destinations.apply(hdr, meta);
         encapsulations.apply(hdr, meta);    // what its destination's packets carry
         provider_routes.apply(hdr, meta);
         routing.apply(hdr, meta);           // what comes to the router's MAC

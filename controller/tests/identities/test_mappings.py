@@ -8,6 +8,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 from edge_key import load_key
 from identities.site import FIXED, NEW, A, B, site
+from rig import Host, Rig
 
 from wayname.config import parse_config
 from wayname.edge.boundary import FindModifier, Json, ModifierFound, Output, PacketIn, Remember
@@ -17,8 +18,16 @@ from wayname.edge.outputs import Outputs
 from wayname.identity.search import find_modifier
 from wayname.pipeline.reasons import Punt
 from wayname.shim6.context import LocalHost
-from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement, Prefix, RouterAdvertisement
+from wayname.wire.discovery import (
+    ALL_NODES,
+    HOP_LIMIT,
+    NeighbourAdvertisement,
+    NeighbourSolicitation,
+    Prefix,
+    RouterAdvertisement,
+)
 from wayname.wire.ethernet import TYPE_IPV6, Frame
+from wayname.wire.icmpv6 import ECHO_REPLY, ECHO_REQUEST, Message
 from wayname.wire.mac import Mac
 
 HOST, OTHER, STRANGER = FIXED[5], FIXED[6], A[7]
@@ -174,3 +183,29 @@ def test_a_host_of_prefixes_that_only_a_provider_gives() -> None:
     assert desk.mapped == {}
     desk.manager.advertised(desk.arrival(IPv6Address("fe80::a1"), vlan=100), said, desk.now + 9002)
     assert desk.mapped == {HOST: identity}
+
+
+def test_a_host_and_a_peer_talk_through_the_switch() -> None:
+    rig = Rig(site(MAPPED))
+    host = Host(rig, 1, 10, "02:00:00:00:00:11", str(HOST))
+    peer = Host(rig, 4, 100, "02:00:00:00:00:a1", "2001:db8:100::9")
+    question = NeighbourSolicitation(host.router.link_local, host.mac).message()
+    host.send(question.packet(HOST, host.router.link_local, HOP_LIMIT))
+    assert "host.mapped" in rig.kinds()
+    (asked,) = [packet for packet in peer.heard(host.ping("2001:db8:100::9")) if packet.source in A]
+    assert Message.decode(asked).type == ECHO_REQUEST  # with a checksum that fits
+    (heard,) = host.heard(peer.ping(asked.source))
+    assert (heard.source, heard.destination) == (peer.addresses[-1], HOST)
+    assert Message.decode(heard).type == ECHO_REQUEST
+    # The router answers the host itself.
+    (answer,) = host.heard(host.ping(host.router.error_address))
+    assert (answer.destination, Message.decode(answer).type) == (HOST, ECHO_REPLY)
+
+
+def test_the_host_of_an_identity_is_asked_for() -> None:
+    rig = Rig(site(ONE))
+    host = Host(rig, 1, 10, "02:00:00:00:00:11", str(HOST))
+    peer = Host(rig, 4, 100, "02:00:00:00:00:a1", "2001:db8:100::9")
+    (entry,) = rig.entries("mapped_sources")
+    (heard,) = host.heard(peer.ping(IPv6Address(int(str(entry["identity"])))))
+    assert heard.destination == HOST

@@ -237,7 +237,8 @@ class Edge:
             self.identities.seen(arrival, now)
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
-        hops = self.encapsulation.neighbours_for(arrival.packet)
+        packet = self.identities.as_routed(arrival.packet) if self.identities else arrival.packet
+        hops = self.encapsulation.neighbours_for(packet)
         # The switch knows which of a spread's next hops it was; any that is not known may have been it.
         unknown = [hop for hop in hops if self.neighbours.get(hop) is None]
         for hop in (unknown or hops)[:1]:

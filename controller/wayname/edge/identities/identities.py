@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from ipaddress import IPv6Address
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -26,6 +27,7 @@ from wayname.shim6.context import LocalHost
 from wayname.wire.dhcpv6 import CLIENT_PORT, SERVER_PORT, Message
 from wayname.wire.discovery import RouterAdvertisement
 from wayname.wire.errors import DecodeError
+from wayname.wire.ipv6 import Packet
 from wayname.wire.udp import Datagram
 
 # A DUID of the link-layer address: DUID-LL, Ethernet (RFC 8415, section 11.4).
@@ -114,6 +116,11 @@ class HostIdentities:
             self._mappings.ready(link, now)
         for each in self.config.links:
             self.book.prepare(each, self.prefixes.valid(each))
+
+    def as_routed(self, packet: Packet) -> Packet:
+        """Return a packet with the destination that the switch routes it to."""
+        host = self._mappings.host(packet.destination)
+        return replace(packet, destination=host) if host else packet
 
     def lease_end(self, identity: Identity) -> float | None:
         """Return when a lease ends; None if it is none, or has ended."""

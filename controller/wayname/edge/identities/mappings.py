@@ -27,6 +27,7 @@ class Mappings:
         self._outputs = outputs
         self._changed = changed
         self._waiting: dict[IPv6Address, HostLink] = {}
+        self._hosts: dict[IPv6Address, IPv6Address] = {}
 
     def start(self, link: HostLink, now: float) -> None:
         """Map all hosts that are known: from before, and those that the configuration names one by one."""
@@ -39,6 +40,10 @@ class Mappings:
         for prefix in link.mapped:
             if prefix.prefixlen == prefix.max_prefixlen:
                 self.seen(link, prefix.network_address, now)
+
+    def host(self, identity: IPv6Address) -> IPv6Address | None:
+        """Return the host that is known by an identity."""
+        return self._hosts.get(identity)
 
     def seen(self, link: HostLink, address: IPv6Address, now: float) -> None:
         """A host uses an address; map it, as soon as an identity is ready."""
@@ -83,10 +88,12 @@ class Mappings:
 
     def _want(self, identity: Identity, host: IPv6Address) -> None:
         for address in identity.addresses:
+            self._hosts[address] = host
             self._outputs.desired.put(mappings.mapped_source(host, address))
             self._outputs.desired.put(mappings.mapped_destination(address, host))
 
     def _unwant(self, identity: Identity, host: IPv6Address) -> None:
         for address in identity.addresses:
+            self._hosts.pop(address, None)
             self._outputs.desired.remove(mappings.mapped_source(host, address))
             self._outputs.desired.remove(mappings.mapped_destination(address, host))
