@@ -65,3 +65,8 @@ def test_configuration_is_what_the_plan_says() -> None:
         (20, "2001:db8:1:20::1/64", True),
     ]
     assert config["route"][0] == {"prefix": "2001:db8:1::/48", "via": "prohibited"}
+
+
+def test_hosts_of_a_site_with_shim6_leave_room_for_the_payload_header() -> None:
+    plans = (plan_lab(find_lab(name)) for name in ("two-providers", "two-sites"))
+    assert [{host.mtu for host in plan.hosts.values()} for plan in plans] == [{1500}, {1492}]

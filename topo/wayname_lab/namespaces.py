@@ -84,6 +84,7 @@ class Namespaces:
         await self._inside(host.name, "ip", "link", "set", "eth0", "address", host.mac, "addrgenmode", "eui64")
         if not host.autoconfigure:
             await self._inside(host.name, "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=0")
+            await self._inside(host.name, "ip", "link", "set", "eth0", "mtu", str(host.mtu))
             await self._inside(host.name, "ip", "address", "add", str(host.address), "dev", "eth0", "nodad")
         await self._inside(host.name, "ip", "link", "set", "eth0", "up")
         if not host.autoconfigure:

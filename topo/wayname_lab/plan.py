@@ -16,11 +16,13 @@ from collections import deque
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
+from wayname.shim6.payload import OCTETS as PAYLOAD_HEADER_OCTETS
 from wayname_lab.identities import provable_address
 from wayname_lab.model import Host, Lab, Link, Quality, Shim6
 from wayname_lab.numbering import Numbering
 
 FIRST_LINK_VLAN = 1000
+MTU = 1500
 DEFAULT_ROUTE = IPv6Network("::/0")
 
 
@@ -101,6 +103,7 @@ class HostPlan:
     address: IPv6Interface
     gateway: IPv6Address
     autoconfigure: bool
+    mtu: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,8 @@ def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterP
     gateway = subnets[0][1]
     port = routers[host.edge].port_to(host.name).number
     interface = IPv6Interface((address, subnets[0].prefixlen))
-    return HostPlan(host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure)
+    mtu = MTU if lab.shim6 is None else MTU - PAYLOAD_HEADER_OCTETS
+    return HostPlan(host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure, mtu)
 
 
 def _neighbours(lab: Lab, router: str) -> dict[str, IPv6Address]:

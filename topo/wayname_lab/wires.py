@@ -45,7 +45,7 @@ class Wires:
         """Return how a host is started; it speaks JSON lines."""
         arguments = [program("wayname-host"), "--wire", str(self._path(host.name, host.edge)), "--mac", host.mac]
         if not host.autoconfigure:
-            arguments += ["--address", str(host.address), "--gateway", str(host.gateway)]
+            arguments += ["--address", str(host.address), "--gateway", str(host.gateway), "--mtu", str(host.mtu)]
         return [*arguments, "--seed", str(seed), "--control", "-"]
 
     def _path(self, end: str, other: str) -> Path:

@@ -24,7 +24,8 @@ class VirtualHost:
         if plan.autoconfigure:
             self._host = Host(mac=plan.mac, seed=seed)
         else:
-            self._host = Host(mac=plan.mac, addresses=[str(plan.address)], gateway=str(plan.gateway), seed=seed)
+            addresses, gateway = [str(plan.address)], str(plan.gateway)
+            self._host = Host(mac=plan.mac, addresses=addresses, gateway=gateway, mtu=plan.mtu, seed=seed)
         self._wake = Alarm(clock, self._poll)
         link.connect(plan.name, self._receive)
         self._poll()

@@ -13,8 +13,10 @@ from wayname_lab.virtual.clock import MILLISECOND, Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
 
 CPU_PORT = 510
-# How often digests and idle entries are asked for; wayname-switch does it about as often.
+# How often idle entries are asked for; wayname-switch does it about as often.
 TICK = 100 * MILLISECOND
+# How long a digest waits for others at most, as the controller asks for.
+DIGEST_WAIT = MILLISECOND
 
 
 class VirtualSwitch:
@@ -32,6 +34,7 @@ class VirtualSwitch:
         self._engine: Switch | None = None
         self._departure = Alarm(clock, self._depart)
         self._tick = Alarm(clock, self._ask)
+        self._digests = Alarm(clock, self._hand_over_digests)
 
     @property
     def runs(self) -> bool:
@@ -57,6 +60,7 @@ class VirtualSwitch:
         self._engine = None
         self._departure.set(None)
         self._tick.set(None)
+        self._digests.set(None)
 
     def receive(self, port: int, frame: bytes) -> None:
         """Take a frame that arrives at a port."""
@@ -116,7 +120,11 @@ class VirtualSwitch:
                 link.send(self.name, output.packet, output.at)
         self._departure.set(engine.next_departure())
         self._hand_over("packet", engine.packets_in())
-        self._hand_over("digest", engine.digests(self._clock.now))
+        self._hand_over_digests()
+        self._digests.set(self._clock.now + DIGEST_WAIT)
+
+    def _hand_over_digests(self) -> None:
+        self._hand_over("digest", self._alive().digests(self._clock.now))
 
     def _hand_over(self, kind: str, messages: list[bytes]) -> None:
         if self.tell is not None:
