@@ -173,14 +173,25 @@ def test_it_follows_the_peer_from_the_path_that_both_were_on(make: Make) -> None
     switch = make(Kept(mode=FOLLOW))
     switch.hears(1, 0)
     assert switch.sends(2) == 0
+    switch.hears(SEND_TIMEOUT, 0)
     switch.news()
-    switch.hears(3, 2)
+    switch.hears(2 + SEND_TIMEOUT, 2)
     assert switch.news() == [news(FOLLOWED, 0, 2)]
-    assert switch.sends(4) == 2
-    switch.hears(5, 2)
-    switch.hears(6, 1)
+    assert switch.sends(3 + SEND_TIMEOUT) == 2
+    switch.hears(2 + 2 * SEND_TIMEOUT, 1)
     assert FOLLOWED in {each.kind for each in switch.news()}
-    assert switch.sends(7) == 1
+    assert switch.sends(3 + 2 * SEND_TIMEOUT) == 1
+
+
+def test_a_late_packet_by_the_old_path_is_not_followed_back(make: Make) -> None:
+    switch = make(Kept(mode=FOLLOW))
+    switch.hears(1, 0)
+    switch.sends(2)
+    switch.hears(2 + SEND_TIMEOUT, 2)
+    switch.hears(3 + SEND_TIMEOUT, 0)
+    switch.hears(4 + SEND_TIMEOUT, 2)
+    switch.hears(1 + 2 * SEND_TIMEOUT, 0)
+    assert switch.sends(2 + 2 * SEND_TIMEOUT) == 2
 
 
 def test_it_does_not_follow_where_it_has_left_already(make: Make) -> None:
@@ -254,9 +265,9 @@ def test_what_is_heard_is_reported_on_request(make: Make) -> None:
 
 def test_what_may_be_lost_is_held(make: Make) -> None:
     switch = make(Kept(mode=HOLD))
-    half = SEND_TIMEOUT // 2
+    soon = SEND_TIMEOUT // 32
     copies = []
-    for time in (1, half, 1 + half, SEND_TIMEOUT, SEND_TIMEOUT + 5):
+    for time in (1, soon, 1 + soon, SEND_TIMEOUT, SEND_TIMEOUT + 5):
         outputs = switch.at(time, 1, bytes.fromhex("02ed9e000001 020000000011 86dd") + OUTWARD)
         copies.append([packet for port, packet in outputs if port == CPU])
         assert [port for port, _ in outputs if port != CPU] == [4]
