@@ -8,13 +8,16 @@ from identities.site import A, B, DhcpHost, site
 from rig import Host, Rig
 from sessions.test_inspection import SITE_B, member
 
+from wayname.config.model import LinkAddress
 from wayname.edge.boundary import PairActive
 from wayname.shim6.context import ContextName
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.locators import learn
+from wayname.shim6.messages import NO_NEXT_HEADER
 from wayname.shim6.outputs import Send
+from wayname.shim6.payload import PayloadHeader
 from wayname.shim6.states import State
-from wayname.wire.ipv6 import SHIM6
+from wayname.wire.ipv6 import SHIM6, Packet
 
 PROVIDERS = """
 [[provider]]
@@ -83,3 +86,24 @@ def test_a_session_outlives_the_controller_though_its_host_is_known_later() -> N
     rig.restart_controller()
     assert len(list(rig.edge.sessions)) == 1
     assert (rig.entries("identities"), rig.entries("paths")) == before
+
+
+def test_where_a_host_is_gets_found_for_packets_that_bear_its_locators() -> None:
+    rig = Rig(site() + PROVIDERS)
+    elsewhere = Elsewhere(rig)
+    host = DhcpHost(rig, 0x11)
+    [address] = host.join()
+    host.addresses.append(address)
+    rig.advance(1)
+    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0))
+    elsewhere.exchange()
+    [session] = rig.edge.sessions
+    # Both begin anew: nobody knows where the host is.
+    rig.restart_switch()
+    rig.restart_controller()
+    assert rig.edge.neighbours.get(LinkAddress(10, address)) is None
+    local, peer = session.paths[1]
+    assert local != address
+    message = PayloadHeader(NO_NEXT_HEADER, session.tag).encode()
+    heard = host.heard(elsewhere.routers.send(Packet(peer, local, SHIM6, message)))
+    assert [(each.source, each.destination) for each in heard] == [(elsewhere.host.ulid, address)]

@@ -237,7 +237,9 @@ class Edge:
             self.identities.seen(arrival, now)
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
-        packet = self.identities.as_routed(arrival.packet) if self.identities else arrival.packet
+        packet = self.sessions.restored(arrival.packet)
+        if self.identities:
+            packet = self.identities.as_routed(packet)
         hops = self.encapsulation.neighbours_for(packet)
         # The switch knows which of a spread's next hops it was; any that is not known may have been it.
         unknown = [hop for hop in hops if self.neighbours.get(hop) is None]

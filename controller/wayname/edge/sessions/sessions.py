@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from ipaddress import IPv6Address
 
 import finsy as fy
@@ -33,13 +34,14 @@ from wayname.reap.keepalives import keepalive_interval, tell_send_timeout
 from wayname.reap.order import LocatorState, usable_pairs
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, LocalHost, Pair
-from wayname.shim6.endpoint import Endpoint
+from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
 from wayname.shim6.locators import learn
+from wayname.shim6.payload import PayloadHeader, is_payload
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
-from wayname.wire.ipv6 import Packet
+from wayname.wire.ipv6 import SHIM6, Packet
 
 
 class Sessions:
@@ -132,6 +134,14 @@ class Sessions:
         elif session is not None and is_on(session, message):
             self._movements.paths.reap.doubt(session.name, f"{packet.source} says: {why}", now)
             self._take(now)
+
+    def restored(self, packet: Packet) -> Packet:
+        """Return a packet as the switch passes it on: one that bears a tag of ours has the identities again."""
+        upper = packet.upper_layer(BEFORE_SHIM6)
+        if upper.number != SHIM6 or not is_payload(upper.data):
+            return packet
+        context = self._endpoint.contexts.tagged(PayloadHeader.decode(upper.data).tag)
+        return packet if context is None else replace(packet, source=context.name.peer, destination=context.name.local)
 
     def inspect(self, arrival: Arrival, now: float) -> None:
         """A host that speaks Shim6 itself sends or gets a message: let it go on if it proves what it tells."""
