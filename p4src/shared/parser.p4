@@ -302,9 +302,10 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     // Shim6 control messages have the form of an extension header too.
     state shim6 {
         meta.chain.crossed = meta.chain.left < 8;
-        transition select(meta.chain.crossed, meta.fragmented, meta.shim6.kind) {
-            (true, _, _): past_end;
-            (false, false, SHIM6_NONE): first_shim6;
+        transition select(meta.chain.crossed, meta.fragmented, meta.shim6.kind, meta.chain.count) {
+            (true, _, _, _): past_end;
+            (false, _, _, EXTENSION_HEADERS): extension_size;      // one too many
+            (false, false, SHIM6_NONE, _): first_shim6;
             default: extension_size;
         }
     }
