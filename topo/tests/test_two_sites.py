@@ -228,6 +228,22 @@ def test_a_switch_is_started_again(with_controller: bool) -> None:
     ]
 
 
+def test_both_controllers_are_started_again_in_a_failover() -> None:
+    lab = with_session()
+    lab.cut("b-p")
+    lab.run_for(2)
+    for router in ("a", "b"):
+        lab.controllers[router].kill()
+    lab.run_for(0.3)
+    for router in ("a", "b"):
+        lab.controllers[router].start()
+    lab.run_for(2)
+    lab.restore("b-p")
+    lab.run_for(20)
+    # Somebody still knows that packets are to go back.
+    assert [entries(lab, router, "identities")[0]["path"] for router in ("a", "b")] == [0, 0]
+
+
 def test_a_session_is_moved_by_hand() -> None:
     lab = with_session()
     [session] = entries(lab, "a", "identities")

@@ -103,6 +103,16 @@ def test_a_session_is_told_of_after_a_restart_as_before() -> None:
     assert pair.agrees()
 
 
+def test_a_session_that_was_moved_by_hand_stays_there_after_a_restart() -> None:
+    pair = established(FAST)
+    assert pair.a.sessions is not None
+    pair.a.sessions.move(pair.a.only.number, 2, pair.now)
+    pair.collect(pair.a)
+    pair.restart(pair.a)
+    pair.drive(20)
+    assert pair.a.only.path == 2
+
+
 @pytest.mark.parametrize("which", ["a", "b"])
 @pytest.mark.parametrize("loses", [False, True])
 @pytest.mark.parametrize("step", range(5))

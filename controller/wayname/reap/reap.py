@@ -48,17 +48,27 @@ class Reap:
         self._machine = Machine(self._timers, prober, self._checks, probes, answers, self._outputs, rng)
 
     def watch(
-        self, name: ContextName, peer_tag: int, timing: Timing, pairs: Sequence[Pair], current: Pair, now: float
+        self,
+        name: ContextName,
+        peer_tag: int,
+        timing: Timing,
+        pairs: Sequence[Pair],
+        current: Pair,
+        now: float,
+        *,
+        returning: bool = False,
     ) -> None:
         """Look after a context: its pairs, the preferred one first, and the one that its set-up showed to work.
 
         Called again, it tells what is new, and the pair that packets go by now. If that is gone, they are to go by a
         verified one, or else stay where they are until one is found: a peer that says it is elsewhere may not be.
+        The first time, `returning` tells whether packets are to go back to the preferred pair when it works.
         """
         watched = self._watched.get(name)
         if watched is None:
             ways = {pair: Way(pair, now + self._rng.uniform(0, timing.probe_timeout)) for pair in pairs}
             watched = Watched(name, peer_tag, timing, current, ways, now)
+            watched.returning = returning and current != watched.preferred
             self._watched[name] = watched
             if current in ways:
                 ways[current].verified, ways[current].since = True, now

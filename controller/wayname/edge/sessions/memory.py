@@ -40,6 +40,7 @@ class Remembered:
     known: Known
     told: frozenset[LocalHost]
     trusted: frozenset[int]
+    returning: bool
 
 
 def context_key(name: ContextName) -> str:
@@ -62,7 +63,7 @@ def number_key(number: int) -> str:
     return f"{NUMBER} {number}"
 
 
-def write_down(context: Context, session: Session) -> Json:
+def write_down(context: Context, session: Session, returning: bool) -> Json:
     """Return an established context as JSON."""
     known = context.known
     told: tuple[Option | None, ...] = (
@@ -82,6 +83,7 @@ def write_down(context: Context, session: Session) -> Json:
         "locators": [str(locator) for locator in sorted(known.locators)],
         "proofs": encode_options(tuple(option for option in told if option is not None)).hex(),
         "trusted": [*sorted(session.trusted)],
+        "returning": returning,
         "told": [encode_options(host.options).hex() for host in context.told],
     }
 
@@ -108,6 +110,7 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
         ),
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
         trusted=frozenset(written["trusted"]),
+        returning=written["returning"],
     )
 
 

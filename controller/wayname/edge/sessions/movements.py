@@ -95,6 +95,7 @@ class Movements:
         """Somebody wants a session to use a path."""
         self._move(session, to, why, now)
         self.paths.reap.moved(session.name, session.pair, now)
+        self.want(session)
 
     def hold(self, session: Session, original: PacketIn, now: float) -> None:
         """Keep a copy of a packet that may not have arrived."""

@@ -24,7 +24,14 @@ class Paths:
     def watch(self, session: Session, now: float) -> None:
         """Find out which paths work, from now on, or as the session is now."""
         pairs = [pair for pair in session.ordered if self._is_open(pair.local)]
-        self.reap.watch(session.name, session.peer_tag, timing(session), pairs, session.pair, now)
+        self.reap.watch(
+            session.name, session.peer_tag, timing(session), pairs, session.pair, now, returning=session.returning
+        )
+
+    def is_returning(self, session: Session) -> bool:
+        """Whether packets go back to the preferred path when it works."""
+        watched = self.reap.watched(session.name)
+        return watched.returning if watched else session.returning
 
     def health(self, session: Session, path: int) -> Health:
         """Return what is known of a path."""

@@ -42,6 +42,8 @@ class Session:
     exploring: bool = False
     # The pairs that there are now, best first. The one in use may be gone; then it stays until another one is proven.
     order: tuple[Pair, ...] = ()
+    # Whether an earlier controller wanted it to go back to the preferred path.
+    returning: bool = False
     # Why it is on this path.
     reason: str = "it was the first"
 

@@ -275,6 +275,7 @@ class Sessions:
             was.path,
             was.paths,
             was.trusted,
+            returning=was.returning,
             reason="as before the controller was restarted",
         )
         self._numbers.keep(was.number)
@@ -364,7 +365,7 @@ class Sessions:
     def _write_down(self, session: Session) -> None:
         context = self._endpoint.contexts.named(session.name)
         if context is not None:
-            written = memory.write_down(context, session)
+            written = memory.write_down(context, session, self._movements.paths.is_returning(session))
             self._outputs.remember(memory.context_key(session.name), written)
 
     def _rules(self, address: IPv6Address) -> Shim6 | None:
