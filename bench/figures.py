@@ -130,8 +130,8 @@ def _draw_line(line: Line, area: Axes, colour: str | None) -> None:
         drawstyle="steps-post" if line.steps else "default",
     )
     if line.bounds:
-        below = [y - low for y, (low, _) in zip(up, line.bounds, strict=True)]
-        above = [high - y for y, (_, high) in zip(up, line.bounds, strict=True)]
+        below = [max(y - low, 0.0) for y, (low, _) in zip(up, line.bounds, strict=True)]
+        above = [max(high - y, 0.0) for y, (_, high) in zip(up, line.bounds, strict=True)]
         area.errorbar(
             across, up, yerr=(below, above), fmt="none", ecolor=drawn[0].get_color(), elinewidth=0.9, capsize=2
         )

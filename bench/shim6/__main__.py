@@ -8,16 +8,16 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.shim6 import generation, maintaining, negotiating, responding
+from bench.shim6 import generation, maintaining, negotiating, recovering, responding
 
-EXPERIMENTS = {6: generation.run, 7: negotiating.run, 10: responding.run, 11: maintaining.run}
+EXPERIMENTS = {6: generation.run, 7: negotiating.run, 9: recovering.run, 10: responding.run, 11: maintaining.run}
 
 
 @click.command()
 @click.option(
     "--figure", type=click.Choice([str(number) for number in EXPERIMENTS]), help="One figure; else all of them."
 )
-@click.option("--full", is_flag=True, help="Figure 6: search with Sec 2 to the end, which takes minutes.")
+@click.option("--full", is_flag=True, help="Figure 6 with a search for Sec 2, figure 9 live too: minutes.")
 @click.option("--seed", type=int, default=1, show_default=True, help="What is by lot is the same for the same seed.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
 def main(figure: str | None, full: bool, seed: int, out: Path) -> None:
