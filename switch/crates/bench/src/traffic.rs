@@ -72,15 +72,16 @@ impl Ends {
         })
     }
 
-    /// Sends single packets until one arrives; false if none does in time.
-    pub fn wait_for_first(&mut self, packets: &[Vec<u8>], within: Duration) -> Result<bool> {
+    /// Sends single packets until some arrive, and answers how long they are then; nothing if none does in time.
+    pub fn wait_for_first(&mut self, packets: &[Vec<u8>], within: Duration) -> Result<Option<u64>> {
         let end = Instant::now() + within;
         while Instant::now() < end {
-            if self.drive(packets, 1000.0, Duration::from_millis(5), QUIET)?.received > 0 {
-                return Ok(true);
+            let outcome = self.drive(packets, 1000.0, Duration::from_millis(5), QUIET)?;
+            if let Some(length) = outcome.octets.checked_div(outcome.received) {
+                return Ok(Some(length));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use bench::measure::median;
 use bench::traffic::{Ends, Outcome, QUIET};
 
@@ -25,15 +25,20 @@ struct Candidate<'a> {
     road: &'a Road,
     ends: Ends,
     points: Vec<Point>,
+    /// Of each point's frames, as they arrive.
+    lengths: Vec<u64>,
 }
 
 fn open(roads: &[Road]) -> Result<Vec<Candidate<'_>>> {
     let mut candidates = vec![];
     for road in roads {
-        let mut candidate = Candidate { road, ends: road.ends()?, points: points::read(&road.points)? };
+        let mut candidate =
+            Candidate { road, ends: road.ends()?, points: points::read(&road.points)?, lengths: vec![] };
         for point in &candidate.points {
-            let passes = candidate.ends.wait_for_first(&point.packets, FIRST_WITHIN)?;
-            ensure!(passes, "{}: no packet of {} arrives", road.name, point.name);
+            let length = candidate.ends.wait_for_first(&point.packets, FIRST_WITHIN)?;
+            candidate
+                .lengths
+                .push(length.with_context(|| format!("{}: no packet of {} arrives", road.name, point.name))?);
         }
         candidates.push(candidate);
     }
@@ -61,7 +66,6 @@ fn in_turns(
 
 #[derive(Clone, Default)]
 struct Flooded {
-    length: u64,
     rates: Vec<f64>,
     all: Vec<f64>,
     process: Vec<f64>,
@@ -70,13 +74,13 @@ struct Flooded {
 /// Sends more than can pass; packets that arrive, by second, and processor time for each of them.
 pub fn flood(roads: &[Road], rounds: usize, millis: u64) -> Result<()> {
     let mut candidates = open(roads)?;
+    let lengths: Vec<_> = candidates.iter().map(|candidate| candidate.lengths.clone()).collect();
     let mut taken: Vec<Vec<Flooded>> =
         candidates.iter().map(|candidate| vec![Flooded::default(); candidate.points.len()]).collect();
     in_turns(&mut candidates, rounds, |number, index, road, ends, point| {
-        let (outcome, process) = turn(road, ends, point, Duration::from_millis(millis))?;
+        let (outcome, process) = turn(road, ends, point, lengths[number][index], Duration::from_millis(millis))?;
         let each = 1e9 / outcome.received as f64;
         let taken = &mut taken[number][index];
-        taken.length = outcome.octets / outcome.received;
         taken.rates.push(outcome.received as f64 / outcome.passing.as_secs_f64());
         taken.all.push((outcome.processor_time + process).as_secs_f64() * each);
         taken.process.push(process.as_secs_f64() * each);
@@ -84,12 +88,11 @@ pub fn flood(roads: &[Road], rounds: usize, millis: u64) -> Result<()> {
     })?;
     println!("road,point,octets_out,rate,ns,ns_process");
     for (candidate, taken) in candidates.iter().zip(taken) {
-        for (point, taken) in candidate.points.iter().zip(taken) {
+        for ((point, length), taken) in candidate.points.iter().zip(&candidate.lengths).zip(taken) {
             println!(
-                "{},{},{},{:.0},{:.1},{:.1}",
+                "{},{},{length},{:.0},{:.1},{:.1}",
                 candidate.road.name,
                 point.name,
-                taken.length,
                 median(taken.rates),
                 median(taken.all),
                 median(taken.process)
@@ -100,13 +103,12 @@ pub fn flood(roads: &[Road], rounds: usize, millis: u64) -> Result<()> {
 }
 
 /// What came of a flood, and what the candidate's process took for it.
-fn turn(road: &Road, ends: &mut Ends, point: &Point, duration: Duration) -> Result<(Outcome, Duration)> {
+fn turn(road: &Road, ends: &mut Ends, point: &Point, length: u64, duration: Duration) -> Result<(Outcome, Duration)> {
     for _ in 0..TURNS {
         let before = road.processor_time()?;
         let outcome = ends.drive(&point.packets, f64::INFINITY, duration, SHORT_QUIET)?;
         let process = road.processor_time()? - before;
-        // Frames of a point are of one length.
-        if outcome.received > 0 && outcome.octets % outcome.received == 0 {
+        if outcome.received > 0 && outcome.octets == outcome.received * length {
             return Ok((outcome, process));
         }
     }

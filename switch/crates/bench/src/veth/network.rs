@@ -90,7 +90,7 @@ impl Network {
 
     /// Sends single packets until one arrives; false if none does in time.
     pub fn wait_for_first(&mut self, within: Duration) -> Result<bool> {
-        self.ends.wait_for_first(&self.packets, within)
+        Ok(self.ends.wait_for_first(&self.packets, within)?.is_some())
     }
 
     /// Sets a value below /proc/sys/net/ipv6 for the contestant's namespace.
