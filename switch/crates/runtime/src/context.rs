@@ -14,10 +14,11 @@ use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::packet::Packet;
 use crate::trace::Trace;
+use crate::uncounted::Uncounted;
 
 /// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
 const FUEL: u32 = 1 << 16;
-/// Packets after which tables are told that what was found before is no longer looked at.
+/// Packets after which tables are told that what was found before is no longer looked at, and how often it was.
 const BURST: u32 = 32;
 
 /// Everything a backend needs to run one packet. One context serves many packets, one after the other.
@@ -38,6 +39,8 @@ pub struct Context<'d> {
     reader: Reader,
     /// Packets since the reader was pinned.
     since_pin: u32,
+    /// By table.
+    uncounted: Vec<Uncounted>,
     /// Table and slot of the entry that the last lookup hit.
     entry: Option<(TableId, u32)>,
     /// The data of the action that the last lookup found: a copy, so that it stays as it is while the packet runs.
@@ -62,6 +65,7 @@ impl<'d> Context<'d> {
             trace: None,
             reader: Reader::new(&device.epochs),
             since_pin: 0,
+            uncounted: vec![Uncounted::default(); device.tables.len()],
             entry: None,
             data: vec![0; device.data_words],
             data_len: 0,
@@ -83,6 +87,7 @@ impl<'d> Context<'d> {
         self.since_pin += 1;
         if self.since_pin >= BURST {
             self.since_pin = 0;
+            self.hand_over_counts();
             self.reader.pin();
         }
     }
@@ -91,7 +96,15 @@ impl<'d> Context<'d> {
     /// packet is waiting.
     pub fn idle(&mut self) {
         self.entry = None;
+        self.hand_over_counts();
         self.reader.park();
+    }
+
+    /// Before the reader is pinned anew: afterwards another entry may have the slot.
+    fn hand_over_counts(&mut self) {
+        for (uncounted, table) in self.uncounted.iter_mut().zip(&self.device.tables) {
+            uncounted.hand_over(table);
+        }
     }
 
     /// Puts the deparser's output in front of the payload: the packet as it leaves.
@@ -111,7 +124,10 @@ impl<'d> Context<'d> {
         let state = &device.tables[table.index()];
         let body = match state.matches.lookup(&self.reader, key) {
             Some(hit) => {
-                state.hit(hit.slot, self.packet.len() as u64, self.now);
+                state.hit(hit.slot, self.now);
+                if state.counts {
+                    self.uncounted[table.index()].add(state, hit.slot, self.packet.len() as u64);
+                }
                 self.entry = Some((table, hit.slot));
                 hit.body
             }
@@ -291,5 +307,11 @@ impl<'d> Context<'d> {
     /// An `assert` or `assume` did not hold.
     pub fn assert_failed(&mut self, text: StringId) {
         self.effects.assertion_failed = Some(text);
+    }
+}
+
+impl Drop for Context<'_> {
+    fn drop(&mut self) {
+        self.hand_over_counts();
     }
 }

@@ -24,6 +24,7 @@ pub mod packet;
 mod profile;
 mod table;
 pub mod trace;
+mod uncounted;
 mod value_set;
 mod wire;
 

@@ -36,7 +36,8 @@ pub(crate) struct TableState {
     pub profile: Option<ProfileId>,
     /// Statistics by slot: last hit, packets, bytes.
     stats: Words,
-    counts: bool,
+    /// Whether its entries have counters.
+    pub counts: bool,
     times: bool,
     pub meters: Option<(Segments<MeterCell>, MeterUnit)>,
     book: Mutex<Book>,
@@ -99,17 +100,20 @@ impl TableState {
         }
     }
 
-    /// Notes that a packet hit an entry.
+    /// Notes when a packet hit an entry.
     #[inline]
-    pub fn hit(&self, slot: u32, bytes: u64, now: u64) {
+    pub fn hit(&self, slot: u32, now: u64) {
         if self.times {
             self.stats.record(slot)[LAST_HIT].store(now, Relaxed);
         }
-        if self.counts {
-            let stats = self.stats.record(slot);
-            stats[PACKETS].fetch_add(1, Relaxed);
-            stats[BYTES].fetch_add(bytes, Relaxed);
-        }
+    }
+
+    /// Counts packets that hit an entry.
+    #[inline]
+    pub fn count(&self, slot: u32, packets: u64, bytes: u64) {
+        let stats = self.stats.record(slot);
+        stats[PACKETS].fetch_add(packets, Relaxed);
+        stats[BYTES].fetch_add(bytes, Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {

@@ -203,6 +203,7 @@ fn direct_counters_and_meters_belong_to_their_entry() {
     look(&mut context, t, &[0, 2]);
     colours.push(context.direct_meter(t));
     assert_eq!(colours, [0, 1, 2, 0, 0]);
+    context.idle();
     let read = device.entries(t, 0);
     assert_eq!(read[0].counter, Some(CounterData { packets: 8, bytes: 350 }));
     assert_eq!(read[1].counter, Some(CounterData { packets: 1, bytes: 100 }));
@@ -219,6 +220,27 @@ fn direct_counters_and_meters_belong_to_their_entry() {
     device.delete_entry(t, &[exact(1)], 0).unwrap();
     device.insert_entry(t, &forward_entry(vec![exact(4)], 0, 4), 0).unwrap();
     assert_eq!(device.entry(t, &[exact(4)], 0, 0).unwrap().counter, Some(CounterData::default()));
+}
+
+#[test]
+fn hits_are_counted_by_the_burst_and_when_no_packet_waits() {
+    let (device, t) = one(Table { direct_counter: Some(DirectCounter::default()), ..ports() });
+    for port in [1, 2] {
+        device.insert_entry(t, &forward_entry(vec![exact(port)], 0, 1), 0).unwrap();
+    }
+    let counted = || device.entries(t, 0).iter().map(|entry| entry.counter.unwrap().packets).collect::<Vec<_>>();
+    let mut context = Context::new(&device, 0);
+    for packet in 1..=100 {
+        context.start(0);
+        look(&mut context, t, &[0, 1 + packet / 70]);
+        let all: u64 = counted().iter().sum();
+        assert!((all..=all + 32).contains(&u64::from(packet)), "{all} of {packet} packets");
+    }
+    context.idle();
+    assert_eq!(counted(), [69, 31]);
+    look(&mut context, t, &[0, 2]);
+    drop(context);
+    assert_eq!(counted(), [69, 32]);
 }
 
 #[test]

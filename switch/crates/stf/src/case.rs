@@ -50,6 +50,7 @@ pub fn run(loaded: &Loaded, script: &[Line]) -> Result<Outcome, String> {
             }
             Command::CheckCounter { counter, index, bytes, count } => {
                 engine.flush(&mut outputs);
+                engine.idle();
                 let have = counted(loaded, counter, *index, *bytes)
                     .map_err(|error| format!("line {}: {error}", line.number))?;
                 if have != *count {

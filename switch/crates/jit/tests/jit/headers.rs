@@ -149,7 +149,7 @@ fn run_varbit(
     }
     backend.run(FunctionId::new(DEPARSER), &mut context);
     assert!(!context.effects.fault);
-    (context.frame.persistent().to_vec(), context.cursor, context.out)
+    (context.frame.persistent().to_vec(), context.cursor, context.out.clone())
 }
 
 proptest! {
