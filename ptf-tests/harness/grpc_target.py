@@ -49,7 +49,8 @@ class Controller:
         self.device_id = device_id
         self.election_id = election_id
         self.role = role
-        self._channel = grpc.insecure_channel(address)
+        # A device config may be longer than the four megabytes that gRPC takes by itself: BMv2's is.
+        self._channel = grpc.insecure_channel(address, options=[("grpc.max_receive_message_length", -1)])
         self.stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._requests: queue.SimpleQueue[p4r.StreamMessageRequest | None] = queue.SimpleQueue()
         self._arrived = threading.Condition()
