@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wayname.edge.boundary import Json, Remember
 
-FORM = 1
+FORM = 2
 
 
 class StateError(Exception):
