@@ -9,9 +9,8 @@ from ipaddress import IPv6Address
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.locators import Host, Validity
 from wayname.ilnp.vectors import L64
+from wayname.seldom import Seldom
 from wayname.wire.ipv6 import Packet
-
-EVENT_TIME = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +136,7 @@ class Outbox:
 
     def __init__(self) -> None:
         self._outputs: list[Output] = []
-        self._told: dict[Kind, float] = {}
-        self._others: dict[Kind, int] = {}
+        self._seldom = Seldom[Kind]()
 
     def add(self, output: Output) -> None:
         """Let something come out."""
@@ -146,12 +144,9 @@ class Outbox:
 
     def event(self, kind: Kind, words: str, now: float) -> None:
         """Let an event come out, or count it, so that a flood does not fill the log."""
-        told = self._told.get(kind)
-        if told is not None and now - told < EVENT_TIME:
-            self._others[kind] = self._others.get(kind, 0) + 1
-            return
-        self._told[kind] = now
-        self.add(Event(kind, words, self._others.pop(kind, 0)))
+        others = self._seldom.untold_before(kind, now)
+        if others is not None:
+            self.add(Event(kind, words, others))
 
     def take(self) -> list[Output]:
         """Return all of it."""

@@ -210,7 +210,7 @@ class Sessions:
                 number = session.path_of(Pair(*map(IPv6Address, path.split(","))))
             except (TypeError, ValueError):
                 return None, f"{path!r} is neither the number of a path nor LOCAL,PEER"
-            refusal = f"nothing proves that {path} are locators of this session's hosts"
+            refusal = f"nothing proves that {path} are locators of the two hosts"
         if number is None:
             return None, f"{refusal}; `wayname session {session.number}` shows its paths"
         health = self.health(session, number)
