@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
+import httpx
 from finsy.p4entity import decode_entity, encode_entities
 from finsy.proto import p4r
 from rig import Rig
 
 from wayname.adapter.events import EventRing
-from wayname.api.app import Beside
+from wayname.api.address import TcpAddress
+from wayname.api.app import Beside, make_app
 from wayname.api.captures import Captures
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Captured, Command, Event
@@ -85,3 +89,18 @@ class Served:
         done = asyncio.Event()
         done.set()
         return done
+
+
+@asynccontextmanager
+async def client_of(served: Served) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the controller's API."""
+    app = make_app(served, served.beside, TcpAddress("127.0.0.1", 9580))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
+        yield client
+
+
+async def ask(client: httpx.AsyncClient, path: str, **parameters: Any) -> Any:
+    """What the API answers."""
+    response = await client.get(path, params=parameters)
+    assert response.status_code == 200, response.text
+    return response.json()

@@ -14,11 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from rig import Host
 from scapy.layers.l2 import Ether
 from scapy.utils import rdpcap
-from served import NOON, Served
+from served import NOON, Served, ask, client_of
 
 from wayname.adapter import SwitchError
-from wayname.api.address import TcpAddress
-from wayname.api.app import make_app
 from wayname.api.streams import follow
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 
@@ -64,15 +62,8 @@ def host(served: Served) -> Host:
 
 @pytest.fixture
 async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
-    app = make_app(served, served.beside, TcpAddress("127.0.0.1", 9580))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
+    async with client_of(served) as client:
         yield client
-
-
-async def ask(client: httpx.AsyncClient, path: str, **parameters: Any) -> Any:
-    response = await client.get(path, params=parameters)
-    assert response.status_code == 200, response.text
-    return response.json()
 
 
 async def refused(client: httpx.AsyncClient, path: str, **parameters: Any) -> tuple[int, str]:

@@ -12,10 +12,8 @@ from carrying_site import CARRIED, SITE
 from finsy import P4TableEntry
 from prometheus_client.parser import text_string_to_metric_families
 from rig import Host
-from served import Served
+from served import Served, ask, client_of
 
-from wayname.api.address import TcpAddress
-from wayname.api.app import make_app
 from wayname.edge.boundary import DirectExport, Write
 from wayname.ioam.options import TraceOption, hop_by_hop
 from wayname.wire import ipv6
@@ -28,15 +26,8 @@ def served() -> Served:
 
 @pytest.fixture
 async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
-    app = make_app(served, served.beside, TcpAddress("127.0.0.1", 9580))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
+    async with client_of(served) as client:
         yield client
-
-
-async def ask(client: httpx.AsyncClient, path: str, **parameters: Any) -> Any:
-    response = await client.get(path, params=parameters)
-    assert response.status_code == 200, response.text
-    return response.json()
 
 
 async def change(client: httpx.AsyncClient, status: int = 200, **body: Any) -> Any:

@@ -21,18 +21,6 @@ from wayname.wire.mac import solicited_node
 
 
 @pytest.fixture
-def rig() -> Rig:
-    return Rig(SITE + CARRIED)
-
-
-@pytest.fixture
-def host(rig: Rig) -> Host:
-    host = Host(rig, 1, 10, "02:00:00:00:00:11", "2001:db8:1::11")
-    host.ping("2001:db8:1::1")
-    return host
-
-
-@pytest.fixture
 def provider(rig: Rig) -> Host:
     provider = Host(rig, 2, 100, "02:00:00:00:00:64", "2001:db8:100::1")
     provider.ping("2001:db8:100::2")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ipaddress import IPv6Address
 
 import pytest
-from carrying_site import CARRIED, SITE
 from rig import Host, Rig
 
 from wayname.ioam.figures import PathId
@@ -16,18 +15,6 @@ END = IPv6Address("2001:db8:1::d")
 ELSEWHERE = IPv6Address("2001:db8:9::1")
 TIMED = 0xBA0000  # node, seconds, fraction, delay, queue
 SENT_AT = 1_200_000
-
-
-@pytest.fixture
-def rig() -> Rig:
-    return Rig(SITE + CARRIED)
-
-
-@pytest.fixture
-def host(rig: Rig) -> Host:
-    host = Host(rig, 1, 10, "02:00:00:00:00:11", "2001:db8:1::11")
-    host.ping("2001:db8:1::1")
-    return host
 
 
 @pytest.fixture

@@ -6,23 +6,19 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 from identities.site import NEW, SITE, DhcpHost, site
 from identities.test_prefixes import PREFIX, UPLINKS, Provider
-from served import Served
+from served import Served, ask, client_of
 
-from wayname.api.address import TcpAddress
-from wayname.api.app import make_app
 from wayname.cli import client as api
 from wayname.cli.root import wayname
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 
 
-async def ask(served: Served) -> Any:
-    app = make_app(served, served.beside, TcpAddress("127.0.0.1", 9580))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
-        return (await client.get("/v1/identities")).json()
+async def told(served: Served) -> Any:
+    async with client_of(served) as client:
+        return await ask(client, "/v1/identities")
 
 
 def site_in_use() -> tuple[Served, list[str]]:
@@ -42,7 +38,7 @@ def site_in_use() -> tuple[Served, list[str]]:
 
 async def test_who_has_which_identity() -> None:
     served, addresses = site_in_use()
-    book = await ask(served)
+    book = await told(served)
     (link,) = book["links"]
     assert (link["interface"], link["form"], link["hosts"], link["prepared"]) == ("site", "hba", 2, 4)
     assert [prefix["state"] for prefix in link["prefixes"]] == ["configured", "configured", "preferred"]
@@ -57,7 +53,7 @@ async def test_who_has_which_identity() -> None:
 
 
 async def test_without_identities() -> None:
-    assert await ask(Served(SITE)) == {"links": [], "hosts": []}
+    assert await told(Served(SITE)) == {"links": [], "hosts": []}
 
 
 @dataclass
@@ -69,7 +65,7 @@ class Shown:
 
     async def of(self, served: Served, *arguments: str) -> str:
         """Return what the command writes."""
-        answer = await ask(served)
+        answer = await told(served)
         self.monkeypatch.setattr(api.Client, "get", lambda *_: answer)
         self.capsys.readouterr()
         wayname.main(["identities", *arguments], standalone_mode=False)
@@ -96,7 +92,7 @@ async def test_the_command_in_words(shown: Shown) -> None:
 
 async def test_the_command_for_programs(shown: Shown) -> None:
     served, _ = site_in_use()
-    assert json.loads(await shown.of(served, "--json")) == await ask(served)
+    assert json.loads(await shown.of(served, "--json")) == await told(served)
 
 
 @pytest.mark.parametrize(
