@@ -12,6 +12,7 @@ from wayname.config import parse_config
 from wayname.edge.boundary import Event, Json, News, OutKind, PacketIn, PairActive, Remember, SessionNews
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
+from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
@@ -95,7 +96,9 @@ class Side:
         self.outputs = Outputs()
         self.ways = Ways(self.providers)
         rng = random.Random(1000 * self.site + self.seed)
-        self.sessions = Sessions(self.config, MOST, self.providers, self.ways, self.outputs, rng, dict(self.memory))
+        memory = dict(self.memory)
+        numbers = SessionNumbers(MOST, memory, self.outputs)
+        self.sessions = Sessions(self.config, numbers, self.providers, self.ways, self.outputs, rng, memory)
         self.outputs.desired.compare(self.held.values())
         self.outputs.connected = True
         self.sessions.start(now)

@@ -9,7 +9,6 @@ from sessions.pair import Pair
 
 from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
-from wayname.edge.sessions.numbers import Numbers
 from wayname.edge.sessions.session import Health
 from wayname.pipeline.sessions import MODE_REPORT
 from wayname.shim6.messages import I1, Keepalive, decode, encode
@@ -328,17 +327,6 @@ def test_a_session_that_nobody_uses_is_given_up() -> None:
     pair.talk()
     pair.drive()
     assert pair.agrees()
-
-
-def test_a_number_is_used_again_with_another_generation() -> None:
-    side = Pair().a
-    numbers = Numbers(1, {}, side.outputs)
-    assert numbers.take() == (1, 1)
-    assert numbers.take() is None
-    numbers.free(1, 7)
-    side.carry_out()
-    # The switch's registers still hold what the last session left there: so must the next controller know.
-    assert Numbers(1, side.memory, side.outputs).take() == (1, 8)
 
 
 def test_a_host_learns_what_fits_by_a_path_with_a_header() -> None:

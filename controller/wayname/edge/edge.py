@@ -42,6 +42,7 @@ from wayname.edge.ports import want_ports
 from wayname.edge.providers import Providers
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
+from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.edge.stations import Stations
@@ -85,9 +86,10 @@ class Edge:
         self.neighbours = Neighbours(config, room, self.routes.next_hops, links, outputs, rng)
         self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)
         ways_out = WaysOut(config, providers, self.routes, self.neighbours, links)
-        # Numbers are indices of registers, and 0 is none.
-        most = schema.tables["identities"].size - 1
-        self.sessions = Sessions(config, most, providers, ways_out, outputs, rng, remembered or {})
+        remembered = remembered or {}
+        # Numbers begin at 1.
+        numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
+        self.sessions = Sessions(config, numbers, providers, ways_out, outputs, rng, remembered)
         self.liveness = Liveness(
             config, self.routes, self.neighbours, links, outputs, rng, self.sessions.next_hops_changed
         )
@@ -97,7 +99,7 @@ class Edge:
         self.identities: HostIdentities | None = None
         if config.identities and key:
             self.identities = HostIdentities(
-                config, config.identities, key, links, outputs, rng, remembered or {}, self.sessions.serve
+                config, config.identities, key, links, outputs, rng, remembered, self.sessions.serve
             )
 
     @property

@@ -23,7 +23,6 @@ from wayname.shim6.options import (
 )
 
 CONTEXT = "context"
-NUMBER = "number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,6 @@ def context_names(keys: Iterable[str]) -> list[ContextName]:
         for words in split
         if words[0] == CONTEXT
     ]
-
-
-def number_key(number: int) -> str:
-    """Return what the generation of a session's number is written down under, while no session has it."""
-    return f"{NUMBER} {number}"
 
 
 def write_down(context: Context, session: Session, returning: bool) -> Json:

@@ -8,10 +8,10 @@ from enum import StrEnum
 from itertools import count
 
 from wayname.config.shim6 import Shim6
+from wayname.edge.session_numbers import GENERATIONS
 from wayname.shim6.context import ContextName, Pair
 
 MOST_PATHS = 16
-GENERATIONS = 256
 
 
 class Health(StrEnum):

@@ -19,13 +19,13 @@ from wayname.edge.boundary import Json, PairActive, SessionNews, Severity
 from wayname.edge.links import Arrival
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
+from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions import memory
 from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
 from wayname.edge.sessions.movements import Movements, words
-from wayname.edge.sessions.numbers import Numbers
 from wayname.edge.sessions.session import Health, Session
 from wayname.edge.sessions.tables import SessionTables, want_prefixes
 from wayname.edge.sessions.ways_out import WaysOut
@@ -50,7 +50,7 @@ class Sessions:
     def __init__(
         self,
         config: Config,
-        most: int,
+        numbers: SessionNumbers,
         providers: Providers,
         ways_out: WaysOut,
         outputs: Outputs,
@@ -61,7 +61,7 @@ class Sessions:
         self._ways_out = ways_out
         self._outputs = outputs
         self._endpoint = Endpoint(rng, learn)
-        self._numbers = Numbers(most, remembered, outputs)
+        self._numbers = numbers
         self._inspection = Inspection()
         self._complaints = Complaints(outputs)
         self._without_shim6 = WithoutShim6()
