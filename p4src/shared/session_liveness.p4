@@ -19,41 +19,41 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
     // What the data plane made of the controller's choice: 1, generation, path.
     @id(SESSION_PLACES_REGISTER_ID)
     @name("session_places")
-    REGISTERS(session_id_t, bit<16>, SESSIONS, places);
+    REGISTERS(session_id_t, bit<16>, WATCHED_SESSIONS, places);
 
     // Times in microseconds, by the clock of the switch; 0 is never.
     @id(SESSION_UNANSWERED_REGISTER_ID)
     @name("session_unanswered")
-    REGISTERS(session_id_t, bit<48>, SESSIONS, unanswered);     // the first packet sent since one was heard
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, unanswered);     // the first packet sent since one was heard
 
     @id(SESSION_WATCHED_REGISTER_ID)
     @name("session_watched")
-    REGISTERS(session_id_t, bit<48>, SESSIONS, watched);        // until when the controller should have looked
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, watched);        // until when the controller should have looked
 
     @id(SESSION_TOLD_REGISTER_ID)
     @name("session_told")
-    REGISTERS(session_id_t, bit<48>, SESSIONS, told);           // the last UNANSWERED
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, told);           // the last UNANSWERED
 
     @id(SESSION_UNREPLIED_REGISTER_ID)
     @name("session_unreplied")
-    REGISTERS(session_id_t, bit<48>, SESSIONS, unreplied);      // the first packet heard since one was sent
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, unreplied);      // the first packet heard since one was sent
 
     @id(SESSION_KEPT_REGISTER_ID)
     @name("session_kept")
-    REGISTERS(session_id_t, bit<48>, SESSIONS, kept);           // until when the controller should have kept it alive
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, kept);           // until when the controller should have kept it alive
 
     @id(SESSION_REPORTED_REGISTER_ID)
     @name("session_reported")
-    REGISTERS(session_id_t, bit<48>, SESSIONS, reported);       // the last HEARD
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, reported);       // the last HEARD
 
     @id(SESSION_MOVED_REGISTER_ID)
     @name("session_moved")
-    REGISTERS(session_id_t, bit<48>, SESSIONS, moved);          // the last time that the session changed its path
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, moved);          // the last time that the session changed its path
 
     // 1 and the path that the peer was heard by last.
     @id(SESSION_PEER_PATHS_REGISTER_ID)
     @name("session_peer_paths")
-    REGISTERS(session_id_t, bit<8>, SESSIONS, peer_paths);
+    REGISTERS(session_id_t, bit<8>, WATCHED_SESSIONS, peer_paths);
 
     path_t backup = 0;
 
@@ -109,12 +109,8 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                 watched.write(session, 0);
                 first = 0;
             }
-            meta.session.path = place[3:0];
-            if (meta.session.spread != 0) {
-                bit<32> flow;
-                HASH_OF_4(flow, (bit<32>)meta.session.spread, hdr.ipv6.flow_label, meta.flow.next_header,
-                          meta.flow.source_port, meta.flow.destination_port);
-                meta.session.path = (path_t)flow;
+            if (meta.session.spread == 0) {
+                meta.session.path = place[3:0];
             }
             meta.news.path_from = meta.session.path;
             meta.news.path_to = meta.session.path;

@@ -8,6 +8,19 @@
 #ifndef WAYNAME_SESSION_PATHS_P4
 #define WAYNAME_SESSION_PATHS_P4
 
+// The path by the controller's choice alone.
+control PathChoice(in headers_t hdr, inout metadata_t meta) {
+    apply {
+        meta.session.path = meta.session.choice;
+        if (meta.session.spread != 0) {
+            bit<32> flow;
+            HASH_OF_4(flow, (bit<32>)meta.session.spread, hdr.ipv6.flow_label, meta.flow.next_header,
+                      meta.flow.source_port, meta.flow.destination_port);
+            meta.session.path = (path_t)flow;
+        }
+    }
+}
+
 control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
     @id(PATHS_COUNTER_ID) TABLE_COUNTER(paths_counter);
 

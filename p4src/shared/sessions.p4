@@ -54,6 +54,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     Proxied() proxied;
     SessionDirection() session_direction;
     SessionIdentities() session_identities;
+    PathChoice() path_choice;
     SessionLiveness() session_liveness;
     SessionPaths() session_paths;
     PutPayloadHeaderOn() put_payload_header_on;
@@ -69,7 +70,12 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             if (meta.session.direction != SESSION_NONE) {
                 session_identities.apply(hdr, meta);
                 if (!meta.settled && meta.session.number != 0) {
-                    session_liveness.apply(hdr, meta);
+                    if (meta.session.direction == SESSION_SENT) {
+                        path_choice.apply(hdr, meta);
+                    }
+                    if (meta.session.number < WATCHED_SESSIONS) {
+                        session_liveness.apply(hdr, meta);
+                    }
                 }
             }
             if (meta.settled) {

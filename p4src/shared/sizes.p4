@@ -60,10 +60,11 @@
 // Hosts with an address of their own that are known by another: as many as stations.
 #define MAPPED_HOSTS        16384
 #define PROVIDER_ROUTES     1024
-// Sessions: what some thousand hosts have open at once, and room for a flood of new ones. Each has a tag, two to six
-// proven pairs of locators, and as many paths; few flows are forked. A session's number is an index of registers too.
-#define SESSIONS            131072
-#define SESSION_PATHS       524288
+// Sessions: a million, with two proven pairs of locators and as many paths each on average; few flows are forked. A
+// session's number is an index of registers too: those with higher numbers are not watched.
+#define SESSIONS            1048576
+#define WATCHED_SESSIONS    131072
+#define SESSION_PATHS       2097152
 #define FORKS               16384
 // Pairs of addresses without a session that are looked at, at once.
 #define WATCHED_PAIRS       65536

@@ -299,6 +299,24 @@ def test_flows_are_spread_and_never_moved(make: Make) -> None:
     assert [each.kind for each in switch.news()] == [WATCH, UNANSWERED]
 
 
+@pytest.mark.parametrize("number", [131072, 1048575])
+def test_a_high_number_is_not_watched(make: Make, number: int) -> None:
+    switch = make(Kept(number=number, path=1, mode=REPORT | HOLD), Kept(number=number).backup(1, 2))
+    for time in (1, 2 * SEND_TIMEOUT):
+        assert switch.sends(time) == 1
+        switch.hears(time, 1)
+    assert switch.news() == []
+
+
+def test_a_high_number_is_spread(make: Make) -> None:
+    switch = make(Kept(number=131072, spread=3))
+    flows = [ipv6(17, number.to_bytes(2) + DATAGRAM[2:], LOCAL, REMOTE) for number in range(96)]
+    first = [switch.sends(1, flow) for flow in flows]
+    assert set(first) == {0, 1, 2}
+    assert [switch.sends(1 + 2 * SEND_TIMEOUT, flow) for flow in flows] == first
+    assert switch.news() == []
+
+
 def test_a_number_of_its_own_for_each_session(make: Make) -> None:
     switch = make(Kept(), BACKUP)
     switch.add(

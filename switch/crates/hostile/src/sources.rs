@@ -16,7 +16,7 @@ fn read(path: &str) -> Result<String, String> {
 }
 
 /// Sizes of the registers by session. Who asks for all registers at once gets every cell, and a million cells take a second.
-const MANY_CELLS: [&str; 3] = ["524288", "131072", "65536"];
+const MANY_CELLS: [&str; 2] = ["131072", "65536"];
 const FEW_CELLS: &str = "1024";
 
 /// The edge program as a controller sends it, for fewer sessions.
