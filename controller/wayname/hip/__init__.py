@@ -1,1 +1,1 @@
-"""HIP: hosts are known by keys and not by where they are (RFC 7401)."""
+"""The Host Identity Protocol, version 2 (RFC 7401), with ESP (RFC 7402), mobility (RFC 8046) and names (RFC 8005)."""

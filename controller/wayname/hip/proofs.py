@@ -1,0 +1,82 @@
+"""MACs and signatures on HIP packets (RFC 7401, section 6.4)."""
+
+from __future__ import annotations
+
+import hmac
+
+from cryptography.hazmat.primitives import hashes
+
+from wayname.hip.errors import ProofError
+from wayname.hip.framing import frame
+from wayname.hip.identities import Identity, verify
+from wayname.hip.messages import Kind, Message, covered, encode, with_length, without_initiator
+from wayname.hip.parameters import (
+    EchoRequestUnsigned,
+    EchoResponseUnsigned,
+    HipMac,
+    HipMac2,
+    HipSignature,
+    HipSignature2,
+    HostId,
+    Parameter,
+)
+
+_BEHIND = (EchoRequestUnsigned, EchoResponseUnsigned)
+
+
+def sign(message: Message, identity: Identity) -> bytes:
+    """Return a signed packet, its checksum not made yet."""
+    behind = [one for one in message.parameters if isinstance(one, _BEHIND)]
+    octets = covered(encode(message), HipSignature.number)
+    octets = _with(octets, HipSignature(identity.host.algorithm, identity.sign(octets)))
+    for one in behind:
+        octets = _with(octets, one)
+    return octets
+
+
+def sign_r1(message: Message, identity: Identity) -> bytes:
+    """Return a signed R1, which may still be made out to whoever asks."""
+    octets = encode(message)
+    signature = identity.sign(without_initiator(octets))
+    return _with(octets, HipSignature2(identity.host.algorithm, signature))
+
+
+def seal(message: Message, identity: Identity, key: bytes, rhash: hashes.HashAlgorithm) -> bytes:
+    """Return a packet with MAC and signature; that of an R2 covers the sender's identity too."""
+    octets = encode(message)
+    kind = HipMac2 if message.kind is Kind.R2 else HipMac
+    mac = kind(_mac(octets, identity.host, kind, key, rhash))
+    return sign(Message(message.kind, message.sender, message.receiver, (*message.parameters, mac)), identity)
+
+
+def check_mac(octets: bytes, message: Message, host: HostId, key: bytes, rhash: hashes.HashAlgorithm) -> None:
+    """Raise ProofError if a packet's MAC is not made with this key."""
+    mac = message.need(HipMac2) if message.kind is Kind.R2 else message.need(HipMac)
+    if not hmac.compare_digest(_mac(octets, host, type(mac), key, rhash), mac.data):
+        raise ProofError(f"the MAC of {message.kind.name} is wrong")
+
+
+def check_signature(octets: bytes, message: Message, host: HostId) -> None:
+    """Raise ProofError if a packet is not signed by this host."""
+    signature = message.need(HipSignature)
+    verify(host, signature.algorithm, signature.signature, covered(octets, HipSignature.number))
+
+
+def check_r1(octets: bytes, message: Message, host: HostId) -> None:
+    """Raise ProofError if an R1 is not signed by this host."""
+    signature = message.need(HipSignature2)
+    signed = without_initiator(covered(octets, HipSignature2.number))
+    verify(host, signature.algorithm, signature.signature, signed)
+
+
+def _mac(
+    octets: bytes, host: HostId, kind: type[HipMac] | type[HipMac2], key: bytes, rhash: hashes.HashAlgorithm
+) -> bytes:
+    octets = covered(octets, kind.number)
+    if kind is HipMac2:
+        octets = with_length(octets + frame(HostId.number, host.contents()))
+    return hmac.digest(key, octets, rhash.name)
+
+
+def _with(octets: bytes, parameter: Parameter) -> bytes:
+    return with_length(octets + frame(parameter.number, parameter.contents()))

@@ -1,0 +1,102 @@
+"""Puzzles (RFC 7401, sections 4.1.1 and 6.3, appendix A): what makes an initiator work before a responder does.
+
+RHASH of I, both HITs and J must end in K zeros. I is a keyed hash of who asks from where and of K, so a responder keeps
+nothing and knows its own puzzles again: a wrong solution costs it two hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import random
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+
+from wayname.hip.errors import MessageError, ProofError
+from wayname.hip.parameters import Puzzle, Solution
+from wayname.hip.suites import rhash_of
+from wayname.secrets_by_period import SecretsByPeriod
+
+LIFETIME = 120.0  # of a secret; puzzles live for once to twice as long
+LIFETIME_ON_THE_WIRE = 32 + 6  # 64 seconds
+OPAQUE_MASK = 0xFFFF
+# A solution that was right may be tried so often: what follows is dear, and packets may come twice.
+TRIES = 4
+MOST_SPENT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks for a puzzle, from where to where."""
+
+    initiator: IPv6Address
+    responder: IPv6Address
+    source: IPv6Address
+    destination: IPv6Address
+
+    def encode(self) -> bytes:
+        """Return octets that nobody else has who asks."""
+        return b"".join(one.packed for one in (self.initiator, self.responder, self.source, self.destination))
+
+
+class Puzzles:
+    """Makes puzzles, and knows its own again as long as they live."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._secrets = SecretsByPeriod(rng, LIFETIME)
+
+    def make(self, asked: Asked, difficulty: int, now: float) -> Puzzle:
+        """Return a puzzle for whoever asks."""
+        period, secret = self._secrets.current(now)
+        opaque = (period & OPAQUE_MASK).to_bytes(2)
+        return Puzzle(difficulty, LIFETIME_ON_THE_WIRE, opaque, _random(asked, difficulty, secret))
+
+    def check(self, asked: Asked, solution: Solution, now: float) -> int:
+        """Return the period of a puzzle that is solved; else raise ProofError."""
+        for period, secret in self._secrets.known(now).items():
+            if (period & OPAQUE_MASK).to_bytes(2) == solution.opaque:
+                ours = _random(asked, solution.difficulty, secret)
+                if hmac.compare_digest(ours, solution.random):
+                    if not is_solved(asked, solution.difficulty, solution.random, solution.solution):
+                        raise ProofError("the puzzle is not solved")
+                    return period
+        raise ProofError("the puzzle is not ours, or too old")
+
+    def spend(self, solution: Solution, now: float) -> None:
+        """Take note that what follows a puzzle is about to be done; raise ProofError if it was often enough."""
+        if self._secrets.count_spent(now) >= MOST_SPENT:
+            raise ProofError("too many puzzles were solved in a short time")
+        if not any(self._secrets.spend(solution.random + bytes([one]), now) for one in range(TRIES)):
+            raise ProofError("the puzzle served already")
+
+
+def is_solved(asked: Asked, difficulty: int, random_i: bytes, solution: bytes) -> bool:
+    """Tell whether a solution is right."""
+    digest = hashlib.new(rhash_of(asked.responder).name, random_i + _hits(asked) + solution).digest()
+    return not int.from_bytes(digest) & (1 << difficulty) - 1
+
+
+def solve(puzzle: Puzzle, asked: Asked, rng: random.Random, most_difficult: int) -> Solution:
+    """Solve a puzzle; refuse one that would take too long."""
+    rhash = rhash_of(asked.responder)
+    if len(puzzle.random) != rhash.digest_size:
+        raise MessageError(f"a puzzle of {len(puzzle.random)} octets for a hash of {rhash.digest_size}")
+    if puzzle.difficulty > most_difficult:
+        raise MessageError(f"a puzzle of difficulty {puzzle.difficulty}; more than {most_difficult} is not solved here")
+    mask = (1 << puzzle.difficulty) - 1
+    begun = hashlib.new(rhash.name, puzzle.random + _hits(asked))
+    number, end = rng.getrandbits(8 * rhash.digest_size), 1 << 8 * rhash.digest_size
+    while True:
+        running, solution = begun.copy(), number.to_bytes(rhash.digest_size)
+        running.update(solution)
+        if not int.from_bytes(running.digest()) & mask:
+            return Solution(puzzle.difficulty, puzzle.opaque, puzzle.random, solution)
+        number = (number + 1) % end
+
+
+def _hits(asked: Asked) -> bytes:
+    return asked.initiator.packed + asked.responder.packed
+
+
+def _random(asked: Asked, difficulty: int, secret: bytes) -> bytes:
+    return hmac.digest(secret, asked.encode() + bytes([difficulty]), rhash_of(asked.responder).name)

@@ -1,0 +1,88 @@
+"""Suites of identities (RFC 7401, sections 5.2.9 and 5.2.10), and the tags of identities that they make (RFC 7343).
+
+A HIT is | 2001:20::/28 (28 bits) | suite (4) | the middle of a hash of context and key (96) |. Its suite says which
+hash the responder's puzzles, MACs and keys are made with: RHASH.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from ipaddress import IPv6Address, IPv6Network
+
+from cryptography.hazmat.primitives import hashes
+
+from wayname.hip.errors import NoProposalError
+from wayname.hip.parameters import HostId
+
+CONTEXT = bytes.fromhex("f0eff02fbff43d0fe7930c3c6e6174ea")
+HITS = IPv6Network("2001:20::/28")
+HASH_OCTETS = 12
+UNKNOWN_PEER = IPv6Address(0)
+
+
+class HitSuite(IntEnum):
+    """The suites by their numbers."""
+
+    RSA_DSA_SHA256 = 1
+    ECDSA_SHA384 = 2
+    ECDSA_LOW_SHA1 = 3
+
+
+class Algorithm(IntEnum):
+    """What a public key is for."""
+
+    DSA = 3
+    RSA = 5
+    ECDSA = 7
+    ECDSA_LOW = 9
+
+
+_SUITES = {
+    Algorithm.DSA: HitSuite.RSA_DSA_SHA256,
+    Algorithm.RSA: HitSuite.RSA_DSA_SHA256,
+    Algorithm.ECDSA: HitSuite.ECDSA_SHA384,
+    Algorithm.ECDSA_LOW: HitSuite.ECDSA_LOW_SHA1,
+}
+_HASHES: dict[HitSuite, hashes.HashAlgorithm] = {
+    HitSuite.RSA_DSA_SHA256: hashes.SHA256(),
+    HitSuite.ECDSA_SHA384: hashes.SHA384(),
+    HitSuite.ECDSA_LOW_SHA1: hashes.SHA1(),
+}
+
+
+def suite_of(hit: IPv6Address) -> HitSuite:
+    """Return the suite that a HIT is of."""
+    number = int(hit) >> 96 & 0xF
+    if hit not in HITS:
+        raise NoProposalError(f"{hit} is no HIT: it is not in {HITS}")
+    if number not in tuple(HitSuite):
+        raise NoProposalError(f"HIT suite {number} of {hit} is not known here")
+    return HitSuite(number)
+
+
+def hash_of(suite: HitSuite) -> hashes.HashAlgorithm:
+    """Return the hash of a suite."""
+    return _HASHES[suite]
+
+
+def rhash_of(responder: IPv6Address) -> hashes.HashAlgorithm:
+    """Return the hash that an exchange with a responder uses."""
+    return _HASHES[suite_of(responder)]
+
+
+def hit_of(host: HostId) -> IPv6Address:
+    """Return the tag of an identity (RFC 7401, section 3.2)."""
+    if host.algorithm not in tuple(Algorithm):
+        raise NoProposalError(f"identities of algorithm {host.algorithm} are not known here")
+    suite = _SUITES[Algorithm(host.algorithm)]
+    digest = digest_of(hash_of(suite), CONTEXT + host.key)
+    first = (len(digest) - HASH_OCTETS) // 2
+    prefix = int(HITS.network_address) | suite << 96
+    return IPv6Address(prefix | int.from_bytes(digest[first : first + HASH_OCTETS]))
+
+
+def digest_of(algorithm: hashes.HashAlgorithm, data: bytes) -> bytes:
+    """Return the hash of octets."""
+    running = hashes.Hash(algorithm)
+    running.update(data)
+    return running.finalize()
