@@ -130,6 +130,7 @@ const bit<8> SESSION_HEARD = 2;         // from the peer
 const bit<8> MODE_REPORT = 1;           // those of the peer are told to the controller
 const bit<8> MODE_FOLLOW = 2;           // the session moves as the peer moves
 const bit<8> MODE_HOLD   = 4;           // what may get lost is copied to the controller
+const bit<8> MODE_SCHEDULE = 8;         // each packet's path is chosen for itself
 
 // What the controller is told of a session.
 const bit<8> NEWS_NONE       = 0;
@@ -166,6 +167,28 @@ struct session_t {
     bit<16> added;                  // octets of that header, put on
     bit<16> taken;                  // or taken off
     bit<16> reserved;               // that another path would put on
+}
+
+// How a schedule chooses.
+const bit<8> POLICY_NONE                 = 0;
+const bit<8> POLICY_FASTEST_FIRST        = 1;
+const bit<8> POLICY_WEIGHTED_ROUND_ROBIN = 2;
+const bit<8> POLICY_PER_FLOW             = 3;
+
+// What acknowledgements change: sums of these.
+const bit<8> FEEDBACK_FOLLOW = 1;       // what is known of a path
+const bit<8> FEEDBACK_CLOSE  = 2;       // whether it is open
+
+// The schedule of the packet's session.
+struct schedule_t {
+    bit<8> policy;                  // POLICY_*
+    schedule_id_t number;
+    bit<8> generation;
+    bit<4> paths;
+    bit<8> framing;                 // octets that links add to each packet
+    bit<8> feedback;                // FEEDBACK_*
+    bit<32> tolerance;              // microseconds that a marked packet may be late
+    bit<32> probe_interval;         // microseconds
 }
 
 // What the controller is told.
@@ -235,6 +258,7 @@ struct metadata_t {
     routing_t routing;
     shim6_t shim6;
     session_t session;
+    schedule_t schedule;
     news_t news;
     pair_t pair;
     encapsulation_t encapsulation;

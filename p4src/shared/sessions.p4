@@ -56,6 +56,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     SessionIdentities() session_identities;
     PathChoice() path_choice;
     SessionLiveness() session_liveness;
+    Schedules() schedules;
     SessionPaths() session_paths;
     PutPayloadHeaderOn() put_payload_header_on;
     TakePayloadHeaderOff() take_payload_header_off;
@@ -87,6 +88,9 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             } else if (meta.session.request == PACKET_OUT_CHECK) {
                 drop(meta, DROP_CHECKED);
             } else if (meta.session.direction == SESSION_SENT) {
+                if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
+                    schedules.apply(hdr, meta);
+                }
                 session_paths.apply(hdr, meta);
                 // A keepalive names the session itself.
                 if (meta.session.with_header && meta.session.request == 0) {

@@ -66,6 +66,9 @@
 #define WATCHED_SESSIONS    131072
 #define SESSION_PATHS       2097152
 #define FORKS               16384
+// Schedules: one for each far site, whose sessions share it. Eight places for the paths of each.
+#define SCHEDULES           16384
+#define SCHEDULE_PLACES     131072
 // Pairs of addresses without a session that are looked at, at once.
 #define WATCHED_PAIRS       65536
 // Hosts with an address of their own, which stands for an identity.

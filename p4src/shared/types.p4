@@ -16,6 +16,7 @@ typedef bit<16>  policy_id_t;       // a list of segments; 0 is none
 typedef bit<16>  trace_id_t;        // a trace that packets get; 0 is none
 typedef bit<16>  source_route_id_t; // a list of RPL hops; 0 is none
 typedef bit<32>  session_id_t;      // also an index of registers; 0 is none
+typedef bit<14>  schedule_id_t;     // also an index of registers
 typedef bit<4>   path_t;            // of a session: a pair of locators and a way out
 typedef bit<47>  context_tag_t;     // names a session to whoever receives it (RFC 5533)
 typedef bit<8>   drop_reason_t;

@@ -29,6 +29,8 @@
 #include "../shared/proxied.p4"
 #include "../shared/session_identities.p4"
 #include "../shared/session_liveness.p4"
+#include "../shared/delivery_times.p4"
+#include "../shared/schedules.p4"
 #include "../shared/session_paths.p4"
 #include "../shared/shim6_payload.p4"
 #include "../shared/watched_pairs.p4"
