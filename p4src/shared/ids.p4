@@ -285,6 +285,15 @@
 #define MAPPED_SOURCES_COUNTER_ID       0x13000E04
 #define MAPPED_DESTINATIONS_COUNTER_ID  0x13000E05
 
+// HIP and ESP: next free table 0x02001111, action 0x01001113, direct counter 0x13001111. 01 to 0F are of HIP.
+#define SPIS_TABLE_ID                   0x02001110
+
+#define ADMIT_ESP_ACTION_ID             0x01001110
+#define UNKNOWN_SPI_ACTION_ID           0x01001111
+#define SEND_BEET_ACTION_ID             0x01001112
+
+#define SPIS_COUNTER_ID                 0x13001110
+
 // Scheduling: next free table 0x02001202, action 0x01001206, direct counter 0x13001202, register 0x16001205.
 #define SCHEDULES_TABLE_ID              0x02001201
 

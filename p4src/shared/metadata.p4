@@ -257,6 +257,7 @@ struct metadata_t {
     export_t export;
     routing_t routing;
     shim6_t shim6;
+    hip_t hip;
     session_t session;
     schedule_t schedule;
     news_t news;

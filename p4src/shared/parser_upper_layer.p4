@@ -1,10 +1,12 @@
-// What stands behind the extension headers: ports, ICMPv6, the first header of a packet in the packet (a tunnel's). All
+// What stands behind the extension headers: ports, ICMPv6, an SPI, the first header of a packet in the packet (a tunnel's). All
 // that is looked at must be in the first fragment (RFC 7112).
 
 #ifndef WAYNAME_PARSER_UPPER_LAYER_P4
 #define WAYNAME_PARSER_UPPER_LAYER_P4
 
 parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
+    EspParser() esp_parser;
+
     state start {
         transition select(meta.chain.next_header) {
             NEXT_TCP: ports;
@@ -16,6 +18,7 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
             NEXT_IPV6: inner_ipv6;
             NEXT_IPV4: inner_ipv4;
             NEXT_ETHERNET: inner_frame;
+            NEXT_ESP: esp;
             default: upper_layer;
         }
     }
@@ -153,6 +156,11 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
 
     state take_inner_frame {
         packet.extract(hdr.inner_frame);
+        transition upper_layer;
+    }
+
+    state esp {
+        esp_parser.apply(packet, meta);
         transition upper_layer;
     }
 

@@ -68,6 +68,10 @@ const drop_reason_t DROP_KEEPALIVE_HEARD     = 95;      // a keepalive of a peer
 const drop_reason_t DROP_KEEPALIVE_NOT_DUE   = 96;      // one of the controller, while something else was sent: no loss
 const drop_reason_t DROP_CHECKED             = 97;      // a question of the controller, which ends here: no loss
 
+// HIP and ESP. Next free: 117.
+const drop_reason_t DROP_ESP_LOCATORS        = 115;     // a session's SPI, with locators that are not proven for it
+const drop_reason_t DROP_ESP_SHORT           = 116;     // of or for a host that speaks HIP, less than its header
+
 const punt_reason_t PUNT_NONE = 0;
 
 // Next free: 16.

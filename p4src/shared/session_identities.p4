@@ -152,7 +152,9 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
     apply {
         bool tagged = false;
         bool whose = true;          // is it known?
-        if (meta.session.direction == SESSION_SENT) {
+        if (meta.hip.admitted) {
+            // Its SPI said whose it is.
+        } else if (meta.session.direction == SESSION_SENT) {
             meta.session.local = hdr.ipv6.source;
             meta.session.remote = hdr.ipv6.destination;
         } else if (meta.shim6.kind == SHIM6_NONE) {
@@ -181,6 +183,10 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
             } else {
                 locator_pairs.apply();
             }
+        }
+
+        if (meta.hip.admitted && meta.session.number != 0 && meta.session.direction == SESSION_HEARD && !meta.session.path_known) {
+            drop(meta, DROP_ESP_LOCATORS);
         }
 
         // A peer that has lost its way is told by the controller (RFC 5533, section 12.4); one that claims to be another is not.

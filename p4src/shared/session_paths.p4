@@ -2,6 +2,7 @@
 //
 //   paths -> plain: the identities as they are
 //         -> Shim6: locators for identities, and the peer's tag in a payload header
+//         -> BEET: other locators for those that an ESP packet has
 //
 // Each entry counts what was sent by its path.
 
@@ -45,6 +46,15 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
         meta.session.route_table = route_table;
     }
 
+    @id(SEND_BEET_ACTION_ID)
+    @name("send_beet")
+    @brief("With locators as addresses and no header: ESP is known by its SPI. By a table of routes; 0 is as their provider has it.")
+    action send_beet(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination, @id(3) route_table_t route_table) {
+        hdr.ipv6.source = source;
+        hdr.ipv6.destination = destination;
+        meta.session.route_table = route_table;
+    }
+
     @id(NO_PATH_ACTION_ID)
     @name("no_path")
     action no_path() {
@@ -62,6 +72,7 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
         actions = {
             send_plain;
             send_shim6;
+            send_beet;
             @defaultonly no_path;
         }
         const default_action = no_path;

@@ -52,6 +52,7 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
 
 control Sessions(inout headers_t hdr, inout metadata_t meta) {
     Proxied() proxied;
+    EspSessions() esp_sessions;
     SessionDirection() session_direction;
     SessionIdentities() session_identities;
     PathChoice() path_choice;
@@ -66,7 +67,12 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
         if (!meta.settled && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
             proxied.apply(hdr, meta);
             if (meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
-                session_direction.apply(hdr, meta);
+                if (meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {
+                    esp_sessions.apply(hdr, meta);
+                }
+                if (!meta.settled && !meta.hip.admitted) {
+                    session_direction.apply(hdr, meta);
+                }
             }
             if (meta.session.direction != SESSION_NONE) {
                 session_identities.apply(hdr, meta);

@@ -66,6 +66,8 @@
 #define WATCHED_SESSIONS    131072
 #define SESSION_PATHS       2097152
 #define FORKS               16384
+// SPIs of ESP: each session has one in either direction, two in a rekey, at each locator of the receiver.
+#define SPIS                1048576
 // Schedules: one for each far site, whose sessions share it. Eight places for the paths of each.
 #define SCHEDULES           16384
 #define SCHEDULE_PLACES     131072

@@ -38,6 +38,7 @@ const bit<8> NEXT_DCCP           = 33;
 const bit<8> NEXT_IPV6           = 41;
 const bit<8> NEXT_ROUTING        = 43;
 const bit<8> NEXT_FRAGMENT       = 44;
+const bit<8> NEXT_ESP            = 50;
 const bit<8> NEXT_AUTHENTICATION = 51;
 const bit<8> NEXT_ICMPV6         = 58;
 const bit<8> NEXT_DESTINATION    = 60;

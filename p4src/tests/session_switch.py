@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from carriers import hop_less, ipv6
+from esp_site import EspSession
 from finsy.proto import p4r
 from session_cases import DATAGRAM
 from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by
@@ -31,7 +32,7 @@ class News(NamedTuple):
 class SessionSwitch(SiteSwitch):
     """Times are microseconds from the session's beginning."""
 
-    def __init__(self, session: Session, *more: Entry, backend: str = "jit") -> None:
+    def __init__(self, session: Session | EspSession, *more: Entry, backend: str = "jit") -> None:
         super().__init__(backend)
         self.session = session
         self.begin = self.now
@@ -45,7 +46,7 @@ class SessionSwitch(SiteSwitch):
             update.entity.digest_entry.config.max_list_size = 1
             self.write(update)
 
-    def use(self, session: Session) -> None:
+    def use(self, session: Session | EspSession) -> None:
         entry = session.identities()
         self.add(entry.table, entry.action, entry.keys, entry.parameters, p4r.Update.MODIFY)
 

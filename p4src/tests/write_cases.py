@@ -12,6 +12,7 @@ import random
 import sys
 from pathlib import Path
 
+import esp_cases
 import locator_cases
 import mapped_cases
 import segment_cases
@@ -613,6 +614,7 @@ def main() -> int:
         *source_route_cases.ALL,
         *locator_cases.ALL,
         *session_cases.ALL,
+        *esp_cases.ALL,
         *mapped_cases.ALL,
     )
     for build in builders:

@@ -16,7 +16,7 @@ from harness.collect import AtOnce, Collector, Markers, Punted
 from harness.entries import Entries
 from harness.grpc_target import PATIENCE, GrpcTarget
 from harness.target import Target
-from small_site import CPU, CPU_SESSION, DROP, GROUPS, OUT, PUNT, entries
+from small_site import CPU, CPU_SESSION, DROP, GROUPS, OUT, PUNT, Entry, entries
 
 Bytes = Packet | bytes
 
@@ -72,6 +72,11 @@ class EdgeTest(EntitiesTest):
             *(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters) for entry in entries()),
         )
         self.counted = self._drops()
+
+    def hold(self, entries: Iterable[Entry]) -> None:
+        """Insert entries."""
+        for entry in entries:
+            self.entries.insert(entry.table, entry.keys, entry.action, **entry.parameters)
 
     # What a packet does.
 

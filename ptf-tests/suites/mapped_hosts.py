@@ -1,7 +1,5 @@
 """Hosts that keep their own address and are known by an identity: both ways, with checksums that fit."""
 
-from collections.abc import Iterable
-
 from carriers import hop_less
 from mapped_packets import HOST_ADDRESS, IDENTITY, all_kinds, entries
 from scapy.layers.inet import TCP
@@ -10,21 +8,12 @@ from scapy.layers.l2 import Ether
 from session_site import LOCAL, PORTS, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
 
 from harness.edge_test import EdgeTest
-from small_site import FAR, HOST, PROVIDER, ROUTER, Entry, out_first, routed, to_router
+from small_site import FAR, HOST, PROVIDER, ROUTER, out_first, routed, to_router
 
 OWN = "2001:db8:1::5"  # of a host whose identity has a session
 
 
-class MappedTest(EdgeTest):
-    """A test with a host that is mapped."""
-
-    def hold(self, entries: Iterable[Entry]) -> None:
-        """Insert entries."""
-        for entry in entries:
-            self.entries.insert(entry.table, entry.keys, entry.action, **entry.parameters)
-
-
-class Out(MappedTest):
+class Out(EdgeTest):
     """All that the host sends bears its identity."""
 
     def runTest(self) -> None:
@@ -33,7 +22,7 @@ class Out(MappedTest):
             self.passes(1, to_router(sent), 4, out_first(to_router(leaves)))
 
 
-class In(MappedTest):
+class In(EdgeTest):
     """What is for the identity is for the host."""
 
     def runTest(self) -> None:
@@ -43,7 +32,7 @@ class In(MappedTest):
             self.passes(4, ether / sent, 1, routed(ether / comes, 1, HOST[1]))
 
 
-class NotMapped(MappedTest):
+class NotMapped(EdgeTest):
     """Without its entries a host is who it says it is."""
 
     def runTest(self) -> None:
@@ -51,7 +40,7 @@ class NotMapped(MappedTest):
             self.passes(1, to_router(sent), 4, out_first(to_router(sent)))
 
 
-class InASession(MappedTest):
+class InASession(EdgeTest):
     """The identity of the host has a session: mapped before locators are put on, and after they were taken off."""
 
     def runTest(self) -> None:

@@ -1,6 +1,5 @@
 """Sessions: locators for identities and back, payload headers, Shim6's own messages (RFC 5533)."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from carriers import hop_less, ipv6
@@ -32,18 +31,13 @@ from session_site import (
 from shim6_layers import NO_NEXT_HEADER, SHIM6, Shim6Keepalive, control
 
 from harness.edge_test import EdgeTest
-from small_site import HOST, Entry, error_about
+from small_site import HOST, error_about
 
 
 class SessionTest(EdgeTest):
     """A test with a session; unless a test says otherwise, nobody waits for its answers."""
 
     session = Session(watched=False, generation=0)
-
-    def hold(self, entries: Iterable[Entry]) -> None:
-        """Insert entries."""
-        for entry in entries:
-            self.entries.insert(entry.table, entry.keys, entry.action, **entry.parameters)
 
     def use(self, session: Session) -> None:
         """Let the session be as this, and no other way."""

@@ -83,6 +83,8 @@ class Drop(IntEnum):
     KEEPALIVE_HEARD = 95
     KEEPALIVE_NOT_DUE = 96
     CHECKED = 97
+    ESP_LOCATORS = 115
+    ESP_SHORT = 116
 
 
 DROP_WORDS = {
@@ -136,6 +138,8 @@ DROP_WORDS = {
     Drop.KEEPALIVE_HEARD: "a peer's keepalive, which ends here (no loss)",
     Drop.KEEPALIVE_NOT_DUE: "a keepalive of ours that was not needed (no loss)",
     Drop.CHECKED: "a question of the controller (no loss)",
+    Drop.ESP_LOCATORS: "a session's ESP, with locators that are not proven for it",
+    Drop.ESP_SHORT: "ESP of or for a HIP host that is less than its header",
 }
 
 
