@@ -197,7 +197,7 @@ class Pair:
             return None
         self.now, side = max(self.now, first[0]), first[1]
         assert side.sessions is not None
-        side.sessions.handle_timer(self.now)
+        side.sessions.handle_timer(self.now, 0.0)
         self.collect(side)
         return "timer"
 

@@ -150,14 +150,16 @@ class Edge:
         return min((at for at in times if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
-        """Do what is due."""
-        self.liveness.handle_timer(now)
-        self.neighbours.handle_timer(now)
+        """Do what is due; how late that is tells whether answers may have come that nobody looked at yet."""
+        due = self.next_timer()
+        late = max(now - due, 0.0) if due is not None else 0.0
+        self.liveness.handle_timer(now, late)
+        self.neighbours.handle_timer(now, late)
         self.routers.handle_timer(now)
         self.encapsulation.handle_timer(now)
         if self.identities:
             self.identities.handle_timer(now)
-        self.sessions.handle_timer(now)
+        self.sessions.handle_timer(now, late)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""

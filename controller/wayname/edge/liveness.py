@@ -2,7 +2,8 @@
 
 Every `probe` seconds each is sent an echo request of the router to itself: the neighbour's forwarding returns it,
 whether or not its control plane is there. Where that cannot be (no global address on the link, or the MAC is not known)
-or stayed without an answer, it is solicited as well, and twice as often. Three probes without any answer: down.
+or stayed without an answer, it is solicited as well, and twice as often. Three probes without any answer: down. In a
+turn that comes late nothing is counted: the answers may be there, and nobody has looked at them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from wayname.wire.discovery import NeighbourAdvertisement
 from wayname.wire.mac import Mac
 
 MOST_MISSES = 3
+# Of the time between probes.
+LATE = 0.25
 
 
 class Health(StrEnum):
@@ -133,11 +136,12 @@ class Liveness:
         """Return when the next probe is due."""
         return self._timers.next()
 
-    def handle_timer(self, now: float) -> None:
-        """Count what was not answered, and probe again."""
+    def handle_timer(self, now: float, late: float) -> None:
+        """Count what was not answered, unless the turn is late, and probe again."""
+        on_time = late < self._config.timing.probe * LATE
         for hop in self._timers.due(now):
             watched = self._watched[hop]
-            if watched.asked:
+            if watched.asked and on_time:
                 watched.misses += 1
             if watched.misses >= MOST_MISSES and watched.health is not Health.DOWN:
                 self._lose(hop, watched, now)

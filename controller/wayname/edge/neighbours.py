@@ -215,13 +215,13 @@ class Neighbours:
         """Return when the next neighbour needs attention."""
         return self._timers.next()
 
-    def handle_timer(self, now: float) -> None:
-        """Ask again, make sure, or give up."""
+    def handle_timer(self, now: float, late: float) -> None:
+        """Ask again, make sure, or give up, but not in a late turn: the answer may be there, and nobody looked yet."""
         for at in self._timers.due(now):
             neighbour = self._neighbours[at]
             if neighbour.state is not State.INCOMPLETE and neighbour.state is not State.PROBE:
                 neighbour.state, neighbour.solicited = State.PROBE, 0
-            if neighbour.solicited >= MOST_SOLICITATIONS:
+            if neighbour.solicited >= MOST_SOLICITATIONS and late < RETRANSMISSION / 4:
                 self._fail(neighbour, now)
             else:
                 self._solicit(neighbour, now)

@@ -50,10 +50,11 @@ class Checks:
         if self._timers.at((watched.name, Clock.VERIFY)) is None:
             self.resume(watched, now)
 
-    def handle(self, watched: Watched, now: float) -> None:
-        """Check what is due now."""
+    def handle(self, watched: Watched, now: float, is_late: bool) -> None:
+        """Check what is due now; checks whose answers may wait to be looked at do not count."""
         for way in watched.ways.values():
             if way.pair != watched.current and way.due <= now:
+                way.unanswered -= is_late and way.unanswered > 0
                 self._check(watched, way, now)
         self.resume(watched, now)
 

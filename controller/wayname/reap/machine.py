@@ -74,8 +74,9 @@ class Machine:
             self._cancel(watched, Clock.VERIFY)
         self._outputs.append(Entered(watched.name, row.state, sign.why))
 
-    def handle_doubt(self, watched: Watched, now: float) -> None:
-        """The pair in use is doubted, and a probe of it was not answered yet."""
+    def handle_doubt(self, watched: Watched, now: float, is_late: bool) -> None:
+        """The pair in use is doubted, and a probe of it was not answered yet; one that was late does not count."""
+        watched.doubts -= is_late and watched.doubts > 0
         if watched.doubts < DOUBT_PROBES:
             self._probe_current(watched, now)
             return

@@ -203,19 +203,22 @@ class Reap:
         """Return when to call handle_timer at the latest."""
         return self._timers.next()
 
-    def handle_timer(self, now: float) -> None:
-        """Do what is due."""
+    def handle_timer(self, now: float, late: float = 0.0) -> None:
+        """Do what is due; in a turn that is `late` no peer is found silent: what would do so is asked again."""
         for name, clock in self._timers.due(now):
             watched = self._watched[name]
+            is_late = watched.timing.is_late(late)
             match clock:
+                case Clock.SEND | Clock.CHECK if is_late:
+                    self._timers.set((name, clock), now + watched.timing.probe_timeout)
                 case Clock.PROBE:
                     self._machine.fire(watched, Trigger.RETRANSMIT, Sign(), now)
                 case Clock.SEND:
                     self._machine.fire(watched, Trigger.SEND_TIMEOUT, Sign("the peer is not heard any more"), now)
                 case Clock.DOUBT:
-                    self._machine.handle_doubt(watched, now)
+                    self._machine.handle_doubt(watched, now, is_late)
                 case Clock.VERIFY:
-                    self._checks.handle(watched, now)
+                    self._checks.handle(watched, now, is_late)
                 case Clock.KEEPALIVE:
                     self._outputs.append(KeepaliveWanted(name))
                 case Clock.AFTER_PROBE:

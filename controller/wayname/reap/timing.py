@@ -53,6 +53,10 @@ class Timing:
             _bounded(4 * send_timeout, 5.0, 60.0) if return_after is None else return_after,
         )
 
+    def is_late(self, late: float) -> bool:
+        """Whether a turn is so late that answers may be there which nobody has looked at."""
+        return late > self.probe_timeout / 2
+
     def probe_interval(self, sent: int) -> float:
         """Return how long to wait after so many probes of an exploration (section 4.3)."""
         doublings = min(max(sent - INITIAL_PROBES, 0), 32)

@@ -50,6 +50,8 @@ class VirtualController:
         self._written: dict[str, boundary.Json] = {}
         self._connected = False
         self._timer = Alarm(clock, self._handle_timer)
+        self._stalled_until = 0
+        self._waiting: list[Callable[[], None]] = []
 
     def start(self) -> None:
         """Start, and look for the switch."""
@@ -65,9 +67,15 @@ class VirtualController:
         """Let the controller do something."""
         self._receive(command)
 
+    def stall(self, nanoseconds: int) -> None:
+        """Get no processor for so long; then comes what was due first, and last what arrived meanwhile."""
+        self._stalled_until = self._clock.now + nanoseconds
+        self._clock.at(self._stalled_until, self._go_on)
+
     def kill(self) -> None:
         """End without a word; what is under way to it is lost."""
         self._edge = None
+        self._waiting.clear()
         self._connected = False
         self._switch.tell = None
         self._timer.set(None)
@@ -86,7 +94,23 @@ class VirtualController:
 
     def _later(self, edge: Edge, action: Callable[[], None]) -> None:
         """Let a message arrive after its way; it finds nobody if the controller was killed meanwhile."""
-        self._clock.at(self._clock.now + LATENCY, lambda: action() if edge is self._edge else None)
+        self._clock.at(self._clock.now + LATENCY, lambda: self._unless_stalled(edge, action))
+
+    def _unless_stalled(self, edge: Edge, action: Callable[[], None]) -> None:
+        if edge is not self._edge:
+            return
+        if self._clock.now < self._stalled_until:
+            self._waiting.append(action)
+        else:
+            action()
+
+    def _go_on(self) -> None:
+        if self._clock.now < self._stalled_until:
+            return
+        waiting, self._waiting = self._waiting, []
+        self._handle_timer()
+        for action in waiting:
+            action()
 
     def _read_back(self) -> list[Any]:
         return [decode_entity(entity, self._schema) for entity in self._switch.entities()]
@@ -114,7 +138,7 @@ class VirtualController:
             self._carry_out(self._edge)
 
     def _handle_timer(self) -> None:
-        if self._edge is not None:
+        if self._edge is not None and self._clock.now >= self._stalled_until:
             self._edge.handle_timer(self._clock.now / SECOND)
             self._carry_out(self._edge)
 

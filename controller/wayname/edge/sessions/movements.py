@@ -119,9 +119,9 @@ class Movements:
         """Return when `handle_timer` has to be called at the latest."""
         return self.paths.reap.next_timer()
 
-    def handle_timer(self, now: float) -> None:
-        """Do what is due."""
-        self.paths.reap.handle_timer(now)
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+        self.paths.reap.handle_timer(now, late)
         self.take(now)
 
     def _carry_out(self, session: Session, output: reap.Output, now: float) -> None:

@@ -243,9 +243,9 @@ class Sessions:
         times = (self._endpoint.next_timer(), self._movements.next_timer())
         return min((at for at in times if at is not None), default=None)
 
-    def handle_timer(self, now: float) -> None:
-        """Do what is due."""
-        self._movements.handle_timer(now)
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+        self._movements.handle_timer(now, late)
         self._endpoint.handle_timer(now)
         self._take(now)
 
