@@ -66,8 +66,13 @@ class Puzzles:
         """Take note that what follows a puzzle is about to be done; raise ProofError if it was often enough."""
         if self._secrets.count_spent(now) >= MOST_SPENT:
             raise ProofError("too many puzzles were solved in a short time")
-        if not any(self._secrets.spend(solution.random + bytes([one]), now) for one in range(TRIES)):
+        if not any(self._secrets.spend(once, now) for once in _tries(solution)):
             raise ProofError("the puzzle served already")
+
+    def exhaust(self, solution: Solution, now: float) -> None:
+        """Take note that a solution made an association, and makes no second one."""
+        for once in _tries(solution):
+            self._secrets.spend(once, now)
 
 
 def is_solved(asked: Asked, difficulty: int, random_i: bytes, solution: bytes) -> bool:
@@ -92,6 +97,11 @@ def solve(puzzle: Puzzle, asked: Asked, rng: random.Random, most_difficult: int)
         if not int.from_bytes(running.digest()) & mask:
             return Solution(puzzle.difficulty, puzzle.opaque, puzzle.random, solution)
         number = (number + 1) % end
+
+
+def _tries(solution: Solution) -> list[bytes]:
+    """Return what is spent of a solution; whoever asks again in the same period solves the same puzzle once more."""
+    return [solution.random + solution.solution + bytes([one]) for one in range(TRIES)]
 
 
 def _hits(asked: Asked) -> bytes:

@@ -1,0 +1,115 @@
+"""What comes out of an endpoint of HIP: packets, what became of associations, and events in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import IPv6Address
+
+from wayname.hip.association import Association, Names, Transport
+from wayname.hip.messages import with_checksum
+from wayname.hip.states import Trigger
+from wayname.seldom import Seldom
+from wayname.shim6.context import Pair
+from wayname.wire.ipv6 import HIP, Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A packet to send."""
+
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What packets of an association need; the exchange's addresses are what hosts without HIP know each other by."""
+
+    names: Names
+    exchange: Pair
+    pair: Pair
+    transport: Transport
+    peer_locators: tuple[IPv6Address, ...]  # verified ones
+
+    @classmethod
+    def of(cls, association: Association, now: float) -> Standing:
+        """Show an association that stands."""
+        assert association.transport is not None
+        active = tuple(one.address for one in association.peer.active(now))
+        return cls(association.names, association.exchange, association.pair, association.transport, active)
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """An association stands; one between the same names is replaced."""
+
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Locators, keys or SPIs of an association changed."""
+
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """An association that stood does so no more; the trigger says why."""
+
+    names: Names
+    trigger: Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Nobody answered, or not as they should."""
+
+    names: Names
+
+
+class EventKind(Enum):
+    """What an event is about."""
+
+    DROPPED = "dropped"
+    REFUSED = "refused"
+    NOTIFIED = "notified"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that somebody may want to know; of a kind one a second is told, with the number of the others."""
+
+    kind: EventKind
+    text: str
+
+
+Output = Send | Up | Changed | Gone | Failed | Event
+
+
+class Outbox:
+    """What came out and was not taken yet, in order."""
+
+    def __init__(self) -> None:
+        self._outputs: list[Output] = []
+        self._seldom = Seldom[EventKind]()
+
+    def add(self, output: Output) -> None:
+        """Let something come out."""
+        self._outputs.append(output)
+
+    def send(self, pair: Pair, octets: bytes) -> None:
+        """Let a HIP packet go from here to the peer."""
+        self.add(Send(Packet(pair.local, pair.peer, HIP, with_checksum(octets, pair.local, pair.peer))))
+
+    def tell(self, kind: EventKind, text: str, now: float) -> None:
+        """Let an event come out, unless one of its kind just did."""
+        more = self._seldom.untold_before(kind, now)
+        if more is not None:
+            self.add(Event(kind, text + (f" (and {more} more before)" if more else "")))
+
+    def take(self) -> list[Output]:
+        """Return all of it."""
+        outputs, self._outputs = self._outputs, []
+        return outputs

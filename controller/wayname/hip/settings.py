@@ -1,0 +1,51 @@
+"""What can be chosen about associations, and the times that go with them, in seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wayname.hip import ciphers, groups
+from wayname.hip.ciphers import Cipher
+from wayname.hip.esp.suites import SuiteId
+from wayname.hip.groups import Group
+from wayname.hip.transports import EspTransform, Tagged
+
+FIRST_TIMEOUT = 1.0
+I1_RETRIES_MAX = 4
+I2_RETRIES_MAX = 4
+UPDATE_TIMEOUT = 0.5
+UPDATE_RETRIES_MAX = 6
+CLOSE_RETRIES_MAX = 4
+# R2 may have to come again for as long as I2 is sent again: 1 + 2 + 4 + 8 + 16.
+EXCHANGE_COMPLETE_TIME = 32.0
+FAILED_TIME = 60.0
+# UAL and MSL of RFC 7401, section 4.4.1.
+UNUSED_TIME = 900.0
+CLOSED_TIME = UNUSED_TIME + 2 * 120.0
+FORMATS = (EspTransform.number, Tagged.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What can be chosen."""
+
+    groups: tuple[Group, ...] = groups.PREFERRED
+    ciphers: tuple[Cipher, ...] = ciphers.PREFERRED
+    formats: tuple[int, ...] = (Tagged.number,)
+    esp_suites: tuple[SuiteId, ...] = (SuiteId.AES_128_CBC_HMAC_SHA_256, SuiteId.AES_GCM_16)
+    # Whether I1s without the responder's HIT are answered, and such ones may be sent.
+    opportunistic: bool = False
+    least_difficulty: int = 8
+    most_difficulty: int = 18
+    # What this end is ready to solve: some tenths of a second.
+    most_solved: int = 18
+    exchanges_per_second: float = 50.0
+    unused_time: float = UNUSED_TIME
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least_difficulty <= self.most_difficulty <= 32:
+            raise ValueError(f"puzzles of difficulty {self.least_difficulty} to {self.most_difficulty}; 0 to 32 can be")
+        if unknown := set(self.formats) - set(FORMATS):
+            raise ValueError(f"transport formats {sorted(unknown)} are not known")
+        if not (self.groups and self.ciphers and self.formats and self.esp_suites):
+            raise ValueError("at least one group, cipher, format and suite must be offered")

@@ -1,0 +1,290 @@
+"""UPDATEs (RFC 7401, sections 6.11 and 6.12): where hosts are, whether they are there, and new keys.
+
+Locators are verified in three steps (RFC 8046, section 3.2): the set is told; a nonce goes to each locator that is new;
+it comes back. Rekeying is that of RFC 7402, sections 6.8 to 6.10.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from ipaddress import IPv6Address
+
+from wayname.edge.timers import Timers
+from wayname.hip.association import Association, Esp, LocalHost, Names, Rekeying, Transport, Update
+from wayname.hip.associations import Associations
+from wayname.hip.errors import MessageError
+from wayname.hip.esp.keys import draw_keys
+from wayname.hip.esp.suites import SUITES
+from wayname.hip.groups import make_pair
+from wayname.hip.keymat import Keymat
+from wayname.hip.load import Answers
+from wayname.hip.locator_set import Locator, LocatorSet
+from wayname.hip.messages import Kind, Message
+from wayname.hip.outputs import Changed, EventKind, Outbox, Standing
+from wayname.hip.parameters import (
+    Ack,
+    DiffieHellman,
+    EchoRequestSigned,
+    EchoResponseSigned,
+    Parameter,
+    Seq,
+)
+from wayname.hip.proofs import seal
+from wayname.hip.settings import UPDATE_RETRIES_MAX, UPDATE_TIMEOUT
+from wayname.hip.transports import EspInfo
+from wayname.shim6.context import Pair
+
+WINDOW = 32
+NUMBERS = 1 << 32
+NONCE_OCTETS = 16
+VERIFICATION_RETRIES_MAX = 3
+
+
+class Updates:
+    """All UPDATEs that are under way; whoever calls `receive` has checked MAC, signature and state."""
+
+    def __init__(
+        self,
+        hosts: Mapping[IPv6Address, LocalHost],
+        associations: Associations,
+        outbox: Outbox,
+        answers: Answers,
+        rng: random.Random,
+    ) -> None:
+        self.timers: Timers[tuple[Names, int]] = Timers()
+        self._hosts = hosts
+        self._associations = associations
+        self._outbox = outbox
+        self._answers = answers
+        self._rng = rng
+
+    def tell(self, association: Association, now: float) -> None:
+        """Tell the peer where the host is now, unless it knows; new keys are agreed on first."""
+        host = self._hosts[association.names.local]
+        if association.transport is None or association.rekeying is not None:
+            return
+        told = _told(host, association.transport)
+        if told == association.told or (not association.told and host.locators == (association.exchange.local,)):
+            return
+        association.told = told
+        if association.local not in host.locators:
+            association.local = host.locators[0]
+        # What was told before is told no more: it would only make the peer believe it again.
+        self.cancel(association, [number for number, one in association.updates.items() if one.destination is None])
+        self._ask(association, [*_identify(association), LocatorSet(told)], now)
+
+    def rekey(self, association: Association, fresh: bool, now: float) -> None:
+        """Agree on new security associations, with a new Diffie-Hellman value or without."""
+        if not isinstance(association.transport, Esp):
+            raise ValueError("only associations with ESP have keys to agree on anew")
+        if association.rekeying is None:
+            self._ask(association, self._begin_rekeying(association, fresh), now)
+
+    def receive(self, association: Association, message: Message, pair: Pair, now: float) -> None:
+        """Take an UPDATE that is the peer's."""
+        seq, ack = message.find(Seq), message.find(Ack)
+        if seq is None and ack is None:
+            raise MessageError("UPDATE with neither SEQ nor ACK")
+        if seq is not None and (again := association.taken.get(seq.update)) is not None:
+            self._outbox.send(pair, again)
+            return
+        if seq is not None and (seq.update - association.peer_next + WINDOW) % NUMBERS >= 2 * WINDOW:
+            raise MessageError(f"UPDATE {seq.update} is far from {association.peer_next}, which is the next")
+        info = message.find(EspInfo)
+        _check_info(association, info, message.find(DiffieHellman))
+        before = _shown(association, now)
+        self._take_acknowledgement(association, ack)
+        response = message.find(EchoResponseSigned)
+        if response is not None:
+            association.peer.verified(response.data)
+        if seq is not None:
+            self._take_request(association, message, seq, pair, now)
+        self._finish_rekeying(association, now)
+        association.peer.choose(now)
+        if _shown(association, now) != before:
+            self._outbox.add(Changed(Standing.of(association, now)))
+
+    def cancel(self, association: Association, numbers: list[int] | None = None) -> None:
+        """Do not repeat some UPDATEs of an association, or all."""
+        for number in list(association.updates) if numbers is None else numbers:
+            del association.updates[number]
+            self.timers.cancel((association.names, number))
+
+    def handle_timer(self, now: float) -> list[Association]:
+        """Repeat what was not acknowledged; return the associations whose peers answer nothing."""
+        broken = []
+        for names, number in self.timers.due(now):
+            association = self._associations.named(names)
+            if association is None or number not in association.updates:
+                continue
+            update = association.updates[number]
+            update.tries += 1
+            if update.destination is not None and update.tries > VERIFICATION_RETRIES_MAX:
+                del association.updates[number]
+                text = f"{names.peer} does not answer at {update.destination}, where it says that it is"
+                self._outbox.tell(EventKind.UNREACHABLE, text, now)
+            elif update.destination is None and update.tries > UPDATE_RETRIES_MAX:
+                broken.append(association)
+            else:
+                self._send(association, number, now)
+        return broken
+
+    def _take_acknowledgement(self, association: Association, ack: Ack | None) -> None:
+        for number in ack.updates if ack else ():
+            if association.updates.pop(number, None) is not None:
+                self.timers.cancel((association.names, number))
+                if association.rekeying is not None and association.rekeying.update == number:
+                    association.rekeying.acknowledged = True
+
+    def _take_request(self, association: Association, message: Message, seq: Seq, pair: Pair, now: float) -> None:
+        """Section 6.12.1: process what it says, acknowledge it, and ask in turn."""
+        told = message.find(LocatorSet)
+        unverified: list[IPv6Address] = []
+        # Sets are taken in the order in which they were told, not in that in which they arrive.
+        if told is not None and _is_after(seq.update, association.peer_told):
+            unverified = association.peer.take(told, now)
+            association.peer_told = seq.update
+        _record(association, seq.update)
+        answer: list[Parameter] = [Ack((seq.update,))]
+        request = message.find(EchoRequestSigned)
+        if request is not None:
+            answer.append(EchoResponseSigned(request.data))
+        info = message.find(EspInfo)
+        if info is not None and info.old_spi != info.new_spi:
+            dh = message.find(DiffieHellman)
+            begun = association.rekeying is None
+            ours = self._begin_rekeying(association, dh is not None) if begun else []
+            assert association.rekeying is not None
+            association.rekeying.peer_spi, association.rekeying.peer_index = info.new_spi, info.keymat_index
+            association.rekeying.peer_public = dh.value if dh else None
+            if begun:
+                self._ask(association, ours, now)
+        octets = self._seal(association, answer)
+        association.taken[seq.update] = octets
+        self._outbox.send(pair, octets)
+        for address in unverified:
+            self._verify(association, address, now)
+
+    def _verify(self, association: Association, address: IPv6Address, now: float) -> None:
+        """Send a nonce to where the peer says that it is, unless too much went there already."""
+        # What was asked before may have been about a locator that was gone meanwhile: its answer does not count.
+        self.cancel(association, [number for number, one in association.updates.items() if one.destination == address])
+        if not self._answers.may_go(address, now):
+            return
+        nonce = association.peer.known[address].nonce = self._rng.randbytes(NONCE_OCTETS)
+        self._ask(association, [*_identify(association), EchoRequestSigned(nonce)], now, address)
+
+    def _ask(
+        self,
+        association: Association,
+        parameters: list[Parameter],
+        now: float,
+        destination: IPv6Address | None = None,
+    ) -> None:
+        number = association.next_update
+        association.next_update = (number + 1) % NUMBERS
+        octets = self._seal(association, [*parameters, Seq(number)])
+        association.updates[number] = Update(octets, destination)
+        self._send(association, number, now)
+
+    def _send(self, association: Association, number: int, now: float) -> None:
+        """Send an UPDATE; one that is repeated goes round the locators of both ends."""
+        update = association.updates[number]
+        pair = association.pair
+        if update.tries:
+            host = self._hosts[association.names.local]
+            locals_ = sorted(host.locators, key=lambda one: one != pair.local)
+            peers = sorted((one.address for one in association.peer.active(now)), key=lambda one: one != pair.peer)
+            ways = [Pair(local, peer) for peer in peers or [pair.peer] for local in locals_]
+            pair = ways[update.tries % len(ways)]
+        if update.destination is not None:
+            pair = Pair(pair.local, update.destination)
+        self._outbox.send(pair, update.octets)
+        self.timers.set((association.names, number), now + UPDATE_TIMEOUT * 2**update.tries)
+
+    def _seal(self, association: Association, parameters: list[Parameter]) -> bytes:
+        assert association.secured is not None
+        secured, names = association.secured, association.names
+        message = Message(Kind.UPDATE, names.local, names.peer, tuple(parameters))
+        return seal(message, self._hosts[names.local].identity, secured.outgoing.integrity, secured.rhash)
+
+    def _begin_rekeying(self, association: Association, fresh: bool) -> list[Parameter]:
+        """Return our half of new security associations."""
+        assert association.secured is not None
+        assert isinstance(association.transport, Esp)
+        pair = make_pair(association.secured.pair.group, self._rng) if fresh else None
+        index = 0 if pair else association.secured.keymat.at
+        spi = self._associations.new_spi(association.names)
+        association.rekeying = Rekeying(association.next_update, spi, index, pair)
+        ours: list[Parameter] = [EspInfo(index, association.transport.spi, spi)]
+        return ours if pair is None else [*ours, DiffieHellman(pair.group, pair.public)]
+
+    def _finish_rekeying(self, association: Association, now: float) -> None:
+        """RFC 7402, section 6.10: ours is acknowledged, and the peer's is here."""
+        new, secured, old = association.rekeying, association.secured, association.transport
+        if new is None or not new.acknowledged or new.peer_spi is None or secured is None or not isinstance(old, Esp):
+            return
+        if new.pair is not None or new.peer_public is not None:
+            secured.pair = new.pair or secured.pair
+            secured.peer_public = new.peer_public or secured.peer_public
+            shared = secured.pair.shared_with(secured.peer_public)
+            secured.keymat = Keymat.of(shared, secured.salt, association.names, secured.rhash)
+        else:
+            secured.keymat.at = max(new.index, new.peer_index)
+        outgoing, incoming = draw_keys(secured.keymat.draw, SUITES[old.suite], *association.names)
+        association.rekeying = None
+        self._associations.release(association)
+        association.transport = Esp(old.suite, new.spi, new.peer_spi, outgoing, incoming)
+        self.tell(association, now)
+
+
+def _told(host: LocalHost, transport: Transport) -> tuple[Locator, ...]:
+    spi = transport.spi if isinstance(transport, Esp) else None
+    return tuple(Locator(one, spi, preferred=one == host.locators[0]) for one in host.locators)
+
+
+def _identify(association: Association) -> list[Parameter]:
+    """Tell whoever looks on from outside which security association it is about (RFC 8046, section 5.2)."""
+    transport = association.transport
+    if not isinstance(transport, Esp) or association.secured is None:
+        return []
+    return [EspInfo(association.secured.keymat.at, transport.spi, transport.spi)]
+
+
+def _check_info(association: Association, info: EspInfo | None, dh: DiffieHellman | None) -> None:
+    """Refuse new keys that cannot be (RFC 8046, section 5.3, and RFC 7402, section 6.9), before anything is changed."""
+    if info is None:
+        return
+    transport, secured = association.transport, association.secured
+    if not isinstance(transport, Esp) or secured is None:
+        raise MessageError("ESP_INFO where packets have no ESP")
+    if info.old_spi != transport.peer_spi or not info.new_spi:
+        raise MessageError(f"ESP_INFO from SPI {info.old_spi:#x} to {info.new_spi:#x} is about no SPI in use")
+    if info.old_spi == info.new_spi:
+        return
+    if dh is not None:
+        if dh.group != secured.pair.group or info.keymat_index:
+            raise MessageError("a new Diffie-Hellman value must be of the same group, and keys begin at 0")
+        # Refuse a value that is none while all is as it was.
+        secured.pair.shared_with(dh.value)
+    elif info.keymat_index < secured.keymat.at:
+        raise MessageError(f"keys of ESP from octet {info.keymat_index} on, which were drawn already")
+
+
+def _is_after(number: int, other: int) -> bool:
+    return other < 0 or 0 < (number - other) % NUMBERS < NUMBERS // 2
+
+
+def _record(association: Association, number: int) -> None:
+    """Take note of an UPDATE, so that it is not processed again."""
+    association.taken[number] = b""
+    if (number - association.peer_next) % NUMBERS < WINDOW:
+        association.peer_next = (number + 1) % NUMBERS
+    # What is older than the window is refused for its number.
+    while len(association.taken) > 2 * WINDOW:
+        association.taken.popitem(last=False)
+
+
+def _shown(association: Association, now: float) -> tuple[object, ...]:
+    return association.pair, association.transport, {one.address for one in association.peer.active(now)}
