@@ -6,7 +6,7 @@
 #define WAYNAME_IDS_P4
 
 // Tables (0x02......), with the action of their misses and their counters, by the file they stand in.
-// Ports and VLANs: next free table 0x02000105, action 0x01000107, direct counter 0x13000105.
+// Ports and VLANs: next free table 0x02000105, action 0x01000108, direct counter 0x13000105.
 #define PORTS_TABLE_ID                  0x02000101
 #define VLAN_MEMBERS_TABLE_ID           0x02000102
 #define INTERFACES_TABLE_ID             0x02000103
@@ -18,6 +18,7 @@
 #define SET_INTERFACE_ACTION_ID         0x01000104
 #define NO_INTERFACE_ACTION_ID          0x01000105
 #define REFUSE_PORT_ACTION_ID           0x01000106
+#define SET_BORDER_INTERFACE_ACTION_ID  0x01000107
 #define SEND_TAGGED_ACTION_ID           0x01000111
 #define SEND_UNTAGGED_ACTION_ID         0x01000112
 #define NOT_IN_VLAN_ACTION_ID           0x01000113
@@ -309,6 +310,43 @@
 #define SCHEDULE_FREE_REGISTER_ID       0x16001202
 #define SCHEDULE_TURNS_REGISTER_ID      0x16001203
 #define SCHEDULE_ROUNDS_REGISTER_ID     0x16001204
+// Site borders: next free table 0x02001007, action 0x01001011, direct counter 0x13001007, meter 0x14001002, register 0x16001004.
+#define SITE_SOURCES_TABLE_ID           0x02001001
+#define SITE_DESTINATIONS_TABLE_ID      0x02001002
+#define FLOW_POLICIES_TABLE_ID          0x02001003
+#define FLOW_BUCKETS_TABLE_ID           0x02001004
+#define PROVIDER_STATES_TABLE_ID        0x02001005
+#define TRANSLATIONS_TABLE_ID           0x02001006
+
+#define FROM_SITE_ACTION_ID             0x01001001
+#define OWN_SOURCE_ACTION_ID            0x01001002
+#define FOREIGN_SOURCE_ACTION_ID        0x01001003
+#define STAY_IN_SITE_ACTION_ID          0x01001004
+#define TRANSLATE_BACK_ACTION_ID        0x01001005
+#define BEARS_INSIDE_ACTION_ID          0x01001006
+#define OUT_OF_SITE_ACTION_ID           0x01001007
+#define CHOOSE_BY_ACTION_ID             0x01001008
+#define CHOOSE_AS_ANY_ACTION_ID         0x01001009
+#define SET_BUCKET_ACTION_ID            0x0100100A
+#define NO_BUCKET_ACTION_ID             0x0100100B
+#define SET_PROVIDER_STATE_ACTION_ID    0x0100100C
+#define TRANSLATE_OUT_ACTION_ID         0x0100100D
+#define BEAR_INSIDE_ACTION_ID           0x0100100E
+#define PROVIDER_UNKNOWN_ACTION_ID      0x0100100F
+#define NO_TRANSLATION_ACTION_ID        0x01001010
+
+#define SITE_SOURCES_COUNTER_ID         0x13001001
+#define SITE_DESTINATIONS_COUNTER_ID    0x13001002
+#define FLOW_POLICIES_COUNTER_ID        0x13001003
+#define FLOW_BUCKETS_COUNTER_ID         0x13001004
+#define PROVIDER_STATES_COUNTER_ID      0x13001005
+#define TRANSLATIONS_COUNTER_ID         0x13001006
+
+#define FLOW_NEWS_METER_ID              0x14001001
+
+#define FLOW_HOLDERS_REGISTER_ID        0x16001001
+#define FLOW_SEEN_REGISTER_ID           0x16001002
+#define FLOW_STATES_REGISTER_ID         0x16001003
 
 // Headers of the controller.
 #define PACKET_IN_HEADER_ID             0x04000001

@@ -14,6 +14,15 @@ control Interfaces(inout metadata_t meta) {
         meta.interface.address = address;
     }
 
+    @id(SET_BORDER_INTERFACE_ACTION_ID)
+    @name("set_border_interface")
+    @brief("The same on a site's border. Side 1: its hosts are behind it, 2: its providers.")
+    action set_border_interface(@id(1) mac_address_t mac, @id(2) ipv6_address_t address, @id(3) bit<8> side) {
+        meta.interface.mac = mac;
+        meta.interface.address = address;
+        meta.border.side = side;
+    }
+
     @id(NO_INTERFACE_ACTION_ID)
     @name("no_interface")
     action no_interface() {
@@ -28,6 +37,7 @@ control Interfaces(inout metadata_t meta) {
         }
         actions = {
             set_interface;
+            set_border_interface;
             @defaultonly no_interface;
         }
         const default_action = no_interface;

@@ -106,6 +106,15 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
 
     state quoted {
         packet.extract(hdr.quoted);
+        meta.chain.crossed = meta.chain.left < ICMPV6_BYTES + IPV6_BYTES + 8;
+        transition select(meta.chain.crossed) {
+            true: upper_layer;
+            false: quoted_upper_layer;
+        }
+    }
+
+    state quoted_upper_layer {
+        meta.icmpv6.quoted_upper_layer = packet.lookahead<bit<64>>();
         transition upper_layer;
     }
 

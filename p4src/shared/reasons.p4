@@ -71,6 +71,12 @@ const drop_reason_t DROP_CHECKED             = 97;      // a question of the con
 // HIP and ESP. Next free: 117.
 const drop_reason_t DROP_ESP_LOCATORS        = 115;     // a session's SPI, with locators that are not proven for it
 const drop_reason_t DROP_ESP_SHORT           = 116;     // of or for a host that speaks HIP, less than its header
+// Site borders. Next free: 115.
+const drop_reason_t DROP_FLOW_HELD           = 110;     // of a connection whose provider failed a moment ago
+const drop_reason_t DROP_BORDER_SOURCE       = 111;     // a source of the inside from outside, or a foreign one from inside
+const drop_reason_t DROP_NO_PROVIDER         = 112;     // none that its policy allows works
+const drop_reason_t DROP_FLOWS_FULL          = 113;     // it came by a provider that nobody could remember
+const drop_reason_t DROP_UNTRANSLATABLE      = 114;     // its address has no counterpart
 
 const punt_reason_t PUNT_NONE = 0;
 

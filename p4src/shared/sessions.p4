@@ -55,6 +55,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     EspSessions() esp_sessions;
     SessionDirection() session_direction;
     SessionIdentities() session_identities;
+    BorderFlows() border_flows;
     PathChoice() path_choice;
     SessionLiveness() session_liveness;
     Schedules() schedules;
@@ -76,13 +77,16 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
             if (meta.session.direction != SESSION_NONE) {
                 session_identities.apply(hdr, meta);
-                if (!meta.settled && meta.session.number != 0) {
-                    if (meta.session.direction == SESSION_SENT) {
-                        path_choice.apply(hdr, meta);
-                    }
-                    if (meta.session.number < WATCHED_SESSIONS) {
-                        session_liveness.apply(hdr, meta);
-                    }
+            }
+            if (!meta.settled && meta.border.side != SIDE_NONE) {
+                border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it
+            }
+            if (!meta.settled && meta.session.number != 0) {
+                if (meta.session.direction == SESSION_SENT) {
+                    path_choice.apply(hdr, meta);
+                }
+                if (meta.session.number < WATCHED_SESSIONS) {
+                    session_liveness.apply(hdr, meta);
                 }
             }
             if (meta.settled) {

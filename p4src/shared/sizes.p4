@@ -73,6 +73,15 @@
 #define SCHEDULE_PLACES     131072
 // Pairs of addresses without a session that are looked at, at once.
 #define WATCHED_PAIRS       65536
+// Borders: the prefixes of a site and what is its own, policies, and for each policy 256 buckets of flows. Flows are
+// remembered where their bucket does not say by which provider they go.
+#define SITE_PREFIXES       4096
+#define FLOW_POLICIES       512
+#define BUCKETS_OF_POLICY   256
+#define FLOW_BUCKETS        16384
+#define PROVIDERS           256
+#define TRANSLATIONS        1024
+#define FLOWS               131072
 // Hosts with an address of their own, which stands for an identity.
 #define MAPPINGS            16384
 

@@ -55,6 +55,8 @@ const bit<8> ICMPV6_UNREACHABLE            = 1;
 const bit<8> ICMPV6_PACKET_TOO_BIG         = 2;
 const bit<8> ICMPV6_TIME_EXCEEDED          = 3;
 const bit<8> ICMPV6_PARAMETER_PROBLEM      = 4;
+const bit<8> ICMPV6_ECHO_REQUEST           = 128;
+const bit<8> ICMPV6_ECHO_REPLY             = 129;
 const bit<8> ICMPV6_ROUTER_SOLICITATION    = 133;
 const bit<8> ICMPV6_ROUTER_ADVERTISEMENT   = 134;
 const bit<8> ICMPV6_NEIGHBOUR_SOLICITATION = 135;
@@ -90,6 +92,7 @@ const bit<16> VLAN_BYTES     = 4;
 const bit<16> IPV6_BYTES     = 40;
 const bit<16> IPV4_BYTES     = 20;
 const bit<16> IPV6_LEAST_MTU = 1280;
+const bit<16> IPV6_SOURCE_PLACE = 8;      // where the source stands
 const bit<16> ICMPV6_BYTES   = 8;
 const bit<16> TCP_BYTES      = 20;
 

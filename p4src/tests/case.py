@@ -1,11 +1,12 @@
 """A case in the format of p4c's simple test framework, on the edge of small_site.py."""
 
 import re
+from collections.abc import Iterable, Mapping
 
 from scapy.layers.inet6 import IPv6
 from scapy.packet import Packet
 
-from small_site import CPU, CPU_SESSION, DROP, GROUPS, PUNT, entries
+from small_site import CPU, CPU_SESSION, DROP, GROUPS, PUNT, Entry, entries
 
 
 def number(value: int | str) -> str:
@@ -21,25 +22,27 @@ def number(value: int | str) -> str:
 
 
 class Case:
-    def __init__(self, name: str, about: str) -> None:
+    def __init__(self, name: str, about: str, instead: Iterable[Entry] = ()) -> None:
+        """`instead` takes the place of the site's own entries of the same keys."""
         self.name = name
         self.lines = [f"# {about}", "# Written by write_cases.py.", ""]
         self.ingress_drops: dict[str, int] = {}
         self.egress_drops: dict[str, int] = {}
         self.punts: dict[str, int] = {}
         self.checks: list[str] = []
-        self.site()
+        self.site({(entry.table, *entry.keys.values()): entry for entry in instead})
 
     def add(self, table: str, action: str, **keys: object) -> None:
         self.lines.append(f"add {table} " + " ".join(f"{key}:{value}" for key, value in keys.items()) + f" {action}")
 
-    def site(self) -> None:
+    def site(self, instead: Mapping[tuple[str | int, ...], Entry]) -> None:
         for node, (group, ports) in enumerate(GROUPS.items()):
             self.lines.append(f"mc_mgrp_create {group}")
             self.lines.append(f"mc_node_create {group} " + " ".join(map(str, ports)))
             self.lines.append(f"mc_node_associate {group} {node}")
         self.lines.append(f"mirroring_add {CPU_SESSION} {CPU}")
-        for table, keys, action, parameters in entries():
+        for entry in entries():
+            table, keys, action, parameters = instead.get((entry.table, *entry.keys.values()), entry)
             values = ",".join(f"{name}:{number(value)}" for name, value in parameters.items())
             self.add(table, f"{action}({values})", **{name: number(value) for name, value in keys.items()})
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import esp_cases
+import border_cases
 import locator_cases
 import mapped_cases
 import segment_cases
@@ -616,6 +617,7 @@ def main() -> int:
         *session_cases.ALL,
         *esp_cases.ALL,
         *mapped_cases.ALL,
+        *border_cases.ALL,
     )
     for build in builders:
         case = build()

@@ -37,6 +37,11 @@
 #include "../shared/session_paths.p4"
 #include "../shared/shim6_payload.p4"
 #include "../shared/watched_pairs.p4"
+#include "../shared/border_sides.p4"
+#include "../shared/provider_choice.p4"
+#include "../shared/translations.p4"
+#include "../shared/translation.p4"
+#include "../shared/border_flows.p4"
 #include "../shared/sessions.p4"
 #include "../shared/mapped_hosts.p4"
 #include "../shared/segment_policies.p4"
@@ -68,6 +73,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     SourceRouteHop() source_route_hop;
     MappedSources() mapped_sources;
     Sessions() sessions;
+    Translation() translation;
     MappedDestinations() mapped_destinations;
     Encapsulations() encapsulations;
     ProviderRoutes() provider_routes;
@@ -93,6 +99,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         source_route_hop.apply(hdr, meta);
         mapped_sources.apply(hdr, meta);    // a host's identity for its address
         sessions.apply(hdr, meta);          // identities and locators
+        translation.apply(hdr, meta);       // a provider's prefix for that of the inside
         mapped_destinations.apply(hdr, meta);
         encapsulations.apply(hdr, meta);    // what its destination's packets carry
         provider_routes.apply(hdr, meta);

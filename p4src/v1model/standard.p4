@@ -88,6 +88,13 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         if (meta.pair.active) {
             digest<pair_active_t>(1, { meta.pair.source, meta.pair.destination, meta.pair.bytes, meta.pair.age });
         }
+        if (meta.flow_news.kind != FLOW_NEWS_NONE) {
+            digest<flow_news_t>(1, {
+                meta.flow_news.kind, meta.flow_news.provider_from, meta.flow_news.provider_to, meta.border.site,
+                meta.border.local, meta.border.remote, meta.border.next_header, meta.border.local_port,
+                meta.border.remote_port
+            });
+        }
         // A copy of the packet as it arrived, whatever has become of it here.
         if (meta.punt != PUNT_NONE) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);

@@ -85,6 +85,11 @@ class Drop(IntEnum):
     CHECKED = 97
     ESP_LOCATORS = 115
     ESP_SHORT = 116
+    FLOW_HELD = 110
+    BORDER_SOURCE = 111
+    NO_PROVIDER = 112
+    FLOWS_FULL = 113
+    UNTRANSLATABLE = 114
 
 
 DROP_WORDS = {
@@ -140,6 +145,11 @@ DROP_WORDS = {
     Drop.CHECKED: "a question of the controller (no loss)",
     Drop.ESP_LOCATORS: "a session's ESP, with locators that are not proven for it",
     Drop.ESP_SHORT: "ESP of or for a HIP host that is less than its header",
+    Drop.FLOW_HELD: "its connection waits for a provider that failed a moment ago",
+    Drop.BORDER_SOURCE: "a source that cannot come from that side of the site's border",
+    Drop.NO_PROVIDER: "no provider that its policy allows works",
+    Drop.FLOWS_FULL: "by a provider that could not be remembered for the answer",
+    Drop.UNTRANSLATABLE: "its address has no counterpart under the other prefix",
 }
 
 

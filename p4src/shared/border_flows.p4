@@ -1,0 +1,256 @@
+// By which provider a packet crosses the border of a site. A flow keeps the provider that it began by, in or out: its peer knows it
+// by that provider's address.
+//
+//   a flow from inside begins      by the provider that serves its bucket now
+//   a connection goes on           by the provider that is remembered of it, else by its bucket's home
+//   a flow from outside begins     by the provider whose address it came to
+//
+// So what goes by its bucket's home needs no memory. All else has a slot by hash, and a flood fills none for long: a slot
+// is anybody's until the inside has answered, then for seconds, and only when the peer has answered to that is it kept.
+// Pairs that a session may be made for are remembered too: a connection that began under another address stays out of it.
+
+#ifndef WAYNAME_BORDER_FLOWS_P4
+#define WAYNAME_BORDER_FLOWS_P4
+
+// What is remembered: the provider, how far it has come, and sums of the rest.
+const bit<4> FLOW_HEARD    = 1;             // from outside alone
+const bit<4> FLOW_ANSWERED = 2;             // and the inside said something
+const bit<4> FLOW_KEPT     = 3;             // and the outside again
+const bit<48> FLOW_ANSWER_TIME = 4000000;   // microseconds
+const bit<48> FLOW_KEEP_TIME   = 300000000;
+
+const bit<8> TCP_FLAGS_OF_BEGIN = 0x12;     // SYN, ACK
+const bit<8> TCP_SYN            = 0x02;
+
+// What tells a packet's flow apart. Parts of packets have no ports. An ICMPv6 error goes the way of the packet that it is about.
+control FlowOfBorder(in headers_t hdr, inout metadata_t meta, out bool is_error, out bool of_tcp, out bool begins, out bit<32> hashed) {
+    apply {
+        is_error = hdr.message.isValid() && hdr.message.type >= ICMPV6_UNREACHABLE && hdr.message.type <= ICMPV6_PARAMETER_PROBLEM
+            && hdr.quoted.isValid();
+        of_tcp = false;
+        begins = false;
+        if (meta.border.way == BORDER_OUT) {
+            meta.border.local = hdr.ipv6.source;
+            meta.border.remote = hdr.ipv6.destination;
+            meta.border.local_port = meta.flow.source_port;
+            meta.border.remote_port = meta.flow.destination_port;
+        } else {
+            meta.border.local = meta.border.inside;
+            meta.border.remote = hdr.ipv6.source;
+            meta.border.local_port = meta.flow.destination_port;
+            meta.border.remote_port = meta.flow.source_port;
+        }
+        meta.border.next_header = meta.flow.next_header;
+        if (is_error) {
+            meta.border.next_header = meta.icmpv6.quoted_next_header;
+            if (meta.border.way == BORDER_OUT) {
+                meta.border.local = hdr.quoted.destination;
+                meta.border.remote = hdr.quoted.source;
+                if (meta.border.next_header == NEXT_ICMPV6) {
+                    meta.border.local_port = meta.icmpv6.quoted_upper_layer[31:16];
+                } else if (meta.border.next_header == NEXT_TCP || meta.border.next_header == NEXT_UDP
+                           || meta.border.next_header == NEXT_SCTP || meta.border.next_header == NEXT_DCCP
+                           || meta.border.next_header == NEXT_UDP_LITE) {
+                    meta.border.remote_port = meta.icmpv6.quoted_upper_layer[63:48];
+                    meta.border.local_port = meta.icmpv6.quoted_upper_layer[47:32];
+                }
+            }
+        } else if (hdr.message.isValid() && !meta.fragmented
+                   && (hdr.message.type == ICMPV6_ECHO_REQUEST || hdr.message.type == ICMPV6_ECHO_REPLY)) {
+            meta.border.local_port = hdr.message.parameter[31:16];
+        } else if (hdr.tcp.isValid() && !meta.fragmented) {
+            of_tcp = true;
+            begins = hdr.tcp.start[23:16] & TCP_FLAGS_OF_BEGIN == TCP_SYN;
+        }
+        // What may come in parts goes one way as a whole: its ports have no part in the hash.
+        hashed = 0;
+        if (meta.border.next_header == NEXT_TCP || meta.border.next_header == NEXT_SCTP) {
+            hashed = meta.border.local_port ++ meta.border.remote_port;
+        }
+    }
+}
+
+control BorderFlows(in headers_t hdr, inout metadata_t meta) {
+    BorderSides() border_sides;
+    ChangeDestination() change_destination;
+    FlowOfBorder() flow_of_border;
+    ProviderChoice() provider_choice;
+    ProviderStates() provider_states;
+    Translations() translations;
+
+    @id(FLOW_HOLDERS_REGISTER_ID)
+    @name("flow_holders")
+    REGISTERS(bit<32>, bit<296>, FLOWS, holders);
+
+    @id(FLOW_SEEN_REGISTER_ID)
+    @name("flow_seen")
+    REGISTERS(bit<32>, bit<48>, FLOWS, seen);
+
+    @id(FLOW_STATES_REGISTER_ID)
+    @name("flow_states")
+    REGISTERS(bit<32>, bit<16>, FLOWS, states);
+
+    @id(FLOW_NEWS_METER_ID)
+    @name("flow_news_meter")
+    @brief("Digests of flows whose provider failed, by provider.")
+    METERS(bit<8>, PROVIDERS, news_meter);
+
+    apply {
+        border_sides.apply(hdr, meta);
+        bool is_error = false;
+        bool of_tcp = false;
+        bool begins = false;
+        bit<32> hashed = 0;
+        bit<8> home = 0;
+        bit<8> current = 0;
+        bit<32> slot = 0;
+        bit<296> flow = 0;
+        bool known = false;             // it holds its slot
+        bool free = false;              // it may have it
+        bit<48> quiet = 0;
+        bit<8> kept_provider = 0;
+        bit<4> stage = 0;
+        bool translated = false;        // it goes under another address than the inside's
+        bool told = false;              // that it is held
+        bool out_of_session = false;
+
+        if (!meta.settled && meta.border.way != BORDER_STAYS) {
+            change_destination.apply(hdr, meta);
+        }
+        // A host that speaks for itself, and what its edge sends for it, has the addresses that it wants.
+        if ((meta.border.way == BORDER_OUT && meta.shim6.kind != SHIM6_NONE)
+            || (meta.border.way == BORDER_IN && meta.session.number != 0)) {
+            meta.border.way = BORDER_STAYS;
+        }
+
+        if (!meta.settled && (meta.border.way == BORDER_OUT || meta.border.way == BORDER_IN)) {
+            flow_of_border.apply(hdr, meta, is_error, of_tcp, begins, hashed);
+            bit<32> ports = meta.border.local_port ++ meta.border.remote_port;
+            flow = meta.border.local ++ meta.border.remote ++ meta.border.next_header ++ ports;
+            HASH_OF_4(slot, (bit<32>)FLOWS, meta.border.local, meta.border.remote, meta.border.next_header, ports);
+            bit<296> holder;
+            bit<48> last;
+            bit<16> state;
+            holders.read(holder, slot);
+            seen.read(last, slot);
+            states.read(state, slot);
+            quiet = meta.arrived - last;
+            kept_provider = state[7:0];
+            stage = state[11:8];
+            known = last != 0 && holder == flow;
+            free = last == 0 || stage == FLOW_HEARD || quiet >= FLOW_KEEP_TIME
+                || (stage == FLOW_ANSWERED && quiet >= FLOW_ANSWER_TIME);
+            if (known) {
+                translated = state[12:12] == 1;
+                told = state[13:13] == 1;
+            }
+            out_of_session = known && translated && !begins && stage != FLOW_HEARD;
+            if (meta.session.number != 0 && meta.border.way == BORDER_OUT) {
+                if (out_of_session) {
+                    meta.session.number = 0;
+                } else {
+                    meta.border.way = BORDER_STAYS;
+                }
+            }
+        }
+
+        if (!meta.settled && (meta.border.way == BORDER_OUT || meta.border.way == BORDER_IN)) {
+            provider_choice.apply(meta, hashed, home, current);
+        }
+
+        if (!meta.settled && meta.border.way == BORDER_OUT) {
+            bool goes_on = of_tcp && !begins;
+            bool was_told = told;
+            told = false;
+            bit<8> by = current;
+            if (known && !begins) {
+                by = kept_provider;
+            } else if (goes_on) {
+                by = home;
+            }
+            if (by != current) {
+                bit<8> works;
+                provider_states.apply(by, works);
+                if (works != PROVIDER_WORKS) {
+                    meta.flow_news.provider_from = by;
+                    if (goes_on && works == PROVIDER_HELD) {
+                        drop(meta, DROP_FLOW_HELD);
+                        if (!was_told) {
+                            meta.flow_news.kind = FLOW_NEWS_HELD;
+                        }
+                        told = true;
+                    } else {
+                        if (goes_on || known) {
+                            meta.flow_news.kind = FLOW_NEWS_MOVED;
+                            meta.flow_news.provider_to = current;
+                        }
+                        by = current;
+                    }
+                }
+            }
+            meta.border.provider = by;
+            if (is_error) {
+                meta.flow_news.kind = FLOW_NEWS_NONE;
+            }
+            if (meta.flow_news.kind != FLOW_NEWS_NONE) {
+                colour_t colour;
+                METER(news_meter, meta.flow_news.provider_from, colour);
+                if (colour == COLOUR_RED) {
+                    meta.flow_news.kind = FLOW_NEWS_NONE;
+                }
+            }
+        }
+
+        if (!meta.settled && (meta.border.way == BORDER_OUT || meta.border.way == BORDER_HAIRPIN)) {
+            if (meta.border.provider == 0) {
+                refuse(meta, DROP_NO_PROVIDER, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
+            } else {
+                translations.apply(meta);
+            }
+            translated = meta.border.source.wanted;
+        }
+
+        bit<8> provider = meta.border.provider;
+        bool write = false;
+        if (provider == 0 || is_error) {
+            // Nothing to remember.
+        } else if (meta.border.way == BORDER_OUT) {
+            write = known || (free && (provider != home || (translated && meta.session.source_speaker == SPEAKER_EDGE)));
+            if (!known || stage == FLOW_HEARD) {
+                stage = FLOW_ANSWERED;
+            }
+        } else if (meta.border.way == BORDER_IN && !meta.settled) {
+            bool elsewhere = provider != home || provider != current;
+            write = known || (free && (elsewhere || (meta.border.destination.wanted && meta.session.destination_speaker == SPEAKER_EDGE)));
+            if (known && provider == kept_provider) {
+                if (stage == FLOW_ANSWERED) {
+                    stage = FLOW_KEPT;
+                }
+            } else if (known && stage == FLOW_KEPT && (quiet < FLOW_ANSWER_TIME || (of_tcp && !begins))) {
+                provider = kept_provider;       // nobody else moves it while it lives
+            } else {
+                stage = FLOW_HEARD;
+                translated = meta.border.destination.wanted;
+                told = false;
+            }
+            if (!write && elsewhere) {
+                drop(meta, DROP_FLOWS_FULL);    // its answer would leave under another address
+            }
+        }
+        if (write) {
+            bit<1> is_translated = 0;
+            bit<1> is_told = 0;
+            if (translated) {
+                is_translated = 1;
+            }
+            if (told) {
+                is_told = 1;
+            }
+            holders.write(slot, flow);
+            seen.write(slot, meta.arrived);
+            states.write(slot, 2w0 ++ is_told ++ is_translated ++ stage ++ provider);
+        }
+    }
+}
+
+#endif
