@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from border_site import BUCKETS, bucket_of, border_interfaces, entries, out_of
-from case import Case, number
+from border_site import BUCKETS, border_interfaces, bucket_of, entries, out_of
 from carriers import hop_less
+from case import Case, number
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import ICMPv6PacketTooBig, IPv6
 from scapy.packet import Packet, Raw
@@ -21,7 +21,9 @@ def tcp(source: str, destination: str, flags: str, sport: int, dport: int) -> Pa
 
 
 def borders() -> Case:
-    case = Case("borders", "A provider for each flow, its prefix for that of the inside, and back.", border_interfaces())
+    case = Case(
+        "borders", "A provider for each flow, its prefix for that of the inside, and back.", border_interfaces()
+    )
     homes = {each: 1 + each % 2 for each in range(BUCKETS)}
     for entry in entries(homes):
         parameters = ",".join(f"{name}:{number(value)}" for name, value in entry.parameters.items())

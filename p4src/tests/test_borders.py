@@ -17,9 +17,9 @@ from scapy.layers.inet6 import ICMPv6DestUnreach, ICMPv6EchoReply, ICMPv6EchoReq
 from scapy.packet import Packet, Raw
 from session_site import from_host
 from site_switch import value_of
-from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
 
 from small_site import DROP, FAR, IP_OF
+from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
 
 Make = Callable[..., BorderSwitch]
 HOST = IP_OF[1]
@@ -192,9 +192,11 @@ def test_a_half_open_connection_gives_way_at_once_and_an_answered_one_after_seco
 
 def same_slot(port: int) -> tuple[str, int]:
     """Another peer's flow to the host that has the slot of the far one's."""
+
     def slot(peer: str, its_port: int) -> int:
         ports = (80).to_bytes(2) + its_port.to_bytes(2)
         return zlib.crc32(octets(HOST) + octets(peer) + b"\x06" + ports) % FLOWS
+
     wanted = slot(FAR, port)
     return next(
         (peer, other)

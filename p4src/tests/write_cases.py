@@ -12,8 +12,8 @@ import random
 import sys
 from pathlib import Path
 
-import esp_cases
 import border_cases
+import esp_cases
 import locator_cases
 import mapped_cases
 import segment_cases
