@@ -1,12 +1,25 @@
 """`wayname lab`: lists labs, shows their plan, runs them."""
 
 import asyncio
+import math
+from typing import Any
 
 import click
 
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.plan import Plan, plan_lab
 from wayname_lab.show import MEDIA, run_lab
+
+
+class Seconds(click.FloatRange):
+    """A time that ends: neither inf, nor nan, which is neither too little nor too much."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number of seconds."""
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds; write one as in 30.", param, ctx)
+        return seconds
 
 
 @click.group("lab")
@@ -46,7 +59,7 @@ def show_plan(name: str) -> None:
 @click.option(
     "--in", "medium", type=click.Choice(sorted(MEDIA)), default="wires", help="Unix sockets, or Linux (root)."
 )
-@click.option("--seconds", type=click.FloatRange(min=1), help="End after so long; without it, Ctrl-C ends.")
+@click.option("--seconds", type=Seconds(min=1), help="End after so long; without it, Ctrl-C ends.")
 def run(name: str, medium: str, seconds: float | None) -> None:
     """Run the lab NAME (or a .toml file) with its traffic; the exit status says whether traffic flowed."""
     try:

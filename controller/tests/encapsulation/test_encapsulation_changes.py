@@ -156,7 +156,6 @@ def test_live_changes_survive_a_restart_of_the_switch(site: Site) -> None:
     ("kind", "values", "line"),
     [
         ("policy", {"name": "a", "segments": []}, "live: policy a.segments: has 0 addresses; write 1 to 36"),
-        ("policy", {"segments": ["fd00::1"]}, "live: policy None.name: is missing; write name = ..."),
         ("polcy", {"name": "a"}, "live: polcy: is not known; the kinds are namespace, trace, policy"),
         (
             "encapsulation",
@@ -167,6 +166,12 @@ def test_live_changes_survive_a_restart_of_the_switch(site: Site) -> None:
             "segment",
             {"sid": "fd00:9::1", "behaviour": "end.x", "via": "fe80::9%up"},
             "live: via: fe80::9 on VLAN 100 is no next hop that the controller watches; name one of a [[route]]",
+        ),
+        ("policy", {"segments": ["fd00::1"]}, "live: policy: name is missing; write name=... as well"),
+        ("table_route", {"prefix": "fd00::/8", "via": "lan"}, "live: table_route: table is missing; write table=..."),
+        *(
+            ("segment", {"sid": sid, "behaviour": "end"}, f"live: segment {sid}.sid: {sid} cannot be one node's")
+            for sid in ("::1", "::", "ff02::1", "fe80::1")
         ),
         ("trace", {"name": "t", "namespace": 1, "octets": 5}, "live: trace t.octets: is 5; write 4, 8, 12 ... 244"),
     ],
@@ -191,6 +196,10 @@ class TestState:
     @pytest.fixture
     def config(self) -> str:
         return '[controller]\nchanges = "edge.changes"\n' + SITE + CARRIED
+
+    def test_a_folder_that_is_not_there_is_told_at_the_start(self, config: str, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match="no file can be made there; make its folder"):
+            Changes.load(parse_config(config, folder=tmp_path / "missing"))
 
     def test_is_read_again(self, config: str, tmp_path: Path) -> None:
         changes = Changes.load(parse_config(config, folder=tmp_path))

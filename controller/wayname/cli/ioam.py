@@ -128,12 +128,21 @@ def delay(values: Mapping[str, Any] | None) -> str:
 
 def in_time(nanoseconds: float) -> str:
     """A time in a unit that fits."""
-    for unit, size in (("s", 1e9), ("ms", 1e6)):
-        if abs(nanoseconds) >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds / 1e3:.3g} us"
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        # What would be rounded to 1000 of the next smaller unit is 1 of this one.
+        if abs(nanoseconds) >= 0.9995 * size:
+            value = nanoseconds / size
+            return f"{_short(value, 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0)} {unit}"
+    return f"{_short(nanoseconds / 1e3, 1)} us"
 
 
 def queue(values: Mapping[str, Any] | None) -> str:
     """A queue: smoothed, and the longest it was."""
-    return "" if values is None else f"{values['smoothed']:.2g} ({values['most']})"
+    return "" if values is None else f"{_short(values['smoothed'], 1)} ({values['most']})"
+
+
+def _short(value: float, digits: int) -> str:
+    """A number without zeros that say nothing, and never in powers of ten."""
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from wayname.config.encapsulation.load import MOST, load_encapsulation, name_of
+from wayname.config.encapsulation.load import MOST, key_of, load_encapsulation, name_of
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.model import Config
 from wayname.config.reader import ConfigError, Table
@@ -34,6 +34,8 @@ class Changes:
         path = config.controller.changes
         if path is None:
             return cls(config)
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise ConfigError(f"{path}: no file can be made there; make its folder, or name another controller.changes")
         try:
             kept = json.loads(path.read_text("utf-8"))
         except FileNotFoundError:
@@ -69,6 +71,11 @@ class Changes:
 
     def put(self, kind: str, values: Mapping[str, Any]) -> Changes:
         """Add something, or replace what has its name."""
+        _check_kind(kind)
+        keys = ("table", "prefix") if kind == "table_route" else (key_of(kind),)
+        for key in keys:
+            if key not in values:
+                raise ConfigError(f"{LIVE}: {kind}: {key} is missing; write {key}=... as well")
         return self._with(kind, name_of(kind, values), dict(values))
 
     def remove(self, kind: str, name: str) -> Changes:

@@ -97,8 +97,12 @@ def name_of(kind: str, values: Mapping[str, Any]) -> str:
     """Return what tells a table from others of its kind, written in one way."""
     if kind == "table_route":
         return f"{values.get('table')} {_written(values.get('prefix'))}"
-    key = {"namespace": "id", "segment": "sid", "encapsulation": "prefix"}.get(kind, "name")
-    return _written(values.get(key))
+    return _written(values.get(key_of(kind)))
+
+
+def key_of(kind: str) -> str:
+    """Return the key that has the name of a table of this kind."""
+    return {"namespace": "id", "segment": "sid", "encapsulation": "prefix"}.get(kind, "name")
 
 
 def _written(value: object) -> str:
@@ -260,7 +264,8 @@ def _segment(table: Table, site: Site) -> Segment:
     text = sid if "/" in sid else f"{sid}/128"
     prefix = table.convert("sid", text, network, "write an address, or PREFIX/LENGTH for one with arguments")
     site.take(table, "sid", prefix, sid)
-    if prefix.is_multicast or prefix.is_link_local or prefix.prefixlen == 0:
+    nobody = prefix.is_multicast or prefix.is_link_local or prefix.is_loopback or prefix.is_unspecified
+    if nobody or prefix.prefixlen == 0:
         raise table.error("sid", f"{sid} cannot be one node's", "write an address that is routed to this node")
     own = next((each for each in site.config.interfaces if each.owns(prefix.network_address)), None)
     if own is not None:
