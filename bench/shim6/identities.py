@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Network
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
@@ -16,9 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from wayname.identity.generate import generate_cga, generate_hba, move_cga
 from wayname.identity.parameters import MODIFIER_OCTETS
-from wayname.shim6.context import Known, LocalHost, option_of
-from wayname.shim6.locators import tell
-from wayname.shim6.options import Locator, LocatorList, Option, Verification
+from wayname.shim6.context import LocalHost
+from wayname.shim6.locators import claim, tell
 
 PREFIXES = tuple(IPv6Network(f"2001:db8:{number:x}::/64") for number in range(1, 41))
 GENERATION = 1
@@ -65,8 +64,7 @@ def any_modifier(rng: random.Random, _tail: bytes, _sec: int) -> bytes:
 def unproved(prefixes: tuple[IPv6Network, ...], rng: random.Random) -> Identity:
     """Return a host with locators that nothing proves."""
     addresses = [prefix[rng.getrandbits(64)] for prefix in prefixes]
-    listed = LocatorList(GENERATION, tuple(Locator(one, Verification.CGA) for one in addresses))
-    return Identity(LocalHost(addresses[0], (listed,)))
+    return Identity(claim(addresses[0], addresses, GENERATION))
 
 
 def hash_based(prefixes: tuple[IPv6Network, ...], rng: random.Random, key: bytes | None = None) -> Identity:
@@ -86,9 +84,3 @@ def signed(prefixes: tuple[IPv6Network, ...], rng: random.Random, bits: int, own
     host = tell(ulid, parameters, [ulid, *others], GENERATION, key)
     signed_octets = bytes(20 + 16 * len(prefixes))
     return Identity(host, lambda: key.sign(signed_octets, PKCS1v15(), SHA1()))
-
-
-def trusting(_ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
-    """Believe every list of locators: the paper's `no security`."""
-    listed = option_of(options, LocatorList)
-    return Known(frozenset(one.address for one in listed.locators), listed) if listed else known

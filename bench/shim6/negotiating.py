@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from bench.figures import Bars, Panel
-from bench.shim6.identities import PREFIXES, Identity, hash_based, public_key, signed, trusting, unproved
+from bench.shim6.identities import PREFIXES, Identity, hash_based, public_key, signed, unproved
 from bench.shim6.report import Result, table
-from wayname.shim6.context import ContextName
+from wayname.shim6.context import ContextName, Known
 from wayname.shim6.endpoint import Endpoint, Learn
-from wayname.shim6.locators import learn
+from wayname.shim6.locators import believe, learn
+from wayname.shim6.options import Option
 from wayname.shim6.outputs import Ready, Send
 from wayname.wire.ipv6 import Packet
 
@@ -39,15 +40,20 @@ class Pair:
     learn: Learn
 
 
+def proved(name: ContextName, options: tuple[Option, ...], known: Known) -> Known:
+    """Check what a peer tells, as an edge does that is not told otherwise."""
+    return learn(name.peer, options, known)
+
+
 def pair_of(kind: str, locators: int, rng: random.Random) -> Pair:
     """Return two hosts of a kind with so many locators each."""
     ours, theirs = PREFIXES[:locators], PREFIXES[locators : 2 * locators]
     if kind == NONE:
-        return Pair(unproved(ours, rng), unproved(theirs, rng), trusting)
+        return Pair(unproved(ours, rng), unproved(theirs, rng), lambda _name, *told: believe(*told))
     if kind in KEYS:
-        return Pair(signed(ours, rng, KEYS[kind], "A"), signed(theirs, rng, KEYS[kind], "B"), learn)
+        return Pair(signed(ours, rng, KEYS[kind], "A"), signed(theirs, rng, KEYS[kind], "B"), proved)
     keys = (public_key(COMPATIBLE_BITS, "A"), public_key(COMPATIBLE_BITS, "B")) if kind == COMPATIBLE else (None, None)
-    return Pair(hash_based(ours, rng, keys[0]), hash_based(theirs, rng, keys[1]), learn)
+    return Pair(hash_based(ours, rng, keys[0]), hash_based(theirs, rng, keys[1]), proved)
 
 
 def negotiate(pair: Pair, rng: random.Random, in_advance: bool) -> float:

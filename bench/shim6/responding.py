@@ -46,7 +46,7 @@ class Server:
     def __init__(self, rng: random.Random) -> None:
         self.host = signed(PREFIXES[:2], rng, KEY_BITS, "server").host
         self.now = 1000.0
-        self.endpoint = Endpoint(rng, learn)
+        self.endpoint = Endpoint(rng, lambda name, options, known: learn(name.peer, options, known))
         self.endpoint.serve(self.host, self.now)
 
     def take(self, octets: bytes) -> tuple[list[bytes], float]:

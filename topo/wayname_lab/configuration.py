@@ -55,6 +55,8 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
             lines.append(f"bytes = {shim6.wishes.bytes}")
         if shim6.wishes.hold is not None:
             lines.append(f"hold = {str(shim6.wishes.hold).lower()}")
+        if not shim6.wishes.is_secure:
+            lines.append('security = "none"')
         for address, parameters in shim6.hosts:
             lines += ["", "[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.hex()}"']
     return "\n".join([*lines, "", router.configuration])

@@ -200,7 +200,7 @@ def _flow(section: _Section, hosts: set[str]) -> Flow:
 
 def _shim6(root: _Section, hosts: list[Host]) -> Shim6:
     section = _Section("[shim6]", root.get("shim6", dict))
-    section.allow("send_timeout", "bytes", "hold")
+    section.allow("send_timeout", "bytes", "hold", "security")
     octets = section.get("bytes", int, 0)
     if octets < 0:
         raise section.wrong("bytes", "give a number of bytes, or 0 for never")
@@ -208,10 +208,14 @@ def _shim6(root: _Section, hosts: list[Host]) -> Shim6:
         if host.autoconfigure:
             raise _Wrong(f"[host.{host.name}] autoconfigure: with [shim6] hosts have addresses that prove each other")
     hold = section.get("hold", bool, True)
+    security = section.get("security", str, "proved")
+    if security not in ("proved", "none"):
+        raise section.wrong("security", "proved or none")
     return Shim6(
         section.scaled("send_timeout", TIMES),
         octets if "bytes" in section.values else None,
         hold if "hold" in section.values else None,
+        is_secure=security == "proved",
     )
 
 

@@ -66,6 +66,7 @@ class Shim6:
     send_timeout: int | None = None  # nanoseconds; None: as the controller has it
     bytes: int | None = None  # after which a session begins
     hold: bool | None = None  # whether what is not answered is sent again by the new path
+    is_secure: bool = True  # whether locators must be proved
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class Desk:
             random.Random(seed),
             self.remembered,
             lambda host, now: self.served.update({host.ulid: host}),
+            lambda prefixes, now: None,
         )
         self.manager.start(self.now)
         self.settle()

@@ -40,7 +40,7 @@ class Elsewhere:
         self.rig = rig
         self.routers = Host(rig, 4, 100, "02:00:00:00:00:99", "2001:db8:100::1", "2001:db8:100::9")
         self.host = member("b", SITE_B)
-        self.endpoint = Endpoint(random.Random(5), learn)
+        self.endpoint = Endpoint(random.Random(5), lambda name, options, known: learn(name.peer, options, known))
         self.endpoint.serve(self.host, rig.now)
         self.seen = 0
 

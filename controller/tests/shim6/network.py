@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 from wayname.shim6.context import ContextName, Known, LocalHost, option_of
-from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint, Learn
+from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
 from wayname.shim6.messages import MessageType
 from wayname.shim6.options import Locator, LocatorList, Option
 from wayname.shim6.outputs import Output, Send
@@ -25,6 +25,10 @@ def trusting(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Kn
     """Believe every list of locators without any proof."""
     listed = option_of(options, LocatorList)
     return Known(frozenset(one.address for one in listed.locators), listed) if listed else known
+
+
+# What options prove of an identity's locators, added to what is known of them.
+Prove = Callable[[IPv6Address, tuple[Option, ...], Known], Known]
 
 
 def host(*locators: IPv6Address, ulid: IPv6Address | None = None, generation: int = 1) -> LocalHost:
@@ -53,7 +57,7 @@ class Network:
     def __init__(
         self,
         seed: int = 1,
-        learn: Learn = trusting,
+        learn: Prove = trusting,
         hosts: tuple[LocalHost, LocalHost] = (host(A1, A2), host(B1, B2)),
     ) -> None:
         self.now = 1000.0
@@ -62,7 +66,7 @@ class Network:
         self.under_way: list[tuple[float, Packet]] = []
 
     def _side(self, letter: str, seed: int, served: LocalHost) -> Side:
-        endpoint = Endpoint(random.Random(seed), self._learn)
+        endpoint = Endpoint(random.Random(seed), lambda name, *told: self._learn(name.peer, *told))
         endpoint.serve(served, self.now)
         return Side(letter, endpoint, served)
 

@@ -6,12 +6,13 @@ from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.checks import between, one_of
 from wayname.config.reader import Table
-from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, SEND_TIMEOUT, ProvableHost, Shim6, Shim6Mode
+from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, SEND_TIMEOUT, ProvableHost, Security, Shim6, Shim6Mode
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.parameters import Parameters
 
 MOST_TIMEOUT = 4000  # microseconds in 32 bits
 MOST_PREFIXES = 4
+MOST_SEC = 7  # three bits of an address (RFC 3972, section 3)
 
 
 def read_shim6(root: Table) -> tuple[Shim6, ...]:
@@ -30,6 +31,12 @@ def read_shim6(root: Table) -> tuple[Shim6, ...]:
             raise table.error(
                 "keepalive", f"is {keepalive:g}", f"write less than send_timeout, which is {send_timeout:g}"
             )
+        security = Security(table.take("security", str, Security.PROVED.value, one_of(*Security)))
+        least_sec = table.take("least_sec", int, 0, between(0, MOST_SEC))
+        if least_sec and security is Security.NONE:
+            raise table.error(
+                "least_sec", f"is {least_sec}, and nothing is proved", 'leave it out, or security = "none"'
+            )
         found.append(
             Shim6(
                 prefixes,
@@ -39,12 +46,14 @@ def read_shim6(root: Table) -> tuple[Shim6, ...]:
                 bytes=table.take("bytes", int, 2048, between(0, 2**32 - 1)),
                 seconds=table.take("seconds", float, 60.0, between(0, MOST_TIMEOUT)),
                 hold=table.take("hold", bool, True),
+                security=security,
+                least_sec=least_sec,
                 server=table.take("server", bool, False),
                 most=table.take("most", int, 100_000, between(1, 131_071)),
                 idle=table.take("idle", float, 600.0, between(1, 86_400)),
                 verify_every=table.take("verify_every", float, None, between(0.01, MOST_TIMEOUT)),
                 return_after=table.take("return_after", float, None, between(0, MOST_TIMEOUT)),
-                hosts=_hosts(table, prefixes),
+                hosts=_hosts(table, prefixes, security),
             )
         )
         table.close()
@@ -67,7 +76,7 @@ def _prefixes(table: Table, others: list[Shim6]) -> tuple[IPv6Network, ...]:
     return tuple(prefixes)
 
 
-def _hosts(table: Table, prefixes: tuple[IPv6Network, ...]) -> tuple[ProvableHost, ...]:
+def _hosts(table: Table, prefixes: tuple[IPv6Network, ...], security: Security) -> tuple[ProvableHost, ...]:
     hosts: list[ProvableHost] = []
     for each in table.tables("host"):
         address = each.parse("address", IPv6Address, "write the host's address")
@@ -75,6 +84,10 @@ def _hosts(table: Table, prefixes: tuple[IPv6Network, ...]) -> tuple[ProvableHos
             raise each.error("address", f"{address} is in none of prefixes", "give the host an address in one of them")
         if any(host.address == address for host in hosts):
             raise each.error("address", f"{address} is there twice", "give every host once")
+        if security is Security.NONE and not each.has("parameters"):
+            each.close()
+            hosts.append(ProvableHost(address, None))
+            continue
         octets = each.parse("parameters", bytes.fromhex, "write the CGA parameters in hexadecimal digits")
         try:
             parameters = Parameters.decode(octets)

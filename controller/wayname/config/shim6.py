@@ -20,12 +20,19 @@ class Shim6Mode(StrEnum):
     VERIFY = "verify"
 
 
+class Security(StrEnum):
+    """Whether locators must be proved."""
+
+    PROVED = "proved"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class ProvableHost:
-    """A host whose address is in a hash-based set, and what proves it."""
+    """A host whose address is in a hash-based set, and what proves it; nothing does without security."""
 
     address: IPv6Address
-    parameters: Parameters
+    parameters: Parameters | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,9 @@ class Shim6:
     bytes: int = 2048
     seconds: float = 60.0
     hold: bool = True
+    # Without security whoever claims a locator is believed; a peer whose address claims less Sec than this is not.
+    security: Security = Security.PROVED
+    least_sec: int = 0
     # A server lets its clients begin; how many contexts there may be; how long one may be without a packet.
     server: bool = False
     most: int = 100_000

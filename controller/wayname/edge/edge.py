@@ -99,7 +99,15 @@ class Edge:
         self.identities: HostIdentities | None = None
         if config.identities and key:
             self.identities = HostIdentities(
-                config, config.identities, key, links, outputs, rng, remembered, self.sessions.serve
+                config,
+                config.identities,
+                key,
+                links,
+                outputs,
+                rng,
+                remembered or {},
+                self.sessions.serve,
+                self.sessions.deprecate,
             )
 
     @property

@@ -46,8 +46,8 @@ BEFORE_SHIM6 = ipv6.EXTENSIONS - {ipv6.SHIM6}
 UNRECOGNISED_NEXT_HEADER = 1
 POINTER_OCTETS = 4
 
-# What a message's options prove of an identity's locators, added to what is known of them: `locators.learn`.
-Learn = Callable[[IPv6Address, tuple[Option, ...], Known], Known]
+# What a message's options prove of the locators of a context's peer, added to what is known of them.
+Learn = Callable[[ContextName, tuple[Option, ...], Known], Known]
 
 
 class Endpoint:
@@ -228,7 +228,7 @@ class Endpoint:
         message, known = arrival.message, context.known
         if isinstance(message, UpdateRequest):
             # A request that proves nothing is not even a sign of life.
-            known = self._learn(context.name.peer, message.options, known)
+            known = self._learn(context.name, message.options, known)
         if self._machine.fire(context, Trigger.USE, arrival, now):
             self._process(context, arrival, known)
 
@@ -290,7 +290,7 @@ class Endpoint:
         The message must come from one of them, or from the identity itself, which may be about to be given up.
         """
         known = context.known if context is not None and context.state in USABLE else Known(frozenset({name.peer}))
-        known = self._learn(name.peer, message.options, known)
+        known = self._learn(name, message.options, known)
         if pair.peer not in known.locators | {name.peer}:
             raise ProofError(f"nothing proves that {name.peer} is at {pair.peer}")
         return known

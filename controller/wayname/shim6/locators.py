@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from ipaddress import IPv6Address
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -74,6 +75,27 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
     silence = option_of(options, KeepaliveTimeout)
     keepalive_timeout = silence.seconds if silence is not None else known.keepalive_timeout
     return Known(locators, listed, preferences, parameters, keepalive_timeout)
+
+
+def believe(options: tuple[Option, ...], known: Known) -> Known:
+    """Take a peer's list of locators at its word, whatever it is proved by: there is no security."""
+    listed = option_of(options, LocatorList)
+    if listed is not None:
+        known = Known(frozenset(one.address for one in listed.locators), listed, None, None, known.keepalive_timeout)
+    asked = option_of(options, LocatorPreferences)
+    if asked is not None:
+        _check_preferences(asked, known.listed)
+    silence = option_of(options, KeepaliveTimeout)
+    return replace(
+        known,
+        preferences=asked or known.preferences,
+        keepalive_timeout=silence.seconds if silence is not None else known.keepalive_timeout,
+    )
+
+
+def claim(ulid: IPv6Address, locators: Sequence[IPv6Address], generation: int) -> LocalHost:
+    """Make the list of a host's locators without anything that proves them."""
+    return LocalHost(ulid, (LocatorList(generation, tuple(Locator(one, Verification.CGA) for one in locators)),))
 
 
 def tell(

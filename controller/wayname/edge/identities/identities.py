@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
@@ -47,12 +47,14 @@ class HostIdentities:
         rng: random.Random,
         remembered: Mapping[str, Json],
         serve: Callable[[LocalHost, float], None],
+        deprecate: Callable[[Iterable[IPv6Network], float], None],
     ) -> None:
         self.config = identities
         self._links = links
         self._outputs = outputs
         # Who is told of a host that is new, or has other locators.
         self.serve = serve
+        self._deprecate = deprecate
         self._announcements = Announcements(key, outputs, self._serve, self._note)
         self._reachability = Reachability(config, outputs)
         self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
@@ -74,6 +76,7 @@ class HostIdentities:
             self._reachability.take(link.name, self.prefixes.learned(link))
         for identity in list(self.book):
             self._changed(identity, now)
+        self._deprecate(self.prefixes.deprecated(), now)
 
     def stop(self) -> None:
         """The switch is away."""
@@ -181,6 +184,7 @@ class HostIdentities:
         for identity in list(self.book):
             if identity.link == link.name:
                 self._changed(identity, now)
+        self._deprecate(self.prefixes.deprecated(), now)
 
     def _link_of(self, identity: Identity) -> HostLink:
         return next(link for link in self.config.links if link.name == identity.link)

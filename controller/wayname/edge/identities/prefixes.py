@@ -9,7 +9,7 @@ itself. What is configured no advertisement changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 from math import inf
@@ -81,6 +81,11 @@ class Prefixes:
     def learned(self, link: HostLink) -> list[Learned]:
         """Return what providers advertise."""
         return list(self._learned[link.name].values())
+
+    def deprecated(self) -> Iterator[IPv6Network]:
+        """Yield the prefixes that should serve for nothing new."""
+        for learned in self._learned.values():
+            yield from (each.network for each in learned.values() if each.preferred == 0)
 
     def start(self, now: float) -> None:
         """The switch is there: ask the providers' routers, and the first time take what was known to hold on."""

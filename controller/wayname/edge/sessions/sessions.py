@@ -7,14 +7,14 @@ itself. This is between them: what the endpoint says becomes entries, what the s
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
 from wayname.config.model import Config
-from wayname.config.shim6 import Shim6, Shim6Mode
+from wayname.config.shim6 import Security, Shim6, Shim6Mode
 from wayname.edge.boundary import Json, PairActive, SessionNews, Severity
 from wayname.edge.links import Arrival
 from wayname.edge.outputs import Outputs
@@ -33,10 +33,11 @@ from wayname.identity.errors import ProofError
 from wayname.reap.keepalives import keepalive_interval, tell_send_timeout
 from wayname.reap.order import LocatorState, usable_pairs
 from wayname.shim6 import outputs as shim6
-from wayname.shim6.context import Context, ContextName, LocalHost, Pair
+from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair
 from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
-from wayname.shim6.locators import learn
+from wayname.shim6.locators import believe, learn
+from wayname.shim6.options import Option
 from wayname.shim6.payload import PayloadHeader, is_payload
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
@@ -60,7 +61,7 @@ class Sessions:
         self._config = config
         self._ways_out = ways_out
         self._outputs = outputs
-        self._endpoint = Endpoint(rng, learn)
+        self._endpoint = Endpoint(rng, self._learn)
         self._numbers = numbers
         self._inspection = Inspection()
         self._complaints = Complaints(outputs)
@@ -71,6 +72,7 @@ class Sessions:
         tables = SessionTables(providers.table_of, outputs.desired)
         self._movements = Movements(self._sessions, ways_out, tables, outputs, self._complaints, rng, self._write_down)
         self._unfinished: list[ContextName] = []
+        self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
         want_prefixes(config, providers, outputs.desired)
         for rules in config.shim6:
@@ -89,6 +91,7 @@ class Sessions:
         """The switch is there; the first time, go on with what an earlier controller left."""
         if not self._began:
             self._began = True
+            self._warn(now)
             for host in self._hosts.values():
                 self._endpoint.serve(host, now)
             for name, session in list(self._sessions.items()):
@@ -108,12 +111,16 @@ class Sessions:
             return
         host = self._hosts[host.ulid] = tell_send_timeout(host, rules.send_timeout)
         self._endpoint.serve(host, now)
-        for name, session in self._sessions.items():
-            context = self._endpoint.contexts.named(name)
-            if name.local == host.ulid and context is not None and self._began:
-                self._set_paths(session, context)
-                self._movements.begin(session, now)
-                self._movements.want(session)
+        self._paths_changed(host.ulid, now)
+        self._take(now)
+
+    def deprecate(self, prefixes: Iterable[IPv6Network], now: float) -> None:
+        """Use locators in these prefixes only where there is nothing better, and all others as before."""
+        if self._deprecated == (deprecated := frozenset(prefixes)):
+            return
+        self._deprecated = deprecated
+        for host in list(self._hosts.values()):
+            self._paths_changed(host.ulid, now)
         self._take(now)
 
     def packet(self, packet: Packet, now: float) -> None:
@@ -339,10 +346,23 @@ class Sessions:
         self._movements.begin(session, now)
         self._movements.want(session)
 
+    def _paths_changed(self, host: IPv6Address, now: float) -> None:
+        """The locators of a host are others, or for other uses."""
+        for name, session in self._sessions.items():
+            context = self._endpoint.contexts.named(name)
+            if name.local == host and context is not None and self._began:
+                self._set_paths(session, context)
+                self._movements.begin(session, now)
+                self._movements.want(session)
+
+    def _state(self, locator: IPv6Address) -> LocatorState:
+        deprecated = any(locator in prefix for prefix in self._deprecated)
+        return LocatorState.DEPRECATED if deprecated else LocatorState.PREFERRED
+
     def _set_paths(self, session: Session, context: Context) -> None:
         """Have a path for each pair of locators; a new session begins where its set-up showed the peer to be."""
         host = self._hosts[session.name.local]
-        local = dict.fromkeys(host.locators, LocatorState.PREFERRED)
+        local = {locator: self._state(locator) for locator in host.locators}
         pairs = usable_pairs(local, context.known, Pair(*session.name[:2]))
         session.set_pairs(pairs, session.paths.get(session.path, context.exchange))
 
@@ -361,6 +381,20 @@ class Sessions:
         self._outputs.remember(memory.context_key(name), None)
         why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
         self._outputs.event(now, "session.failed", name.local, f"{words(name)}: no session, {why}")
+
+    def _learn(self, name: ContextName, options: tuple[Option, ...], known: Known) -> Known:
+        """Return what is known of a peer's locators, with what options prove of them."""
+        rules = self._rules(name.local)
+        if rules is not None and rules.security is Security.NONE:
+            return believe(options, known)
+        return learn(name.peer, options, known, rules.least_sec if rules is not None else 0)
+
+    def _warn(self, now: float) -> None:
+        for rules in self._config.shim6:
+            if rules.security is Security.NONE:
+                hosts = " and ".join(map(str, rules.prefixes))
+                text = f'hosts of {hosts} have security = "none": whoever claims to be a peer gets its packets'
+                self._outputs.event(now, "shim6.insecure", rules.prefixes[0], text, Severity.WARNING)
 
     def _write_down(self, session: Session) -> None:
         context = self._endpoint.contexts.named(session.name)
