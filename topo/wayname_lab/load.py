@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from wayname_lab.model import Flow, FlowKind, Host, Lab, Link, Quality, Router, Shim6
+from wayname.hip.esp.suites import SuiteId
+from wayname_lab.model import Flow, FlowKind, Hip, Host, Lab, Link, Quality, Router, Shim6
 
 LABS = Path(__file__).resolve().parent.parent / "labs"
 DEFAULT_VLAN = 10
@@ -129,7 +130,7 @@ def _words(kind: type) -> str:
 
 
 def _lab(root: _Section, name: str) -> Lab:
-    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6")
+    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6", "hip")
     routers = [_router(section, router, True) for router, section in root.tables("edge")]
     routers += [_router(section, router, False) for router, section in root.tables("provider")]
     if not any(router.is_edge for router in routers):
@@ -148,7 +149,10 @@ def _lab(root: _Section, name: str) -> Lab:
             raise section.wrong("between", "there is another link between these two; one is enough")
     flows = [_flow(section, {host.name for host in hosts}) for section in root.list("flow")]
     shim6 = _shim6(root, hosts) if "shim6" in root.values else None
-    return Lab(name, root.get("title", str), tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6)
+    hip = _hip(root, hosts) if "hip" in root.values else None
+    if shim6 is not None and hip is not None:
+        raise _Wrong("[hip]: hosts either speak HIP or have edges that speak Shim6 for them; leave one of the two out")
+    return Lab(name, root.get("title", str), tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6, hip)
 
 
 def _router(section: _Section, name: str, is_edge: bool) -> Router:
@@ -217,6 +221,19 @@ def _shim6(root: _Section, hosts: list[Host]) -> Shim6:
         hold if "hold" in section.values else None,
         is_secure=security == "proved",
     )
+
+
+def _hip(root: _Section, hosts: list[Host]) -> Hip:
+    section = _Section("[hip]", root.get("hip", dict))
+    section.allow("suite")
+    for host in hosts:
+        if host.autoconfigure:
+            raise _Wrong(f"[host.{host.name}] autoconfigure: with [hip] hosts know their locators; leave it out")
+    suite = section.get("suite", str, SuiteId.AES_128_CBC_HMAC_SHA_256.name.lower())
+    suites = {number.name.lower(): number for number in SuiteId}
+    if suite not in suites:
+        raise section.wrong("suite", f"give one of {', '.join(suites)}")
+    return Hip(suites[suite])
 
 
 def _quality(section: _Section) -> Quality:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from wayname.hip.esp.suites import SuiteId
+
 FlowKind = Literal["tcp", "udp", "ping"]
 
 
@@ -70,6 +72,13 @@ class Shim6:
 
 
 @dataclass(frozen=True, slots=True)
+class Hip:
+    """Hosts speak HIP themselves: sites have a prefix from each provider, hosts a locator in each, and one HIT."""
+
+    suite: SuiteId = SuiteId.AES_128_CBC_HMAC_SHA_256
+
+
+@dataclass(frozen=True, slots=True)
 class Lab:
     """A lab as its file describes it."""
 
@@ -80,6 +89,12 @@ class Lab:
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]
     shim6: Shim6 | None = None
+    hip: Hip | None = None
+
+    @property
+    def is_multihomed(self) -> bool:
+        """Whether sites have their prefixes from their providers."""
+        return self.shim6 is not None or self.hip is not None
 
     @property
     def edges(self) -> tuple[Router, ...]:

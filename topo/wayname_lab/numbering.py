@@ -1,6 +1,6 @@
 """Prefixes of sites and providers.
 
-2001:db8:SITE::/48                 of a site, unless its lab speaks Shim6
+2001:db8:SITE::/48                 of a site, unless its lab speaks Shim6 or HIP
 2001:db8:PROVIDER:SITE...::/48     PROVIDER and two digits of SITE in one group: what a provider gave to a site
 2001:db8:PROVIDER00::/40           all that a provider gives
 """
@@ -26,7 +26,7 @@ class Numbering:
 
     def providers_of(self, edge: str) -> list[str]:
         """Return the providers that give a site its prefixes, the first link first; none if it has its own."""
-        if self._lab.shim6 is None:
+        if not self._lab.is_multihomed:
             return []
         ends = [{link.a, link.b} for link in self._lab.links]
         return [name for pair in ends if edge in pair for name in pair - {edge} if name in self._providers]

@@ -16,7 +16,9 @@ from collections import deque
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
+from wayname.hip.esp.suites import SuiteId
 from wayname.shim6.payload import OCTETS as PAYLOAD_HEADER_OCTETS
+from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.identities import provable_address
 from wayname_lab.model import Host, Lab, Link, Quality, Shim6
 from wayname_lab.numbering import Numbering
@@ -92,6 +94,15 @@ class RouterPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedHip:
+    """Where a host is whose address is its HIT, and where its peers are, by their HITs."""
+
+    locators: tuple[IPv6Address, ...]
+    peers: dict[IPv6Address, tuple[IPv6Address, ...]]
+    suite: SuiteId
+
+
+@dataclass(frozen=True, slots=True)
 class HostPlan:
     """Everything that a host is configured with."""
 
@@ -104,6 +115,7 @@ class HostPlan:
     gateway: IPv6Address
     autoconfigure: bool
     mtu: int
+    hip: PlannedHip | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +139,9 @@ def plan_lab(lab: Lab) -> Plan:
         ports = tuple(PlannedPort(number, *what) for number, what in enumerate(attached, 1))
         vlans = sorted({host.vlan for host in hosts})
         interfaces = [
-            PlannedInterface(vlan, f"site{vlan}", _routers_on(numbering.subnets(router.name, vlan)), lab.shim6 is None)
+            PlannedInterface(
+                vlan, f"site{vlan}", _routers_on(numbering.subnets(router.name, vlan)), not lab.is_multihomed
+            )
             for vlan in vlans
         ]
         for number, link in ends:
@@ -187,10 +201,26 @@ def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterP
     if lab.shim6 is not None:
         address, _ = provable_address(host.name, subnets)
     gateway = subnets[0][1]
+    hip = None
+    if lab.hip is not None:
+        hip = PlannedHip(_locators(lab, host, numbering), _peers(lab, host, numbering), lab.hip.suite)
+        address = identity_of_host(host.name).hit
     port = routers[host.edge].port_to(host.name).number
-    interface = IPv6Interface((address, subnets[0].prefixlen))
+    interface = IPv6Interface((address, subnets[0].prefixlen if hip is None else 128))
     mtu = MTU if lab.shim6 is None else MTU - PAYLOAD_HEADER_OCTETS
-    return HostPlan(host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure, mtu)
+    return HostPlan(host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure, mtu, hip)
+
+
+def _locators(lab: Lab, host: Host, numbering: Numbering) -> tuple[IPv6Address, ...]:
+    """Return an address in each of the prefixes of a host's VLAN."""
+    number = [other.name for other in lab.hosts if other.edge == host.edge].index(host.name) + 11
+    subnets = numbering.subnets(host.edge, host.vlan)
+    return tuple(IPv6Address(f"{subnet.network_address}{number}") for subnet in subnets)
+
+
+def _peers(lab: Lab, host: Host, numbering: Numbering) -> dict[IPv6Address, tuple[IPv6Address, ...]]:
+    others = [other for other in lab.hosts if other != host]
+    return {identity_of_host(other.name).hit: _locators(lab, other, numbering) for other in others}
 
 
 def _neighbours(lab: Lab, router: str) -> dict[str, IPv6Address]:
@@ -206,7 +236,7 @@ def _routes(lab: Lab, router: str, is_edge: bool, numbering: Numbering) -> tuple
     providers = {provider.name for provider in lab.providers}
     neighbours = _neighbours(lab, router)
     towards_providers = tuple(address for name, address in neighbours.items() if name in providers)
-    if lab.shim6 is not None and not is_edge:
+    if lab.is_multihomed and not is_edge:
         return _routes_of_provider(lab, router, neighbours, numbering)
     routes = []
     if is_edge:

@@ -6,6 +6,8 @@ from typing import Any
 
 from wayname_host import Host
 
+from wayname_lab.hip.host import HipHost
+from wayname_lab.hip.make import make_hip_host
 from wayname_lab.plan import HostPlan
 from wayname_lab.virtual.clock import Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
@@ -21,11 +23,7 @@ class VirtualHost:
         self._clock = clock
         self._link = link
         self._take = take
-        if plan.autoconfigure:
-            self._host = Host(mac=plan.mac, seed=seed)
-        else:
-            addresses, gateway = [str(plan.address)], str(plan.gateway)
-            self._host = Host(mac=plan.mac, addresses=addresses, gateway=gateway, mtu=plan.mtu, seed=seed)
+        self._host = _stack(plan, seed)
         self._wake = Alarm(clock, self._poll)
         link.connect(plan.name, self._receive)
         self._poll()
@@ -46,3 +44,11 @@ class VirtualHost:
         for event in self._host.events():
             self._take(self.plan.name, json.loads(event))
         self._wake.set(self._host.next_wake(self._clock.now))
+
+
+def _stack(plan: HostPlan, seed: int) -> Host | HipHost:
+    if plan.hip is not None:
+        return make_hip_host(plan, plan.hip, seed)
+    if plan.autoconfigure:
+        return Host(mac=plan.mac, seed=seed)
+    return Host(mac=plan.mac, addresses=[str(plan.address)], gateway=str(plan.gateway), mtu=plan.mtu, seed=seed)

@@ -48,14 +48,14 @@ def test_hits_inside_locators_outside() -> None:
     assert (wire.hop_limit, wire.traffic_class, wire.flow_label) == (61, 0xB8, 0xABCDE)
     assert wire.payload[:4] == SPI_B.to_bytes(4)
     assert b"wayname" not in wire.payload
-    assert b.unwrap(replace(wire, hop_limit=58)) == replace(datagram(), hop_limit=58)
+    assert b.unwrap(replace(wire, hop_limit=58)).packet == replace(datagram(), hop_limit=58)
 
 
 def test_both_directions() -> None:
     a, b = peers()
     wire = b.wrap(datagram(HIT_B, HIT_A))
     assert wire is not None and wire.payload[:4] == SPI_A.to_bytes(4)
-    assert a.unwrap(wire) == datagram(HIT_B, HIT_A)
+    assert a.unwrap(wire).packet == datagram(HIT_B, HIT_A)
 
 
 def test_locators_are_of_no_meaning_to_the_receiver() -> None:
@@ -63,7 +63,7 @@ def test_locators_are_of_no_meaning_to_the_receiver() -> None:
     wire = a.wrap(datagram())
     assert wire is not None
     moved = replace(wire, source=IPv6Address("2001:db8:7::7"), destination=IPv6Address("2001:db8:8::8"))
-    assert b.unwrap(moved) == datagram()
+    assert b.unwrap(moved).packet == datagram()
 
 
 def test_a_peer_moves() -> None:
@@ -73,7 +73,7 @@ def test_a_peer_moves() -> None:
     peer.source, peer.destination = IPv6Address("2001:db8:7::7"), IPv6Address("2001:db8:8::8")
     wire = a.wrap(datagram())
     assert wire is not None and (wire.source, wire.destination) == (peer.source, peer.destination)
-    assert b.unwrap(wire) == datagram()
+    assert b.unwrap(wire).packet == datagram()
 
 
 def test_without_association_nothing_leaves() -> None:
@@ -105,7 +105,7 @@ def test_in_a_rekey_both_spis_are_taken() -> None:
     to_a.outgoing = Outgoing(0x3000, GCM, keys, rng.randbytes)
     after = a.wrap(datagram())
     assert after is not None
-    assert [b.unwrap(wire) for wire in (after, before)] == [datagram()] * 2
+    assert [b.unwrap(wire).packet for wire in (after, before)] == [datagram()] * 2
     b.refuse(SPI_B)
     with pytest.raises(Rejected, match="spi_unknown"):
         b.unwrap(late)
@@ -126,3 +126,11 @@ def test_a_forgotten_peer_is_not_heard() -> None:
     b.forget(HIT_B, HIT_A)
     with pytest.raises(Rejected, match="spi_unknown"):
         b.unwrap(wire)
+
+
+def test_the_newest_packet_is_told_from_stragglers() -> None:
+    a, b = peers()
+    wires = [a.wrap(datagram()) for _ in range(3)]
+    opened = [b.unwrap(wire) for wire in (wires[0], wires[2], wires[1]) if wire is not None]
+    assert [one.is_newest for one in opened] == [True, True, False]
+    assert {one.spi for one in opened} == {SPI_B}

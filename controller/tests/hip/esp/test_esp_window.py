@@ -53,7 +53,7 @@ def test_a_stream_crosses_the_turn_of_the_lower_half() -> None:
     sealed = [(number, outgoing.seal(Content(17, bytes([number])))) for number in range(40)]
     rng.shuffle(sealed)
     for number, packet in sealed:
-        assert incoming.open(packet) == Content(17, bytes([number]))
+        assert incoming.open(packet).payload == bytes([number])
     for _, packet in sealed:
         with pytest.raises(Rejected) as rejected:
             incoming.open(packet)

@@ -24,6 +24,7 @@ class Content:
 
     next_header: int
     payload: bytes
+    is_newest: bool = True  # nothing that was sent later came before
 
 
 class Outgoing:
@@ -65,9 +66,10 @@ class Incoming:
         if not self._window.is_fresh(number):
             raise Rejected(Why.REPLAYED)
         plain = self._protection.unseal(self.spi, number, sealed)
+        is_newest = number > self._window.highest
         self._window.take(number)
         padding, next_header = plain[-2], plain[-1]
         payload = plain[: -TRAILER - padding]
         if padding + TRAILER > len(plain) or plain[len(payload) : -TRAILER] != bytes(range(1, padding + 1)):
             raise Rejected(Why.PADDING)
-        return Content(next_header, payload)
+        return Content(next_header, payload, is_newest)

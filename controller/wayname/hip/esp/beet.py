@@ -4,7 +4,7 @@ Hop limit, traffic class and flow label are those of the packet, both ways. Wher
 from is of no meaning: who can seal is the peer.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
 
 from wayname.hip.esp.associations import HEADER, Content, Incoming, Outgoing
@@ -12,6 +12,15 @@ from wayname.hip.esp.errors import Rejected, Why
 from wayname.wire.ipv6 import Packet
 
 ESP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A packet as the host sees it, and what the one on the wire said beside."""
+
+    packet: Packet
+    spi: int
+    is_newest: bool
 
 
 class Peer:
@@ -70,8 +79,8 @@ class Beet:
         peer = self._peers.get((packet.source, packet.destination))
         return None if peer is None or peer.outgoing is None else peer.wrap(packet, peer.outgoing)
 
-    def unwrap(self, packet: Packet) -> Packet:
-        """Return an ESP packet of the wire as the host sees it."""
+    def unwrap(self, packet: Packet) -> Opened:
+        """Open an ESP packet of the wire."""
         if len(packet.payload) < HEADER:
             raise Rejected(Why.SHORT)
         held = self._incoming.get(int.from_bytes(packet.payload[:4]))
@@ -79,10 +88,11 @@ class Beet:
             raise Rejected(Why.SPI_UNKNOWN)
         peer, incoming = held
         content = incoming.open(packet.payload)
-        return replace(
+        inside = replace(
             packet,
             source=peer.remote,
             destination=peer.local,
             next_header=content.next_header,
             payload=content.payload,
         )
+        return Opened(inside, incoming.spi, content.is_newest)

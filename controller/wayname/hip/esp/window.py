@@ -16,6 +16,11 @@ class Window:
         self._highest = 0
         self._seen = 1  # bit n: the n-th before the highest; 0 is no packet's number
 
+    @property
+    def highest(self) -> int:
+        """The highest number that came."""
+        return self._highest
+
     def number(self, low: int) -> int:
         """Return the whole number of a packet that bears its lower half."""
         top, bottom = self._highest - self._highest % WORD, self._highest - self._size + 1

@@ -1,0 +1,131 @@
+"""The lab of HIP hosts on the virtual clock: all that leaves a host is encrypted, and goes on by the other provider."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from wayname.wire.ethernet import TYPE_IPV6, Frame
+from wayname.wire.ipv6 import Packet
+from wayname.wire.mac import Mac
+from wayname_lab.load import LabError, find_lab, parse_lab
+from wayname_lab.virtual.lab import VirtualLab
+
+ESP, ICMPV6 = 50, 58
+BUFFER = 64 * 1024
+
+
+@pytest.fixture
+def lab() -> Iterator[VirtualLab]:
+    """The lab, when its switches are set up."""
+    lab = VirtualLab(find_lab("hip"), seed=1)
+    lab.run_until(1.0)
+    yield lab
+
+
+def hit(lab: VirtualLab, host: str) -> str:
+    """Return who a host is."""
+    return str(lab.plan.hosts[host].address.ip)
+
+
+def seen_on(lab: VirtualLab, link: str, node: str) -> list[Packet]:
+    """Return what arrives at a node's end of a link from now on."""
+    packets: list[Packet] = []
+    take = lab.links[link].receivers[node]
+
+    def note(frame: bytes) -> None:
+        packets.append(Packet.decode(Frame.decode(frame).payload))
+        take(frame)
+
+    lab.links[link].connect(node, note)
+    return packets
+
+
+def test_hosts_reach_each_other_by_their_hits(lab: VirtualLab) -> None:
+    flow = lab.command("a1", "ping", to=hit(lab, "b2"), count=3, interval=0.1)
+    lab.run_for(1.0)
+    replies = lab.events_of("a1", "ping_reply", flow)
+    assert [reply["from"] for reply in replies] == [hit(lab, "b2")] * 3
+
+
+def test_nothing_but_esp_is_on_the_wire(lab: VirtualLab) -> None:
+    packets = seen_on(lab, "b-p", "b")
+    lab.command("a1", "ping", to=hit(lab, "b1"), count=3, interval=0.1, size=64)
+    lab.run_for(1.0)
+    data = [packet for packet in packets if packet.next_header != ICMPV6]
+    locators = lab.plan.hosts["a1"].hip, lab.plan.hosts["b1"].hip
+    assert locators[0] is not None and locators[1] is not None
+    assert {(packet.next_header, packet.source, packet.destination) for packet in data} == {
+        (ESP, locators[0].locators[0], locators[1].locators[0])
+    }
+    inside = lab.plan.hosts["a1"].address.ip.packed
+    assert not any(inside in packet.payload for packet in data)
+
+
+@pytest.mark.parametrize("link", ["a-p", "b-p"])
+def test_a_transfer_goes_on_when_a_provider_is_cut(lab: VirtualLab, link: str) -> None:
+    lab.command("b1", "tcp_serve", port=5001, interval=0.1, buffer=BUFFER)
+    lab.command("a1", "tcp_send", to=hit(lab, "b1"), port=5001, bytes=400_000, interval=0.1, buffer=BUFFER)
+    lab.run_for(0.2)
+    lab.cut(link)
+    lab.run_for(4.0)
+    (done,) = lab.events_of("b1", "tcp_done")
+    assert (done["outcome"], done["bytes"], done["intact"]) == ("finished", 400_000, True)
+    for host, site, other in (("a1", 1, 2), ("b1", 2, 1)):
+        (moved,) = lab.events_of(host, "locators_changed")
+        assert (moved["local"], moved["remote"]) == (f"2001:db8:20{site}:10::11", f"2001:db8:20{other}:10::11")
+
+
+def test_without_faults_nobody_moves_however_long_it_is_quiet(lab: VirtualLab) -> None:
+    for gap in (0.05, 0.3, 3.0):
+        lab.command("a1", "ping", to=hit(lab, "b1"), count=3, interval=gap)
+        lab.run_for(3 * gap + 1)
+    assert lab.events_of("a1", "locators_changed") == lab.events_of("b1", "locators_changed") == []
+
+
+def test_a_replayed_packet_is_told_and_not_heard(lab: VirtualLab) -> None:
+    take = lab.links["b-b1"].receivers["b1"]
+    frames = seen_on(lab, "b-b1", "b1")
+    flow = lab.command("a1", "ping", to=hit(lab, "b1"), count=1)
+    lab.run_for(1.0)
+    request = next(packet for packet in frames if packet.next_header == ESP)
+    mac = Mac.parse(lab.plan.hosts["b1"].mac)
+    for _ in range(5):
+        take(Frame(mac, Mac(2), TYPE_IPV6, request.encode()).encode())
+    lab.run_for(1.0)
+    assert len(lab.events_of("a1", "ping_reply", flow)) == 1
+    assert [event["why"] for event in lab.events_of("b1", "esp_rejected")] == ["replayed"]
+
+
+def test_the_suite_is_the_lab_s() -> None:
+    text = """
+title = "two hosts"
+hip.suite = "aes_gcm_16"
+edge = { a = {}, b = {} }
+provider.p = {}
+host.a1.edge = "a"
+host.b1.edge = "b"
+link = [{ between = ["a", "p"] }, { between = ["b", "p"] }]
+"""
+    lab = VirtualLab(parse_lab(text, "two", "two.toml"), seed=1)
+    lab.run_until(1.0)
+    flow = lab.command("a1", "ping", to=hit(lab, "b1"), count=1, size=1200)
+    lab.run_for(0.5)
+    assert len(lab.events_of("a1", "ping_reply", flow)) == 1
+    assert [event["suite"] for event in lab.events_of("a1", "association_up")] == ["AES_GCM_16"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('hip.suite = "des"', r"\[hip\] suite = 'des': give one of aes_128_cbc_hmac_sha1, "),
+        ("hip.key = 1", r"\[hip\] key: there is no such key; known are suite"),
+        ("hip = {}\nshim6 = {}", r"\[hip\]: hosts either speak HIP or have edges that speak Shim6 for them"),
+        (
+            "hip = {}\nhost.a1.autoconfigure = true",
+            r"\[host.a1\] autoconfigure: with \[hip\] hosts know their locators",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_lab_is_said(text: str, complaint: str) -> None:
+    with pytest.raises(LabError, match=complaint):
+        parse_lab(f'title = "wrong"\nedge.a = {{}}\nhost.a1.edge = "a"\n{text}', "wrong", "wrong.toml")
