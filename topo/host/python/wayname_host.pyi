@@ -52,6 +52,7 @@ class Host:
         service: Literal["sink", "echo"] = ...,
         congestion: Literal["none", "reno", "cubic"] = ...,
         buffer: int = ...,
+        ack_delay: float = ...,
         interval: float = ...,
         timeout: float = ...,
     ) -> int:

@@ -154,3 +154,19 @@ fn the_same_seed_gives_the_same_frames() {
     assert!(first == again, "the same seed, but not the same");
     assert!(first.0 != other.0, "another seed, but the same ports and sequence numbers");
 }
+
+#[test]
+fn a_receiver_acknowledges_each_segment_if_it_is_told_not_to_wait() {
+    let acknowledgements = |serve: &str| {
+        let mut network = Network::new(Link::default());
+        network.command(1, serve);
+        network.command(0, r#"{"command":"tcp_send","to":"2001:db8::2","bytes":140000,"pace":2000000}"#);
+        network.run(20 * SECOND);
+        assert_eq!(done(&network.events[1]), [(Outcome::Finished, 140_000, Some(true))]);
+        network.sent.iter().filter(|(_, host, frame)| *host == 1 && frame[20] == 6).count()
+    };
+    // A hundred segments of 1400 octets, and what opens and ends the connection.
+    let (at_once, waiting) = (acknowledgements(r#"{"command":"tcp_serve","ack_delay":0}"#), acknowledgements(SINK));
+    assert!(at_once >= 100, "{at_once}");
+    assert!(waiting < 80, "{waiting}");
+}

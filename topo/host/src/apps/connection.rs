@@ -35,7 +35,14 @@ pub struct Settings {
     pub congestion: Congestion,
     /// Nanoseconds of silence after which a connection is given up.
     pub timeout: u64,
+    /// Nanoseconds that an acknowledgement may wait for a second segment; 0: each segment is acknowledged at once.
+    pub ack_delay: u64,
 }
+
+/// Seconds that an acknowledgement may wait unless somebody says otherwise.
+pub const ACK_DELAY: f64 = 0.01;
+/// No longer than RFC 9293 allows (section 3.8.6.3).
+const MOST_ACK_DELAY: f64 = 0.5;
 
 impl Settings {
     pub fn new(buffer: usize, congestion: Congestion, timeout: f64) -> Result<Self, String> {
@@ -44,7 +51,15 @@ impl Settings {
             let (least, most) = (BUFFERS.start(), BUFFERS.end());
             return Err(format!("a \"buffer\" of {buffer} bytes is impossible; it is from {least} to {most}"));
         }
-        Ok(Self { buffer, congestion, timeout: nanoseconds(timeout) })
+        Ok(Self { buffer, congestion, timeout: nanoseconds(timeout), ack_delay: nanoseconds(ACK_DELAY) })
+    }
+
+    /// The same with another delay of acknowledgements, in seconds.
+    pub fn with_ack_delay(self, ack_delay: f64) -> Result<Self, String> {
+        if !(0.0..MOST_ACK_DELAY).contains(&ack_delay) {
+            return Err(format!("an \"ack_delay\" of {ack_delay} is impossible; it is less than {MOST_ACK_DELAY} seconds"));
+        }
+        Ok(Self { ack_delay: nanoseconds(ack_delay), ..self })
     }
 
     pub fn socket(&self) -> Socket<'static> {
@@ -54,6 +69,7 @@ impl Settings {
             Congestion::Reno => CongestionControl::Reno,
             Congestion::Cubic => CongestionControl::Cubic,
         });
+        socket.set_ack_delay((self.ack_delay > 0).then(|| duration(self.ack_delay)));
         socket.set_timeout(Some(duration(self.timeout)));
         socket.set_keep_alive(Some(duration(self.timeout / KEEP_ALIVES)));
         socket

@@ -5,7 +5,7 @@ use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{Socket, State};
 use smoltcp::wire::IpProtocol;
 
-use super::connection::{Congestion, Connection, Settings};
+use super::connection::{ACK_DELAY, Congestion, Connection, Settings};
 use super::tcp_echo::Echo;
 use super::tcp_sink::Sink;
 use super::{check_port, check_seconds};
@@ -34,6 +34,8 @@ pub struct TcpServe {
     pub service: Service,
     pub congestion: Congestion,
     pub buffer: usize,
+    /// Seconds that an acknowledgement may wait for a second segment; 0: each segment is acknowledged at once.
+    pub ack_delay: f64,
     /// Seconds between reports.
     pub interval: f64,
     /// Seconds of silence after which a connection is given up.
@@ -47,6 +49,7 @@ impl Default for TcpServe {
             service: Service::default(),
             congestion: Congestion::default(),
             buffer: super::BUFFER,
+            ack_delay: ACK_DELAY,
             interval: 1.0,
             timeout: super::TIMEOUT,
         }
@@ -57,7 +60,7 @@ impl TcpServe {
     pub(crate) fn into_app(self) -> Result<Box<dyn App>, String> {
         check_port(self.port)?;
         check_seconds("interval", self.interval)?;
-        let settings = Settings::new(self.buffer, self.congestion, self.timeout)?;
+        let settings = Settings::new(self.buffer, self.congestion, self.timeout)?.with_ack_delay(self.ack_delay)?;
         Ok(Box::new(Serving { command: self, settings, waiting: vec![], begun: false }))
     }
 }

@@ -1,0 +1,1 @@
+"""Experiments of the HIP multipath paper: one TCP connection over several paths."""

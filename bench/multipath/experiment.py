@@ -1,0 +1,144 @@
+"""One run: a TCP connection for some seconds over some paths, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bench.multipath import tables
+from bench.multipath.network import HEADERS, RECEIVER, SENDER, Network
+from bench.multipath.path import BIN, CrossTraffic, Route
+from bench.multipath.policies import Schedule
+from wayname_lab.virtual.clock import SECOND
+
+Congestion = Literal["none", "reno", "cubic"]
+SESSION = 1
+PORT = 5001
+SEND_BUFFER = 4 << 20
+# So that the connection's beginning is no boundary of the bins.
+LONG = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is run; the defaults are the paper's."""
+
+    routes: Sequence[Route]
+    schedule: Schedule = field(default_factory=Schedule)
+    paths: Sequence[int] | None = None  # of the session; all of them unless given
+    seconds: float = 10.0
+    window: int = 100  # packets
+    packet_bytes: Sequence[int] = (1250,)  # for each connection
+    congestion: Congestion = "reno"
+    delayed_ack: bool = False
+    cross: Sequence[CrossTraffic] = ()
+    both_scheduled: bool = False  # whether the receiver's edge schedules too
+    seed: int = 1
+    changes: Sequence[tuple[float, int, Route]] = ()  # at a time, a path becomes this
+    cuts: Sequence[tuple[float, float, int]] = ()  # from, until, path
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it; rates in bits per second."""
+
+    goodput: float  # what the receiving programs got
+    goodputs: Sequence[float]  # by connection
+    segments: int
+    retransmissions: int
+    reordered: int
+    dropped: int
+    sending: Sequence[Sequence[float]]  # by path, in each bin: what was put into its queue
+    digest: str
+
+    @property
+    def text(self) -> tuple[str, str, str, str]:
+        """Return goodput, retransmissions, reordered and dropped as people read them."""
+        return megabits(self.goodput), str(self.retransmissions), str(self.reordered), str(self.dropped)
+
+
+def megabits(rate: float) -> str:
+    """Return a rate in Mbit/s."""
+    return f"{rate / 1e6:.2f}"
+
+
+def build(setup: Setup) -> Network:
+    """Return the network with its tables written and its disturbances arranged."""
+    network = Network(setup.routes, setup.packet_bytes, setup.seed)
+    paths = tuple(range(len(setup.routes))) if setup.paths is None else setup.paths
+    for side in (SENDER, RECEIVER):
+        scheduled = len(paths) > 1 and (side == SENDER or setup.both_scheduled)
+        network.add(side, tables.of_edge(side, len(setup.packet_bytes), len(setup.routes)))
+        for host in range(len(setup.packet_bytes)):
+            session = SESSION + host
+            network.add(side, tables.of_session(side, session, host, paths, scheduled))
+            if scheduled:
+                network.add(side, [setup.schedule.entry(session, SESSION, paths, setup.routes)])
+    _disturb(network, setup)
+    return network
+
+
+def run(setup: Setup) -> Outcome:
+    """Run it."""
+    network = build(setup)
+    for host, size in enumerate(setup.packet_bytes):
+        start_tcp(network, SENDER, host, setup, size)
+    network.run_until(setup.seconds)
+    return outcome(network, setup)
+
+
+def start_tcp(network: Network, side: int, host: int, setup: Setup, size: int) -> None:
+    """Let a host of one side send to its peer as fast as TCP goes."""
+    window = setup.window * (size - HEADERS)
+    delay = {} if setup.delayed_ack else {"ack_delay": 0.0}
+    network.command(1 - side, host, "tcp_serve", port=PORT, buffer=window, interval=LONG, **delay)
+    to = str(tables.host_address(1 - side, host))
+    buffer = max(SEND_BUFFER, 2 * window)
+    network.command(side, host, "tcp_send", to=to, port=PORT, congestion=setup.congestion, buffer=buffer, interval=LONG)
+
+
+def outcome(network: Network, setup: Setup) -> Outcome:
+    """Read off what came of it."""
+    goodputs = [received(network, RECEIVER, host) * 8 / setup.seconds for host in range(len(setup.packet_bytes))]
+    bins = round(setup.seconds * SECOND) // BIN
+    counted = [path.directions.get(network.switches[SENDER].name) for path in network.paths]
+    return Outcome(
+        sum(goodputs),
+        goodputs,
+        sum(watch.segments for watch in network.watches),
+        sum(watch.retransmissions for watch in network.watches),
+        sum(watch.reordered for watch in network.watches),
+        sum(one.dropped for one in counted if one),
+        [[(one.bytes.get(at, 0) if one else 0) * 8 * SECOND / BIN for at in range(bins)] for one in counted],
+        network.trace.digest(),
+    )
+
+
+def received(network: Network, side: int, host: int) -> int:
+    """Return the octets that a host's sinks got, and end them."""
+    for event in network.events_of(side, host, "tcp_connected"):
+        network.command(side, host, "stop", flow=event["flow"])
+    return sum(event["bytes"] for event in network.events_of(side, host, "tcp_done"))
+
+
+def _disturb(network: Network, setup: Setup) -> None:
+    sender = network.switches[SENDER].name
+    for cross in setup.cross:
+        network.paths[cross.path].add_cross(sender, cross, setup.packet_bytes[0])
+    for at, path, route in setup.changes:
+        network.clock.at(round(at * SECOND), _becoming(network, path, route))
+    for begin, end, path in setup.cuts:
+        network.clock.at(round(begin * SECOND), _cutting(network, path, True))
+        network.clock.at(round(end * SECOND), _cutting(network, path, False))
+
+
+def _becoming(network: Network, path: int, route: Route) -> Callable[[], None]:
+    return lambda: network.paths[path].become(route)
+
+
+def _cutting(network: Network, path: int, cut: bool) -> Callable[[], None]:
+    def change() -> None:
+        network.paths[path].is_cut = cut
+
+    return change
