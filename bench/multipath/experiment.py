@@ -15,9 +15,10 @@ from wayname_lab.virtual.clock import SECOND
 Congestion = Literal["none", "reno", "cubic"]
 SESSION = 1
 PORT = 5001
-SEND_BUFFER = 4 << 20
-# So that the connection's beginning is no boundary of the bins.
-LONG = 3600.0
+# A whole number of segments, so that none is shorter than others where the buffer begins anew: where packets differ in
+# size, a short one may overtake a long one that was sent before it by another path.
+SEND_BUFFER = 2000
+REPORT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class Setup:
 class Outcome:
     """What came of it; rates in bits per second."""
 
-    goodput: float  # what the receiving programs got
+    goodput: float  # what the receiving programs got, from the first packet on
+    settled: float  # the same without the connections' first second, in which TCP finds out how much it may send
     goodputs: Sequence[float]  # by connection
     segments: int
     retransmissions: int
@@ -92,10 +94,12 @@ def start_tcp(network: Network, side: int, host: int, setup: Setup, size: int) -
     """Let a host of one side send to its peer as fast as TCP goes."""
     window = setup.window * (size - HEADERS)
     delay = {} if setup.delayed_ack else {"ack_delay": 0.0}
-    network.command(1 - side, host, "tcp_serve", port=PORT, buffer=window, interval=LONG, **delay)
+    network.command(1 - side, host, "tcp_serve", port=PORT, buffer=window, interval=REPORT, **delay)
     to = str(tables.host_address(1 - side, host))
-    buffer = max(SEND_BUFFER, 2 * window)
-    network.command(side, host, "tcp_send", to=to, port=PORT, congestion=setup.congestion, buffer=buffer, interval=LONG)
+    buffer = max(SEND_BUFFER, 2 * setup.window) * (size - HEADERS)
+    network.command(
+        side, host, "tcp_send", to=to, port=PORT, congestion=setup.congestion, buffer=buffer, interval=REPORT
+    )
 
 
 def outcome(network: Network, setup: Setup) -> Outcome:
@@ -105,6 +109,7 @@ def outcome(network: Network, setup: Setup) -> Outcome:
     counted = [path.directions.get(network.switches[SENDER].name) for path in network.paths]
     return Outcome(
         sum(goodputs),
+        sum(settled(network, host, setup.seconds) for host in range(len(setup.packet_bytes))),
         goodputs,
         sum(watch.segments for watch in network.watches),
         sum(watch.retransmissions for watch in network.watches),
@@ -120,6 +125,15 @@ def received(network: Network, side: int, host: int) -> int:
     for event in network.events_of(side, host, "tcp_connected"):
         network.command(side, host, "stop", flow=event["flow"])
     return sum(event["bytes"] for event in network.events_of(side, host, "tcp_done"))
+
+
+def settled(network: Network, host: int, seconds: float) -> float:
+    """Return what a receiving host got a second since its connection's first report; it has been ended."""
+    reports = network.events_of(RECEIVER, host, "rate")
+    if not reports:
+        return 0.0
+    total = sum(event["bytes"] for event in network.events_of(RECEIVER, host, "tcp_done"))
+    return float((total - reports[0]["total_bytes"]) * 8 / (seconds - reports[0]["at_ns"] / SECOND))
 
 
 def _disturb(network: Network, setup: Setup) -> None:

@@ -97,7 +97,9 @@ class Network:
 
     def events_of(self, side: int, host: int, kind: str) -> list[HostEvent]:
         """Return what a host told of one kind."""
-        return [event for where, which, event in self.events if (where, which) == (side, host) and event["event"] == kind]
+        return [
+            event for where, which, event in self.events if (where, which) == (side, host) and event["event"] == kind
+        ]
 
     def run_until(self, seconds: float) -> None:
         """Let everything happen up to a time."""

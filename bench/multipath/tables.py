@@ -15,7 +15,6 @@ HOSTS_VLAN = 10
 ROUTER = IPv6Address("fe80::1")
 FIRST_PATH_PORT = 100
 MODE_SCHEDULE = 8
-IDENTITY_TIMES = {"send_timeout": 0.0, "keepalive": 0.0, "idle": 0.0}
 
 
 def site(side: int) -> IPv6Network:
@@ -66,7 +65,9 @@ def of_session(side: int, number: int, host: int, paths: Sequence[int], schedule
     """Return a session between the two sides' hosts of one number; without a schedule it goes by its first path."""
     local, remote = host_address(side, host), host_address(1 - side, host)
     yield from sessions.proxied(IPv6Network(local), 0, 0.0)
-    yield sessions.identities(local, remote, number, 0, 1, mode=MODE_SCHEDULE * scheduled, **IDENTITY_TIMES)
+    yield sessions.identities(
+        local, remote, number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=MODE_SCHEDULE * scheduled, idle=0.0
+    )
     for path, used in enumerate(paths):
         yield sessions.path_plain(number, path, path_port(used))
 

@@ -165,8 +165,8 @@ fn a_receiver_acknowledges_each_segment_if_it_is_told_not_to_wait() {
         assert_eq!(done(&network.events[1]), [(Outcome::Finished, 140_000, Some(true))]);
         network.sent.iter().filter(|(_, host, frame)| *host == 1 && frame[20] == 6).count()
     };
-    // A hundred segments of 1400 octets, and what opens and ends the connection.
+    // A hundred segments of 1400 octets; the last two may share one.
     let (at_once, waiting) = (acknowledgements(r#"{"command":"tcp_serve","ack_delay":0}"#), acknowledgements(SINK));
-    assert!(at_once >= 100, "{at_once}");
+    assert!(at_once >= 99, "{at_once}");
     assert!(waiting < 80, "{waiting}");
 }

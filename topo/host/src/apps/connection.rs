@@ -57,7 +57,9 @@ impl Settings {
     /// The same with another delay of acknowledgements, in seconds.
     pub fn with_ack_delay(self, ack_delay: f64) -> Result<Self, String> {
         if !(0.0..MOST_ACK_DELAY).contains(&ack_delay) {
-            return Err(format!("an \"ack_delay\" of {ack_delay} is impossible; it is less than {MOST_ACK_DELAY} seconds"));
+            return Err(format!(
+                "an \"ack_delay\" of {ack_delay} is impossible; it is less than {MOST_ACK_DELAY} seconds"
+            ));
         }
         Ok(Self { ack_delay: nanoseconds(ack_delay), ..self })
     }

@@ -1,0 +1,84 @@
+"""Figure 9 and Table II: three paths that others use too for a while, with congestion avoidance and without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from bench.figures import Line, Panel
+from bench.multipath.experiment import Outcome, Setup, megabits, run
+from bench.multipath.ideal import DELAY
+from bench.multipath.network import HEADERS
+from bench.multipath.path import BIN, CrossTraffic, Route, capacity_left
+from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
+from bench.multipath.report import Goal, Result, share
+from bench.shim6.report import table
+from wayname_lab.virtual.clock import SECOND
+
+RATES = (2e6, 4e6, 5e6)
+QUEUE = 50  # ns-2's own
+CROSS = (CrossTraffic(0, 1.0, 2.0, 4e6), CrossTraffic(1, 3.0, 5.0, 3e6), CrossTraffic(2, 3.5, 6.0, 2e6))
+SECONDS = 10.0
+PACKET = 1250
+GOAL = 0.95
+PAPER = {"none": 5.9, "marks and closing": 7.6}
+FEEDBACK = {
+    "none": Schedule(),
+    "marks": Schedule(feedback=FOLLOW_MARKS),
+    "closing": Schedule(feedback=CLOSE_PATHS),
+    "marks and closing": Schedule(feedback=FOLLOW_MARKS | CLOSE_PATHS),
+}
+
+
+def setup(schedule: Schedule, seed: int) -> Setup:
+    """Return the paper's three paths with their cross traffic."""
+    routes = [Route(rate, DELAY, QUEUE) for rate in RATES]
+    return Setup(routes, schedule, seconds=SECONDS, cross=CROSS, seed=seed)
+
+
+def limit() -> float:
+    """Return the goodput that fits beside the cross traffic: what its packets leave, less the headers of TCP and IPv6."""
+    routes = [Route(rate, DELAY, QUEUE) for rate in RATES]
+    return capacity_left(routes, CROSS, SECONDS) / SECONDS * (PACKET - HEADERS) / PACKET
+
+
+def run_all(seed: int) -> Result:
+    """Run with each kind of feedback."""
+    outcomes = {name: run(setup(schedule, seed)) for name, schedule in FEEDBACK.items()}
+    most = limit()
+    rows = [
+        (name, *outcome.text, share(outcome.goodput, most), PAPER.get(name, "")) for name, outcome in outcomes.items()
+    ]
+    text = table(
+        ("congestion avoidance", "goodput", "retransmitted", "reordered", "dropped", "of limit", "paper"), rows
+    )
+    text.append(f"the limit is {megabits(most)} Mbit/s: the capacity that the cross traffic leaves, without headers")
+    best = outcomes["marks and closing"].goodput
+    wanted = f"cross traffic: {megabits(best)} of {megabits(most)} Mbit/s are {share(best, most)}; 95 % wanted"
+    data = {"limit": most, "paper": PAPER, "measured": {name: asdict(outcome) for name, outcome in outcomes.items()}}
+    shown = ("none", "marks and closing")
+    panels = [
+        Panel(
+            f"Sending rate, congestion avoidance: {name} (paper: figure 9)",
+            "seconds",
+            "Mbit/s",
+            (*_by_path(outcomes[name]), Line("together", _together(outcomes[name]), marks=False, steps=True)),
+        )
+        for name in shown
+    ]
+    return Result("multipath-figure-9", data, text, (Goal(wanted, best >= GOAL * most),), panels)
+
+
+def _by_path(outcome: Outcome) -> list[Line]:
+    return [
+        Line(f"path of {rate / 1e6:g} Mbit/s", _points(sending), marks=False, steps=True)
+        for rate, sending in zip(RATES, outcome.sending, strict=True)
+    ]
+
+
+def _together(outcome: Outcome) -> list[tuple[float, float]]:
+    return _points([sum(rates) for rates in zip(*outcome.sending, strict=True)])
+
+
+def _points(rates: Sequence[float]) -> list[tuple[float, float]]:
+    return [(number * BIN / SECOND, rate / 1e6) for number, rate in enumerate(rates)]
