@@ -37,7 +37,7 @@ def setup(schedule: Schedule, seed: int) -> Setup:
 
 
 def limit() -> float:
-    """Return the goodput that fits beside the cross traffic: what its packets leave, less the headers of TCP and IPv6."""
+    """Return the goodput that fits beside the cross traffic: what it leaves, without the headers of TCP and IPv6."""
     routes = [Route(rate, DELAY, QUEUE) for rate in RATES]
     return capacity_left(routes, CROSS, SECONDS) / SECONDS * (PACKET - HEADERS) / PACKET
 

@@ -1,7 +1,7 @@
 """Figures 5 and 7 and Table I: paths that lose nothing and do not change, against the sum of what each carries alone.
 
-As in the paper: 10 ms on each of a path's two links, packets of 1250 octets, a window of 100 packets, 10 s. Queues hold a
-whole window, so that nothing is lost.
+As in the paper: 10 ms on each of a path's two links, packets of 1250 octets, a window of 100 packets, 10 s. Queues hold
+a whole window, so that nothing is lost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A path between two edges: a bottleneck with a queue, then a delay. What it is may change while packets are under way."""
+"""A path between two edges: a bottleneck with a queue, then a delay. It may change while packets are under way."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Schedule:
     believed: Sequence[Route] | None = None
 
     def entry(self, session: int, number: int, paths: Sequence[int], routes: Sequence[Route]) -> Entity:
-        """Return a session's entry; its path n goes by `routes[paths[n]]`. Sessions of one number share its registers."""
+        """Return a session's entry; its path n goes by `routes[paths[n]]`. Those of one number share registers."""
         believed = [(self.believed or routes)[path] for path in paths]
         keys = {"session": session}
         numbers = range(MOST_PATHS)
