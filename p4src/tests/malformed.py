@@ -31,6 +31,9 @@ from carriers import (
     options,
     segment_header,
 )
+from malformed_sessions import add_session, control_messages, errors_about_sessions, payload_headers
+from session_cases import DATAGRAM as DATAGRAM_OF_SESSION
+from session_site import LOCAL, REMOTE, came_by, in_by
 from site_switch import SiteSwitch
 
 from small_site import CPU, DROP, FAR, IP_OF, PROVIDER, ROUTER, to_router, udp
@@ -120,6 +123,7 @@ def edge(backend: str) -> SiteSwitch:
         {"destination": f"{TRACED}/48"},
         {"mode": 2, "trace": 1, "source": SOURCE, "destination": "fd00:9::9"},
     )
+    add_session(switch)
     return switch
 
 
@@ -248,6 +252,11 @@ def chains(numbers: random.Random) -> bytes:
     return spoil(numbers, ipv6(upper, payload, IP_OF[1], destination), range(40, 100))
 
 
+def of_session(make: Callable[[random.Random], bytes]) -> Callable[[random.Random], bytes]:
+    """A packet of a session, spoilt where its first two headers after IPv6's stand."""
+    return lambda numbers: spoil(numbers, make(numbers), range(40, 56))
+
+
 KINDS: dict[str, Callable[[random.Random], bytes]] = {
     "segments": segments,
     "source routes": source_route,
@@ -255,6 +264,9 @@ KINDS: dict[str, Callable[[random.Random], bytes]] = {
     "hop-by-hop options": hop_by_hop,
     "tunnels": tunnels,
     "chains of headers": chains,
+    "payload headers": of_session(payload_headers),
+    "control messages": of_session(control_messages),
+    "errors about sessions": of_session(errors_about_sessions),
 }
 
 
@@ -284,8 +296,9 @@ def wrong_length(packet: bytes) -> bool:
 def flood(switches: list[SiteSwitch], kind: str, count: int, seed: int = 1) -> Tally:
     """Sends them through all switches; whatever is not as it must be raises AssertionError."""
     canary = bytes(to_router(udp(to=TUNNELLED + "1")))
+    of_peer = bytes(in_by(4, came_by(1, ipv6(17, DATAGRAM_OF_SESSION, REMOTE, LOCAL))))
     begin = [dropped(switch) for switch in switches]
-    sound = [switch.send(1, canary) for switch in switches]
+    sound = [(switch.send(1, canary), switch.send(4, of_peer)) for switch in switches]
     tally = Tally()
     for number, (port, frame) in enumerate(frames(kind, count, seed)):
         outputs = [switch.send(port, frame) for switch in switches]
@@ -297,7 +310,8 @@ def flood(switches: list[SiteSwitch], kind: str, count: int, seed: int = 1) -> T
         tally.silent += not outputs[0]
         if number % 100 == 0:
             for switch, expected in zip(switches, sound, strict=True):
-                assert switch.send(1, canary) == expected, f"{kind} {number}: something of it stayed"
+                found = (switch.send(1, canary), switch.send(4, of_peer))
+                assert found == expected, f"{kind} {number}: something of it stayed"
     counted = [dropped(switch) - before for switch, before in zip(switches, begin, strict=True)]
     assert all(drops == counted[0] for drops in counted)
     answered = counted[0].pop("answered", 0)
