@@ -39,6 +39,8 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.middle_hops);
         packet.emit(hdr.last_hop);
         packet.emit(hdr.payload_header);
+        packet.emit(hdr.nonce_option);
+        packet.emit(hdr.nonce_rest);
         packet.emit(hdr.extensions);
         packet.emit(hdr.segment_routing);
         packet.emit(hdr.source_route);
@@ -46,6 +48,8 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.hop);
         packet.emit(hdr.routing_behind);
         packet.emit(hdr.payload_header_behind);
+        packet.emit(hdr.nonce_option_behind);
+        packet.emit(hdr.nonce_rest_behind);
         packet.emit(hdr.extensions_behind);
         packet.emit(hdr.tcp);
         packet.emit(hdr.datagram);

@@ -141,6 +141,8 @@ struct headers_t {
     middle_hops_t middle_hops;
     octets_t last_hop;
     shim6_payload_h payload_header;             // put on here; behind a routing header it is the other one
+    nonce_option_h nonce_option;                // the same
+    nonce_rest_h nonce_rest;
     extension_h[EXTENSION_HEADERS] extensions;
     segment_routing_h segment_routing;
     source_route_h source_route;
@@ -148,6 +150,8 @@ struct headers_t {
     octets_t hop;
     routing_part_h routing_behind;
     shim6_payload_h payload_header_behind;
+    nonce_option_h nonce_option_behind;
+    nonce_rest_h nonce_rest_behind;
     extension_h[EXTENSION_HEADERS] extensions_behind;
     tcp_h tcp;
     datagram_h datagram;

@@ -116,11 +116,44 @@ struct shim6_t {
     context_tag_t tag;
 }
 
-// Who speaks Shim6 for the hosts of a prefix.
+// The nonce in a packet's destination options, and what is to become of it.
+struct ilnp_t {
+    bit<8> kind;                // NONCE_*
+    bit<8> octets;
+    nonce_t nonce;
+    bit<8> next_header;         // of the header that it stands in
+    bit<16> size;
+    bit<8> place;               // extension headers before it
+    bool behind;                // the routing header
+    bool alone;                 // but for padding
+    bool quoted;                // an ICMPv6 error is about a packet with one
+    bool known;                 // it is that of a session
+    bool to_take;               // it is to be taken off
+    bool to_put;                // one is to be put on
+    bit<8> octets_to_put;
+    nonce_t nonce_to_put;
+    bool rewritten;             // other addresses, or another checksum
+    ipv6_address_t source;
+    ipv6_address_t destination;
+    bit<16> difference;         // that this makes to the checksums of transports
+    bool to_admit;              // a TCP flow is of no session yet
+    bool admitted;              // it has shown that both ends are there
+    bit<8> opened_here;
+    nonce_t nonce_to_peer;
+    nonce_t nonce_from_peer;
+}
+
+// Who speaks for the hosts of a prefix.
 const bit<8> SPEAKER_NONE    = 0;
 const bit<8> SPEAKER_EDGE    = 1;       // this edge
 const bit<8> SPEAKER_HOST    = 2;       // the host itself
 const bit<8> SPEAKER_CHECKED = 3;       // the host itself, and the controller looks at what it says
+
+// What an edge speaks for hosts: sums of these.
+const bit<8> PROTOCOL_SHIM6 = 1;
+const bit<8> PROTOCOL_ILNP  = 2;
+const bit<8> PROTOCOL_NAIVE = 4;        // packets with a nonce that is not known are copied to the controller
+const bit<8> PROTOCOL_HOSTS = 8;        // the hosts speak ILNP themselves: nonces and messages are theirs
 
 // Which way a session's packet goes.
 const bit<8> SESSION_NONE = 0;
@@ -132,6 +165,8 @@ const bit<8> MODE_REPORT = 1;           // those of the peer are told to the con
 const bit<8> MODE_FOLLOW = 2;           // the session moves as the peer moves
 const bit<8> MODE_HOLD   = 4;           // what may get lost is copied to the controller
 const bit<8> MODE_SCHEDULE = 8;         // each packet's path is chosen for itself
+const bit<8> MODE_ILNP   = 16;          // the peer has a nonce: one of others is forged, and so are errors without
+const bit<8> MODE_OPEN   = 32;          // TCP flows of hosts here are to be admitted
 
 // What the controller is told of a session.
 const bit<8> NEWS_NONE       = 0;
@@ -146,6 +181,8 @@ const bit<8> NEWS_HEARD      = 6;       // something came by a path
 struct session_t {
     bit<8> source_speaker;          // SPEAKER_*
     bit<8> destination_speaker;
+    bit<8> source_protocols;        // PROTOCOL_*
+    bit<8> destination_protocols;
     bit<8> direction;               // SESSION_*
     bit<8> request;                 // of the controller: PACKET_OUT_KEEPALIVE or PACKET_OUT_CHECK
     session_id_t number;
@@ -312,6 +349,7 @@ struct metadata_t {
     export_t export;
     routing_t routing;
     shim6_t shim6;
+    ilnp_t ilnp;
     hip_t hip;
     session_t session;
     schedule_t schedule;
@@ -366,6 +404,17 @@ struct pair_active_t {
     ipv6_address_t destination;
     bit<32> bytes;
     bit<48> age;                    // microseconds
+}
+
+// A TCP flow whose ends have shown that they are there, for the controller.
+@name("ilnp_flow")
+struct ilnp_flow_t {
+    ipv6_address_t local;
+    ipv6_address_t remote;
+    nonce_t nonce_to_peer;
+    nonce_t nonce_from_peer;
+    bit<8> nonce_octets;
+    bit<8> opened_here;             // 1: by the host here
 }
 
 // A flow whose provider failed, for the controller.

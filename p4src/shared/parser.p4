@@ -19,6 +19,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     OptionsParser() options_parser;
     RoutingParser() routing_parser;
     Shim6Parser() shim6_parser;
+    NonceParser() nonce_parser;
     UpperLayerParser() upper_layer_parser;
 
     state start {
@@ -142,7 +143,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         transition select(meta.chain.next_header) {
             NEXT_HOP_BY_HOP: hop_by_hop_not_first;
             NEXT_ROUTING: routing;
-            NEXT_DESTINATION: extension;
+            NEXT_DESTINATION: destination;
             NEXT_MOBILITY: extension;
             NEXT_HIP: extension;
             NEXT_SHIM6: shim6;
@@ -313,6 +314,31 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     state first_shim6 {
         shim6_parser.apply(packet, meta);
         transition extension_size;
+    }
+
+    // In front of a fragment header every fragment has the nonce.
+    state destination {
+        meta.chain.crossed = meta.chain.left < 8;
+        transition select(meta.chain.crossed, meta.fragmented, meta.chain.count) {
+            (true, _, _): past_end;
+            (false, false, 0 .. 9): destination_size;
+            default: extension_size;
+        }
+    }
+
+    state destination_size {
+        extension_start_t begin = packet.lookahead<extension_start_t>();
+        meta.chain.size = ((bit<16>)begin.length + 1) << 3;
+        meta.chain.crossed = meta.chain.size > meta.chain.left;
+        transition select(meta.chain.crossed) {
+            true: past_end;
+            false: destination_options;
+        }
+    }
+
+    state destination_options {
+        nonce_parser.apply(packet, meta);
+        transition take;
     }
 
     // What is wrong.

@@ -115,6 +115,8 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
 
     state quoted_upper_layer {
         meta.icmpv6.quoted_upper_layer = packet.lookahead<bit<64>>();
+        meta.ilnp.quoted = hdr.quoted.next_header == NEXT_DESTINATION
+            && meta.icmpv6.quoted_upper_layer[47:40] == OPTION_NONCE;
         transition upper_layer;
     }
 

@@ -1,4 +1,4 @@
-// Whose sessions are this edge's business, by prefix: it speaks Shim6 for the hosts of some, watches what those of others
+// Whose sessions are this edge's business, by prefix: it speaks Shim6 or ILNP for the hosts of some, watches what those of others
 // say, and lets all the rest pass.
 //
 // What is from no such prefix and to none takes part in nothing of sessions: for transit these two lookups are all.
@@ -11,14 +11,16 @@ control Proxied(in headers_t hdr, inout metadata_t meta) {
     @id(PROXIED_DESTINATIONS_COUNTER_ID) TABLE_COUNTER(proxied_destinations_counter);
 
     bit<8> speaker = SPEAKER_NONE;
+    bit<8> spoken = 0;
     bit<32> enough_bytes = 0;
     bit<32> enough_time = 0;
 
     @id(PROXY_ACTION_ID)
     @name("proxy")
-    @brief("The edge speaks for these hosts. A pair of addresses without a session is told after so many bytes, or microseconds; 0 is never.")
-    action proxy(@id(1) bit<32> bytes, @id(2) bit<32> time) {
+    @brief("The edge speaks for these hosts. A pair of addresses without a session is told after so many bytes, or microseconds; 0 is never. Protocols: 1 Shim6, 2 ILNP, 4 copies of packets with unknown nonces, 8 hosts that speak ILNP themselves, or sums of them.")
+    action proxy(@id(1) bit<32> bytes, @id(2) bit<32> time, @id(3) bit<8> protocols) {
         speaker = SPEAKER_EDGE;
+        spoken = protocols;
         enough_bytes = bytes;
         enough_time = time;
     }
@@ -44,7 +46,7 @@ control Proxied(in headers_t hdr, inout metadata_t meta) {
 
     @id(PROXIED_SOURCES_TABLE_ID)
     @name("proxied_sources")
-    @brief("Who speaks Shim6 for the sender.")
+    @brief("Who speaks for the sender.")
     table proxied_sources {
         key = {
             hdr.ipv6.source : lpm @id(1) @name("source");
@@ -62,7 +64,7 @@ control Proxied(in headers_t hdr, inout metadata_t meta) {
 
     @id(PROXIED_DESTINATIONS_TABLE_ID)
     @name("proxied_destinations")
-    @brief("Who speaks Shim6 for the receiver.")
+    @brief("Who speaks for the receiver.")
     table proxied_destinations {
         key = {
             hdr.ipv6.destination : lpm @id(1) @name("destination");
@@ -81,10 +83,13 @@ control Proxied(in headers_t hdr, inout metadata_t meta) {
     apply {
         if (proxied_destinations.apply().hit) {
             meta.session.destination_speaker = speaker;
+            meta.session.destination_protocols = spoken;
             speaker = SPEAKER_NONE;
+            spoken = 0;
         }
         if (proxied_sources.apply().hit) {
             meta.session.source_speaker = speaker;
+            meta.session.source_protocols = spoken;
             meta.session.enough_bytes = enough_bytes;
             meta.session.enough_time = enough_time;
         }

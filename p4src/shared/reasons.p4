@@ -68,6 +68,14 @@ const drop_reason_t DROP_KEEPALIVE_HEARD     = 95;      // a keepalive of a peer
 const drop_reason_t DROP_KEEPALIVE_NOT_DUE   = 96;      // one of the controller, while something else was sent: no loss
 const drop_reason_t DROP_CHECKED             = 97;      // a question of the controller, which ends here: no loss
 
+// ILNP. Next free: 106.
+const drop_reason_t DROP_NONCE_WRONG         = 100;     // between two identities with a session, with another nonce
+const drop_reason_t DROP_NONCE_LENGTH        = 101;     // neither 4 nor 12 octets
+const drop_reason_t DROP_NONCE_TWICE         = 102;
+const drop_reason_t DROP_NONCE_MISSING       = 103;     // what only a nonce can prove has none (RFC 6741, section 11.1)
+const drop_reason_t DROP_NONCE_BESIDE        = 104;     // it cannot be taken off: other options stand beside it
+const drop_reason_t DROP_ILNP_FLOWS_FULL     = 105;     // a SYN with a nonce, and no slot for its flow
+
 // HIP and ESP. Next free: 117.
 const drop_reason_t DROP_ESP_LOCATORS        = 115;     // a session's SPI, with locators that are not proven for it
 const drop_reason_t DROP_ESP_SHORT           = 116;     // of or for a host that speaks HIP, less than its header
@@ -80,7 +88,7 @@ const drop_reason_t DROP_UNTRANSLATABLE      = 114;     // its address has no co
 
 const punt_reason_t PUNT_NONE = 0;
 
-// Next free: 16.
+// Next free: 35.
 const punt_reason_t PUNT_LOCAL                   = 1;   // to an address of the router
 const punt_reason_t PUNT_NEIGHBOUR_UNKNOWN       = 2;   // the next hop's MAC is not known
 const punt_reason_t PUNT_ROUTER_SOLICITATION     = 3;
@@ -96,6 +104,10 @@ const punt_reason_t PUNT_SHIM6_VERIFY            = 12;  // one from or for a hos
 const punt_reason_t PUNT_SHIM6_UNKNOWN_TAG       = 13;  // payload of a session that is not known here
 const punt_reason_t PUNT_SESSION_ERROR           = 14;  // an ICMPv6 error about a packet of a session
 const punt_reason_t PUNT_SESSION_HELD            = 15;  // a copy of what a session sent, and what may be lost
+const punt_reason_t PUNT_SESSION_REQUEST         = 16;  // ICMPv6 type 160 with a nonce, for a host that the edge speaks for
+const punt_reason_t PUNT_LOCATOR_UPDATE          = 17;  // ICMPv6 type 156, the same
+const punt_reason_t PUNT_NONCE_UNKNOWN           = 18;  // a copy of a packet whose nonce is that of no session, if it is wanted
+const punt_reason_t PUNT_ILNP_ERROR              = 19;  // an ICMPv6 error about a packet that bore a nonce, or locators
 const punt_reason_t PUNT_DHCPV6                  = 20;  // from a client to all servers
 
 #endif

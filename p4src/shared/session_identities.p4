@@ -2,7 +2,7 @@
 //
 //   to the peer     identities -> the session -> forks: unless this flow has one of its own
 //   from the peer   context_tags -> the session and its identities -> locator_pairs: proven? which path?
-//                   or, without a payload header: the addresses are the identities themselves
+//                   or, without a payload header: ilnp_nonces, or the addresses are the identities themselves
 //
 // One entry of `identities` serves both ways: it says how the session is watched.
 
@@ -149,6 +149,8 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
         size = SESSION_PATHS;
     }
 
+    IlnpNonces() ilnp_nonces;
+
     apply {
         bool tagged = false;
         bool whose = true;          // is it known?
@@ -160,6 +162,9 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
         } else if (meta.shim6.kind == SHIM6_NONE) {
             meta.session.local = hdr.ipv6.destination;
             meta.session.remote = hdr.ipv6.source;
+            if (meta.session.destination_protocols & PROTOCOL_ILNP != 0) {
+                ilnp_nonces.apply(hdr, meta);
+            }
         } else {
             tagged = true;
             whose = context_tags.apply().hit;
@@ -167,7 +172,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
 
         if (whose) {
             identities.apply();
-            if (!tagged) {
+            if (!tagged && !meta.ilnp.known) {
                 meta.session.number = found;
             } else if (meta.session.number != found) {
                 // Of a forked session only the flow knows what the controller chose.
@@ -197,6 +202,18 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
                 drop(meta, DROP_LOCATORS_UNPROVEN);
             } else {
                 trap(meta, PUNT_SHIM6_UNKNOWN_TAG);
+            }
+        } else if (meta.settled) {
+            // An error about a packet of an ILNP session: it is not the router's that sent it.
+        } else if (meta.ilnp.known && meta.ilnp.kind == NONCE_NONE && !meta.session.path_known) {
+            // Identifiers alone prove nothing.
+            meta.ilnp.known = false;
+            meta.session.number = 0;
+        } else if (!meta.ilnp.known && meta.session.mode & MODE_ILNP != 0 && meta.session.direction == SESSION_HEARD) {
+            if (meta.ilnp.kind != NONCE_NONE) {
+                drop(meta, DROP_NONCE_WRONG);
+            } else if (hdr.quoted.isValid()) {
+                drop(meta, DROP_NONCE_MISSING);
             }
         }
     }

@@ -2,6 +2,7 @@
 //
 //   paths -> plain: the identities as they are
 //         -> Shim6: locators for identities, and the peer's tag in a payload header
+//         -> ILNP: locators for identities, and the nonce of this end in destination options
 //         -> BEET: other locators for those that an ESP packet has
 //
 // Each entry counts what was sent by its path.
@@ -46,6 +47,20 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
         meta.session.route_table = route_table;
     }
 
+    @id(SEND_ILNP_ACTION_ID)
+    @name("send_ilnp")
+    @brief("With other locators before the identifiers, and a nonce of 4 or 12 octets, or none; by a table of routes; 0 is as their provider has it. Difference: of what is counted on the way less what the host counts, 0 for one that counts identifiers only.")
+    action send_ilnp(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination, @id(3) nonce_t nonce,
+                     @id(4) bit<8> nonce_length, @id(5) bit<16> difference, @id(6) route_table_t route_table) {
+        meta.ilnp.rewritten = true;
+        meta.ilnp.source = source;
+        meta.ilnp.destination = destination;
+        meta.ilnp.nonce_to_put = nonce;
+        meta.ilnp.octets_to_put = nonce_length;
+        meta.ilnp.difference = difference;
+        meta.session.route_table = route_table;
+    }
+
     @id(SEND_BEET_ACTION_ID)
     @name("send_beet")
     @brief("With locators as addresses and no header: ESP is known by its SPI. By a table of routes; 0 is as their provider has it.")
@@ -72,6 +87,7 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
         actions = {
             send_plain;
             send_shim6;
+            send_ilnp;
             send_beet;
             @defaultonly no_path;
         }
@@ -82,6 +98,15 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         paths.apply();
+        // A nonce of the host's own stays alone; whoever leaves it off now may have to put it on later.
+        if (meta.ilnp.rewritten && meta.ilnp.kind == NONCE_NONE) {
+            meta.ilnp.to_put = meta.ilnp.octets_to_put != 0;
+            if (!meta.ilnp.to_put) {
+                meta.session.reserved = LONG_NONCE_HEADER_BYTES;
+            }
+        }
+        // Flows of a session that stands are admitted.
+        meta.ilnp.to_admit = meta.session.mode & MODE_OPEN != 0 && meta.ilnp.to_put;
     }
 }
 

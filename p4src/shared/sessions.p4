@@ -1,8 +1,8 @@
 // Sessions: identities that stay, locators that change. What goes to a peer gets its path's locators, what comes from it its
-// identities back; the controller has proved what stands in the tables (RFC 5533).
+// identities back; the controller has proved what stands in the tables (RFC 5533, RFC 6740).
 //
-//   proxied -> Shim6's own messages -> which session? -> is it answered? -> to the peer: its path, a payload header
-//                  |                                                        from the peer: identities, no header
+//   proxied -> protocols' own messages -> which session? -> is it answered? -> to the peer: its path, a header or a nonce
+//                  |                                                           from the peer: identities, neither
 //                  `-> the controller, or they pass
 //
 // What comes out of a tunnel here, and what has segments left to go to, takes no part.
@@ -14,6 +14,11 @@
 control SessionDirection(in headers_t hdr, inout metadata_t meta) {
     apply {
         bool for_us = meta.session.destination_speaker == SPEAKER_EDGE;
+        bool from_us = meta.session.source_speaker == SPEAKER_EDGE;
+        bool shim6_for_us = for_us && meta.session.destination_protocols & PROTOCOL_SHIM6 != 0;
+        bool ilnp_for_us = for_us && !from_us
+            && meta.session.destination_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
+        bool with_nonce = meta.ilnp.kind == NONCE_HERE;
         if (meta.session.request != 0) {
             meta.session.direction = SESSION_SENT;
         } else if (meta.shim6.kind == SHIM6_CONTROL || meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
@@ -23,29 +28,44 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
             } else if (meta.session.source_speaker == SPEAKER_CHECKED
                        || meta.session.destination_speaker == SPEAKER_CHECKED) {
                 trap(meta, PUNT_SHIM6_VERIFY);
-            } else if (for_us && meta.shim6.kind == SHIM6_CONTROL) {
+            } else if (shim6_for_us && meta.shim6.kind == SHIM6_CONTROL) {
                 trap(meta, PUNT_SHIM6);
-            } else if (for_us && !meta.shim6.sound) {
+            } else if (shim6_for_us && !meta.shim6.sound) {
                 drop(meta, DROP_KEEPALIVE_CHECKSUM);
-            } else if (for_us) {
+            } else if (shim6_for_us) {
                 meta.session.direction = SESSION_HEARD;
             }
         } else if (meta.shim6.kind == SHIM6_PAYLOAD) {
-            if (for_us) {
+            if (shim6_for_us) {
                 if (meta.shim6.length != 0) {
                     drop(meta, DROP_PAYLOAD_HEADER);
                 } else {
                     meta.session.direction = SESSION_HEARD;
                 }
             }
-        } else if (for_us && meta.icmpv6.quoted_next_header == NEXT_SHIM6) {
+        } else if (shim6_for_us && meta.icmpv6.quoted_next_header == NEXT_SHIM6) {
             trap(meta, PUNT_SESSION_ERROR);
-        } else if (for_us != (meta.session.source_speaker == SPEAKER_EDGE)) {
-            if (for_us) {
-                meta.session.direction = SESSION_HEARD;
+        } else if (with_nonce && meta.from_controller) {
+            // It passes.
+        } else if (ilnp_for_us && meta.ilnp.kind == NONCE_LENGTH) {
+            drop(meta, DROP_NONCE_LENGTH);
+        } else if (ilnp_for_us && meta.ilnp.kind == NONCE_TWICE) {
+            drop(meta, DROP_NONCE_TWICE);
+        } else if (ilnp_for_us && with_nonce && meta.icmpv6.type == ICMPV6_SESSION_REQUEST && !meta.fragmented) {
+            trap(meta, PUNT_SESSION_REQUEST);
+        } else if (ilnp_for_us && meta.icmpv6.type == ICMPV6_LOCATOR_UPDATE && !meta.fragmented) {
+            if (with_nonce) {
+                trap(meta, PUNT_LOCATOR_UPDATE);
             } else {
-                meta.session.direction = SESSION_SENT;
+                drop(meta, DROP_NONCE_MISSING);
             }
+        } else if (ilnp_for_us && meta.ilnp.quoted) {
+            trap(meta, PUNT_ILNP_ERROR);
+        } else if (for_us && !from_us) {
+            meta.session.direction = SESSION_HEARD;
+        } else if (from_us && !for_us) {
+            meta.session.direction = SESSION_SENT;
+            meta.ilnp.to_admit = meta.session.source_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
         }
     }
 }
@@ -60,8 +80,11 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     SessionLiveness() session_liveness;
     Schedules() schedules;
     SessionPaths() session_paths;
-    PutPayloadHeaderOn() put_payload_header_on;
-    TakePayloadHeaderOff() take_payload_header_off;
+    IlnpHeard() ilnp_heard;
+    IlnpFlows() ilnp_flows;
+    IlnpRewriting() ilnp_rewriting;
+    PutHeaderOn() put_header_on;
+    TakeHeaderOff() take_header_off;
     WatchedPairs() watched_pairs;
 
     apply {
@@ -81,35 +104,53 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             if (!meta.settled && meta.border.side != SIDE_NONE) {
                 border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it
             }
-            if (!meta.settled && meta.session.number != 0) {
-                if (meta.session.direction == SESSION_SENT) {
-                    path_choice.apply(hdr, meta);
+            if (!meta.settled && meta.session.direction != SESSION_NONE) {
+                if (meta.session.number != 0) {
+                    if (meta.session.direction == SESSION_SENT) {
+                        path_choice.apply(hdr, meta);
+                    }
+                    if (meta.session.number < WATCHED_SESSIONS) {
+                        session_liveness.apply(hdr, meta);
+                    }
                 }
-                if (meta.session.number < WATCHED_SESSIONS) {
-                    session_liveness.apply(hdr, meta);
+                if (meta.settled) {
+                    // It ends here.
+                } else if (meta.session.direction == SESSION_SENT) {
+                    if (meta.session.number == 0) {
+                        if (meta.session.enough_bytes | meta.session.enough_time != 0) {
+                            watched_pairs.apply(hdr, meta);
+                        }
+                    } else if (meta.session.request == PACKET_OUT_CHECK) {
+                        drop(meta, DROP_CHECKED);
+                    } else {
+                        if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
+                            schedules.apply(hdr, meta);
+                        }
+                        session_paths.apply(hdr, meta);
+                    }
+                } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
+                    drop(meta, DROP_KEEPALIVE_HEARD);
+                } else if (meta.ilnp.known || (meta.ilnp.kind == NONCE_HERE
+                                               && meta.session.destination_protocols & PROTOCOL_ILNP != 0)) {
+                    ilnp_heard.apply(hdr, meta);
                 }
-            }
-            if (meta.settled) {
-                // It ends here.
-            } else if (meta.session.number == 0) {
-                if (meta.session.direction == SESSION_SENT && meta.session.enough_bytes | meta.session.enough_time != 0) {
-                    watched_pairs.apply(hdr, meta);
+                if (!meta.settled) {
+                    if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit) {
+                        ilnp_flows.apply(hdr, meta);
+                    }
+                    if (!meta.settled && meta.ilnp.rewritten) {
+                        ilnp_rewriting.apply(hdr, meta);
+                    }
+                    bool payload_header = meta.session.direction == SESSION_HEARD && meta.shim6.kind == SHIM6_PAYLOAD;
+                    if (meta.settled) {
+                        // It ends here.
+                    } else if (payload_header || meta.ilnp.to_take) {
+                        take_header_off.apply(hdr, meta, payload_header);
+                    } else if ((meta.session.with_header || meta.ilnp.to_put) && meta.session.request == 0) {
+                        // A keepalive names the session itself.
+                        put_header_on.apply(hdr, meta);
+                    }
                 }
-            } else if (meta.session.request == PACKET_OUT_CHECK) {
-                drop(meta, DROP_CHECKED);
-            } else if (meta.session.direction == SESSION_SENT) {
-                if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
-                    schedules.apply(hdr, meta);
-                }
-                session_paths.apply(hdr, meta);
-                // A keepalive names the session itself.
-                if (meta.session.with_header && meta.session.request == 0) {
-                    put_payload_header_on.apply(hdr, meta);
-                }
-            } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
-                drop(meta, DROP_KEEPALIVE_HEARD);
-            } else if (meta.shim6.kind == SHIM6_PAYLOAD) {
-                take_payload_header_off.apply(hdr, meta);
             }
         }
         if (!meta.settled && meta.session.request != 0 && meta.session.number == 0) {

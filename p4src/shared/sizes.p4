@@ -71,6 +71,8 @@
 // Schedules: one for each far site, whose sessions share it. Eight places for the paths of each.
 #define SCHEDULES           16384
 #define SCHEDULE_PLACES     131072
+// TCP flows on their way to a session, each in one of two slots: what may be half open in a round trip under a flood.
+#define ILNP_FLOWS          131072
 // Pairs of addresses without a session that are looked at, at once.
 #define WATCHED_PAIRS       65536
 // Borders: the prefixes of a site and what is its own, policies, and for each policy 256 buckets of flows. Flows are

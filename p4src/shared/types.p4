@@ -19,6 +19,8 @@ typedef bit<32>  session_id_t;      // also an index of registers; 0 is none
 typedef bit<14>  schedule_id_t;     // also an index of registers
 typedef bit<4>   path_t;            // of a session: a pair of locators and a way out
 typedef bit<47>  context_tag_t;     // names a session to whoever receives it (RFC 5533)
+typedef bit<64>  identifier_t;      // the last half of an address (RFC 6741)
+typedef bit<96>  nonce_t;           // of a session between identifiers (RFC 6744); 0 is none
 typedef bit<8>   drop_reason_t;
 typedef bit<8>   punt_reason_t;
 typedef bit<2>   colour_t;

@@ -21,6 +21,7 @@ LOCAL_2, REMOTE_2 = "2001:db8:1:b::11", "2001:db8:e00::1"
 SESSION, OUR_TAG, PEERS_TAG = 7, 0x1234_5678_9ABC, 0x7FED_CBA9_8765
 SEND_TIMEOUT, KEEPALIVE = 300_000, 100_000
 REPORT, FOLLOW, HOLD = 1, 2, 4
+SHIM6_SPOKEN, ILNP_SPOKEN = 1, 2
 PROXIED = "2001:db8:1::/48"
 LOCATORS = {0: (LOCAL, REMOTE), 1: (LOCAL_1, REMOTE_1), 2: (LOCAL_2, REMOTE_2)}
 PORTS = {0: 4, 1: 4, 2: 5}
@@ -28,7 +29,7 @@ PORTS = {0: 4, 1: 4, 2: 5}
 
 def proxied(action: str = "proxy", prefix: str = PROXIED, **parameters: int | str) -> Iterator[Entry]:
     if action == "proxy":
-        parameters = {"bytes": 0, "time": 0, **parameters}
+        parameters = {"bytes": 0, "time": 0, "protocols": SHIM6_SPOKEN, **parameters}
     yield Entry("proxied_sources", {"source": prefix}, action, parameters)
     yield Entry("proxied_destinations", {"destination": prefix}, action, parameters)
 

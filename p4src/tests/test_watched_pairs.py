@@ -34,7 +34,13 @@ def test_a_pair_that_exchanges_enough_is_told_once(
 ) -> None:
     switch = make(Kept())
     for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
-        switch.add(table, "proxy", {key: PROXIED}, {"bytes": octets, "time": seconds * SECOND}, p4r.Update.MODIFY)
+        switch.add(
+            table,
+            "proxy",
+            {key: PROXIED},
+            {"bytes": octets, "time": seconds * SECOND, "protocols": 1},
+            p4r.Update.MODIFY,
+        )
     peer = "2001:db8:f00::99"
     packet = ipv6(17, bytes(280), LOCAL, peer)
     told = {}
@@ -54,7 +60,7 @@ def test_a_pair_that_exchanges_enough_is_told_once(
 def test_pairs_with_a_session_and_those_of_others_are_not_watched(make: Make) -> None:
     switch = make(Kept())
     for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
-        switch.add(table, "proxy", {key: PROXIED}, {"bytes": 1, "time": 1}, p4r.Update.MODIFY)
+        switch.add(table, "proxy", {key: PROXIED}, {"bytes": 1, "time": 1, "protocols": 1}, p4r.Update.MODIFY)
     switch.sends(1)
     switch.at(2, 1, bytes(from_host(ipv6(17, bytes(280), "2001:db8:99::1", REMOTE))))
     switch.at(3, 1, bytes(from_host(ipv6(17, bytes(280), LOCAL, "2001:db8:1::12"))))

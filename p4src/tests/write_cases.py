@@ -14,6 +14,7 @@ from pathlib import Path
 
 import border_cases
 import esp_cases
+import ilnp_cases
 import locator_cases
 import mapped_cases
 import segment_cases
@@ -618,6 +619,7 @@ def main() -> int:
         *esp_cases.ALL,
         *mapped_cases.ALL,
         *border_cases.ALL,
+        *ilnp_cases.ALL,
     )
     for build in builders:
         case = build()

@@ -88,6 +88,12 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         if (meta.pair.active) {
             digest<pair_active_t>(1, { meta.pair.source, meta.pair.destination, meta.pair.bytes, meta.pair.age });
         }
+        if (meta.ilnp.admitted) {
+            digest<ilnp_flow_t>(1, {
+                meta.session.local, meta.session.remote, meta.ilnp.nonce_to_peer, meta.ilnp.nonce_from_peer,
+                meta.ilnp.octets, meta.ilnp.opened_here
+            });
+        }
         if (meta.flow_news.kind != FLOW_NEWS_NONE) {
             digest<flow_news_t>(1, {
                 meta.flow_news.kind, meta.flow_news.provider_from, meta.flow_news.provider_to, meta.border.site,

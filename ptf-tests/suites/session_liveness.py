@@ -162,7 +162,9 @@ class ThePairIsTold(SessionTest):
 
     def runTest(self) -> None:
         self.entries.add(fy.P4DigestEntry("pair_active", max_list_size=1, ack_timeout_ns=0))
-        proxy = self.entries.entry("proxied_sources", {"source": "2001:db8:1::/48"}, "proxy", bytes=1, time=0)
+        proxy = self.entries.entry(
+            "proxied_sources", {"source": "2001:db8:1::/48"}, "proxy", bytes=1, time=0, protocols=1
+        )
         self.entries.modify(proxy)
         packet = ipv6(17, bytes(60), LOCAL, REMOTE_1)
         self.passes(1, from_host(packet), 4, out_by(4, hop_less(packet)))

@@ -23,6 +23,10 @@ class Punt(IntEnum):
     SHIM6_UNKNOWN_TAG = 13
     SESSION_ERROR = 14
     SESSION_HELD = 15
+    SESSION_REQUEST = 16
+    LOCATOR_UPDATE = 17
+    NONCE_UNKNOWN = 18
+    ILNP_ERROR = 19
     DHCPV6 = 20
 
 
@@ -83,6 +87,12 @@ class Drop(IntEnum):
     KEEPALIVE_HEARD = 95
     KEEPALIVE_NOT_DUE = 96
     CHECKED = 97
+    NONCE_WRONG = 100
+    NONCE_LENGTH = 101
+    NONCE_TWICE = 102
+    NONCE_MISSING = 103
+    NONCE_BESIDE = 104
+    ILNP_FLOWS_FULL = 105
     ESP_LOCATORS = 115
     ESP_SHORT = 116
     FLOW_HELD = 110
@@ -143,6 +153,12 @@ DROP_WORDS = {
     Drop.KEEPALIVE_HEARD: "a peer's keepalive, which ends here (no loss)",
     Drop.KEEPALIVE_NOT_DUE: "a keepalive of ours that was not needed (no loss)",
     Drop.CHECKED: "a question of the controller (no loss)",
+    Drop.NONCE_WRONG: "a session's identities, with a nonce that is not its own",
+    Drop.NONCE_LENGTH: "a nonce that has neither 4 nor 12 octets",
+    Drop.NONCE_TWICE: "two nonces",
+    Drop.NONCE_MISSING: "without the nonce that would prove it",
+    Drop.NONCE_BESIDE: "a nonce beside other options",
+    Drop.ILNP_FLOWS_FULL: "no place for another TCP flow with a nonce",
     Drop.ESP_LOCATORS: "a session's ESP, with locators that are not proven for it",
     Drop.ESP_SHORT: "ESP of or for a HIP host that is less than its header",
     Drop.FLOW_HELD: "its connection waits for a provider that failed a moment ago",

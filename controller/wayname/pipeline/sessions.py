@@ -13,6 +13,15 @@ MICROSECONDS = 1_000_000
 MODE_REPORT = 1
 MODE_FOLLOW = 2
 MODE_HOLD = 4
+MODE_ILNP = 16
+MODE_OPEN = 32
+# What an edge speaks for the hosts of a prefix.
+PROTOCOL_SHIM6 = 1
+PROTOCOL_ILNP = 2
+PROTOCOL_NAIVE = 4
+PROTOCOL_HOSTS = 8
+
+IDENTIFIER_MASK = (1 << 64) - 1
 
 PROXIED = ("proxied_sources", "proxied_destinations")
 
@@ -22,12 +31,10 @@ def microseconds(seconds: float) -> int:
     return round(seconds * MICROSECONDS)
 
 
-def proxied(prefix: IPv6Network, octets: int, seconds: float) -> list[fy.P4TableEntry]:
-    """The hosts of a prefix have an edge that speaks Shim6 for them; the thresholds make it begin."""
-    return [
-        table_entry(table, prefix_keys(key, prefix), "proxy", bytes=octets, time=microseconds(seconds))
-        for table, key in _both_ways()
-    ]
+def proxied(prefix: IPv6Network, octets: int, seconds: float, protocols: int = PROTOCOL_SHIM6) -> list[fy.P4TableEntry]:
+    """The hosts of a prefix have an edge that speaks for them; the thresholds make it begin."""
+    parameters = {"bytes": octets, "time": microseconds(seconds), "protocols": protocols}
+    return [table_entry(table, prefix_keys(key, prefix), "proxy", **parameters) for table, key in _both_ways()]
 
 
 def spoken_by_hosts(prefix: IPv6Network, verified: bool) -> list[fy.P4TableEntry]:
@@ -89,6 +96,43 @@ def path_shim6(
         destination=int(destination),
         tag=tag,
         route_table=route_table,
+    )
+
+
+def path_ilnp(
+    session: int,
+    path: int,
+    source: IPv6Address,
+    destination: IPv6Address,
+    nonce: bytes,
+    difference: int,
+    route_table: int,
+) -> fy.P4TableEntry:
+    """A path on which packets bear other locators and, unless it is empty, a nonce."""
+    return table_entry(
+        "paths",
+        {"session": session, "path": path},
+        "send_ilnp",
+        source=int(source),
+        destination=int(destination),
+        nonce=int.from_bytes(nonce),
+        nonce_length=len(nonce),
+        difference=difference,
+        route_table=route_table,
+    )
+
+
+def ilnp_nonce(local: IPv6Address, remote: IPv6Address, nonce: bytes, session: int, difference: int) -> fy.P4TableEntry:
+    """The session of packets between these identifiers that bear the nonce; none stands for packets without one."""
+    identifiers = {"local": int(local) & IDENTIFIER_MASK, "remote": int(remote) & IDENTIFIER_MASK}
+    return table_entry(
+        "ilnp_nonces",
+        identifiers | {"nonce": int.from_bytes(nonce)},
+        "admit_ilnp",
+        session=session,
+        local=int(local),
+        remote=int(remote),
+        difference=difference,
     )
 
 

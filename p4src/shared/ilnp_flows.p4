@@ -1,0 +1,176 @@
+// TCP flows on their way to a session: it is wanted when SYN, SYN-ACK and ACK have passed, with numbers that fit and
+// nonces, and the controller is told once. Till then, and while it decides, the flow lives here, with its nonces.
+//
+//   SYN with a nonce       the flow gets a slot. Any later SYN may take it
+//   SYN-ACK                of who was asked: the slot is the flow's alone while it is half open. An edge that
+//                          answers for a host draws the nonce now
+//   ACK                    of who opened it, with the number that only who got the SYN-ACK knows: digest
+//
+// So a flood of SYNs takes nothing that lasts, and pushes a flow out only between its SYN and the host's SYN-ACK, which is a
+// round trip inside the site. docs/ilnp-tables.md says how likely that is.
+
+#ifndef WAYNAME_ILNP_FLOWS_P4
+#define WAYNAME_ILNP_FLOWS_P4
+
+const bit<8> FLOW_NEW          = 0;
+const bit<8> FLOW_SYN_SEEN     = 1;
+const bit<8> FLOW_SYN_ACK_SEEN = 2;
+const bit<8> FLOW_ADMITTED     = 3;
+
+const bit<48> FLOW_HALF_OPEN = 4000000;     // microseconds: a second SYN-ACK comes before they are over (RFC 6298)
+const bit<48> FLOW_QUIET     = 60000000;
+
+// What a first segment may hold beside a SYN, or behind it.
+const bit<32> FLOW_WINDOW = 65536;
+
+control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
+    // Local and remote address, local and remote port.
+    @id(ILNP_FLOWS_REGISTER_ID)
+    @name("ilnp_flows")
+    REGISTERS(bit<32>, bit<288>, ILNP_FLOWS, flows);
+
+    // FLOW_*, whether a host here opened it, the octets of its nonces, when it was seen last in microseconds.
+    @id(ILNP_FLOW_STATES_REGISTER_ID)
+    @name("ilnp_flow_states")
+    REGISTERS(bit<32>, bit<64>, ILNP_FLOWS, states);
+
+    // Of a SYN its sequence number; then those that the ACK must have: its own, and the one that it acknowledges.
+    @id(ILNP_FLOW_NUMBERS_REGISTER_ID)
+    @name("ilnp_flow_numbers")
+    REGISTERS(bit<32>, bit<64>, ILNP_FLOWS, numbers);
+
+    // To the peer, and from it.
+    @id(ILNP_FLOW_NONCES_REGISTER_ID)
+    @name("ilnp_flow_nonces")
+    REGISTERS(bit<32>, bit<192>, ILNP_FLOWS, nonces);
+
+    apply {
+        bit<48> now = meta.arrived;
+        bit<32> sequence = hdr.tcp.start[95:64];
+        bit<32> acknowledged = hdr.tcp.start[63:32];
+        bool syn = hdr.tcp.start[17:17] == 1;
+        bool ack = hdr.tcp.start[20:20] == 1;
+        bool reset = hdr.tcp.start[18:18] == 1;
+        bool sent = meta.session.direction == SESSION_SENT;
+
+        bit<288> flow = meta.session.local ++ meta.session.remote ++ meta.flow.source_port ++ meta.flow.destination_port;
+        nonce_t borne = meta.ilnp.nonce_to_put;
+        bit<8> octets = meta.ilnp.octets_to_put;
+        if (!sent) {
+            flow[31:0] = meta.flow.destination_port ++ meta.flow.source_port;
+            borne = meta.ilnp.nonce;
+            octets = meta.ilnp.octets;
+        }
+
+        // A flow stands in one of two slots, so that one which is held leaves the other.
+        bit<32> slot;
+        bit<32> other_slot;
+        HASH_OF_2(slot, (bit<32>)ILNP_FLOWS, flow, 8w1);
+        HASH_OF_2(other_slot, (bit<32>)ILNP_FLOWS, 8w2, flow);
+        bit<288> holder;
+        bit<64> state;
+        flows.read(holder, slot);
+        states.read(state, slot);
+        bool here = holder == flow;
+        bool taken = !here && state[63:60] != (bit<4>)FLOW_SYN_SEEN && state[47:0] != 0
+            && now - state[47:0] < (state[63:60] == (bit<4>)FLOW_ADMITTED ? FLOW_QUIET : FLOW_HALF_OPEN);
+        if (!here) {
+            bit<288> other_holder;
+            bit<64> other_state;
+            flows.read(other_holder, other_slot);
+            states.read(other_state, other_slot);
+            here = other_holder == flow;
+            if (here || taken) {
+                slot = other_slot;
+                state = other_state;
+                taken = !here && state[63:60] != (bit<4>)FLOW_SYN_SEEN && state[47:0] != 0
+                    && now - state[47:0] < (state[63:60] == (bit<4>)FLOW_ADMITTED ? FLOW_QUIET : FLOW_HALF_OPEN);
+            }
+        }
+
+        bit<8> stage = 4w0 ++ state[63:60];
+        bool opened_here = state[59:59] == 1;
+        bit<8> nonce_octets = 4w0 ++ state[55:52];
+        bit<48> quiet = now - state[47:0];
+        if (!here || state[47:0] == 0 || (stage == FLOW_ADMITTED && quiet >= FLOW_QUIET)
+            || (stage != FLOW_ADMITTED && quiet >= FLOW_HALF_OPEN)) {
+            stage = FLOW_NEW;
+        }
+        bit<8> before = stage;
+        bit<64> expected;
+        bit<192> both;
+        numbers.read(expected, slot);
+        nonces.read(both, slot);
+
+        if (reset) {
+            // The next SYN begins anew.
+        } else if (syn && !ack) {
+            if (octets == 0 || stage == FLOW_SYN_ACK_SEEN || (stage == FLOW_ADMITTED && borne == both[95:0])) {
+                // Of no session, or once more.
+            } else if (taken) {
+                drop(meta, DROP_ILNP_FLOWS_FULL);
+            } else {
+                stage = FLOW_SYN_SEEN;
+                opened_here = sent;
+                nonce_octets = octets;
+                flows.write(slot, flow);
+                numbers.write(slot, sequence ++ 32w0);
+                if (sent) {
+                    nonces.write(slot, borne ++ 96w0);
+                } else {
+                    nonces.write(slot, 96w0 ++ borne);
+                }
+            }
+        } else if (syn) {
+            if (stage == FLOW_SYN_SEEN && sent != opened_here && acknowledged - expected[63:32] - 1 < FLOW_WINDOW
+                && (sent || octets == nonce_octets)) {
+                stage = FLOW_SYN_ACK_SEEN;
+                numbers.write(slot, acknowledged ++ (sequence + 1));
+                if (sent) {
+                    bit<32> first;
+                    bit<32> second;
+                    bit<32> third;
+                    random(first, 32w0, 32w0xFFFFFFFF);
+                    random(second, 32w0, 32w0xFFFFFFFF);
+                    random(third, 32w1, 32w0xFFFFFFFF);     // a nonce is never 0
+                    both[191:96] = first ++ second ++ third;
+                    if (nonce_octets == SHORT_NONCE) {
+                        both[191:128] = 0;
+                    }
+                } else {
+                    both[95:0] = borne;
+                }
+                nonces.write(slot, both);
+            }
+        } else if (ack && stage == FLOW_SYN_ACK_SEEN && sent == opened_here && acknowledged == expected[31:0]
+                   && sequence - expected[63:32] < FLOW_WINDOW
+                   && (sent ? borne == both[191:96] : borne == both[95:0])) {
+            stage = FLOW_ADMITTED;
+            meta.ilnp.admitted = true;
+            meta.ilnp.opened_here = sent ? 8w1 : 8w0;
+            meta.ilnp.nonce_to_peer = both[191:96];
+            meta.ilnp.nonce_from_peer = both[95:0];
+            meta.ilnp.octets = nonce_octets;
+        }
+
+        // Half open it ends by itself, unless the SYN-ACK comes once more; then it lives while the peer shows its nonce.
+        bool lives = stage != before || (stage == FLOW_SYN_ACK_SEEN && syn && ack)
+            || (stage == FLOW_ADMITTED && !sent && borne == both[95:0]);
+        if (lives && stage != FLOW_NEW) {
+            states.write(slot, stage[3:0] ++ (opened_here ? 1w1 : 1w0) ++ 3w0 ++ nonce_octets[3:0] ++ 4w0 ++ now);
+        }
+
+        // What the host here sends to a peer that opened the flow bears the nonce that was drawn for it.
+        if (sent && !opened_here && meta.session.number == 0 && (stage == FLOW_SYN_ACK_SEEN || stage == FLOW_ADMITTED)) {
+            meta.ilnp.rewritten = true;
+            meta.ilnp.source = hdr.ipv6.source;
+            meta.ilnp.destination = hdr.ipv6.destination;
+            meta.ilnp.difference = ~sum_of_locators(hdr.ipv6.source, hdr.ipv6.destination);
+            meta.ilnp.to_put = true;
+            meta.ilnp.octets_to_put = nonce_octets;
+            meta.ilnp.nonce_to_put = both[191:96];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,59 @@
+// ILNP at the edge, for hosts that know nothing of it (RFC 6741): what it finds a packet's addresses, checksum and nonce to be.
+//
+//   from a peer   its session's nonce: the addresses that the hosts know.  another nonce: it proves nothing, and the packet
+//                 is one of no session.  The nonce comes off in both cases
+//   to a peer     the path's locators and nonce; of a TCP flow that is being admitted, the nonce drawn for it
+
+#ifndef WAYNAME_ILNP_SESSIONS_P4
+#define WAYNAME_ILNP_SESSIONS_P4
+
+// From outside, with a nonce or known without one.
+control IlnpHeard(in headers_t hdr, inout metadata_t meta) {
+    apply {
+        bool hosts = meta.session.destination_protocols & PROTOCOL_HOSTS != 0;
+        if (meta.ilnp.kind == NONCE_HERE && !hosts && !meta.ilnp.alone) {
+            drop(meta, DROP_NONCE_BESIDE);
+        } else {
+            if (!meta.ilnp.known) {
+                if (meta.session.destination_protocols & PROTOCOL_NAIVE != 0) {
+                    mirror(meta, PUNT_NONCE_UNKNOWN);
+                }
+                if (!hosts) {
+                    meta.ilnp.difference = sum_of_locators(hdr.ipv6.source, hdr.ipv6.destination);
+                }
+            }
+            meta.ilnp.rewritten = true;
+            meta.ilnp.source = meta.session.remote;
+            meta.ilnp.destination = meta.session.local;
+            meta.ilnp.to_take = meta.ilnp.kind == NONCE_HERE && !hosts;
+            meta.ilnp.to_admit = meta.ilnp.to_take && !meta.ilnp.known;
+        }
+    }
+}
+
+// Other addresses, and the checksum that goes with them. An ICMPv6 error that one end has made has them once more, in what
+// it quotes.
+control IlnpRewriting(inout headers_t hdr, inout metadata_t meta) {
+    AdjustChecksums() adjust_checksums;
+
+    apply {
+        bit<16> difference = meta.ilnp.difference;
+        if (hdr.message.isValid()) {
+            difference = sum_of_two(sum_of_addresses(meta.ilnp.source, meta.ilnp.destination),
+                                    ~sum_of_addresses(hdr.ipv6.source, hdr.ipv6.destination));
+            if (hdr.quoted.isValid() && hdr.quoted.source == hdr.ipv6.destination
+                && hdr.quoted.destination == hdr.ipv6.source) {
+                hdr.quoted.source = meta.ilnp.destination;
+                hdr.quoted.destination = meta.ilnp.source;
+                difference = sum_of_two(difference, difference);
+            }
+        }
+        if (difference != 0 && difference != 0xFFFF) {
+            adjust_checksums.apply(hdr, difference);
+        }
+        hdr.ipv6.source = meta.ilnp.source;
+        hdr.ipv6.destination = meta.ilnp.destination;
+    }
+}
+
+#endif
