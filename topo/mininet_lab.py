@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.load import LabError, find_lab, lab_names
-from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, plan_lab
+from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, check_for_linux, plan_lab
 from wayname_lab.programs import REPOSITORY
 
 SWITCH_ADDRESS = "127.0.0.1:9559"
@@ -256,7 +256,9 @@ def main() -> int:
         return SKIPPED
     folder = Path(tempfile.mkdtemp(prefix="wayname-"))
     try:
-        lab = MininetLab(plan_lab(find_lab(arguments.lab)), arguments.target, folder)
+        plan = plan_lab(find_lab(arguments.lab))
+        check_for_linux(plan)
+        lab = MininetLab(plan, arguments.target, folder)
         try:
             lab.start()
             if not arguments.test:

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from wayname.wire.ethernet import TYPE_IPV6, Frame
-from wayname.wire.ipv6 import Packet
+from wayname.wire.ipv6 import HIP, ICMPV6, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.load import LabError, find_lab, parse_lab
+from wayname_lab.plan import check_for_linux, plan_lab
 from wayname_lab.virtual.lab import VirtualLab
 
-ESP, ICMPV6 = 50, 58
+ESP = 50
 BUFFER = 64 * 1024
 
 
@@ -47,16 +48,16 @@ def test_hosts_reach_each_other_by_their_hits(lab: VirtualLab) -> None:
     assert [reply["from"] for reply in replies] == [hit(lab, "b2")] * 3
 
 
-def test_nothing_but_esp_is_on_the_wire(lab: VirtualLab) -> None:
+def test_but_for_what_proves_itself_all_is_encrypted(lab: VirtualLab) -> None:
     packets = seen_on(lab, "b-p", "b")
     lab.command("a1", "ping", to=hit(lab, "b1"), count=3, interval=0.1, size=64)
     lab.run_for(1.0)
-    data = [packet for packet in packets if packet.next_header != ICMPV6]
+    assert {packet.next_header for packet in packets} == {ICMPV6, HIP, ESP}
+    data = [packet for packet in packets if packet.next_header == ESP]
     locators = lab.plan.hosts["a1"].hip, lab.plan.hosts["b1"].hip
     assert locators[0] is not None and locators[1] is not None
-    assert {(packet.next_header, packet.source, packet.destination) for packet in data} == {
-        (ESP, locators[0].locators[0], locators[1].locators[0])
-    }
+    ways = {(packet.source, packet.destination) for packet in data}
+    assert ways == {(locators[0].locators[0], locators[1].locators[0])}
     inside = lab.plan.hosts["a1"].address.ip.packed
     assert not any(inside in packet.payload for packet in data)
 
@@ -71,8 +72,37 @@ def test_a_transfer_goes_on_when_a_provider_is_cut(lab: VirtualLab, link: str) -
     (done,) = lab.events_of("b1", "tcp_done")
     assert (done["outcome"], done["bytes"], done["intact"]) == ("finished", 400_000, True)
     for host, site, other in (("a1", 1, 2), ("b1", 2, 1)):
-        (moved,) = lab.events_of(host, "locators_changed")
+        moved = lab.events_of(host, "locators_changed")[-1]
         assert (moved["local"], moved["remote"]) == (f"2001:db8:20{site}:10::11", f"2001:db8:20{other}:10::11")
+
+
+def test_peers_are_told_of_each_move_and_of_the_way_back(lab: VirtualLab) -> None:
+    lab.command("a1", "ping", to=hit(lab, "b1"), count=0, interval=0.1)
+    packets = seen_on(lab, "b-q", "b")
+    lab.run_for(1.0)
+    lab.cut("a-p")
+    lab.run_for(2.0)
+    assert HIP in {packet.next_header for packet in packets}
+    lab.restore("a-p")
+    lab.run_for(12.0)
+    lab.cut("a-q")
+    lab.run_for(3.0)
+    moves = [(move["local"], move["remote"]) for move in lab.events_of("a1", "locators_changed")]
+    assert moves[0] == ("2001:db8:201:10::11", "2001:db8:202:10::11")
+    assert moves[-1][0] == "2001:db8:101:10::11"
+    replies = lab.events_of("a1", "ping_reply")
+    assert replies[-1]["at_ns"] > lab.now * 1e9 - 0.2e9
+
+
+def test_an_exchange_that_nobody_answers_is_tried_again(lab: VirtualLab) -> None:
+    lab.cut("a-p")
+    flow = lab.command("a1", "ping", to=hit(lab, "b1"), count=10, interval=0.2, timeout=10)
+    lab.run_for(1.5)
+    assert lab.events_of("a1", "association_up") == []
+    lab.restore("a-p")
+    lab.run_for(12.0)
+    assert len(lab.events_of("a1", "association_up")) == 1
+    assert lab.events_of("a1", "ping_reply", flow)
 
 
 def test_without_faults_nobody_moves_however_long_it_is_quiet(lab: VirtualLab) -> None:
@@ -129,3 +159,8 @@ link = [{ between = ["a", "p"] }, { between = ["b", "p"] }]
 def test_what_is_wrong_with_a_lab_is_said(text: str, complaint: str) -> None:
     with pytest.raises(LabError, match=complaint):
         parse_lab(f'title = "wrong"\nedge.a = {{}}\nhost.a1.edge = "a"\n{text}', "wrong", "wrong.toml")
+
+
+def test_linux_hosts_are_no_hip_hosts() -> None:
+    with pytest.raises(LabError, match="lab hip: Linux hosts speak no HIP; run it on wires"):
+        check_for_linux(plan_lab(find_lab("hip")))

@@ -3,8 +3,8 @@
 from ipaddress import IPv6Address
 
 from wayname.shim6.context import Pair
+from wayname_lab.hip.pairs import pairs_of
 from wayname_lab.hip.ways import KEEPALIVE, SEND_TIMEOUT, Ways
-from wayname_lab.hip.written_down import pairs_of
 
 HERE = [IPv6Address("2001:db8:1::a"), IPv6Address("2001:db8:2::a")]
 THERE = [IPv6Address("2001:db8:1::b"), IPv6Address("2001:db8:2::b")]

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from wayname_lab.load import LabError
-from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, check_for_linux
 from wayname_lab.programs import python
 
 # A namespace has its loopback to itself, so all switches may have the usual address.
@@ -21,6 +21,7 @@ class Namespaces:
     name = "namespaces"
 
     def __init__(self, plan: Plan, folder: Path) -> None:
+        check_for_linux(plan)
         missing = missing_for_namespaces()
         if missing:
             raise LabError(f"namespaces {missing}; `--in wires` needs neither")

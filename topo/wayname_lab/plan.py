@@ -19,7 +19,9 @@ from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 from wayname.hip.esp.suites import SuiteId
 from wayname.shim6.payload import OCTETS as PAYLOAD_HEADER_OCTETS
 from wayname_lab.hip.identities import identity_of_host
+from wayname_lab.hip.make import Described
 from wayname_lab.identities import provable_address
+from wayname_lab.load import LabError
 from wayname_lab.model import Host, Lab, Link, Quality, Shim6
 from wayname_lab.numbering import Numbering
 
@@ -127,6 +129,14 @@ class Plan:
     hosts: dict[str, HostPlan]
 
 
+def described_hip_host(plan: HostPlan, seed: int) -> Described | None:
+    """Return what makes a HIP host; None if this is another."""
+    if plan.hip is None:
+        return None
+    hip = plan.hip
+    return Described(plan.name, plan.mac, plan.gateway, plan.mtu, seed, hip.suite, hip.locators, hip.peers)
+
+
 def plan_lab(lab: Lab) -> Plan:
     """Number everything in a lab."""
     numbering = Numbering(lab)
@@ -160,6 +170,12 @@ def plan_lab(lab: Lab) -> Plan:
             router.configuration,
         )
     return Plan(lab, routers, {host.name: _host(lab, host, numbering, routers) for host in lab.hosts})
+
+
+def check_for_linux(plan: Plan) -> None:
+    """Refuse a lab whose hosts Linux cannot be."""
+    if plan.lab.hip is not None:
+        raise LabError(f"lab {plan.lab.name}: Linux hosts speak no HIP; run it on wires (`--in wires`)")
 
 
 def _routers_on(subnets: list[IPv6Network]) -> tuple[IPv6Interface, ...]:

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from wayname_lab.hip.process import describe
 from wayname_lab.load import LabError
-from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, described_hip_host
 from wayname_lab.ports import free_ports
-from wayname_lab.programs import program
+from wayname_lab.programs import program, python
 
 # A Unix socket's path has at most 107 bytes, and ours end with two names.
 LONGEST_FOLDER = 80
@@ -43,6 +44,10 @@ class Wires:
 
     def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
         """Return how a host is started; it speaks JSON lines."""
+        if (described := described_hip_host(host, seed)) is not None:
+            file = self._folder / f"{host.name}.json"
+            describe(file, described, self._path(host.name, host.edge))
+            return [python(), "-m", "wayname_lab.hip.process", str(file)]
         arguments = [program("wayname-host"), "--wire", str(self._path(host.name, host.edge)), "--mac", host.mac]
         if not host.autoconfigure:
             arguments += ["--address", str(host.address), "--gateway", str(host.gateway), "--mtu", str(host.mtu)]

@@ -130,7 +130,7 @@ class HipHost:
         """Leave ways that have failed, and let peers know that the host is there."""
         for peer, ways in self._ways.items():
             if (left := ways.leave_failed(now)) is not None:
-                self._signalling.leave(left, now)
+                self._signalling.leave(left, ways.pair, now)
                 self._go(peer, now)
             if ways.owes_keepalive(now):
                 ways.kept_alive()

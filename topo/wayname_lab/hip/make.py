@@ -1,22 +1,41 @@
-"""Makes the HIP host that a plan describes."""
+"""Makes a HIP host of what a lab's plan says of it."""
 
 import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address
 
-from wayname.hip.esp.suites import SUITES
+from wayname.hip.esp.suites import SuiteId
+from wayname_lab.hip.exchanged import Exchanged
 from wayname_lab.hip.host import HipHost
-from wayname_lab.hip.written_down import WrittenDown
-from wayname_lab.plan import HostPlan, PlannedHip
+from wayname_lab.hip.identities import identity_of_host
 
 
-def make_hip_host(plan: HostPlan, hip: PlannedHip, seed: int) -> HipHost:
-    """Return a host that knows its peers and shares keys with them."""
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A host that knows where its peers are, as if it had asked the DNS."""
+
+    name: str
+    mac: str
+    gateway: IPv6Address
+    mtu: int
+    seed: int
+    suite: SuiteId
+    locators: tuple[IPv6Address, ...]
+    peers: Mapping[IPv6Address, tuple[IPv6Address, ...]]
+
+
+def make_hip_host(described: Described) -> HipHost:
+    """Return the host; with the same seed and the same inputs it does the same, but for its signatures."""
+    identity = identity_of_host(described.name)
+    rng = random.Random(f"{described.name} {described.seed}")
     return HipHost(
-        mac=plan.mac,
-        hit=plan.address.ip,
-        locators=hip.locators,
-        gateway=plan.gateway,
-        mtu=plan.mtu,
-        seed=seed,
-        signalling=WrittenDown(plan.address.ip, hip.locators, hip.peers, SUITES[hip.suite]),
-        random_octets=random.Random(f"initialisation vectors {seed}").randbytes,
+        mac=described.mac,
+        hit=identity.hit,
+        locators=described.locators,
+        gateway=described.gateway,
+        mtu=described.mtu,
+        seed=described.seed,
+        signalling=Exchanged(identity, described.locators, described.peers, described.suite, rng),
+        random_octets=rng.randbytes,
     )

@@ -1,4 +1,4 @@
-"""Who agrees on security associations with a host's peers: an exchange, or whoever wrote them down beforehand."""
+"""What a HIP host asks of who agrees on security associations with its peers, and what comes of it."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Signalling(Protocol):
     def heard(self, peer: IPv6Address, octets: int, now: int) -> None:
         """Data of a peer came."""
 
-    def leave(self, pair: Pair, now: int) -> None:
-        """Nothing comes back that is sent between these locators."""
+    def leave(self, left: Pair, now_used: Pair, now: int) -> None:
+        """Nothing comes back that is sent between these locators; others are used now."""
 
     def take(self) -> list[Said]:
         """Return what came of it since the last call."""

@@ -26,8 +26,9 @@ class Ways:
         return self.pairs[self._at]
 
     def use(self, pairs: tuple[Pair, ...]) -> None:
-        """Have other pairs from now on, the first one in use."""
-        self.pairs, self._at, self._unanswered = pairs, 0, None
+        """Have other pairs from now on: the one in use stays so if it is among them, else the first is."""
+        self._at = pairs.index(self.pair) if self.pair in pairs else 0
+        self.pairs = pairs
 
     def sent(self, now: int) -> None:
         """Something left that is to be answered."""

@@ -8,7 +8,7 @@ from wayname_host import Host
 
 from wayname_lab.hip.host import HipHost
 from wayname_lab.hip.make import make_hip_host
-from wayname_lab.plan import HostPlan
+from wayname_lab.plan import HostPlan, described_hip_host
 from wayname_lab.virtual.clock import Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
 
@@ -47,8 +47,8 @@ class VirtualHost:
 
 
 def _stack(plan: HostPlan, seed: int) -> Host | HipHost:
-    if plan.hip is not None:
-        return make_hip_host(plan, plan.hip, seed)
+    if (described := described_hip_host(plan, seed)) is not None:
+        return make_hip_host(described)
     if plan.autoconfigure:
         return Host(mac=plan.mac, seed=seed)
     return Host(mac=plan.mac, addresses=[str(plan.address)], gateway=str(plan.gateway), mtu=plan.mtu, seed=seed)
