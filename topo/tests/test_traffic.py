@@ -31,7 +31,7 @@ def test_each_flow_has_its_parts() -> None:
 def test_a_connection_is_known_by_where_it_comes_from() -> None:
     traffic = two_providers()
     remote = "[2001:db8:1:10::11]:50000"
-    traffic.take("b1", {"at_ns": SECOND, "flow": 7, "event": "tcp_connected", "remote": remote})
+    traffic.take("b1", {"at_ns": SECOND, "flow": 7, "event": "tcp_connected", "local": "[::]:5001", "remote": remote})
     rate = {"flow": 7, "event": "rate", "bytes": 10, "total_bytes": 10, "bits_per_second": 80}
     traffic.take("b1", rate | {"at_ns": 2 * SECOND})
     traffic.take("b1", rate | {"at_ns": 5 * SECOND, "total_bytes": 20})

@@ -59,6 +59,10 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
             lines.append('security = "none"')
         for address, parameters in shim6.hosts:
             lines += ["", "[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.hex()}"']
+    if router.inside is not None:
+        lines += ["", "[[translation]]", f'inside = "{router.inside}"']
+        if router.hold is not None:
+            lines.append(f"hold = {router.hold / 1e9}")
     return "\n".join([*lines, "", router.configuration])
 
 

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from ipaddress import IPv6Network
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,6 +14,7 @@ LABS = Path(__file__).resolve().parent.parent / "labs"
 DEFAULT_VLAN = 10
 # Above are the VLANs of the links between routers; see plan.py.
 HIGHEST_HOST_VLAN = 999
+INSIDE_BITS = 48
 # Names become parts of interface names, which Linux cuts at 15 bytes.
 NAME = re.compile(r"[a-z][a-z0-9]{0,7}")
 RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bit": 1.0}
@@ -147,7 +149,7 @@ def _lab(root: _Section, name: str) -> Lab:
     for section, link in zip(root.list("link"), links, strict=True):
         if ends.count({link.a, link.b}) > 1:
             raise section.wrong("between", "there is another link between these two; one is enough")
-    flows = [_flow(section, {host.name for host in hosts}) for section in root.list("flow")]
+    flows = [_flow(section, hosts, routers, links) for section in root.list("flow")]
     shim6 = _shim6(root, hosts) if "shim6" in root.values else None
     hip = _hip(root, hosts) if "hip" in root.values else None
     if shim6 is not None and hip is not None:
@@ -156,8 +158,20 @@ def _lab(root: _Section, name: str) -> Lab:
 
 
 def _router(section: _Section, name: str, is_edge: bool) -> Router:
-    section.allow("configuration")
-    return Router(name, is_edge, section.get("configuration", str, ""))
+    section.allow("configuration", *(("inside", "hold") if is_edge else ()))
+    return Router(name, is_edge, section.get("configuration", str, ""), _inside(section), section.scaled("hold", TIMES))
+
+
+def _inside(section: _Section) -> IPv6Network | None:
+    if "inside" not in section.values:
+        return None
+    try:
+        inside = IPv6Network(section.get("inside", str))
+    except ValueError as error:
+        raise section.wrong("inside", f"it is no prefix ({error}); give one such as fd12:3456:789a::/48") from error
+    if inside.prefixlen != INSIDE_BITS:
+        raise section.wrong("inside", f"give a /{INSIDE_BITS}, as providers give to sites")
+    return inside
 
 
 def _host(section: _Section, name: str, edges: set[str]) -> Host:
@@ -184,8 +198,9 @@ def _link(section: _Section, routers: list[str]) -> Link:
     return Link(ends[0], ends[1], _quality(section))
 
 
-def _flow(section: _Section, hosts: set[str]) -> Flow:
-    section.allow("kind", "from", "to", "rate")
+def _flow(section: _Section, known: list[Host], routers: list[Router], links: list[Link]) -> Flow:
+    section.allow("kind", "from", "to", "rate", "by")
+    hosts = {host.name: host.edge for host in known}
     kind = section.get("kind", str)
     if kind not in get_args(FlowKind):
         raise section.wrong("kind", f"give one of {', '.join(get_args(FlowKind))}")
@@ -199,7 +214,13 @@ def _flow(section: _Section, hosts: set[str]) -> Flow:
         raise _Wrong(f'{section.where} rate: is missing; a UDP stream has one, such as rate = "2mbit"')
     if kind == "ping" and rate is not None:
         raise section.wrong("rate", "pings have none; leave it out")
-    return Flow(kind, section.values["from"], section.values["to"], rate)
+    by = section.get("by", str) if "by" in section.values else None
+    edge = next(router for router in routers if router.name == hosts[section.values["to"]])
+    if edge.inside is not None and by is None and hosts[section.values["from"]] != edge.name:
+        raise _Wrong(f"{section.where} by: is missing; name the provider by whose address {edge.name} is reached")
+    if by is not None and (edge.inside is None or not any({link.a, link.b} == {edge.name, by} for link in links)):
+        raise section.wrong("by", f"it gives {edge.name} no address; leave it out unless that edge has inside")
+    return Flow(kind, section.values["from"], section.values["to"], rate, by)
 
 
 def _shim6(root: _Section, hosts: list[Host]) -> Shim6:

@@ -1,6 +1,7 @@
 """What a lab is: hosts behind edges, providers between them, links, and the traffic that is sent for show."""
 
 from dataclasses import dataclass
+from ipaddress import IPv6Network
 from typing import Literal
 
 from wayname.hip.esp.suites import SuiteId
@@ -25,6 +26,8 @@ class Router:
     name: str
     is_edge: bool
     configuration: str = ""  # of its controller, beside what follows from the lab
+    inside: IPv6Network | None = None  # of a site whose providers' prefixes are translated
+    hold: int | None = None  # nanoseconds for which its connections wait for a provider; None: as the controller has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class Flow:
     source: str
     destination: str
     rate: int | None  # bits per second; None: as fast as it goes, or once in 0.2 s for pings
+    by: str | None = None  # the provider by whose address the destination is reached
 
 
 @dataclass(frozen=True, slots=True)

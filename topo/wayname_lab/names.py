@@ -14,7 +14,7 @@ class Names:
     """Knows the hosts of a lab by their addresses; one of a further provider is `host@provider`."""
 
     def __init__(self, plan: Plan) -> None:
-        self._names = {str(host.address.ip): host.name for host in plan.hosts.values()}
+        self._names = plan.names()
         for router in plan.routers.values():
             by_prefix = {provider.prefix: provider.name for provider in router.providers}
             for shim6 in router.shim6:

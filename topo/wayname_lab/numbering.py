@@ -3,6 +3,7 @@
 2001:db8:SITE::/48                 of a site, unless its lab speaks Shim6 or HIP
 2001:db8:PROVIDER:SITE...::/48     PROVIDER and two digits of SITE in one group: what a provider gave to a site
 2001:db8:PROVIDER00::/40           all that a provider gives
+of its description                 of a site that has another prefix inside
 """
 
 from ipaddress import IPv6Network
@@ -26,10 +27,14 @@ class Numbering:
 
     def providers_of(self, edge: str) -> list[str]:
         """Return the providers that give a site its prefixes, the first link first; none if it has its own."""
-        if not self._lab.is_multihomed:
+        if not self._lab.is_multihomed and self.inside(edge) is None:
             return []
         ends = [{link.a, link.b} for link in self._lab.links]
         return [name for pair in ends if edge in pair for name in pair - {edge} if name in self._providers]
+
+    def inside(self, edge: str) -> IPv6Network | None:
+        """Return the prefix that a site has inside, if it is another one than outside."""
+        return next(router.inside for router in self._lab.edges if router.name == edge)
 
     def given(self, provider: str, edge: str) -> IPv6Network:
         """Return what a provider gave to a site."""
@@ -41,6 +46,8 @@ class Numbering:
 
     def site_prefixes(self, edge: str) -> list[IPv6Network]:
         """Return the prefixes of a site."""
+        if inside := self.inside(edge):
+            return [inside]
         given = [self.given(provider, edge) for provider in self.providers_of(edge)]
         return given or [IPv6Network(f"2001:db8:{self._sites[edge]}::/48")]
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
 from wayname.hip.esp.suites import SuiteId
+from wayname.ilnp.prefixes import PrefixMapping
 from wayname.shim6.payload import OCTETS as PAYLOAD_HEADER_OCTETS
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
@@ -89,6 +90,13 @@ class RouterPlan:
     providers: tuple[PlannedProvider, ...] = ()
     shim6: tuple[PlannedShim6, ...] = ()
     configuration: str = ""
+    inside: IPv6Network | None = None
+    hold: int | None = None
+
+    def outside(self, address: IPv6Address, provider: str) -> IPv6Address:
+        """Return how a provider's world sees an address inside."""
+        prefix = next(each.prefix for each in self.providers if each.name == provider)
+        return address if self.inside is None else PrefixMapping(self.inside, prefix).out(address)
 
     def port_to(self, peer: str) -> PlannedPort:
         """Return the port whose other end is there."""
@@ -127,6 +135,15 @@ class Plan:
     lab: Lab
     routers: dict[str, RouterPlan]
     hosts: dict[str, HostPlan]
+
+    def names(self) -> dict[str, str]:
+        """Return the hosts' names by their addresses; one that a provider gives is `host@provider`."""
+        names = {str(host.address.ip): host.name for host in self.hosts.values()}
+        for host in self.hosts.values():
+            edge = self.routers[host.edge]
+            for provider in edge.providers if edge.inside is not None else ():
+                names[str(edge.outside(host.address.ip, provider.name))] = f"{host.name}@{provider.name}"
+        return names
 
 
 def described_hip_host(plan: HostPlan, seed: int) -> Described | None:
@@ -168,6 +185,8 @@ def plan_lab(lab: Lab) -> Plan:
             _providers(lab, router.name, numbering) if router.is_edge else (),
             tuple(_shim6(lab, router.name, vlan, numbering) for vlan in vlans if lab.shim6 is not None),
             router.configuration,
+            router.inside,
+            router.hold,
         )
     return Plan(lab, routers, {host.name: _host(lab, host, numbering, routers) for host in lab.hosts})
 
@@ -261,8 +280,10 @@ def _routes(lab: Lab, router: str, is_edge: bool, numbering: Numbering) -> tuple
     for edge in (edge.name for edge in lab.edges):
         shortest = _shortest(lab, router, edge, providers)
         via = tuple(address for name, address in neighbours.items() if name in shortest)
-        if edge != router and via and (not is_edge or edge in neighbours):
+        if edge != router and via and (not is_edge or edge in neighbours) and numbering.inside(edge) is None:
             routes += [PlannedRoute(prefix, via) for prefix in numbering.site_prefixes(edge)]
+    if not is_edge and any(edge.inside is not None for edge in lab.edges):
+        routes += _routes_of_provider(lab, router, neighbours, numbering)
     if towards_providers:
         routes.append(PlannedRoute(DEFAULT_ROUTE, towards_providers))
     return tuple(routes)

@@ -18,7 +18,7 @@ from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
 from wayname_lab.screen import Screen
 from wayname_lab.terminal import Keys
-from wayname_lab.traffic import Traffic, summary
+from wayname_lab.traffic import Part, Traffic, summary
 from wayname_lab.view import HostView, LinkView, RouterView, View, bits, clock
 from wayname_lab.wires import Wires
 
@@ -80,6 +80,7 @@ class Show:
         traffic.on_resumed = lambda flow, seconds: running.happenings.tell(
             "traffic", f"{flow} flows again after {seconds:.1f} s"
         )
+        traffic.on_lost = self._begin_anew
         self._links: list[LinkView] = []
         self._before: dict[str, tuple[float, Octets]] = {}
         self._expendable = expendable(self._lab)
@@ -91,8 +92,7 @@ class Show:
     async def run(self, seconds: float | None, *, on_screen: bool) -> None:
         """Show the lab until its time is over."""
         for part in self._traffic.parts:
-            number = await self._running.stations[part.host].start(part.command)
-            self._traffic.started(part, number)
+            await self._start_part(part)
         self._began = self._running.elapsed()
         if not on_screen:
             await self._plain(seconds)
@@ -102,6 +102,19 @@ class Show:
                 await self._step()
                 live.update(Screen(self._view(), KEYS.format(len(self._lab.links))), refresh=True)
                 await self._pause()
+
+    def _begin_anew(self, part: Part, outcome: str) -> None:
+        """A connection is lost; its sender makes another one, as programs do."""
+        words = {"reset": "reset by its peer", "timed_out": "given up by its sender"}.get(outcome, outcome)
+        name = part.flow.name
+        self._running.happenings.tell("traffic", f"{name} was lost, {words}; it begins anew", "warning")
+        task = asyncio.create_task(self._start_part(part))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _start_part(self, part: Part) -> None:
+        number = await self._running.stations[part.host].start(part.command)
+        self._traffic.started(part, number)
 
     async def _plain(self, seconds: float | None) -> None:
         for happening in self._running.happenings.kept:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayname_lab.model import Flow, FlowKind
-from wayname_lab.plan import HostPlan, Plan
+from wayname_lab.plan import Plan
 
 Event = dict[str, Any]
 Command = dict[str, Any]
@@ -14,6 +14,7 @@ FIRST_PORT = 5001
 PING_INTERVAL = 0.1  # seconds
 REPORT_INTERVAL = 0.1
 DATAGRAM = 1000  # bytes
+LOST = ("reset", "timed_out", "refused")
 STALLED = 0.5  # seconds
 INTERRUPTED = 350_000_000  # nanoseconds; what arrives is told every tenth of a second
 # What the links of the labs hold: a stack without selective acknowledgements takes long to repair an overflow.
@@ -40,7 +41,8 @@ class FlowState:
     @property
     def name(self) -> str:
         """How people call it."""
-        return f"{self.flow.kind} {self.flow.source} > {self.flow.destination}"
+        by = f"@{self.flow.by}" if self.flow.by else ""
+        return f"{self.flow.kind} {self.flow.source} > {self.flow.destination}{by}"
 
     @property
     def counted(self) -> int:
@@ -105,10 +107,12 @@ class Part:
     command: Command
 
 
-def parts_of(flow: FlowState, hosts: dict[str, HostPlan]) -> list[Part]:
+def parts_of(flow: FlowState, plan: Plan) -> list[Part]:
     """Return what the hosts do for a flow, in order."""
-    source, destination = hosts[flow.flow.source], hosts[flow.flow.destination]
+    source, destination = plan.hosts[flow.flow.source], plan.hosts[flow.flow.destination]
     to = str(destination.address.ip)
+    if flow.flow.by:
+        to = str(plan.routers[destination.edge].outside(destination.address.ip, flow.flow.by))
     if flow.flow.kind == "ping":
         command = {"command": "ping", "to": to, "count": 0, "interval": PING_INTERVAL}
         return [Part(flow, source.name, command)]
@@ -131,12 +135,17 @@ class Traffic:
         # Hears of each flow that was interrupted, and for how many seconds.
         self.on_resumed: Callable[[str, float], None] = lambda flow, seconds: None
         self.flows = [FlowState(flow, FIRST_PORT + number) for number, flow in enumerate(plan.lab.flows)]
-        self.parts = [part for flow in self.flows for part in parts_of(flow, plan.hosts)]
-        self._addresses = {str(host.address.ip): host.name for host in plan.hosts.values()}
+        self.parts = [part for flow in self.flows for part in parts_of(flow, plan)]
+        self._addresses = plan.names()
         self._by_number: dict[tuple[str, int], FlowState] = {}
+        # Hears of each connection that its sender lost, and how.
+        self.on_lost: Callable[[Part, str], None] = lambda part, outcome: None
+        self._senders: dict[tuple[str, int], Part] = {}
 
     def started(self, part: Part, number: int) -> None:
         """Note the number that a host gave its part of a flow."""
+        if part.command["command"] == "tcp_send":
+            self._senders[part.host, number] = part
         # The other kinds are measured where they arrive.
         if part.flow.flow.kind == "ping":
             self._by_number[part.host, number] = part.flow
@@ -147,9 +156,12 @@ class Traffic:
         if number is None:
             return
         if event["event"] == "tcp_connected":
-            self._join(host, number, "tcp", event["remote"])
+            self._join(host, number, "tcp", event["remote"], int(event["local"].rpartition(":")[2]))
         elif event["event"] == "udp_report":
             self._join(host, number, "udp", event["from"])
+        sender = self._senders.pop((host, number), None) if event["event"] == "tcp_done" else None
+        if sender is not None and event["outcome"] in LOST:
+            self.on_lost(sender, event["outcome"])
         flow = self._by_number.get((host, number))
         if flow is not None:
             flow.take(event)
@@ -157,12 +169,15 @@ class Traffic:
                 self.on_resumed(flow.name, flow.resumed / 1e9)
                 flow.resumed = 0
 
-    def _join(self, host: str, number: int, kind: FlowKind, remote: str) -> None:
+    def _join(self, host: str, number: int, kind: FlowKind, remote: str, port: int | None = None) -> None:
         """A connection or stream has a number of its own at its destination; its sender says which flow it is."""
-        source = self._addresses.get(remote.rpartition(":")[0].strip("[]"))
+        source = self._addresses.get(remote.rpartition(":")[0].strip("[]"), "").partition("@")[0]
         for flow in self.flows:
-            if (flow.flow.kind, flow.flow.source, flow.flow.destination) == (kind, source, host):
+            same = (flow.flow.kind, flow.flow.source, flow.flow.destination) == (kind, source, host)
+            if same and port in (None, flow.port):
+                self._by_number = {key: known for key, known in self._by_number.items() if known is not flow}
                 self._by_number[host, number] = flow
+                flow.ended = ""
 
 
 def summary(flows: Sequence[FlowState]) -> tuple[list[str], bool]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import IPv6Address
 
 from finsy import P4DigestList
 
-from wayname.edge.boundary import DirectExport, Input, Learned, News, PairActive, SessionNews
+from wayname.edge.boundary import DirectExport, FlowFate, FlowNews, Input, Learned, News, PairActive, SessionNews
 from wayname.pipeline.sessions import MICROSECONDS
+from wayname.wire.flow import Flow
 
 
 def told(digest: P4DigestList) -> list[Input]:
@@ -36,4 +38,17 @@ def told(digest: P4DigestList) -> list[Input]:
                 )
                 for member in digest
             ]
+        case "flow_news":
+            return [_flow_news(member) for member in digest]
     return [Learned(member["port"], member["vlan"], member["source"]) for member in digest]
+
+
+def _flow_news(member: Mapping[str, int]) -> FlowNews:
+    flow = Flow(
+        IPv6Address(member["local"]),
+        IPv6Address(member["remote"]),
+        member["next_header"],
+        member["local_port"],
+        member["remote_port"],
+    )
+    return FlowNews(FlowFate(member["kind"]), member["provider_from"], member["provider_to"], flow)

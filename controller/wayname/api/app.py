@@ -25,6 +25,7 @@ from wayname.api.picture import Picture, names, read_picture
 from wayname.api.problems import ApiError, Problem, tell_problems
 from wayname.api.running import Running
 from wayname.api.sessions import serve_sessions
+from wayname.api.translation import serve_translation
 from wayname.metrics.exposition import COUNTERS, exposition
 
 ABOUT = "What the controller of an edge switch knows. Local: it asks for no password, so nobody else should reach it."
@@ -59,6 +60,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_ioam(app, running, beside.end)
     serve_identities(app, running)
     serve_sessions(app, running, read)
+    serve_translation(app, running, read)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside.captures)

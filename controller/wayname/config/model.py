@@ -13,6 +13,7 @@ from wayname.config.identities import Identities
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
 from wayname.config.shim6 import Shim6
+from wayname.config.translation import Translation
 from wayname.wire.mac import Mac
 
 
@@ -147,6 +148,7 @@ class Config:
     routes: tuple[Route, ...] = ()
     providers: tuple[Provider, ...] = ()
     shim6: tuple[Shim6, ...] = ()
+    translations: tuple[Translation, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
     identities: Identities | None = None
     written: EncapsulationTables = field(default_factory=dict)

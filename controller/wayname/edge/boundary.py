@@ -18,6 +18,7 @@ import finsy as fy
 
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.pipeline.entries import Entity
+from wayname.wire.flow import Flow
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -114,6 +115,23 @@ class PairActive:
     age: float
 
 
+class FlowFate(IntEnum):
+    """What became of a flow whose provider does not work (`FLOW_NEWS_*` in p4src)."""
+
+    HELD = 1
+    MOVED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FlowNews:
+    """A flow met a provider that does not work; one member of a `flow_news` digest."""
+
+    kind: FlowFate
+    provider_from: int
+    provider_to: int
+    flow: Flow
+
+
 @dataclass(frozen=True, slots=True)
 class ModifierFound:
     """A search ended: with this modifier the hash of `tail` is as `sec` wants it."""
@@ -176,7 +194,7 @@ class MoveSession:
 
 
 Command = OpenCapture | CloseCapture | MoveSession | SetEncapsulation
-Digest = Learned | DirectExport | SessionNews | PairActive
+Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | Command
 
 

@@ -12,6 +12,7 @@ from wayname.config.model import Config
 from wayname.edge.boundary import (
     CloseCapture,
     DirectExport,
+    FlowNews,
     Idle,
     Input,
     Json,
@@ -46,6 +47,7 @@ from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.edge.stations import Stations
+from wayname.edge.translation.translation import Translation
 from wayname.pipeline.reasons import CAPTURES, Punt
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import (
@@ -90,9 +92,8 @@ class Edge:
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.sessions = Sessions(config, numbers, providers, ways_out, outputs, rng, remembered)
-        self.liveness = Liveness(
-            config, self.routes, self.neighbours, links, outputs, rng, self.sessions.next_hops_changed
-        )
+        self.translation = Translation(config, self.routes, outputs)
+        self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
         self._captures = Captures(outputs)
@@ -132,6 +133,8 @@ class Edge:
                 self.sessions.news(input, now)
             case PairActive():
                 self.sessions.pair_active(input, now)
+            case FlowNews():
+                self.translation.news(input, now)
             case MoveSession(session, path):
                 self.sessions.move(session, path, now)
             case DirectExport():
@@ -153,7 +156,15 @@ class Edge:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        managers = (self.neighbours, self.liveness, self.routers, self.encapsulation, self.identities, self.sessions)
+        managers = (
+            self.neighbours,
+            self.liveness,
+            self.routers,
+            self.encapsulation,
+            self.identities,
+            self.sessions,
+            self.translation,
+        )
         times = (manager.next_timer() for manager in managers if manager)
         return min((at for at in times if at is not None), default=None)
 
@@ -168,6 +179,7 @@ class Edge:
         if self.identities:
             self.identities.handle_timer(now)
         self.sessions.handle_timer(now, late)
+        self.translation.handle_timer(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
@@ -188,6 +200,11 @@ class Edge:
         if self.identities:
             self.identities.start(now)
         self.sessions.start(now)
+        self.translation.start(now)
+
+    def _next_hops_changed(self, now: float) -> None:
+        self.sessions.next_hops_changed(now)
+        self.translation.next_hops_changed(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
@@ -249,7 +266,7 @@ class Edge:
             self.identities.seen(arrival, now)
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
-        packet = self.sessions.restored(arrival.packet)
+        packet = self.translation.as_routed(self.sessions.restored(arrival.packet))
         if self.identities:
             packet = self.identities.as_routed(packet)
         hops = self.encapsulation.neighbours_for(packet)

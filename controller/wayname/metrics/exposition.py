@@ -12,7 +12,9 @@ from prometheus_client.registry import Collector
 from wayname.api.picture import Picture
 from wayname.api.running import Running
 from wayname.api.views import reconnects
+from wayname.edge.translation.translation import Translation
 from wayname.metrics.paths import paths_of
+from wayname.pipeline.borders import State
 from wayname.pipeline.reasons import drop_words, punt_words
 
 COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punts", "errors_sent", "errors_held_back")
@@ -51,6 +53,7 @@ class Scrape(Collector):
         for (kind, severity), count in sorted(self.by_kind.items()):
             events.add_metric([kind, severity], count)
         yield events
+        yield from providers_of(known.translation)
         yield from paths_of(known.encapsulation.traces.collector)
 
     def switch(self, picture: Picture) -> Iterator[Metric]:
@@ -86,6 +89,19 @@ class Scrape(Collector):
             sizes.add_metric([table.name], table.size)
         yield entries
         yield sizes
+
+
+def providers_of(translation: Translation) -> Iterator[Metric]:
+    """Providers of a site alone, and flows that lost theirs."""
+    if translation.providers:
+        up = GaugeMetricFamily("wayname_provider_up", "Whether a provider works.", labels=["provider"])
+        for name, each in translation.providers.items():
+            up.add_metric([name], each.state is State.WORKS)
+        yield up
+        flows = CounterMetricFamily("wayname_flows", "Flows whose provider failed.", labels=["fate"])
+        for fate, count in translation.flows.counts.items():
+            flows.add_metric([fate.value], count)
+        yield flows
 
 
 def traces_put(running: Running, picture: Picture) -> Metric:

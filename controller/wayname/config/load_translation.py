@@ -1,0 +1,127 @@
+"""Reads what a configuration says of translation."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Network
+
+from wayname.config.checks import between, network, one_of
+from wayname.config.model import Interface, Provider
+from wayname.config.reader import Table
+from wayname.config.translation import HOLD, FlowPolicy, Shares, Translation
+from wayname.ilnp.prefixes import MOST_PREFIX
+from wayname.wire.ipv6 import ICMPV6, TCP, UDP
+
+MOST_WEIGHT = 255
+MOST_PORT = 65535
+MOST_POLICIES = 60  # each has 256 buckets of 16384
+PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmpv6": ICMPV6, "sctp": 132}
+WITH_PORTS = ("tcp", "udp", "sctp")
+
+
+def read_translations(
+    root: Table, providers: tuple[Provider, ...], interfaces: tuple[Interface, ...]
+) -> tuple[Translation, ...]:
+    """Read all `[[translation]]`."""
+    found: list[Translation] = []
+    for table in root.tables("translation"):
+        inside = table.parse("inside", network, "write PREFIX/LENGTH as in fd12:3456:789a::/48")
+        _check_inside(table, inside, found, providers, interfaces)
+        shares = _shares(table, tuple(provider.name for provider in providers))
+        for name, _ in shares:
+            if any(name == other for each in found for other, _ in each.shares):
+                mend = "what comes to a provider's prefix is for one prefix inside"
+                raise table.error("providers", f"{name!r} translates another prefix already", mend)
+            prefix = next(provider.prefix for provider in providers if provider.name == name)
+            if prefix.prefixlen > MOST_PREFIX:
+                raise table.error("providers", f"{prefix} of {name} is longer than /64", "a /64 is the longest")
+        hold = table.take("hold", float, HOLD, between(0, 3600))
+        policies = tuple(_policy(each, tuple(name for name, _ in shares)) for each in table.tables("policy"))
+        if len(policies) > MOST_POLICIES:
+            raise table.error("policy", f"there are {len(policies)}", f"write {MOST_POLICIES} at most")
+        table.close()
+        found.append(Translation(inside, shares, hold, policies))
+    return tuple(found)
+
+
+def _check_inside(
+    table: Table,
+    inside: IPv6Network,
+    found: list[Translation],
+    providers: tuple[Provider, ...],
+    interfaces: tuple[Interface, ...],
+) -> None:
+    if inside.prefixlen > MOST_PREFIX:
+        raise table.error("inside", f"{inside} is longer than /64", "a /64 is the longest that can be translated")
+    for other in found:
+        if other.inside.overlaps(inside):
+            raise table.error("inside", f"{inside} overlaps {other.inside}", "give every prefix once")
+    for provider in providers:
+        if provider.prefix.overlaps(inside) and not inside.subnet_of(provider.prefix):
+            mend = "write the provider's prefix, or one in it"
+            raise table.error("inside", f"{inside} is more than {provider.prefix} of {provider.name}", mend)
+    outer = {hop.vlan for provider in providers for hop, _ in provider.via}
+    inner = [each for each in interfaces if any(own.ip in inside for own in each.global_addresses)]
+    if not inner:
+        mend = "give the interface of its hosts an address in it"
+        raise table.error("inside", f"no interface has an address in {inside}", mend)
+    for interface in inner:
+        if interface.vlan in outer:
+            mend = "hosts and providers need interfaces of their own"
+            raise table.error("inside", f"{interface.name} leads to hosts and to a provider", mend)
+
+
+def _policy(table: Table, known: tuple[str, ...]) -> FlowPolicy:
+    protocol = table.take("protocol", str, None, one_of(*PROTOCOLS))
+    policy = FlowPolicy(
+        _shares(table, known),
+        _prefix(table, "local"),
+        _prefix(table, "remote"),
+        PROTOCOLS[protocol] if protocol else None,
+        _ports(table, "local_ports", protocol),
+        _ports(table, "remote_ports", protocol),
+    )
+    table.close()
+    return policy
+
+
+def _shares(table: Table, known: tuple[str, ...]) -> Shares:
+    names = table.take("providers", list, list(known))
+    words = ", ".join(known) or "none; write [[provider]] first"
+    for index, name in enumerate(names):
+        if name not in known:
+            raise table.error(f"providers[{index}]", f"there is no provider {name!r}", f"known here: {words}")
+        if name in names[:index]:
+            raise table.error(f"providers[{index}]", f"{name!r} is there twice", "use weights for unequal shares")
+    if not names:
+        raise table.error("providers", "is empty", f"known here: {words}")
+    weights = table.take("weights", list, [1] * len(names))
+    if len(weights) != len(names):
+        raise table.error("weights", f"has {len(weights)} numbers for {len(names)} providers", "write one for each")
+    for index, weight in enumerate(weights):
+        if type(weight) is not int or not 0 <= weight <= MOST_WEIGHT:
+            raise table.error(f"weights[{index}]", f"is {weight!r}", f"write a whole number from 0 to {MOST_WEIGHT}")
+    if not any(weights):
+        raise table.error("weights", "are all 0", "0 is for providers that serve when no other works")
+    return tuple(zip(names, weights, strict=True))
+
+
+def _prefix(table: Table, key: str) -> IPv6Network | None:
+    if not table.has(key):
+        return None
+    return table.parse(key, IPv6Network, "write an address, or PREFIX/LENGTH")
+
+
+def _ports(table: Table, key: str, protocol: str | None) -> tuple[int, int] | None:
+    if not table.has(key):
+        return None
+    if protocol not in WITH_PORTS:
+        raise table.error(key, "needs a protocol with ports", 'write protocol = "tcp", "udp" or "sctp"')
+    return table.parse(key, _port_range, 'write a port or two as in "443" or "5000-5999"')
+
+
+def _port_range(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    ports = int(first), int(last or first)
+    if not 0 <= ports[0] <= ports[1] <= MOST_PORT:
+        raise ValueError(f"ports go up from 0 to {MOST_PORT}")
+    return ports

@@ -1,0 +1,118 @@
+"""One builder for each table of a site's border (docs/translation.md): domain types in, finsy's entities out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from ipaddress import IPv6Address, IPv6Network
+
+import finsy as fy
+
+from wayname.config.translation import FlowPolicy
+from wayname.ilnp.prefixes import ONES, SUBNET_PREFIX, PrefixMapping
+from wayname.pipeline.entries import prefix_keys, table_entry
+from wayname.wire.mac import Mac
+
+BUCKETS = 256
+ALL_OF_SITE = 0xFFFF
+ALL_OF_PROTOCOL = 0xFF
+
+
+class Side(IntEnum):
+    """Which side of the border is behind an interface."""
+
+    INSIDE = 1
+    OUTSIDE = 2
+
+
+class State(IntEnum):
+    """Whether a provider works (`PROVIDER_*` in p4src)."""
+
+    WORKS = 0
+    HELD = 1
+    FAILED = 2
+
+
+def border_interface(vlan: int, mac: Mac, address: IPv6Address, side: Side) -> fy.P4TableEntry:
+    """The router on a VLAN of the border."""
+    arguments = {"mac": mac.value, "address": int(address), "side": int(side)}
+    return table_entry("interfaces", {"vlan": vlan}, "set_border_interface", **arguments)
+
+
+def from_site(prefix: IPv6Network, site: int) -> fy.P4TableEntry:
+    """Sources inside that are translated."""
+    return table_entry("site_sources", prefix_keys("source", prefix), "from_site", site=site)
+
+
+def own_source(prefix: IPv6Network) -> fy.P4TableEntry:
+    """Sources of ours that leave as they are."""
+    return table_entry("site_sources", prefix_keys("source", prefix), "own_source")
+
+
+def stay_in_site(prefix: IPv6Network) -> fy.P4TableEntry:
+    """Destinations inside."""
+    return table_entry("site_destinations", prefix_keys("destination", prefix), "stay_in_site")
+
+
+def bears_inside(prefix: IPv6Network, site: int, provider: int) -> fy.P4TableEntry:
+    """The prefix inside, which is a provider's."""
+    return table_entry("site_destinations", prefix_keys("destination", prefix), "bears_inside", site=site, by=provider)
+
+
+def translate_back(mapping: PrefixMapping, site: int, provider: int) -> fy.P4TableEntry:
+    """What comes to a provider's prefix is for the inside."""
+    key = prefix_keys("destination", IPv6Network((mapping.outside.network_address, mapping.bits)))
+    change = _change(mapping.outside, mapping.inside, mapping.bits, ONES - mapping.adjustment)
+    return table_entry("site_destinations", key, "translate_back", site=site, by=provider, **change)
+
+
+def translate_out(mapping: PrefixMapping, site: int, provider: int) -> fy.P4TableEntry:
+    """What leaves by a provider bears its prefix."""
+    change = _change(mapping.inside, mapping.outside, mapping.bits, mapping.adjustment)
+    return table_entry("translations", {"site": site, "provider": provider}, "translate_out", **change)
+
+
+def bear_inside(site: int, provider: int) -> fy.P4TableEntry:
+    """What leaves by a provider bears its prefix already."""
+    return table_entry("translations", {"site": site, "provider": provider}, "bear_inside")
+
+
+def _change(old: IPv6Network, new: IPv6Network, bits: int, difference: int) -> dict[str, int]:
+    return {
+        "old": int(old.network_address),
+        "new": int(new.network_address),
+        "mask": _mask(bits),
+        "difference": difference,
+        "in_subnet": int(bits <= SUBNET_PREFIX),
+    }
+
+
+def _mask(bits: int) -> int:
+    return (1 << 128) - (1 << 128 - bits)
+
+
+def buckets(policy: int, homes: list[int], serving: list[int]) -> Iterator[fy.P4TableEntry]:
+    """By which providers the flows of a policy begin, and by which now; 0 is none."""
+    for number, (home, now) in enumerate(zip(homes, serving, strict=True)):
+        yield table_entry("flow_buckets", {"policy": policy, "bucket": number}, "set_bucket", at_home=home, now=now)
+
+
+def flow_policy(number: int, priority: int, site: int, policy: FlowPolicy) -> fy.P4TableEntry:
+    """Flows that have buckets of their own; the highest priority comes first."""
+    keys: dict[str, int | tuple[int, int]] = {"site": (site, ALL_OF_SITE)}
+    for key, prefix in (("local", policy.local), ("remote", policy.remote)):
+        if prefix is not None and prefix.prefixlen:
+            keys[key] = (int(prefix.network_address), _mask(prefix.prefixlen))
+    if policy.protocol is not None:
+        keys["next_header"] = (policy.protocol, ALL_OF_PROTOCOL)
+    for key, ports in (("local_port", policy.local_ports), ("remote_port", policy.remote_ports)):
+        if ports is not None and ports != (0, 0xFFFF):
+            keys[key] = ports
+    entry = table_entry("flow_policies", keys, "choose_by", number=number)
+    entry.priority = priority
+    return entry
+
+
+def provider_state(provider: int, state: State) -> fy.P4TableEntry:
+    """Whether a provider works."""
+    return table_entry("provider_states", {"provider": provider}, "set_provider_state", now=int(state))
