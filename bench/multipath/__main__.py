@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.multipath import crossed, ideal
+from bench.multipath import compared, crossed, disturbed, ideal, live, shared, sweep
 from bench.multipath.report import Goal, Result
 
 
@@ -21,6 +21,11 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "7": lambda: ideal.figure_7(over),
         "table-1": lambda: ideal.table_1(over),
         "9": lambda: crossed.run_all(seed),
+        "disturbances": lambda: disturbed.run_all(quick, seed),
+        "fairness": lambda: shared.run_all(quick, seed),
+        "policies": lambda: compared.run_all(quick, seed),
+        "live": lambda: live.run_all(quick, seed),
+        "sweep": lambda: sweep.run_all(quick, seed),
     }
 
 
@@ -34,7 +39,7 @@ def main(figure: str | None, quick: bool, seed: int, out: Path) -> None:
     goals: list[Goal] = []
     for name, experiment in experiments(quick, seed).items():
         if figure in (None, name):
-            click.echo(f"== {name if '-' in name else f'figure {name}'}")
+            click.echo(f"== {f'figure {name}' if name.isdecimal() else name}")
             result = experiment()
             click.echo("\n".join([*result.text, *map(str, result.goals)]))
             if not quick:

@@ -34,6 +34,7 @@ class Setup:
     congestion: Congestion = "reno"
     delayed_ack: bool = False
     cross: Sequence[CrossTraffic] = ()
+    ordinary: int = 0  # of the connections, the last so many go by the first path without a schedule
     both_scheduled: bool = False  # whether the receiver's edge schedules too
     seed: int = 1
     changes: Sequence[tuple[float, int, Route]] = ()  # at a time, a path becomes this
@@ -68,17 +69,23 @@ def megabits(rate: float) -> str:
 def build(setup: Setup) -> Network:
     """Return the network with its tables written and its disturbances arranged."""
     network = Network(setup.routes, setup.packet_bytes, setup.seed)
+    arrange(network, setup)
+    return network
+
+
+def arrange(network: Network, setup: Setup) -> None:
+    """Write the tables, and let the disturbances come at their times."""
     paths = tuple(range(len(setup.routes))) if setup.paths is None else setup.paths
     for side in (SENDER, RECEIVER):
-        scheduled = len(paths) > 1 and (side == SENDER or setup.both_scheduled)
+        schedules = len(paths) > 1 and (side == SENDER or setup.both_scheduled)
         network.add(side, tables.of_edge(side, len(setup.packet_bytes), len(setup.routes)))
         for host in range(len(setup.packet_bytes)):
             session = SESSION + host
+            scheduled = schedules and host < len(setup.packet_bytes) - setup.ordinary
             network.add(side, tables.of_session(side, session, host, paths, scheduled))
             if scheduled:
                 network.add(side, [setup.schedule.entry(session, SESSION, paths, setup.routes)])
     _disturb(network, setup)
-    return network
 
 
 def run(setup: Setup) -> Outcome:

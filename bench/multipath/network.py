@@ -25,7 +25,7 @@ from wayname_lab.virtual.host import VirtualHost
 from wayname_lab.virtual.link import Trace, VirtualLink
 from wayname_lab.virtual.switch import VirtualSwitch
 
-SENDER, RECEIVER = 0, 1
+SIDES = SENDER, RECEIVER = 0, 1
 MTU = 1500
 # Of IPv6 and TCP without options.
 HEADERS = 60
@@ -65,7 +65,9 @@ class HostLink(VirtualLink):
 class Network:
     """Pairs of hosts, one on each side; pair n is watched by `watches[n]` in the direction from sender to receiver."""
 
-    def __init__(self, routes: Sequence[Route], packet_bytes: Sequence[int] = (1250,), seed: int = 1) -> None:
+    def __init__(
+        self, routes: Sequence[Route], packet_bytes: Sequence[int] = (1250,), seed: int = 1, hosts: bool = True
+    ) -> None:
         self.clock = Clock()
         self.trace = Trace()
         self.packet_bytes = packet_bytes  # of each pair's longest packets
@@ -76,11 +78,13 @@ class Network:
             Path(self.clock, f"path{number}", route, random.Random(rng.getrandbits(64)), self.trace)
             for number, route in enumerate(routes)
         ]
-        self.switches = [self._switch(side) for side in (SENDER, RECEIVER)]
-        self.hosts = [
-            [self._host(side, host, rng.getrandbits(32)) for host in range(len(packet_bytes))]
-            for side in (SENDER, RECEIVER)
-        ]
+        self.switches = [self._switch(side) for side in SIDES]
+        self.host_links = [[self._host_link(side, host) for host in range(len(packet_bytes))] for side in SIDES]
+        self.hosts = (
+            [[self._host(side, host, rng.getrandbits(32)) for host in range(len(packet_bytes))] for side in SIDES]
+            if hosts
+            else []
+        )
 
     def add(self, side: int, entities: Iterable[Entity]) -> None:
         """Write entries into an edge's tables."""
@@ -113,13 +117,20 @@ class Network:
         switch.start()
         return switch
 
-    def _host(self, side: int, host: int, seed: int) -> VirtualHost:
-        name = f"host{side}.{host}"
+    @staticmethod
+    def host_name(side: int, host: int) -> str:
+        """Return how a host's link calls it."""
+        return f"host{side}.{host}"
+
+    def _host_link(self, side: int, host: int) -> HostLink:
         most, router = self.packet_bytes[host] - HEADERS, tables.router_mac(side, tables.HOSTS_VLAN)
-        link = HostLink(self.clock, name, self.trace, self.watches[host], most, router)
+        link = HostLink(self.clock, self.host_name(side, host), self.trace, self.watches[host], most, router)
         self.switches[side].connect(host + 1, link, Quality())
+        return link
+
+    def _host(self, side: int, host: int, seed: int) -> VirtualHost:
         plan = HostPlan(
-            name,
+            self.host_name(side, host),
             self.switches[side].name,
             host + 1,
             tables.HOSTS_VLAN,
@@ -133,4 +144,4 @@ class Network:
         def take(_name: str, event: HostEvent) -> None:
             self.events.append((side, host, event))
 
-        return VirtualHost(self.clock, plan, link, seed, take)
+        return VirtualHost(self.clock, plan, self.host_links[side][host], seed, take)

@@ -20,6 +20,10 @@ class Clock:
         self._number += 1
         heapq.heappush(self._due, (max(time, self.now), self._number, action))
 
+    def next_due(self) -> int | None:
+        """Return when the next thing happens."""
+        return self._due[0][0] if self._due else None
+
     def run_until(self, time: int) -> None:
         """Let everything happen that is due up to then."""
         while self._due and self._due[0][0] <= time:

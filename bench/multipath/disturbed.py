@@ -1,0 +1,83 @@
+"""Paths that die, degrade, flap, or are not what the scheduler believes; receivers and senders of other habits.
+
+Three paths of 2, 4 and 5 Mbit/s as in Table I. The limit of a run is what its paths can carry, without headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from bench.multipath.crossed import RATES
+from bench.multipath.experiment import Outcome, Setup, megabits, run
+from bench.multipath.ideal import DELAY, WINDOW
+from bench.multipath.network import HEADERS
+from bench.multipath.path import Route
+from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
+from bench.multipath.report import Goal, Result, share
+from bench.shim6.report import table
+from wayname_lab.virtual.clock import MILLISECOND
+
+ROUTES = tuple(Route(rate, DELAY, WINDOW) for rate in RATES)
+PACKET = 1250
+SECONDS, QUICK_SECONDS = 10.0, 3.0
+# When the disturbance begins, as a part of the run; and when a flapping path changes, in seconds.
+BEGIN = 0.3
+FLAP = 0.5
+STEPS = 10
+FEEDBACK = {"none": 0, "marks and closing": FOLLOW_MARKS | CLOSE_PATHS}
+GOAL = 0.9
+Disturbance = tuple[Setup, float]
+
+
+def disturbances(seconds: float, seed: int) -> dict[str, Disturbance]:
+    """Return each with the bits that its paths can carry."""
+    plain = Setup(ROUTES, seconds=seconds, seed=seed)
+    most = sum(RATES) * seconds
+    begin = BEGIN * seconds
+    dead = RATES[2] * (seconds - begin)
+    steps = [begin + step * (seconds - begin) / STEPS for step in range(STEPS)]
+    slower = [replace(ROUTES[2], rate=RATES[2] * (1 - 0.8 * (step + 1) / STEPS)) for step in range(STEPS)]
+    lost = sum((RATES[2] - route.rate) * (seconds - begin) / STEPS for route in slower)
+    flaps = [(begin + 2 * FLAP * number, begin + 2 * FLAP * number + FLAP, 2) for number in range(round(seconds))]
+    gone = sum(RATES[2] * max(0.0, min(end, seconds) - at) for at, end, _ in flaps if at < seconds)
+    later, sooner = ([*ROUTES[:2], replace(ROUTES[2], delay=DELAY + change * MILLISECOND)] for change in (30, -15))
+    faster = [*ROUTES[:2], replace(ROUTES[2], rate=1.5 * RATES[2])]
+    return {
+        "nothing": (plain, most),
+        "a path dies": (replace(plain, cuts=[(begin, seconds + 1, 2)]), most - dead),
+        "a path degrades slowly": (
+            replace(plain, changes=[(at, 2, route) for at, route in zip(steps, slower, strict=True)]),
+            most - lost,
+        ),
+        "a path flaps": (replace(plain, cuts=flaps), most - gone),
+        "a delay believed 30 ms longer": (replace(plain, schedule=Schedule(believed=later)), most),
+        "a delay believed 15 ms shorter": (replace(plain, schedule=Schedule(believed=sooner)), most),
+        "a rate believed half as much again": (replace(plain, schedule=Schedule(believed=faster)), most),
+        "the receiver delays acknowledgements": (replace(plain, delayed_ack=True), most),
+        "cubic": (replace(plain, congestion="cubic"), most),
+        "both edges schedule": (replace(plain, both_scheduled=True), most),
+        "packets of 1250, 600 and 200 octets": (replace(plain, packet_bytes=(PACKET, 600, 200), window=60), most),
+    }
+
+
+def run_all(quick: bool, seed: int) -> Result:
+    """Run each with feedback and without."""
+    seconds = QUICK_SECONDS if quick else SECONDS
+    rows: list[Sequence[object]] = []
+    data: dict[str, object] = {}
+    goals: list[Goal] = []
+    for name, (setup, bits) in disturbances(seconds, seed).items():
+        size = sum(setup.packet_bytes) / len(setup.packet_bytes)
+        limit = bits / seconds * (size - HEADERS) / size
+        for feedback, value in FEEDBACK.items():
+            outcome = run(replace(setup, schedule=replace(setup.schedule, feedback=value)))
+            rows.append((name, feedback, *outcome.text, megabits(limit), share(outcome.goodput, limit)))
+            data[f"{name}, {feedback}"] = {"limit": limit, **asdict(outcome)}
+        goals.append(_goal(name, outcome, limit))
+    head = ("disturbance", "feedback", "goodput", "retransmitted", "reordered", "dropped", "limit", "of limit")
+    return Result("multipath-disturbances", data, table(head, rows), goals)
+
+
+def _goal(name: str, outcome: Outcome, limit: float) -> Goal:
+    return Goal(f"{name}: {share(outcome.goodput, limit)} of the limit; 90 % wanted", outcome.goodput >= GOAL * limit)
