@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from bench.multipath.crossed import RATES
 from bench.multipath.experiment import Outcome, Setup, megabits, run
 from bench.multipath.ideal import DELAY, WINDOW
-from bench.multipath.network import HEADERS
 from bench.multipath.path import Route
 from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
 from bench.multipath.report import Goal, Result, share
@@ -68,10 +67,9 @@ def run_all(quick: bool, seed: int) -> Result:
     data: dict[str, object] = {}
     goals: list[Goal] = []
     for name, (setup, bits) in disturbances(seconds, seed).items():
-        size = sum(setup.packet_bytes) / len(setup.packet_bytes)
-        limit = bits / seconds * (size - HEADERS) / size
         for feedback, value in FEEDBACK.items():
             outcome = run(replace(setup, schedule=replace(setup.schedule, feedback=value)))
+            limit = outcome.limit(setup, bits)
             rows.append((name, feedback, *outcome.text, megabits(limit), share(outcome.goodput, limit)))
             data[f"{name}, {feedback}"] = {"limit": limit, **asdict(outcome)}
         goals.append(_goal(name, outcome, limit))

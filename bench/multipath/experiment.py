@@ -55,6 +55,14 @@ class Outcome:
     sending: Sequence[Sequence[float]]  # by path, in each bin: what was put into its queue
     digest: str
 
+    def limit(self, setup: Setup, bits: float) -> float:
+        """Return the goodput that so many bits on the wire allow, for the mix of packet sizes that arrived."""
+        if not self.goodput:
+            return bits / setup.seconds
+        pairs = zip(self.goodputs, setup.packet_bytes, strict=True)
+        wire = sum(goodput * size / (size - HEADERS) for goodput, size in pairs)
+        return bits / setup.seconds * self.goodput / wire
+
     @property
     def text(self) -> tuple[str, str, str, str]:
         """Return goodput, retransmissions, reordered and dropped as people read them."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from bench.figures import Line, Panel
 from bench.multipath.experiment import Outcome, Setup, megabits, run
-from bench.multipath.network import HEADERS
 from bench.multipath.path import Route
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
@@ -70,12 +69,10 @@ def drawn(paths: int, rng: random.Random) -> Setup:
     )
 
 
-def limit_of(setup: Setup) -> float:
-    """Return what the paths can carry to the receiver in the run's time, from the answer to the first SYN on."""
-    first = 2 * setup.routes[0].delay / SECOND
-    size = sum(setup.packet_bytes) / len(setup.packet_bytes)
-    bits = sum(route.rate * max(0.0, setup.seconds - first - route.delay / SECOND) for route in setup.routes)
-    return bits / setup.seconds * (size - HEADERS) / size
+def capacity(setup: Setup) -> float:
+    """Return the bits that can reach the receiver in the run's time, from the answer to the first SYN on."""
+    first = 2 * min(route.delay for route in setup.routes) / SECOND
+    return sum(route.rate * max(0.0, setup.seconds - first - route.delay / SECOND) for route in setup.routes)
 
 
 def run_all(quick: bool, seed: int) -> Result:
@@ -86,7 +83,8 @@ def run_all(quick: bool, seed: int) -> Result:
     for paths in PATHS:
         for _ in range(of_each):
             setup = drawn(paths, rng)
-            points.append(Point(setup, limit_of(setup), run(setup)))
+            outcome = run(setup)
+            points.append(Point(setup, outcome.limit(setup, capacity(setup)), outcome))
     rows = [_row(point) for point in points]
     text = table(("paths", "sizes", "goodput", "limit", "of limit", "reordered", "again", "Mbit/s@ms"), rows)
     bad = [point for point in points if point.reached < BAD]
