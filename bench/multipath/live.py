@@ -1,7 +1,7 @@
 """The same network in real time, with Linux's TCP in namespaces at its ends: cubic, SACK, timestamps, delayed ACKs.
 
-Edges and paths are those of the virtual clock, which follows the machine's. What the kernel sends enters when read; what
-the paths delay leaves when it is due, as exactly as a busy machine wakes up.
+Edges and paths are those of the virtual clock, which follows the machine's. What the kernel sends enters when it is
+read, what the paths delay leaves when it is due, as exactly as a busy machine wakes up.
 """
 
 from __future__ import annotations
