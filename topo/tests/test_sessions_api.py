@@ -58,8 +58,12 @@ class OfLab:
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[httpx.AsyncClient]:
-    lab = with_session()
+def lab() -> VirtualLab:
+    return with_session()
+
+
+@pytest.fixture
+async def client(lab: VirtualLab) -> AsyncIterator[httpx.AsyncClient]:
     app = make_app(OfLab(lab, "a"), Beside(Captures(lambda: 0.0), {}, lambda: 0.0), TcpAddress("127.0.0.1", 9580))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
         yield client
@@ -109,3 +113,22 @@ async def test_a_session_is_moved_where_it_works_and_nowhere_else(client: httpx.
     assert await move("2") == (200, "by command")
     [session] = await answer(client, "/v1/sessions")
     assert (session["path"], session["generation"]) == (2, 2)
+
+
+async def test_flows_between_two_ports_get_a_session_of_their_own(
+    client: httpx.AsyncClient, lab: VirtualLab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def fork(number: int, local_port: int, peer_port: int) -> tuple[int, str]:
+        ports = {"local_port": local_port, "peer_port": peer_port}
+        response = await client.post(f"/v1/sessions/{number}/fork", json=ports)
+        return response.status_code, response.json().get("detail")
+
+    assert await fork(1, 0, 5001) == (409, "0 and 5001 are not both ports; write numbers from 1 to 65535")
+    assert (await fork(1, 4000, 5001))[0] == 200
+    lab.run_for(2)
+    first, forked = await answer(client, "/v1/sessions")
+    assert (first["forks"], forked["fork_of"], forked["ports"]) == ([2], 1, [4000, 5001])
+    assert {path["state"] for path in forked["paths"]} == {"works"}
+    assert await fork(1, 4000, 5001) == (409, "session 2 is for these flows")
+    command.show_session(forked)
+    assert "fork of       session 1, ports 4000 and 5001" in capsys.readouterr().out

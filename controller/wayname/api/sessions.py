@@ -12,12 +12,13 @@ from pydantic import BaseModel, Field
 from wayname.api.picture import Count, Picture
 from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
-from wayname.edge.boundary import MoveSession
+from wayname.edge.boundary import ForkSession, MoveSession
 from wayname.edge.sessions.session import Session
 
 COUNTED = ("paths", "locator_pairs")
 NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such session"}}
 NOT_MOVED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "the path cannot be used"}}
+NOT_FORKED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "these flows cannot be forked"}}
 ReadTables = Callable[[Running, list[str]], Awaitable[Picture]]
 
 
@@ -49,7 +50,17 @@ class SessionAnswer(BaseModel):
     send_timeout: float = Field(description="seconds without an answer after which a path is left (Tsend)")
     keepalive: float = Field(description="seconds of silence after which a keepalive is sent")
     state: str = Field(description="what is being done about it")
+    fork_of: int | None = Field(description="the session that this one was forked from")
+    ports: tuple[int, int] | None = Field(description="of a fork: our host's port and the peer's")
+    forks: list[int] = Field(description="the sessions that were forked from this one")
     paths: list[Path]
+
+
+class Flow(BaseModel):
+    """Which flows shall have a session of their own."""
+
+    local_port: int = Field(description="the port of the host here")
+    peer_port: int = Field(description="the peer's port")
 
 
 class Wish(BaseModel):
@@ -81,6 +92,17 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         if wanted is None:
             raise ApiError(409, "Not moved", refusal)
         done = await running.command(MoveSession(number, wanted))
+        await done.wait()
+        return answer(running, found)
+
+    @app.post("/v1/sessions/{number}/fork", responses={**NO_SESSION, **NOT_FORKED})
+    async def fork(number: int, flow: Flow) -> SessionAnswer:
+        """Give flows between two ports a session of their own; it is there when the peer has agreed."""
+        found = find(running, number)
+        refusal = running.edge.sessions.forks.refusal(found, flow.local_port, flow.peer_port)
+        if refusal is not None:
+            raise ApiError(409, "Not forked", refusal)
+        done = await running.command(ForkSession(number, flow.local_port, flow.peer_port))
         await done.wait()
         return answer(running, found)
 
@@ -123,6 +145,9 @@ def answer(running: Running, session: Session, picture: Picture | None = None) -
         send_timeout=session.rules.send_timeout,
         keepalive=session.keepalive,
         state=sessions.state_of(session),
+        fork_of=session.fork.of if session.fork else None,
+        ports=(session.fork.local_port, session.fork.peer_port) if session.fork else None,
+        forks=[each.number for each in sessions.forks.among(session)],
         paths=paths,
     )
 

@@ -21,7 +21,7 @@ class NumberOrCommand(click.Group):
 
 @click.group(cls=NumberOrCommand)
 def command() -> None:
-    """Show a session by its number (`wayname session 1`), or move it to another path."""
+    """Show a session by its number (`wayname session 1`), move it to another path, or fork it."""
 
 
 @command.command()
@@ -43,6 +43,22 @@ def move(asking: Asking, number: int, path: str) -> None:
     tell(asking, asking.client().post(f"/v1/sessions/{number}/move", {"path": path}))
 
 
+@command.command()
+@click.argument("number", type=int)
+@click.argument("local_port", type=int)
+@click.argument("peer_port", type=int)
+@client_options
+@pass_asking
+def fork(asking: Asking, number: int, local_port: int, peer_port: int) -> None:
+    """Give the flows of session NUMBER between LOCAL_PORT and PEER_PORT, of TCP and UDP, a session of their own.
+
+    It is there when the peer has agreed: `wayname sessions` lists it. It has paths of its own, and may be moved alone.
+    """
+    tell(
+        asking, asking.client().post(f"/v1/sessions/{number}/fork", {"local_port": local_port, "peer_port": peer_port})
+    )
+
+
 def tell(asking: Asking, session: dict[str, Any]) -> None:
     """Write a session for people or for programs."""
     from wayname.cli import show as table
@@ -57,10 +73,13 @@ def show_session(session: dict[str, Any]) -> None:
     """Write a session for people."""
     from wayname.cli import show as table
 
+    ports = session["ports"]
     table.show_facts(
         (
             ("host", session["local"]),
             ("peer", session["peer"]),
+            *([("fork of", f"session {session['fork_of']}, ports {ports[0]} and {ports[1]}")] if ports else []),
+            *([("forks", " ".join(map(str, session["forks"])))] if session["forks"] else []),
             ("path", f"{session['path']} ({session['reason']})"),
             ("state", session["state"]),
             ("send timeout", f"{session['send_timeout']:g} s"),

@@ -193,7 +193,16 @@ class MoveSession:
     path: int
 
 
-Command = OpenCapture | CloseCapture | MoveSession | SetEncapsulation
+@dataclass(frozen=True, slots=True)
+class ForkSession:
+    """A command: give the flows between two ports a session of their own; whoever sends it has asked whether it may."""
+
+    session: int
+    local_port: int
+    peer_port: int
+
+
+Command = ForkSession | OpenCapture | CloseCapture | MoveSession | SetEncapsulation
 Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | Command
 

@@ -13,6 +13,7 @@ from wayname.edge.boundary import (
     CloseCapture,
     DirectExport,
     FlowNews,
+    ForkSession,
     Idle,
     Input,
     Json,
@@ -137,6 +138,8 @@ class Edge:
                 self.translation.news(input, now)
             case MoveSession(session, path):
                 self.sessions.move(session, path, now)
+            case ForkSession(session, local_port, peer_port):
+                self.sessions.fork(session, local_port, peer_port, now)
             case DirectExport():
                 self.encapsulation.exported(input, now)
             case Idle(entry) if entry.table_id == "identities":

@@ -79,6 +79,14 @@ def identities(
     return entry
 
 
+def fork(
+    of: int, protocol: int, local_port: int, peer_port: int, session: int, path: int, generation: int
+) -> fy.P4TableEntry:
+    """A flow of a session's host has a session of its own."""
+    keys = {"session": of, "next_header": protocol, "source_port": local_port, "destination_port": peer_port}
+    return table_entry("forks", keys, "fork_to", session=session, path=path, generation=generation)
+
+
 def path_plain(session: int, path: int, route_table: int) -> fy.P4TableEntry:
     """A path on which packets bear the identities."""
     return table_entry("paths", {"session": session, "path": path}, "send_plain", route_table=route_table)

@@ -127,6 +127,12 @@ class Movements:
     def _carry_out(self, session: Session, output: reap.Output, now: float) -> None:
         name = session.name
         match output:
+            case reap.Check() if session.fork is not None:
+                # The switch looks at the session of the identities only; what the host sends next makes it look here.
+                return
+            case reap.KeepaliveWanted() if session.fork is not None:
+                keepalive = encode(Keepalive(session.peer_tag))
+                self._ways_out.send(Packet(session.pair.local, session.pair.peer, SHIM6, keepalive))
             case reap.Check():
                 self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""))
             case reap.KeepaliveWanted():
@@ -180,7 +186,8 @@ class Movements:
 
 def words(name: ContextName) -> str:
     """Return a context's identities in words."""
-    return f"{name.local} with {name.peer}"
+    fork = f", fork {name.instance:#010x}" if name.instance else ""
+    return f"{name.local} with {name.peer}{fork}"
 
 
 def way(pair: Pair) -> str:

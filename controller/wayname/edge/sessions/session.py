@@ -23,6 +23,18 @@ class Health(StrEnum):
     CLOSED = "its provider is down"
 
 
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Which flows of a session have one of their own (RFC 5533, section 13): those between two ports.
+
+    `of` is the number of their session, or 0 while it is not there.
+    """
+
+    of: int
+    local_port: int
+    peer_port: int
+
+
 @dataclass(slots=True)
 class Session:
     """What is known of a session; paths have the numbers that the switch knows them by."""
@@ -46,6 +58,7 @@ class Session:
     returning: bool = False
     # Why it is on this path.
     reason: str = "it was the first"
+    fork: Fork | None = None
 
     @property
     def pair(self) -> Pair:
@@ -58,8 +71,8 @@ class Session:
         return self.order or tuple(self.paths.values())
 
     def is_plain(self, pair: Pair) -> bool:
-        """Whether packets on a path bear the identities themselves."""
-        return pair == self.name[:2]
+        """Whether packets on a path bear the identities themselves; those of a fork would be its session's."""
+        return self.fork is None and pair == self.name[:2]
 
     def path_of(self, pair: Pair) -> int | None:
         """Return the number of a path."""

@@ -23,6 +23,7 @@ from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions import memory
 from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
+from wayname.edge.sessions.forks import Forks
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
 from wayname.edge.sessions.movements import Movements, words
@@ -69,6 +70,7 @@ class Sessions:
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
+        self.forks = Forks(self._sessions)
         tables = SessionTables(providers.table_of, outputs.desired)
         self._movements = Movements(self._sessions, ways_out, tables, outputs, self._complaints, rng, self._write_down)
         self._unfinished: list[ContextName] = []
@@ -101,6 +103,7 @@ class Sessions:
                     self._endpoint.withdraw(name)
                     self._lost(name, "its host is not here any more", now)
             for name in self._unfinished:
+                self.forks.resume(name)
                 self._establish(name, now)
         self.next_hops_changed(now)
 
@@ -207,6 +210,13 @@ class Sessions:
             self._movements.move(session, path, "by command", now)
             self._take(now)
 
+    def fork(self, number: int, local_port: int, peer_port: int, now: float) -> None:
+        """Set up a context for the flows between two ports, beside the one that the hosts have."""
+        session = self._by_number.get(number)
+        if session is not None and self.forks.refusal(session, local_port, peer_port) is None:
+            self._establish(self.forks.begin(session, local_port, peer_port), now)
+            self._take(now)
+
     def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
         """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
         if path.isdigit():
@@ -285,6 +295,7 @@ class Sessions:
             returning=was.returning,
             reason="as before the controller was restarted",
         )
+        session.fork = self.forks.of(name, was.ports)
         self._numbers.keep(was.number)
         self._sessions[name] = self._by_number[was.number] = session
         self._movements.want(session)
@@ -298,25 +309,25 @@ class Sessions:
 
     def _take(self, now: float) -> None:
         """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""
-        outputs = self._endpoint.take_outputs()
-        for output in outputs:
-            match output:
-                case shim6.Ready(name):
-                    self._ready(name, now)
-                case shim6.Lost(name, trigger):
-                    self._lost(name, trigger.name.lower().replace("_", " "), now)
-                case shim6.Failed(name, state):
-                    self._failed(name, state, now)
-                case shim6.Received(name, message, pair):
-                    self._movements.paths.reap.receive(name, message, pair, now)
-                case shim6.PeerError(name, code):
-                    text = f"{words(name)}: the peer cannot process a message (error {code})"
-                    self._complaints.tell(now, "session.error", name.local, text)
-                case shim6.Dropped(reason):
-                    self._complaints.tell(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
-        for output in outputs:
-            if isinstance(output, shim6.Send):
-                self._ways_out.send(output.packet)
+        while outputs := self._endpoint.take_outputs():
+            for output in outputs:
+                match output:
+                    case shim6.Ready(name):
+                        self._ready(name, now)
+                    case shim6.Lost(name, trigger):
+                        self._lost(name, trigger.name.lower().replace("_", " "), now)
+                    case shim6.Failed(name, state):
+                        self._failed(name, state, now)
+                    case shim6.Received(name, message, pair):
+                        self._movements.paths.reap.receive(name, message, pair, now)
+                    case shim6.PeerError(name, code):
+                        text = f"{words(name)}: the peer cannot process a message (error {code})"
+                        self._complaints.tell(now, "session.error", name.local, text)
+                    case shim6.Dropped(reason):
+                        self._complaints.tell(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
+            for output in outputs:
+                if isinstance(output, shim6.Send):
+                    self._ways_out.send(output.packet)
         self._movements.take(now)
 
     def _ready(self, name: ContextName, now: float) -> None:
@@ -335,7 +346,9 @@ class Sessions:
                 return
             number, generation = numbered
             keepalive = keepalive_interval(context.known, rules.keepalive)
-            session = Session(number, name, rules, context.tag, context.peer_tag, generation, keepalive)
+            session = Session(
+                number, name, rules, context.tag, context.peer_tag, generation, keepalive, fork=self.forks.of(name)
+            )
             self._sessions[name] = self._by_number[number] = session
             self._set_paths(session, context)
             self._outputs.event(now, "session.up", number, f"{words(name)}: a session with {len(session.paths)} paths")
@@ -345,6 +358,8 @@ class Sessions:
             self._set_paths(session, context)
         self._movements.begin(session, now)
         self._movements.want(session)
+        for each in self.forks.adopt(session):
+            self._movements.want(each)
 
     def _paths_changed(self, host: IPv6Address, now: float) -> None:
         """The locators of a host are others, or for other uses."""
@@ -372,12 +387,15 @@ class Sessions:
         if session is None:
             return
         del self._by_number[session.number]
+        for fork in self.forks.among(session):
+            self._endpoint.discard(fork.name, now)
         self._movements.forget(session)
         self._numbers.free(session.number, session.generation)
         self._outputs.event(now, "session.down", session.number, f"{words(name)}: the session ends ({why})")
 
     def _failed(self, name: ContextName, state: State, now: float) -> None:
-        self._without_shim6.add(name.peer, now)
+        if not name.instance:
+            self._without_shim6.add(name.peer, now)
         self._outputs.remember(memory.context_key(name), None)
         why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
         self._outputs.event(now, "session.failed", name.local, f"{words(name)}: no session, {why}")

@@ -11,8 +11,11 @@ from wayname.config.model import Config
 from wayname.config.shim6 import Shim6Mode
 from wayname.edge.desired import Desired
 from wayname.edge.providers import Providers
-from wayname.edge.sessions.session import Session
+from wayname.edge.sessions.session import Fork, Session
 from wayname.pipeline import sessions as entries
+from wayname.wire.ipv6 import UDP
+
+TCP = 6
 
 
 def want_prefixes(config: Config, providers: Providers, desired: Desired) -> None:
@@ -58,17 +61,11 @@ class SessionTables:
         number, name, rules = session.number, session.name, session.rules
         mode = entries.MODE_FOLLOW | (entries.MODE_HOLD if rules.hold else 0)
         mode |= entries.MODE_REPORT if session.exploring else 0
-        yield entries.identities(
-            name.local,
-            name.peer,
-            number,
-            session.path,
-            session.generation,
-            rules.send_timeout,
-            session.keepalive,
-            mode,
-            rules.idle,
-        )
+        if session.fork is not None:
+            if session.fork.of:
+                yield from _fork(session, session.fork)
+        else:
+            yield self._identities(session, mode)
         yield entries.context_tag(session.tag, number, name.local, name.peer)
         for path, pair in session.paths.items():
             table = self._route_table(pair.local)
@@ -77,3 +74,23 @@ class SessionTables:
             else:
                 yield entries.path_shim6(number, path, pair.local, pair.peer, session.peer_tag, table)
             yield entries.locator_pair(number, pair.peer, pair.local, path)
+
+    def _identities(self, session: Session, mode: int) -> fy.P4TableEntry:
+        return entries.identities(
+            session.name.local,
+            session.name.peer,
+            session.number,
+            session.path,
+            session.generation,
+            session.rules.send_timeout,
+            session.keepalive,
+            mode,
+            session.rules.idle,
+        )
+
+
+def _fork(session: Session, fork: Fork) -> Iterable[fy.P4TableEntry]:
+    for protocol in (TCP, UDP):
+        yield entries.fork(
+            fork.of, protocol, fork.local_port, fork.peer_port, session.number, session.path, session.generation
+        )
