@@ -126,29 +126,50 @@ def test_a_replayed_packet_is_told_and_not_heard(lab: VirtualLab) -> None:
     assert [event["why"] for event in lab.events_of("b1", "esp_rejected")] == ["replayed"]
 
 
-def test_the_suite_is_the_lab_s() -> None:
-    text = """
+def two_hosts(hip: str) -> VirtualLab:
+    """Two hosts with a provider between them."""
+    text = f"""
 title = "two hosts"
-hip.suite = "aes_gcm_16"
-edge = { a = {}, b = {} }
-provider.p = {}
+{hip}
+edge = {{ a = {{}}, b = {{}} }}
+provider.p = {{}}
 host.a1.edge = "a"
 host.b1.edge = "b"
-link = [{ between = ["a", "p"] }, { between = ["b", "p"] }]
+link = [{{ between = ["a", "p"] }}, {{ between = ["b", "p"] }}]
 """
     lab = VirtualLab(parse_lab(text, "two", "two.toml"), seed=1)
     lab.run_until(1.0)
+    return lab
+
+
+def test_the_suite_is_the_lab_s() -> None:
+    lab = two_hosts('hip.suite = "aes_gcm_16"')
     flow = lab.command("a1", "ping", to=hit(lab, "b1"), count=1, size=1200)
     lab.run_for(0.5)
     assert len(lab.events_of("a1", "ping_reply", flow)) == 1
     assert [event["suite"] for event in lab.events_of("a1", "association_up")] == ["AES_GCM_16"]
 
 
+def test_new_keys_are_agreed_on_while_packets_flow() -> None:
+    lab = two_hosts("hip.rekey = 100")
+    packets = seen_on(lab, "b-p", "b")
+    flow = lab.command("a1", "ping", to=hit(lab, "b1"), count=450, interval=0.01)
+    lab.run_for(6.0)
+    assert lab.events_of("a1", "ping_lost", flow) == []
+    assert len(lab.events_of("a1", "ping_reply", flow)) == 450
+    rekeyed = [len(lab.events_of(host, "association_rekeyed")) for host in ("a1", "b1")]
+    assert rekeyed[0] == rekeyed[1] >= 4
+    spis = {packet.payload[:4] for packet in packets if packet.next_header == ESP}
+    assert len(spis) == rekeyed[0] + 1
+    assert lab.events_of("a1", "esp_rejected") == lab.events_of("b1", "esp_rejected") == []
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ('hip.suite = "des"', r"\[hip\] suite = 'des': give one of aes_128_cbc_hmac_sha1, "),
-        ("hip.key = 1", r"\[hip\] key: there is no such key; known are suite"),
+        ("hip.rekey = 0", r"\[hip\] rekey = 0: give a number of packets, 1 or more"),
+        ("hip.key = 1", r"\[hip\] key: there is no such key; known are rekey, suite"),
         ("hip = {}\nshim6 = {}", r"\[hip\]: hosts either speak HIP or have edges that speak Shim6 for them"),
         (
             "hip = {}\nhost.a1.autoconfigure = true",

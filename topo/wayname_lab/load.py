@@ -246,7 +246,7 @@ def _shim6(root: _Section, hosts: list[Host]) -> Shim6:
 
 def _hip(root: _Section, hosts: list[Host]) -> Hip:
     section = _Section("[hip]", root.get("hip", dict))
-    section.allow("suite")
+    section.allow("suite", "rekey")
     for host in hosts:
         if host.autoconfigure:
             raise _Wrong(f"[host.{host.name}] autoconfigure: with [hip] hosts know their locators; leave it out")
@@ -254,7 +254,10 @@ def _hip(root: _Section, hosts: list[Host]) -> Hip:
     suites = {number.name.lower(): number for number in SuiteId}
     if suite not in suites:
         raise section.wrong("suite", f"give one of {', '.join(suites)}")
-    return Hip(suites[suite])
+    rekey = section.get("rekey", int, Hip().rekey)
+    if rekey < 1:
+        raise section.wrong("rekey", "give a number of packets, 1 or more")
+    return Hip(suites[suite], rekey)
 
 
 def _quality(section: _Section) -> Quality:

@@ -80,6 +80,7 @@ class Hip:
     """Hosts speak HIP themselves: sites have a prefix from each provider, hosts a locator in each, and one HIT."""
 
     suite: SuiteId = SuiteId.AES_128_CBC_HMAC_SHA_256
+    rekey: int = 1 << 32  # packets after which a host agrees on new keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,7 @@ class PlannedHip:
     locators: tuple[IPv6Address, ...]
     peers: dict[IPv6Address, tuple[IPv6Address, ...]]
     suite: SuiteId
+    rekey: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def described_hip_host(plan: HostPlan, seed: int) -> Described | None:
     if plan.hip is None:
         return None
     hip = plan.hip
-    return Described(plan.name, plan.mac, plan.gateway, plan.mtu, seed, hip.suite, hip.locators, hip.peers)
+    return Described(plan.name, plan.mac, plan.gateway, plan.mtu, seed, hip.suite, hip.rekey, hip.locators, hip.peers)
 
 
 def plan_lab(lab: Lab) -> Plan:
@@ -238,7 +239,7 @@ def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterP
     gateway = subnets[0][1]
     hip = None
     if lab.hip is not None:
-        hip = PlannedHip(_locators(lab, host, numbering), _peers(lab, host, numbering), lab.hip.suite)
+        hip = PlannedHip(_locators(lab, host, numbering), _peers(lab, host, numbering), lab.hip.suite, lab.hip.rekey)
         address = identity_of_host(host.name).hit
     port = routers[host.edge].port_to(host.name).number
     interface = IPv6Interface((address, subnets[0].prefixlen if hip is None else 128))

@@ -59,6 +59,10 @@ class Exchanged:
         """Data of a peer came."""
         self._endpoint.heard(Names(self._identity.hit, peer), octets, now / SECOND)
 
+    def rekey(self, peer: IPv6Address, now: int) -> None:
+        """Agree on new keys, out of a new Diffie-Hellman value."""
+        self._endpoint.rekey(Names(self._identity.hit, peer), now / SECOND)
+
     def leave(self, left: Pair, now_used: Pair, now: int) -> None:
         """Nothing comes back that is sent between these locators; tell the peers to use the other of ours."""
         if left.local != now_used.local:

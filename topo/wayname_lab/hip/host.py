@@ -43,12 +43,14 @@ class HipHost:
         seed: int,
         signalling: Signalling,
         random_octets: Callable[[int], bytes],
+        rekey: int,
     ) -> None:
         self._hit = hit
         self._stack = HitStack(hit, mtu - ROOM, seed)
         self._link = LocatorLink(Mac.parse(mac), locators, gateway)
         self._signalling = signalling
         self._random_octets = random_octets
+        self._rekey = rekey
         self._beet = Beet()
         self._agreed: dict[IPv6Address, Agreed] = {}
         self._ways: dict[IPv6Address, Ways] = {}
@@ -107,6 +109,9 @@ class HipHost:
         elif (sealed := self._beet.wrap(packet)) is not None:
             self._ways[peer].sent(now)
             self._link.send(sealed)
+            outgoing = self._beet.outgoing(self._hit, peer)
+            if outgoing is not None and outgoing.sent % self._rekey == 0:
+                self._signalling.rekey(peer, now)
 
     def _open(self, packet: Packet, now: int) -> None:
         try:

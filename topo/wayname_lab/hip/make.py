@@ -21,6 +21,7 @@ class Described:
     mtu: int
     seed: int
     suite: SuiteId
+    rekey: int  # packets after which it agrees on new keys
     locators: tuple[IPv6Address, ...]
     peers: Mapping[IPv6Address, tuple[IPv6Address, ...]]
 
@@ -38,4 +39,5 @@ def make_hip_host(described: Described) -> HipHost:
         seed=described.seed,
         signalling=Exchanged(identity, described.locators, described.peers, described.suite, rng),
         random_octets=rng.randbytes,
+        rekey=described.rekey,
     )

@@ -34,6 +34,7 @@ def describe(path: Path, described: Described, wire: Path) -> None:
         "mtu": described.mtu,
         "seed": described.seed,
         "suite": int(described.suite),
+        "rekey": described.rekey,
         "locators": [str(one) for one in described.locators],
         "peers": {str(hit): [str(one) for one in locators] for hit, locators in described.peers.items()},
     }
@@ -50,6 +51,7 @@ def read_description(path: Path) -> tuple[Described, Path]:
         mtu=text["mtu"],
         seed=text["seed"],
         suite=SuiteId(text["suite"]),
+        rekey=text["rekey"],
         locators=tuple(IPv6Address(one) for one in text["locators"]),
         peers={IPv6Address(hit): tuple(map(IPv6Address, of)) for hit, of in text["peers"].items()},
     )

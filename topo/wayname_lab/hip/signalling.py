@@ -54,6 +54,9 @@ class Signalling(Protocol):
     def heard(self, peer: IPv6Address, octets: int, now: int) -> None:
         """Data of a peer came."""
 
+    def rekey(self, peer: IPv6Address, now: int) -> None:
+        """The keys were used for long enough."""
+
     def leave(self, left: Pair, now_used: Pair, now: int) -> None:
         """Nothing comes back that is sent between these locators; others are used now."""
 

@@ -50,6 +50,11 @@ class Beet:
         """Return what is known of a peer."""
         return self._peers.get((local, remote))
 
+    def outgoing(self, local: IPv6Address, remote: IPv6Address) -> Outgoing | None:
+        """Return the association for what leaves to a peer."""
+        peer = self._peers.get((local, remote))
+        return None if peer is None else peer.outgoing
+
     def add_peer(self, peer: Peer) -> None:
         """Know a peer, in place of what was known of it."""
         self.forget(peer.local, peer.remote)
