@@ -31,6 +31,7 @@ from carriers import (
     options,
     segment_header,
 )
+from malformed_ilnp import add_ilnp_session, nonces
 from malformed_sessions import add_session, control_messages, errors_about_sessions, payload_headers
 from session_cases import DATAGRAM as DATAGRAM_OF_SESSION
 from session_site import LOCAL, REMOTE, came_by, in_by
@@ -124,6 +125,7 @@ def edge(backend: str) -> SiteSwitch:
         {"mode": 2, "trace": 1, "source": SOURCE, "destination": "fd00:9::9"},
     )
     add_session(switch)
+    add_ilnp_session(switch)
     return switch
 
 
@@ -267,6 +269,7 @@ KINDS: dict[str, Callable[[random.Random], bytes]] = {
     "payload headers": of_session(payload_headers),
     "control messages": of_session(control_messages),
     "errors about sessions": of_session(errors_about_sessions),
+    "nonces": of_session(nonces),
 }
 
 

@@ -34,15 +34,8 @@ from harness.edge_test import EdgeTest
 from small_site import HOST, error_about
 
 
-class SessionTest(EdgeTest):
-    """A test with a session; unless a test says otherwise, nobody waits for its answers."""
-
-    session = Session(watched=False, generation=0)
-
-    def use(self, session: Session) -> None:
-        """Let the session be as this, and no other way."""
-        entry = session.identities()
-        self.entries.modify(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters))
+class ToldTest(EdgeTest):
+    """A test that is told something."""
 
     def told(self, digest: str) -> list[bytes]:
         """The members of the next digest of a kind; one of another kind may be left from an earlier test."""
@@ -52,6 +45,17 @@ class SessionTest(EdgeTest):
                 (data,) = message.digest.data
                 return [member.bitstring for member in data.struct.members]
         raise AssertionError(f"{digest}: nothing is told")
+
+
+class SessionTest(ToldTest):
+    """A test with a session; unless a test says otherwise, nobody waits for its answers."""
+
+    session = Session(watched=False, generation=0)
+
+    def use(self, session: Session) -> None:
+        """Let the session be as this, and no other way."""
+        entry = session.identities()
+        self.entries.modify(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters))
 
     def setUp(self) -> None:
         """Set the session up."""

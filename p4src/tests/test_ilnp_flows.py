@@ -1,0 +1,258 @@
+"""TCP flows on their way to an ILNP session: every order of SYN, SYN-ACK and ACK, loss, duplicates, floods."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from carriers import hop_less, octets
+from finsy.proto import p4r
+from ilnp_site import (
+    ILNP_SPOKEN,
+    MODE_OPEN,
+    PEERS_LONG,
+    PEERS_SHORT,
+    TCP,
+    entries,
+    identities,
+    nonce_header,
+    packet,
+    path_entries,
+    sent_by,
+    with_nonce,
+)
+from session_site import LOCAL, REMOTE, from_host, in_by, out_by, proxied, to_host
+from site_switch import SiteSwitch
+
+from small_site import CPU, Entry
+
+SYN, ACK, RESET = 0x02, 0x10, 0x04
+PEERS_FIRST, HOSTS_FIRST = 1_000_000, 0xFFFF_FFFF  # the second one wraps
+SECOND = 1_000_000
+
+
+class Told(NamedTuple):
+    local: int
+    remote: int
+    nonce_to_peer: bytes
+    nonce_from_peer: bytes
+    octets: int
+    opened_here: int
+
+
+def segment(flags: int, sequence: int, acknowledged: int = 0, port: int = 1000, mine: bool = False) -> bytes:
+    """A segment between the peer's port and the host's 80, without its checksum."""
+    ports = (80, port) if mine else (port, 80)
+    return struct.pack("!HHIIHHHH", *ports, sequence % (1 << 32), acknowledged % (1 << 32), 5 << 12 | flags, 1024, 0, 0)
+
+
+PEERS_SYN = segment(SYN, PEERS_FIRST)
+HOSTS_SYN_ACK = segment(SYN | ACK, HOSTS_FIRST, PEERS_FIRST + 1, mine=True)
+PEERS_ACK = segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 1)
+
+
+class Edge:
+    """The embedded switch, the flows that it told of, and the packets of both ends."""
+
+    def __init__(self, backend: str = "jit", *more: Entry) -> None:
+        self.site = SiteSwitch(backend)
+        for entry in more or tuple(proxied(protocols=ILNP_SPOKEN)):
+            self.site.add(entry.table, entry.action, entry.keys, entry.parameters)
+        update = p4r.Update(type=p4r.Update.INSERT)
+        update.entity.digest_entry.digest_id = self.site.digests["ilnp_flow"]
+        update.entity.digest_entry.config.max_list_size = 1
+        self.site.write(update)
+        self.told: list[Told] = []
+
+    def send(self, port: int, frame: bytes, after: int = 1000) -> list[tuple[int, bytes]]:
+        outputs = self.site.send(port, frame, after)
+        for text in self.site.switch.digests(self.site.now):
+            for data in p4r.DigestList.FromString(text).data:
+                local, remote, *rest = [int.from_bytes(each.bitstring) for each in data.struct.members]
+                to_peer, from_peer, size, opened = rest
+                self.told.append(Told(local, remote, to_peer.to_bytes(size), from_peer.to_bytes(size), size, opened))
+        return [output for output in outputs if output[0] != CPU]
+
+    def peer(self, data: bytes, nonce: bytes = PEERS_LONG, after: int = 1000, source: str = REMOTE) -> None:
+        """The peer's packet reaches the host without its nonce, counted as the host counts."""
+        came = with_nonce(packet(TCP, data, source, LOCAL, ilnp=bool(nonce)), nonce)
+        reached = [(1, bytes(to_host(hop_less(packet(TCP, data, source, LOCAL)))))]
+        assert self.send(4, bytes(in_by(4, came)), after) == reached
+
+    def host(self, data: bytes, after: int = 1000) -> bytes:
+        """The nonce that the host's packet leaves with; all else in it must be right."""
+        ((port, frame),) = self.send(1, bytes(from_host(packet(TCP, data))), after)
+        assert port == 4
+        if frame[20] == TCP:
+            assert frame == bytes(out_by(4, hop_less(packet(TCP, data))))
+            return b""
+        nonce = frame[58 : 58 + frame[57]]
+        assert frame[54:].startswith(nonce_header(nonce, TCP))
+        assert frame == bytes(out_by(4, hop_less(with_nonce(packet(TCP, data, ilnp=True), nonce))))
+        return nonce
+
+    def opens(self) -> bytes:
+        """A flow as it should be, as far as the SYN-ACK; its nonce."""
+        self.peer(PEERS_SYN)
+        return self.host(HOSTS_SYN_ACK)
+
+
+@pytest.fixture(params=["jit", "interpreter"])
+def make(request: pytest.FixtureRequest) -> Callable[..., Edge]:
+    return lambda *more: Edge(request.param, *more)
+
+
+Make = Callable[..., Edge]
+
+
+@pytest.mark.parametrize("nonce", [PEERS_LONG, PEERS_SHORT])
+def test_syn_syn_ack_and_ack_are_told_once(make: Make, nonce: bytes) -> None:
+    edge = make()
+    edge.peer(PEERS_SYN, nonce)
+    drawn = edge.host(HOSTS_SYN_ACK)
+    assert len(drawn) == len(nonce) and any(drawn) and edge.told == []
+    edge.peer(PEERS_ACK, nonce)
+    local, remote = (int.from_bytes(octets(address)) for address in (LOCAL, REMOTE))
+    assert edge.told == [Told(local, remote, drawn, nonce, len(nonce), 0)]
+    # Till the session stands, the flow goes on with its nonces.
+    edge.peer(PEERS_ACK, nonce)
+    assert edge.host(segment(ACK, HOSTS_FIRST + 1, PEERS_FIRST + 1, mine=True)) == drawn
+    assert len(edge.told) == 1
+
+
+def test_only_the_right_order_is_told() -> None:
+    """Any four of the three segments: lost, doubled, out of order. Each order is a flow of its own."""
+    edge = Edge()
+    for port, order in enumerate(itertools.product("SAK", repeat=4), 2000):
+        told = len(edge.told)
+        for each in order:
+            if each == "S":
+                edge.peer(segment(SYN, PEERS_FIRST, port=port))
+            elif each == "A":
+                edge.host(segment(SYN | ACK, HOSTS_FIRST, PEERS_FIRST + 1, port=port, mine=True))
+            else:
+                edge.peer(segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 1, port=port))
+        text = "".join(order)
+        answered = text.find("A", text.index("S")) if "S" in text else -1
+        assert len(edge.told) - told == (1 if answered >= 0 and "K" in text[answered:] else 0), text
+
+
+def test_numbers_that_do_not_fit(make: Make) -> None:
+    edge = make()
+    edge.opens()
+    for wrong in (
+        segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST),
+        segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 2),
+        segment(ACK, PEERS_FIRST, HOSTS_FIRST + 1),
+        segment(ACK, PEERS_FIRST + 1 + 65536, HOSTS_FIRST + 1),
+        segment(ACK | RESET, PEERS_FIRST + 1, HOSTS_FIRST + 1),
+        segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 1, port=1001),
+    ):
+        edge.peer(wrong)
+        assert edge.told == []
+    edge.peer(PEERS_ACK)
+    assert len(edge.told) == 1
+
+
+def test_a_syn_ack_that_answers_something_else(make: Make) -> None:
+    edge = make()
+    edge.peer(PEERS_SYN)
+    for acknowledged in (PEERS_FIRST, PEERS_FIRST + 1 + 65536, 7):
+        assert edge.host(segment(SYN | ACK, HOSTS_FIRST, acknowledged, mine=True)) == b""
+    edge.peer(PEERS_ACK)
+    assert edge.told == []
+
+
+def test_another_nonce_or_none_proves_nothing(make: Make) -> None:
+    edge = make()
+    edge.opens()
+    edge.peer(PEERS_ACK, bytes(11) + b"\1")
+    edge.peer(PEERS_ACK, PEERS_SHORT)
+    edge.peer(PEERS_ACK, b"")
+    assert edge.told == []
+
+
+def test_data_may_take_the_place_of_a_lost_ack(make: Make) -> None:
+    edge = make()
+    edge.opens()
+    edge.peer(segment(ACK | 0x08, PEERS_FIRST + 1, HOSTS_FIRST + 1) + b"GET /")
+    assert len(edge.told) == 1
+
+
+def test_a_repeated_syn_ack_has_the_same_nonce(make: Make) -> None:
+    edge = make()
+    drawn = edge.opens()
+    edge.peer(PEERS_SYN)
+    assert edge.host(HOSTS_SYN_ACK, after=3 * SECOND) == drawn
+    edge.peer(PEERS_ACK, after=3 * SECOND)
+    assert [told.nonce_to_peer for told in edge.told] == [drawn]
+
+
+def test_half_open_ends_by_itself(make: Make) -> None:
+    edge = make()
+    edge.opens()
+    edge.peer(PEERS_ACK, after=4 * SECOND)
+    assert edge.told == []
+
+
+def test_without_nonces_nothing_is_told(make: Make) -> None:
+    edge = make()
+    edge.peer(PEERS_SYN, b"")
+    assert edge.host(HOSTS_SYN_ACK) == b""
+    edge.peer(PEERS_ACK, b"")
+    assert edge.told == []
+
+
+@pytest.mark.parametrize("path", [0, 1])
+def test_a_flow_that_a_host_here_opens(make: Make, path: int) -> None:
+    """The session is only asked for: its path bears the nonce, the peer's is not known."""
+    edge = make(*proxied(protocols=ILNP_SPOKEN), identities(MODE_OPEN, 0), *path_entries())
+    syn = segment(SYN, HOSTS_FIRST, mine=True)
+    ours = sent_by(0, TCP, syn)[44:56]
+    assert edge.host(syn) == ours
+    edge.peer(segment(SYN | ACK, PEERS_FIRST, HOSTS_FIRST + 1 + path))
+    assert edge.told == []
+    assert edge.host(segment(ACK, HOSTS_FIRST + 1 + path, PEERS_FIRST + 1, mine=True)) == ours
+    assert [(told.nonce_to_peer, told.nonce_from_peer, told.opened_here) for told in edge.told] == [
+        (ours, PEERS_LONG, 1)
+    ]
+
+
+def test_flows_of_a_session_that_stands_are_not_told(make: Make) -> None:
+    edge = make(*entries())
+    edge.peer(PEERS_SYN)
+    edge.host(HOSTS_SYN_ACK)
+    edge.peer(PEERS_ACK)
+    assert edge.told == []
+
+
+def flood(edge: Edge, count: int) -> None:
+    """SYNs with nonces from identifiers by lot, as fast as they come."""
+    frame = bytearray(bytes(in_by(4, with_nonce(packet(TCP, PEERS_SYN, REMOTE, LOCAL, ilnp=True), PEERS_LONG))))
+    for number in range(count):
+        frame[30:38] = (0x9E37_79B9_7F4A_7C15 * (number + 1) % (1 << 64)).to_bytes(8)
+        edge.site.switch.inject(4, bytes(frame), edge.site.now)
+
+
+def test_a_flood_of_syns_is_not_told_and_pushes_no_half_open_flow_out() -> None:
+    edge = Edge()
+    drawn = edge.opens()
+    flood(edge, 20_000)
+    assert edge.site.switch.digests(edge.site.now) == []
+    edge.peer(PEERS_ACK)
+    assert [told.nonce_to_peer for told in edge.told] == [drawn]
+
+
+def test_flows_that_were_answered_are_held_side_by_side() -> None:
+    edge = Edge()
+    ports = range(1, 500)
+    for port in ports:
+        edge.peer(segment(SYN, 5, port=port), after=0)
+        assert edge.host(segment(SYN | ACK, 9, 6, port=port, mine=True), after=0)
+    flood(edge, 2000)
+    for port in ports:
+        edge.peer(segment(ACK, 6, 10, port=port), after=0)
+    assert len(edge.told) == len(ports)
