@@ -1,6 +1,7 @@
 """The lab of HIP hosts on the virtual clock: all that leaves a host is encrypted, and goes on by the other provider."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -103,6 +104,27 @@ def test_an_exchange_that_nobody_answers_is_tried_again(lab: VirtualLab) -> None
     lab.run_for(12.0)
     assert len(lab.events_of("a1", "association_up")) == 1
     assert lab.events_of("a1", "ping_reply", flow)
+
+
+def test_who_is_not_known_is_told_of(lab: VirtualLab) -> None:
+    lab.command("a1", "ping", to="2001:20::1", count=5, interval=0.3)
+    lab.run_for(1.5)
+    told = [(event["peer"], event["held_back"]) for event in lab.events_of("a1", "peer_unknown")]
+    assert told == [("2001:20::1", 0), ("2001:20::1", 3)]
+
+
+def test_a_forged_hip_packet_is_told_and_changes_nothing(lab: VirtualLab) -> None:
+    packets = seen_on(lab, "b-b1", "b1")
+    flow = lab.command("a1", "ping", to=hit(lab, "b1"), count=20, interval=0.1)
+    lab.run_for(1.0)
+    exchanged = [packet for packet in packets if packet.next_header == HIP][-1]
+    forged = replace(exchanged, payload=exchanged.payload[:-1] + bytes([exchanged.payload[-1] ^ 1]))
+    mac = Mac.parse(lab.plan.hosts["b1"].mac)
+    lab.links["b-b1"].receivers["b1"](Frame(mac, Mac(2), TYPE_IPV6, forged.encode()).encode())
+    lab.run_for(3.0)
+    (told,) = lab.events_of("b1", "hip")
+    assert told["text"].startswith(f"a HIP packet from {forged.source} was dropped: ")
+    assert len(lab.events_of("a1", "ping_reply", flow)) == 20
 
 
 def test_without_faults_nobody_moves_however_long_it_is_quiet(lab: VirtualLab) -> None:

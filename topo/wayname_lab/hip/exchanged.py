@@ -10,14 +10,14 @@ from wayname.hip.association import Esp, LocalHost, Names
 from wayname.hip.endpoint import Endpoint
 from wayname.hip.esp.suites import SUITES, SuiteId
 from wayname.hip.identities import Identity
-from wayname.hip.outputs import Changed, Failed, Gone, Output, Send, Standing, Up
+from wayname.hip.outputs import Changed, Event, Failed, Gone, Output, Send, Standing, Up
 from wayname.hip.parameters import HostId
 from wayname.hip.settings import Settings
 from wayname.hip.transports import EspTransform
 from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import Packet
 from wayname_lab.hip.pairs import pairs_of
-from wayname_lab.hip.signalling import Agreed, Ended, Said, Say
+from wayname_lab.hip.signalling import Agreed, Ended, Note, Said, Say
 
 SECOND = 1_000_000_000
 # After which peers are told again of a locator that had failed.
@@ -38,18 +38,21 @@ class Exchanged:
         self._identity = identity
         self._locators = list(locators)
         self._peers = peers
-        self._asked: set[IPv6Address] = set()
+        self._asked: dict[IPv6Address, int] = {}
         self._forgives_at: int | None = None
         settings = Settings(formats=(EspTransform.number,), esp_suites=(suite,))
         self._endpoint = Endpoint(rng, settings, self._why_not)
         self._endpoint.serve(LocalHost(identity, tuple(locators)), 0.0)
 
-    def want(self, peer: IPv6Address, now: int) -> None:
-        """A packet waits for an association with this peer."""
-        if peer in self._peers and peer not in self._asked:
-            self._asked.add(peer)
+    def want(self, peer: IPv6Address, now: int) -> bool:
+        """A packet waits for an association with this peer; return whether there may be one."""
+        if peer not in self._peers:
+            return False
+        if now >= self._asked.get(peer, -SECOND) + SECOND:
+            self._asked[peer] = now
             pair = Pair(self._locators[0], self._peers[peer][0])
             self._endpoint.connect(Names(self._identity.hit, peer), pair, now / SECOND)
+        return True
 
     def receive(self, packet: Packet, now: int) -> None:
         """Take a HIP packet."""
@@ -100,8 +103,9 @@ class Exchanged:
             case Up(standing) | Changed(standing):
                 return self._agreed(standing)
             case Gone(names) | Failed(names):
-                self._asked.discard(names.peer)
                 return Ended(names.peer)
+            case Event(text=text):
+                return Note(text)
         return None
 
     def _agreed(self, standing: Standing) -> Agreed | None:

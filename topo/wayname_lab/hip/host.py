@@ -18,7 +18,7 @@ from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import HIP, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.hip.link import LocatorLink
-from wayname_lab.hip.signalling import Agreed, Ended, Say, Signalling
+from wayname_lab.hip.signalling import Agreed, Ended, Note, Say, Signalling
 from wayname_lab.hip.stack import HitStack
 from wayname_lab.hip.ways import Ways
 
@@ -56,7 +56,7 @@ class HipHost:
         self._ways: dict[IPv6Address, Ways] = {}
         self._waiting: dict[IPv6Address, list[Packet]] = {}
         self._replaced: dict[IPv6Address, int] = {}  # SPIs before a rekey
-        self._seldom = Seldom[Why]()
+        self._seldom = Seldom[Why | IPv6Address]()
         self._events: list[str] = []
 
     def command(self, line: str) -> int | None:
@@ -102,10 +102,12 @@ class HipHost:
     def _send(self, packet: Packet, now: int) -> None:
         peer = packet.destination
         if peer not in self._ways:
-            waiting = self._waiting.setdefault(peer, [])
-            if len(waiting) < MOST_WAITING:
-                waiting.append(packet)
-            self._signalling.want(peer, now)
+            if self._signalling.want(peer, now):
+                waiting = self._waiting.setdefault(peer, [])
+                if len(waiting) < MOST_WAITING:
+                    waiting.append(packet)
+            elif (more := self._seldom.untold_before(peer, now / SECOND)) is not None:
+                self._tell(now, "peer_unknown", peer, held_back=more)
         elif (sealed := self._beet.wrap(packet)) is not None:
             self._ways[peer].sent(now)
             self._link.send(sealed)
@@ -151,6 +153,8 @@ class HipHost:
                     self._agree(said, now)
                 case Ended(peer):
                     self._end(peer, now)
+                case Note(text):
+                    self._tell(now, "hip", text=text)
 
     def _agree(self, agreed: Agreed, now: int) -> None:
         peer, before = agreed.peer, self._agreed.get(agreed.peer)

@@ -39,14 +39,21 @@ class Say:
     packet: Packet
 
 
-Said = Agreed | Ended | Say
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that somebody may want to know."""
+
+    text: str
+
+
+Said = Agreed | Ended | Say | Note
 
 
 class Signalling(Protocol):
     """Agrees with peers, and is asked by the host; times in nanoseconds."""
 
-    def want(self, peer: IPv6Address, now: int) -> None:
-        """A packet waits for an association with this peer."""
+    def want(self, peer: IPv6Address, now: int) -> bool:
+        """A packet waits for an association with this peer; return whether there may be one."""
 
     def receive(self, packet: Packet, now: int) -> None:
         """Take a HIP packet."""
