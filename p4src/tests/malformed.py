@@ -31,6 +31,7 @@ from carriers import (
     options,
     segment_header,
 )
+from malformed_esp import add_esp_session, esp_packets
 from malformed_ilnp import add_ilnp_session, nonces
 from malformed_sessions import add_session, control_messages, errors_about_sessions, payload_headers
 from session_cases import DATAGRAM as DATAGRAM_OF_SESSION
@@ -125,6 +126,7 @@ def edge(backend: str) -> SiteSwitch:
         {"mode": 2, "trace": 1, "source": SOURCE, "destination": "fd00:9::9"},
     )
     add_session(switch)
+    add_esp_session(switch)
     add_ilnp_session(switch)
     return switch
 
@@ -269,6 +271,7 @@ KINDS: dict[str, Callable[[random.Random], bytes]] = {
     "payload headers": of_session(payload_headers),
     "control messages": of_session(control_messages),
     "errors about sessions": of_session(errors_about_sessions),
+    "ESP": of_session(esp_packets),
     "nonces": of_session(nonces),
 }
 
