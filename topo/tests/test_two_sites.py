@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-import finsy as fy
 import pytest
-from finsy.p4entity import decode_entity
+from looking import entries, kinds
 
 from wayname.edge.boundary import MoveSession
 from wayname_lab.load import find_lab, parse_lab
@@ -15,7 +14,6 @@ from wayname_lab.virtual.lab import VirtualLab
 
 STARTED = 2.0
 SEND_TIMEOUT = 0.5  # as the lab says
-Entries = list[dict[str, int]]
 
 
 def talking(described: Lab | None = None) -> VirtualLab:
@@ -46,22 +44,6 @@ def longest_silence(lab: VirtualLab, since: float) -> float:
     times = [event["at_ns"] / 1e9 for event in lab.events_of("a1", "requests") if event["answered"]]
     times = [since, *(time for time in times if time > since), lab.now]
     return max(float(later - earlier) for earlier, later in itertools.pairwise(times))
-
-
-def kinds(lab: VirtualLab, router: str, since: float = 0.0) -> list[str]:
-    """Return the kinds of a router's events after a moment."""
-    return [event.kind for whose, event in lab.events if whose == router and event.time > since]
-
-
-def entries(lab: VirtualLab, router: str, table: str) -> Entries:
-    """Return keys and arguments of a table's entries on a switch."""
-    switch = lab.switches[router]
-    found = [decode_entity(entity, switch.schema) for entity in switch.entities()]
-    return [
-        {**{f"key_{key}": value for key, value in (each.match or {}).items()}, **each.action.args}
-        for each in found
-        if isinstance(each, fy.P4TableEntry) and each.table_id == table and isinstance(each.action, fy.P4TableAction)
-    ]
 
 
 def agrees(lab: VirtualLab) -> bool:

@@ -1,9 +1,12 @@
 """How the programs of a router are started."""
 
+import base64
 from collections.abc import Callable
 from pathlib import Path
 
-from wayname_lab.plan import PlannedPort, RouterPlan
+from wayname_lab.configuration import KEY, KEY_NAME
+from wayname_lab.ilnp.name_records import first_records
+from wayname_lab.plan import ZONE, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import device_options
 from wayname_lab.programs import program, python
 
@@ -27,6 +30,13 @@ def bmv2_switch(router: RouterPlan, address: str, device: Device) -> list[str]:
     for port in router.ports:
         arguments += ["-i", f"{port.number}@{device(port)}"]
     return [*arguments, "--", "--grpc-server-addr", address, "--cpu-port", str(CPU_PORT)]
+
+
+def name_server_arguments(plan: Plan, port: int) -> list[str]:
+    """Return how the lab's DNS server is started."""
+    arguments = [python(), "-m", "wayname_lab.name_server", "--zone", ZONE, "--port", str(port)]
+    arguments += ["--key-name", KEY_NAME, "--key", base64.b64encode(KEY).decode()]
+    return [*arguments, *(word for record in first_records(plan) for word in ("--record", record))]
 
 
 def controller(config: Path) -> list[str]:

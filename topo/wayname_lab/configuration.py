@@ -1,9 +1,14 @@
 """Writes the configuration that a router's controller is started with."""
 
+import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from wayname_lab.plan import RouterPlan
+from wayname_lab.plan import ZONE, RouterPlan
+
+# Who may update the names of the lab. It keeps nobody out who can read this file, and no other lab in.
+KEY_NAME = f"edges.{ZONE}"
+KEY = b"the edges of a lab"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,8 @@ class Controlled:
     # For a target that does not compile the source itself: what was compiled for it.
     target: str = "embedded"
     program: str = ""
+    # The port of the lab's DNS server, on the loopback.
+    names_port: int = 53
 
 
 def controller_toml(router: RouterPlan, where: Controlled) -> str:
@@ -63,7 +70,33 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         lines += ["", "[[translation]]", f'inside = "{router.inside}"']
         if router.hold is not None:
             lines.append(f"hold = {router.hold / 1e9}")
+    lines += _ilnp(router, where)
     return "\n".join([*lines, "", router.configuration])
+
+
+def _ilnp(router: RouterPlan, where: Controlled) -> list[str]:
+    if not router.ilnp or router.names is None:
+        return []
+    wishes = router.ilnp[0].wishes
+    lines = ["", "[ilnp]"]
+    lines += [f'{key} = "{word}"' for key, word in (("nonce", wishes.nonce), ("nonce_use", wishes.nonce_use)) if word]
+    if wishes.idle is not None:
+        lines.append(f"idle = {wishes.idle / 1e9}")
+    for site in router.ilnp:
+        lines += ["", "[[ilnp.site]]", f"prefixes = {_texts(site.prefixes)}"]
+        if site.transparent:
+            lines.append('mode = "transparent"')
+        elif wishes.bytes is not None:
+            lines.append(f"bytes = {wishes.bytes}")
+    lines += ["", "[ilnp.names]", 'server = "::1"', f"port = {where.names_port}", f'zone = "{ZONE}"']
+    lines += [f'key_name = "{KEY_NAME}"', f'key = "{base64.b64encode(KEY).decode()}"']
+    if not any(site.transparent for site in router.ilnp):
+        lines.append(f'network = "{router.names.network}"')
+        for address, name in router.names.hosts:
+            lines += ["", "[[ilnp.names.host]]", f'address = "{address}"', f'name = "{name}"']
+    for address, name in router.names.peers:
+        lines += ["", "[[ilnp.names.peer]]", f'address = "{address}"', f'name = "{name}"']
+    return lines
 
 
 def _texts(values: Iterable[object]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from wayname.hip.esp.suites import SuiteId
-from wayname_lab.model import Flow, FlowKind, Hip, Host, Lab, Link, Quality, Router, Shim6
+from wayname_lab.model import Flow, FlowKind, Hip, Host, Ilnp, Lab, Link, Quality, Router, Shim6
 
 LABS = Path(__file__).resolve().parent.parent / "labs"
 DEFAULT_VLAN = 10
@@ -132,7 +132,7 @@ def _words(kind: type) -> str:
 
 
 def _lab(root: _Section, name: str) -> Lab:
-    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6", "hip")
+    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6", "hip", "ilnp")
     routers = [_router(section, router, True) for router, section in root.tables("edge")]
     routers += [_router(section, router, False) for router, section in root.tables("provider")]
     if not any(router.is_edge for router in routers):
@@ -152,9 +152,13 @@ def _lab(root: _Section, name: str) -> Lab:
     flows = [_flow(section, hosts, routers, links) for section in root.list("flow")]
     shim6 = _shim6(root, hosts) if "shim6" in root.values else None
     hip = _hip(root, hosts) if "hip" in root.values else None
-    if shim6 is not None and hip is not None:
-        raise _Wrong("[hip]: hosts either speak HIP or have edges that speak Shim6 for them; leave one of the two out")
-    return Lab(name, root.get("title", str), tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6, hip)
+    ilnp = _ilnp(root, hosts) if "ilnp" in root.values else None
+    if [shim6, hip, ilnp].count(None) < 2:
+        raise _Wrong("[shim6], [hip], [ilnp]: a lab has one of them; leave out the others")
+    if ilnp is None and any(host.ilnp for host in hosts):
+        raise _Wrong("ilnp: is missing; write [ilnp] where hosts speak it")
+    title = root.get("title", str)
+    return Lab(name, title, tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6, hip, ilnp)
 
 
 def _router(section: _Section, name: str, is_edge: bool) -> Router:
@@ -175,14 +179,14 @@ def _inside(section: _Section) -> IPv6Network | None:
 
 
 def _host(section: _Section, name: str, edges: set[str]) -> Host:
-    section.allow("edge", "vlan", "autoconfigure")
+    section.allow("edge", "vlan", "autoconfigure", "ilnp")
     edge = section.get("edge", str)
     if edge not in edges:
         raise section.wrong("edge", f"there is no such edge; known are {', '.join(sorted(edges))}")
     vlan = section.get("vlan", int, DEFAULT_VLAN)
     if not 1 <= vlan <= HIGHEST_HOST_VLAN:
         raise section.wrong("vlan", f"give a number from 1 to {HIGHEST_HOST_VLAN}")
-    return Host(name, edge, vlan, section.get("autoconfigure", bool, False))
+    return Host(name, edge, vlan, section.get("autoconfigure", bool, False), section.get("ilnp", bool, False))
 
 
 def _link(section: _Section, routers: list[str]) -> Link:
@@ -258,6 +262,28 @@ def _hip(root: _Section, hosts: list[Host]) -> Hip:
     if rekey < 1:
         raise section.wrong("rekey", "give a number of packets, 1 or more")
     return Hip(suites[suite], rekey)
+
+
+def _ilnp(root: _Section, hosts: list[Host]) -> Ilnp:
+    section = _Section("[ilnp]", root.get("ilnp", dict))
+    section.allow("bytes", "nonce", "nonce_use", "idle")
+    octets = section.get("bytes", int, 0)
+    if octets < 0:
+        raise section.wrong("bytes", "give a number of bytes, or 0 for never")
+    for key, words in (("nonce", ("short", "long")), ("nonce_use", ("always", "at-first"))):
+        if key in section.values and section.get(key, str) not in words:
+            raise section.wrong(key, f"give one of {', '.join(words)}")
+    for host in hosts:
+        if host.autoconfigure:
+            raise _Wrong(f"[host.{host.name}] autoconfigure: with [ilnp] hosts have one address, which has a name")
+        if any(other.edge == host.edge and other.ilnp != host.ilnp for other in hosts):
+            raise _Wrong(f"[host.{host.name}] ilnp: either all hosts of an edge speak ILNP, or none of them does")
+    return Ilnp(
+        octets if "bytes" in section.values else None,
+        section.values.get("nonce"),
+        section.values.get("nonce_use"),
+        section.scaled("idle", TIMES),
+    )
 
 
 def _quality(section: _Section) -> Quality:

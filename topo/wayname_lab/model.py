@@ -38,6 +38,7 @@ class Host:
     edge: str
     vlan: int
     autoconfigure: bool
+    ilnp: bool = False  # it speaks ILNP itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,16 @@ class Hip:
 
 
 @dataclass(frozen=True, slots=True)
+class Ilnp:
+    """Edges speak ILNP: sites have a prefix from each provider, and names in a DNS server of the lab."""
+
+    bytes: int | None = None  # after which a session is asked for
+    nonce: str | None = None  # "short" or "long"
+    nonce_use: str | None = None  # "always" or "at-first"
+    idle: int | None = None  # nanoseconds without a packet after which a session is collected
+
+
+@dataclass(frozen=True, slots=True)
 class Lab:
     """A lab as its file describes it."""
 
@@ -95,11 +106,12 @@ class Lab:
     flows: tuple[Flow, ...]
     shim6: Shim6 | None = None
     hip: Hip | None = None
+    ilnp: Ilnp | None = None
 
     @property
     def is_multihomed(self) -> bool:
         """Whether sites have their prefixes from their providers."""
-        return self.shim6 is not None or self.hip is not None
+        return any(each is not None for each in (self.shim6, self.hip, self.ilnp))
 
     @property
     def edges(self) -> tuple[Router, ...]:

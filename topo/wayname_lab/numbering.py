@@ -1,6 +1,6 @@
 """Prefixes of sites and providers.
 
-2001:db8:SITE::/48                 of a site, unless its lab speaks Shim6 or HIP
+2001:db8:SITE::/48                 of a site, unless its lab speaks Shim6, HIP or ILNP
 2001:db8:PROVIDER:SITE...::/48     PROVIDER and two digits of SITE in one group: what a provider gave to a site
 2001:db8:PROVIDER00::/40           all that a provider gives
 of its description                 of a site that has another prefix inside

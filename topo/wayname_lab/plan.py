@@ -13,7 +13,7 @@ one is left, so a provider that lost its link to a site still delivers by its pe
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
 from wayname.hip.esp.suites import SuiteId
@@ -23,11 +23,15 @@ from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
 from wayname_lab.identities import provable_address
 from wayname_lab.load import LabError
-from wayname_lab.model import Host, Lab, Link, Quality, Shim6
+from wayname_lab.model import Host, Ilnp, Lab, Link, Quality, Shim6
 from wayname_lab.numbering import Numbering
 
 FIRST_LINK_VLAN = 1000
 MTU = 1500
+# The destination options header with a long nonce, and nothing else in it.
+LONG_NONCE_OCTETS = 16
+# Of the names that the lab's DNS server tells.
+ZONE = "lab.test"
 DEFAULT_ROUTE = IPv6Network("::/0")
 
 
@@ -78,6 +82,24 @@ class PlannedShim6:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedIlnp:
+    """Hosts of a VLAN that their edge speaks ILNP for, or that speak it themselves."""
+
+    prefixes: tuple[IPv6Network, ...]
+    wishes: Ilnp
+    transparent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNames:
+    """The names of a site's hosts, and those of all others."""
+
+    network: str
+    hosts: tuple[tuple[IPv6Address, str], ...]
+    peers: tuple[tuple[IPv6Address, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RouterPlan:
     """Everything that a router is configured with."""
 
@@ -92,6 +114,8 @@ class RouterPlan:
     configuration: str = ""
     inside: IPv6Network | None = None
     hold: int | None = None
+    ilnp: tuple[PlannedIlnp, ...] = ()
+    names: PlannedNames | None = None
 
     def outside(self, address: IPv6Address, provider: str) -> IPv6Address:
         """Return how a provider's world sees an address inside."""
@@ -127,6 +151,7 @@ class HostPlan:
     autoconfigure: bool
     mtu: int
     hip: PlannedHip | None = None
+    ilnp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +191,9 @@ def plan_lab(lab: Lab) -> Plan:
         attached += [(FIRST_LINK_VLAN + number, _other_end(link, router.name), link.quality) for number, link in ends]
         ports = tuple(PlannedPort(number, *what) for number, what in enumerate(attached, 1))
         vlans = sorted({host.vlan for host in hosts})
+        advertise = not lab.is_multihomed
         interfaces = [
-            PlannedInterface(
-                vlan, f"site{vlan}", _routers_on(numbering.subnets(router.name, vlan)), not lab.is_multihomed
-            )
+            PlannedInterface(vlan, f"site{vlan}", _routers_on(numbering.subnets(router.name, vlan)), advertise)
             for vlan in vlans
         ]
         for number, link in ends:
@@ -188,14 +212,20 @@ def plan_lab(lab: Lab) -> Plan:
             router.configuration,
             router.inside,
             router.hold,
+            tuple(_ilnp(lab, router.name, vlan, numbering) for vlan in vlans if lab.ilnp is not None),
         )
-    return Plan(lab, routers, {host.name: _host(lab, host, numbering, routers) for host in lab.hosts})
+    plans = {host.name: _host(lab, host, numbering, routers) for host in lab.hosts}
+    if lab.ilnp is not None:
+        routers = {name: replace(router, names=_names(name, plans)) for name, router in routers.items()}
+    return Plan(lab, routers, plans)
 
 
 def check_for_linux(plan: Plan) -> None:
     """Refuse a lab whose hosts Linux cannot be."""
     if plan.lab.hip is not None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts speak no HIP; run it on wires (`--in wires`)")
+    if plan.lab.ilnp is not None:
+        raise LabError(f"lab {plan.lab.name}: its names are not served in namespaces; run it on wires (`--in wires`)")
 
 
 def _routers_on(subnets: list[IPv6Network]) -> tuple[IPv6Interface, ...]:
@@ -225,6 +255,20 @@ def _shim6(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedShim6
     return PlannedShim6(tuple(subnets), lab.shim6 or Shim6(), proofs)
 
 
+def _ilnp(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedIlnp:
+    speaks_itself = any(host.ilnp for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan))
+    return PlannedIlnp(tuple(numbering.subnets(edge, vlan)), lab.ilnp or Ilnp(), speaks_itself)
+
+
+def _names(edge: str, hosts: dict[str, HostPlan]) -> PlannedNames:
+    named = [(host.edge == edge, host.address.ip, f"{host.name}.{ZONE}") for host in hosts.values()]
+    return PlannedNames(
+        f"{edge}.{ZONE}",
+        tuple((address, name) for here, address, name in named if here),
+        tuple((address, name) for here, address, name in named if not here),
+    )
+
+
 def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterPlan]) -> HostPlan:
     site = numbering.site(host.edge)
     number = [other.name for other in lab.hosts if other.edge == host.edge].index(host.name) + 11
@@ -243,8 +287,14 @@ def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterP
         address = identity_of_host(host.name).hit
     port = routers[host.edge].port_to(host.name).number
     interface = IPv6Interface((address, subnets[0].prefixlen if hip is None else 128))
-    mtu = MTU if lab.shim6 is None else MTU - PAYLOAD_HEADER_OCTETS
-    return HostPlan(host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure, mtu, hip)
+    mtu = MTU - (PAYLOAD_HEADER_OCTETS if lab.shim6 is not None else 0)
+    if lab.ilnp is not None:
+        # Sites count their hosts from the same number on, and an identifier is unique in the whole world.
+        address = IPv6Address(f"{subnets[0].network_address}{site}:{number}")
+        interface, mtu = IPv6Interface((address, subnets[0].prefixlen)), MTU - LONG_NONCE_OCTETS
+    return HostPlan(
+        host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure, mtu, hip, host.ilnp
+    )
 
 
 def _locators(lab: Lab, host: Host, numbering: Numbering) -> tuple[IPv6Address, ...]:

@@ -25,6 +25,14 @@ def device_options(quality: Quality) -> str:
     return "?" + "&".join(options) if options else ""
 
 
+def free_udp_port() -> int:
+    """Return a UDP port that nobody listens at on ::1."""
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+        probe.bind(("::1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 def free_ports(count: int) -> list[int]:
     """Return TCP ports that nobody listens at on 127.0.0.1."""
     chosen: list[int] = []

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 import httpx
 
 from wayname_lab.admin import Admin, Octets
-from wayname_lab.commands import controller, embedded_switch
+from wayname_lab.commands import controller, embedded_switch, name_server_arguments
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.controller import ControllerApi
 from wayname_lab.happenings import Happenings
@@ -18,6 +18,7 @@ from wayname_lab.load import LabError
 from wayname_lab.model import Link
 from wayname_lab.names import Names
 from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.ports import free_udp_port
 from wayname_lab.station import Station, Take
 from wayname_lab.supervise import Supervisor
 
@@ -49,6 +50,9 @@ class Medium(Protocol):
     def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
         """Return how a host is started."""
 
+    def beside(self, host: HostPlan, seed: int) -> list[str]:
+        """Return what is started beside a host that speaks ILNP."""
+
 
 class RunningLab:
     """A lab between its start and its end: `async with RunningLab(...) as lab`."""
@@ -65,6 +69,7 @@ class RunningLab:
         self.admins: dict[str, Admin] = {}
         self.controllers: dict[str, ControllerApi] = {}
         self.cut_links: set[str] = set()
+        self._names_port = free_udp_port()
         self._followers: list[asyncio.Task[None]] = []
 
     def elapsed(self) -> float:
@@ -107,11 +112,15 @@ class RunningLab:
 
     async def _start(self) -> None:
         await self.medium.set_up()
+        if self.plan.lab.ilnp is not None:
+            await self.supervisor.keep("names", name_server_arguments(self.plan, self._names_port))
         for router in self.plan.routers.values():
             await self._start_router(router)
         for number, host in enumerate(self.plan.hosts.values(), 1):
             process = await self.supervisor.talk(host.name, self.medium.host_arguments(host, number))
             self.stations[host.name] = Station(host, process, self._take)
+            if host.ilnp:
+                await self.supervisor.keep(f"{host.name}-ilnp", self.medium.beside(host, number))
         for name, api in self.controllers.items():
             await self._until_ready(name, api)
             self._followers.append(asyncio.create_task(api.follow(self.happenings), name=f"follow {name}"))
@@ -122,7 +131,8 @@ class RunningLab:
         sockets = {kind: self.folder / f"{router.name}.{kind}" for kind in ("admin", "api")}
         address = self.medium.switch_address(router)
         config = self.folder / f"{router.name}.toml"
-        config.write_text(controller_toml(router, Controlled(address, f"unix:{sockets['api']}")), encoding="utf-8")
+        controlled = Controlled(address, f"unix:{sockets['api']}", names_port=self._names_port)
+        config.write_text(controller_toml(router, controlled), encoding="utf-8")
         prefix = self.medium.prefix(router.name)
         switch = embedded_switch(router, address, sockets["admin"], lambda port: self.medium.device(router, port))
         await self.supervisor.keep(f"{router.name}-switch", [*prefix, *switch])

@@ -48,10 +48,20 @@ class Wires:
             file = self._folder / f"{host.name}.json"
             describe(file, described, self._path(host.name, host.edge))
             return [python(), "-m", "wayname_lab.hip.process", str(file)]
-        arguments = [program("wayname-host"), "--wire", str(self._path(host.name, host.edge)), "--mac", host.mac]
+        wire = self._stack(host) if host.ilnp else self._path(host.name, host.edge)
+        arguments = [program("wayname-host"), "--wire", str(wire), "--mac", host.mac]
         if not host.autoconfigure:
             arguments += ["--address", str(host.address), "--gateway", str(host.gateway), "--mtu", str(host.mtu)]
         return [*arguments, "--seed", str(seed), "--control", "-"]
+
+    def beside(self, host: HostPlan, seed: int) -> list[str]:
+        """Return what is started beside a host that speaks ILNP: it stands between its stack and its link."""
+        arguments = [python(), "-m", "wayname_lab.ilnp.process", "--stack", str(self._stack(host))]
+        arguments += ["--link", str(self._path(host.name, host.edge))]
+        return [*arguments, "--address", str(host.address.ip), "--seed", str(seed)]
+
+    def _stack(self, host: HostPlan) -> Path:
+        return self._folder / f"{host.name}-stack"
 
     def _path(self, end: str, other: str) -> Path:
         return self._folder / "-".join(sorted((end, other)))

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scapy.layers.inet import TCP
 from scapy.layers.inet6 import IPv6
 
-from wayname.ilnp.checksums import address_delta, addresses_delta, adjust, identifiers_checksum, identifiers_delta
+from wayname.ilnp.checksums import addresses_delta, adjust, identifiers_checksum, identifiers_delta
 from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
 from wayname.ilnp.vectors import HALF_MASK, L64, Vector
-from wayname.wire.checksum import upper_layer_checksum
+from wayname.wire.checksum import address_delta, upper_layer_checksum
 
 TCP_NUMBER, UDP_NUMBER = 6, 17
 A, B = IPv6Address("2001:db8:a:1:0:ff:fe00:a"), IPv6Address("2001:db8:b:1:0:ff:fe00:b")

@@ -10,7 +10,7 @@ import dns.update
 from ilnp.network import A1, A2, A3, A_NID, B_NID
 
 from wayname.ilnp.locator_update import Listed
-from wayname.ilnp.lookup import Found, Lookup, Question, locators_update
+from wayname.ilnp.lookup import Found, Lookup, Question, node_update
 from wayname.ilnp.records import Identified, Pointed, Told, make_records
 from wayname.ilnp.vectors import L64
 
@@ -96,12 +96,15 @@ def test_a_pointer_to_itself_is_not_followed() -> None:
     assert [question.kind for question in lookup.questions()] == [dns.rdatatype.NID, dns.rdatatype.L64]
 
 
+ALL_GO = [f"site.example.com. ANY {kind}" for kind in ("NID", "L64", "LP")]
+
+
 def test_an_update_puts_locators_in_the_place_of_those_before() -> None:
-    wire = locators_update(ZONE, SITE, [Listed(A2, 10, 5), Listed(A1, 20, 5)]).to_wire()
+    wire = node_update(ZONE, SITE, [Listed(A2, 10, 5), Listed(A1, 20, 5)]).to_wire()
     read = dns.message.from_wire(wire)
     assert isinstance(read, dns.update.UpdateMessage)
     assert [rrset.to_text() for rrset in read.update] == [
-        "site.example.com. ANY L64",
+        *ALL_GO,
         "site.example.com. 5 IN L64 10 2001:0db8:00a0:0002",
         "site.example.com. 5 IN L64 20 2001:0db8:00a0:0001",
     ]
@@ -109,6 +112,6 @@ def test_an_update_puts_locators_in_the_place_of_those_before() -> None:
 
 
 def test_an_update_without_locators_takes_all_away() -> None:
-    read = dns.message.from_wire(locators_update(ZONE, SITE, []).to_wire())
+    read = dns.message.from_wire(node_update(ZONE, SITE, []).to_wire())
     assert isinstance(read, dns.update.UpdateMessage)
-    assert [rrset.to_text() for rrset in read.update] == ["site.example.com. ANY L64"]
+    assert [rrset.to_text() for rrset in read.update] == ALL_GO

@@ -11,16 +11,19 @@ from dataclasses import replace
 from wayname.adapter.connection import Connection, SwitchError
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.memory import Memory
+from wayname.adapter.questions import Questions
 from wayname.adapter.searches import Searches
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Config
 from wayname.edge.boundary import (
+    AskNames,
     Captured,
     Command,
     Event,
     FindModifier,
     Input,
     ModifierFound,
+    NamesAnswered,
     Output,
     PacketOut,
     Remember,
@@ -39,6 +42,8 @@ FIRST_WAIT = 0.1
 LONGEST_WAIT = 1.0
 OPEN_SECONDS = 5.0
 QUEUED_INPUTS = 10_000
+# What was found beside the switch stays true when the switch comes back.
+FOUND = (ModifierFound, NamesAnswered)
 
 
 class Controller:
@@ -57,12 +62,14 @@ class Controller:
         self.config = config = replace(config, encapsulation=self.changes.read())
         self.schema = load_program(config.switch)
         # What the next controller must know is about sessions and identities only.
-        self._memory = Memory(config.controller.state) if config.shim6 or config.identities else None
+        lasting = config.shim6 or config.identities or config.ilnp
+        self._memory = Memory(config.controller.state) if lasting else None
         remembered = self._memory.read() if self._memory else {}
         wanted = config.identities
         key = edge_key(wanted.key, wanted.bits) if wanted else None
         self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key)
         self._searches = Searches(self._found)
+        self._questions = Questions(self._found)
         self.events = EventRing(config.controller.events)
         self.sessions = 0
         self.writes = 0
@@ -93,6 +100,7 @@ class Controller:
                 group.create_task(self._keep_connected())
                 group.create_task(self._drive())
                 group.create_task(self._searches.run())
+                group.create_task(self._questions.run())
         except ExceptionGroup as errors:
             lasting = errors.subgroup(SwitchError)
             raise (lasting or errors).exceptions[0] from None
@@ -112,7 +120,7 @@ class Controller:
         await self._inputs.put((command, done))
         return done
 
-    async def _found(self, found: ModifierFound) -> None:
+    async def _found(self, found: ModifierFound | NamesAnswered) -> None:
         await self._inputs.put((found, None))
 
     async def _keep_connected(self) -> None:
@@ -176,7 +184,7 @@ class Controller:
                     self._active = origin if isinstance(origin, Connection) else None
                     self.sessions += isinstance(input, SwitchUp)
                 # What an earlier session said last is no longer true.
-                if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, ModifierFound):
+                if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
                     self.edge.receive(input, loop.time())
             due = self.edge.next_timer()
             if due is not None and due <= loop.time():
@@ -207,6 +215,9 @@ class Controller:
             return
         if isinstance(output, FindModifier):
             self._searches.ask(output)
+            return
+        if isinstance(output, AskNames):
+            self._questions.ask(output)
             return
         if isinstance(output, Captured):
             if self._on_captured:

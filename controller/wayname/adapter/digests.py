@@ -7,7 +7,17 @@ from ipaddress import IPv6Address
 
 from finsy import P4DigestList
 
-from wayname.edge.boundary import DirectExport, FlowFate, FlowNews, Input, Learned, News, PairActive, SessionNews
+from wayname.edge.boundary import (
+    DirectExport,
+    FlowAdmitted,
+    FlowFate,
+    FlowNews,
+    Input,
+    Learned,
+    News,
+    PairActive,
+    SessionNews,
+)
 from wayname.pipeline.sessions import MICROSECONDS
 from wayname.wire.flow import Flow
 
@@ -25,6 +35,17 @@ def told(digest: P4DigestList) -> list[Input]:
                     member["path_from"],
                     member["path_to"],
                     member["age"] / MICROSECONDS,
+                )
+                for member in digest
+            ]
+        case "ilnp_flow":
+            return [
+                FlowAdmitted(
+                    IPv6Address(member["local"]),
+                    IPv6Address(member["remote"]),
+                    member["nonce_to_peer"].to_bytes(member["nonce_octets"]),
+                    member["nonce_from_peer"].to_bytes(member["nonce_octets"]),
+                    bool(member["opened_here"]),
                 )
                 for member in digest
             ]

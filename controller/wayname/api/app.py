@@ -20,6 +20,7 @@ from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.guard import BrowserGuard
 from wayname.api.identities import serve_identities
+from wayname.api.ilnp import serve_ilnp
 from wayname.api.ioam import serve_ioam
 from wayname.api.picture import Picture, names, read_picture
 from wayname.api.problems import ApiError, Problem, tell_problems
@@ -61,6 +62,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_identities(app, running)
     serve_sessions(app, running, read)
     serve_translation(app, running, read)
+    serve_ilnp(app, running)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside.captures)

@@ -9,9 +9,11 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
+from wayname.api.ilnp import session_answer
 from wayname.api.picture import Count, Picture
 from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
+from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import ForkSession, MoveSession
 from wayname.edge.sessions.session import Session
 
@@ -20,40 +22,6 @@ NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "descript
 NOT_MOVED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "the path cannot be used"}}
 NOT_FORKED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "these flows cannot be forked"}}
 ReadTables = Callable[[Running, list[str]], Awaitable[Picture]]
-
-
-class Path(BaseModel):
-    """A path of a session."""
-
-    number: int
-    local: str = Field(description="our locator")
-    peer: str = Field(description="the peer's locator")
-    provider: str | None = Field(description="by whom it leaves")
-    header: bool = Field(description="whether its packets bear a payload header; those with the identities need none")
-    state: str = Field(description="works, not tried, does not answer, or its provider is down")
-    backup: int | None = Field(description="where the switch goes if there is no answer")
-    sent_packets: int | None = None
-    sent_bytes: int | None = None
-    received_packets: int | None = None
-    received_bytes: int | None = None
-
-
-class SessionAnswer(BaseModel):
-    """A session as it stands now."""
-
-    number: int
-    local: str = Field(description="the identity of the host here")
-    peer: str = Field(description="the identity of its peer")
-    path: int = Field(description="the path in use")
-    reason: str = Field(description="why it is on this path")
-    generation: int = Field(description="goes up whenever the controller moves the session")
-    send_timeout: float = Field(description="seconds without an answer after which a path is left (Tsend)")
-    keepalive: float = Field(description="seconds of silence after which a keepalive is sent")
-    state: str = Field(description="what is being done about it")
-    fork_of: int | None = Field(description="the session that this one was forked from")
-    ports: tuple[int, int] | None = Field(description="of a fork: our host's port and the peer's")
-    forks: list[int] = Field(description="the sessions that were forked from this one")
-    paths: list[Path]
 
 
 class Flow(BaseModel):
@@ -75,18 +43,29 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     @app.get("/v1/sessions")
     async def sessions() -> list[SessionAnswer]:
         """All sessions, without what passed them."""
-        return [answer(running, session) for session in running.edge.sessions]
+        found = [answer(running, session) for session in running.edge.sessions]
+        if running.edge.ilnp:
+            found += [session_answer(running.edge.ilnp, session) for session in running.edge.ilnp]
+        return found
 
     @app.get("/v1/sessions/{number}", responses=NO_SESSION)
     async def session(number: int) -> SessionAnswer:
         """A session, with what passed its paths if the switch is there."""
-        found = find(running, number)
         picture = await read(running, list(COUNTED)) if running.connected else None
-        return answer(running, found, picture)
+        between_identifiers = running.edge.ilnp and running.edge.ilnp.numbered(number)
+        if running.edge.ilnp and between_identifiers:
+            told = session_answer(running.edge.ilnp, between_identifiers)
+        else:
+            told = answer(running, find(running, number))
+        if picture is not None:
+            count(told, picture)
+        return told
 
     @app.post("/v1/sessions/{number}/move", responses={**NO_SESSION, **NOT_MOVED})
     async def move(number: int, wish: Wish) -> SessionAnswer:
         """Move a session to a path; refused unless both locators are proven and it works."""
+        if running.edge.ilnp and running.edge.ilnp.numbered(number):
+            raise ApiError(409, "Not moved", "ILNP goes by preference; `wayname ilnp leave PROVIDER` changes it")
         found = find(running, number)
         wanted, refusal = running.edge.sessions.may_move(found, wish.path)
         if wanted is None:
@@ -115,14 +94,11 @@ def find(running: Running, number: int) -> Session:
     return session
 
 
-def answer(running: Running, session: Session, picture: Picture | None = None) -> SessionAnswer:
-    """Return a session in words."""
+def answer(running: Running, session: Session) -> SessionAnswer:
+    """Return a session of Shim6 in words."""
     sessions = running.edge.sessions
-    sent = _counts(picture, "paths", session.number)
-    received = _counts(picture, "locator_pairs", session.number)
-    paths = []
-    for number, pair in session.paths.items():
-        path = Path(
+    paths = [
+        Path(
             number=number,
             local=str(pair.local),
             peer=str(pair.peer),
@@ -131,10 +107,8 @@ def answer(running: Running, session: Session, picture: Picture | None = None) -
             state=sessions.health(session, number),
             backup=sessions.backup_of(session, number),
         )
-        if picture is not None:
-            path.sent_packets, path.sent_bytes = sent[number].packets, sent[number].bytes
-            path.received_packets, path.received_bytes = received[number].packets, received[number].bytes
-        paths.append(path)
+        for number, pair in session.paths.items()
+    ]
     return SessionAnswer(
         number=session.number,
         local=str(session.name.local),
@@ -152,10 +126,18 @@ def answer(running: Running, session: Session, picture: Picture | None = None) -
     )
 
 
-def _counts(picture: Picture | None, table: str, session: int) -> defaultdict[int, Count]:
+def count(told: SessionAnswer, picture: Picture) -> None:
+    """Add what passed the paths of a session."""
+    sent, received = (_counts(picture, table, told.number) for table in COUNTED)
+    for path in told.paths:
+        path.sent_packets, path.sent_bytes = sent[path.number].packets, sent[path.number].bytes
+        path.received_packets, path.received_bytes = received[path.number].packets, received[path.number].bytes
+
+
+def _counts(picture: Picture, table: str, session: int) -> defaultdict[int, Count]:
     """Return what entries of a session counted, by path."""
     counts: defaultdict[int, Count] = defaultdict(Count)
-    for entry in picture.tables[table].entries if picture else ():
+    for entry in picture.tables[table].entries:
         if entry.match["session"] == session:
             path = entry.match.get("path", entry.parameters.get("path"))
             counts[int(path or 0)] = entry.count

@@ -24,6 +24,7 @@ COMMANDS = {
     "sessions": ("wayname.cli.sessions", "Sessions: hosts, their peers, and the paths between them."),
     "session": ("wayname.cli.session", "One session: its paths and timers; move it."),
     "translation": ("wayname.cli.translation", "Providers of a site alone, and flows that lost theirs."),
+    "ilnp": ("wayname.cli.ilnp", "Sessions between identifiers: who is let in, names, providers to be left."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
     "encap": ("wayname.cli.encap", "What packets carry: list, show, add, remove."),

@@ -11,6 +11,7 @@ from typing import Any
 from wayname.config.checks import between, is_name, link_of, network, one_of
 from wayname.config.encapsulation.load import MOST, load_encapsulation
 from wayname.config.load_identities import read_identities
+from wayname.config.load_ilnp import read_ilnp
 from wayname.config.load_shim6 import read_shim6
 from wayname.config.load_translation import read_translations
 from wayname.config.model import (
@@ -64,6 +65,7 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     config = Config(switch, controller, timing, ports, interfaces, routes, providers, shim6)
     translations = read_translations(root, providers, interfaces)
     config = replace(config, translations=translations, identities=read_identities(root, folder, interfaces))
+    config = replace(config, ilnp=read_ilnp(root, shim6))
     written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
     config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)
     root.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
 from wayname.config.identities import Identities
+from wayname.config.ilnp import Ilnp
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
 from wayname.config.shim6 import Shim6
@@ -151,6 +152,7 @@ class Config:
     translations: tuple[Translation, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
     identities: Identities | None = None
+    ilnp: Ilnp | None = None
     written: EncapsulationTables = field(default_factory=dict)
 
     @property

@@ -133,12 +133,30 @@ class FlowNews:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowAdmitted:
+    """A TCP flow whose SYN, SYN-ACK and ACK passed with nonces; a member of an `ilnp_flow` digest."""
+
+    local: IPv6Address
+    peer: IPv6Address
+    nonce_to_peer: bytes
+    nonce_from_peer: bytes
+    opened_here: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ModifierFound:
     """A search ended: with this modifier the hash of `tail` is as `sec` wants it."""
 
     tail: bytes
     sec: int
     modifier: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NamesAnswered:
+    """What a DNS server answered."""
+
+    message: bytes
 
 
 class UpdateKind(Enum):
@@ -202,9 +220,17 @@ class ForkSession:
     peer_port: int
 
 
-Command = ForkSession | OpenCapture | CloseCapture | MoveSession | SetEncapsulation
-Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews
-Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | Command
+@dataclass(frozen=True, slots=True)
+class LeaveProvider:
+    """A command: let sessions leave a provider while it still works, or let them use it again."""
+
+    name: str
+    leaving: bool
+
+
+Command = ForkSession | OpenCapture | CloseCapture | MoveSession | SetEncapsulation | LeaveProvider
+Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted
+Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,4 +310,13 @@ class FindModifier:
     start: bytes
 
 
-Output = Write | PacketOut | Event | Captured | Remember | FindModifier
+@dataclass(frozen=True, slots=True)
+class AskNames:
+    """A message for a DNS server; what it answers comes as `NamesAnswered`, if it does."""
+
+    server: IPv6Address
+    port: int
+    message: bytes
+
+
+Output = Write | PacketOut | Event | Captured | Remember | FindModifier | AskNames

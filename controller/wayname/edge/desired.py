@@ -37,7 +37,7 @@ _STAGES = (
         "translations",
     ),
     ("sids", "encapsulations", "backups", "provider_states", "flow_buckets", "locator_pairs"),
-    ("flow_policies", "identities", "forks", "context_tags", "mapped_sources", "mapped_destinations"),
+    ("flow_policies", "identities", "forks", "context_tags", "ilnp_nonces", "mapped_sources", "mapped_destinations"),
     ("site_sources", "site_destinations", "interfaces", "proxied_sources", "proxied_destinations"),
     ("stations", "sources"),
     ("vlan_members",),

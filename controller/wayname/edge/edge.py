@@ -12,14 +12,17 @@ from wayname.config.model import Config
 from wayname.edge.boundary import (
     CloseCapture,
     DirectExport,
+    FlowAdmitted,
     FlowNews,
     ForkSession,
     Idle,
     Input,
     Json,
     Learned,
+    LeaveProvider,
     ModifierFound,
     MoveSession,
+    NamesAnswered,
     OpenCapture,
     Output,
     PacketIn,
@@ -35,6 +38,7 @@ from wayname.edge.captures import Captures
 from wayname.edge.desired import key_of
 from wayname.edge.encapsulation.manager import Encapsulation
 from wayname.edge.identities.identities import HostIdentities
+from wayname.edge.ilnp.manager import IlnpSessions
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Arrival, Links
 from wayname.edge.liveness import Liveness
@@ -65,6 +69,7 @@ _DISCOVERY = frozenset(
     (Punt.ROUTER_SOLICITATION, Punt.ROUTER_ADVERTISEMENT, Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT)
 )
 _SHIM6 = frozenset((Punt.SHIM6, Punt.SHIM6_UNKNOWN_TAG))
+_ILNP = frozenset((Punt.SESSION_REQUEST, Punt.LOCATOR_UPDATE, Punt.NONCE_UNKNOWN))
 
 
 class Edge:
@@ -94,6 +99,9 @@ class Edge:
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.sessions = Sessions(config, numbers, providers, ways_out, outputs, rng, remembered)
         self.translation = Translation(config, self.routes, outputs)
+        self.ilnp: IlnpSessions | None = None
+        if config.ilnp:
+            self.ilnp = IlnpSessions(config.ilnp, numbers, providers, ways_out, outputs, rng, remembered)
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
@@ -134,6 +142,14 @@ class Edge:
                 self.sessions.news(input, now)
             case PairActive():
                 self.sessions.pair_active(input, now)
+                if self.ilnp:
+                    self.ilnp.pair_active(input, now)
+            case FlowAdmitted() if self.ilnp:
+                self.ilnp.flow(input, now)
+            case LeaveProvider(name, leaving) if self.ilnp:
+                self.ilnp.leave(name, leaving, now)
+            case NamesAnswered(message) if self.ilnp:
+                self.ilnp.answered(message, now)
             case FlowNews():
                 self.translation.news(input, now)
             case MoveSession(session, path):
@@ -144,6 +160,8 @@ class Edge:
                 self.encapsulation.exported(input, now)
             case Idle(entry) if entry.table_id == "identities":
                 self.sessions.idle(entry, now)
+                if self.ilnp:
+                    self.ilnp.idle(entry, now)
             case Idle(entry):
                 self.stations.idle(entry, now)
             case OpenCapture():
@@ -164,11 +182,10 @@ class Edge:
             self.liveness,
             self.routers,
             self.encapsulation,
-            self.identities,
             self.sessions,
             self.translation,
         )
-        times = (manager.next_timer() for manager in managers if manager)
+        times = (manager.next_timer() for manager in (*managers, self.identities, self.ilnp) if manager)
         return min((at for at in times if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
@@ -183,6 +200,8 @@ class Edge:
             self.identities.handle_timer(now)
         self.sessions.handle_timer(now, late)
         self.translation.handle_timer(now)
+        if self.ilnp:
+            self.ilnp.handle_timer(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
@@ -204,10 +223,8 @@ class Edge:
             self.identities.start(now)
         self.sessions.start(now)
         self.translation.start(now)
-
-    def _next_hops_changed(self, now: float) -> None:
-        self.sessions.next_hops_changed(now)
-        self.translation.next_hops_changed(now)
+        if self.ilnp:
+            self.ilnp.start(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
@@ -218,6 +235,12 @@ class Edge:
         self.encapsulation.stop()
         if self.identities:
             self.identities.stop()
+
+    def _next_hops_changed(self, now: float) -> None:
+        self.sessions.next_hops_changed(now)
+        self.translation.next_hops_changed(now)
+        if self.ilnp:
+            self.ilnp.next_hops_changed(now)
 
     def _packet_in(self, packet: PacketIn, now: float) -> None:
         try:
@@ -232,6 +255,10 @@ class Edge:
                 self.identities.datagram(arrival, now)
             elif packet.reason in _SHIM6:
                 self.sessions.packet(arrival.packet, now)
+            elif packet.reason in _ILNP and self.ilnp:
+                self.ilnp.packet(arrival, now)
+            elif packet.reason == Punt.ILNP_ERROR and self.ilnp:
+                self.ilnp.error(arrival, now)
             elif packet.reason == Punt.SESSION_ERROR:
                 self.sessions.error(arrival.packet, now)
             elif packet.reason == Punt.SHIM6_VERIFY:
@@ -256,6 +283,8 @@ class Edge:
                 self.routers.claimed(arrival, said, now)
                 self.neighbours.advertised(arrival, said, now)
                 self.liveness.advertised(arrival, said, now)
+                if self.ilnp:
+                    self.ilnp.is_here(said.target, now)
             case RouterSolicitation() as asked:
                 self.neighbours.asked(arrival, asked.source_mac, now)
                 self.routers.router_solicited(arrival, asked, now)
@@ -270,6 +299,8 @@ class Edge:
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
         packet = self.translation.as_routed(self.sessions.restored(arrival.packet))
+        if self.ilnp:
+            packet = self.ilnp.restored(packet)
         if self.identities:
             packet = self.identities.as_routed(packet)
         hops = self.encapsulation.neighbours_for(packet)

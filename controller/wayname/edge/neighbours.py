@@ -125,6 +125,15 @@ class Neighbours:
 
     def wanted(self, at: LinkAddress, arrival: Arrival, now: float) -> None:
         """A packet has to wait until a neighbour's MAC is known."""
+        neighbour = self.seek(at, now)
+        if neighbour.mac is None:
+            neighbour.waiting.append(arrival)
+        elif now < neighbour.found + LATE:
+            # The entry was on its way when the packet came.
+            self._links.submit(arrival.original)
+
+    def seek(self, at: LinkAddress, now: float) -> Neighbour:
+        """Ask who has an address, unless it is known or asked for already."""
         neighbour = self._neighbours.get(at)
         if neighbour is None:
             neighbour = self._neighbours[at] = Neighbour(at, State.INCOMPLETE)
@@ -133,11 +142,7 @@ class Neighbours:
                 # Somebody tries all addresses of a prefix: who was asked for first had the most time to answer.
                 self._fail(self._neighbours[next(iter(self._incomplete))], now)
             self._solicit(neighbour, now)
-        if neighbour.mac is None:
-            neighbour.waiting.append(arrival)
-        elif now < neighbour.found + LATE:
-            # The entry was on its way when the packet came.
-            self._links.submit(arrival.original)
+        return neighbour
 
     def asked(self, arrival: Arrival, mac: Mac | None, now: float) -> None:
         """A neighbour sent a solicitation with its MAC (sections 6.2.6 and 7.2.3)."""

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wayname.edge.boundary import Captured, Event, FindModifier, Json, Output, PacketOut, Remember, Severity, Write
+from wayname.edge.boundary import (
+    AskNames,
+    Captured,
+    Event,
+    FindModifier,
+    Json,
+    Output,
+    PacketOut,
+    Remember,
+    Severity,
+    Write,
+)
 from wayname.edge.desired import Desired
 
 
@@ -33,6 +44,10 @@ class Outputs:
     def find(self, search: FindModifier) -> None:
         """Have a modifier searched for, in the background."""
         self._queue.append(search)
+
+    def ask(self, question: AskNames) -> None:
+        """Send a message to a DNS server."""
+        self._queue.append(question)
 
     def event(
         self,

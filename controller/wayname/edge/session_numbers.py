@@ -24,6 +24,7 @@ class SessionNumbers:
 
     def __init__(self, most: int, remembered: Mapping[str, Json], outputs: Outputs) -> None:
         self._outputs = outputs
+        self._most = most
         highest_watched = min(most, WATCHED_SESSIONS - 1)
         self._watched = _Range(1, highest_watched)
         self._unwatched = _Range(highest_watched + 1, most)
@@ -33,6 +34,12 @@ class SessionNumbers:
             if kind == NUMBER and isinstance(generation, int) and int(number) <= highest_watched:
                 self._generations[int(number)] = generation
                 self._watched.add(int(number))
+
+    @property
+    def used(self) -> float:
+        """How much of the switch's room for sessions is in use, from 0 to 1."""
+        taken = len(self._watched) + len(self._unwatched)
+        return taken / self._most if self._most else 1.0
 
     def take(self) -> tuple[int, int] | None:
         """Return a number and the generation that its session begins with; None if there is none left."""
@@ -74,6 +81,9 @@ class _Range:
         self._taken: set[int] = set()
         # Those above the ones that were given in order: of an earlier controller.
         self._known: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._taken)
 
     def take(self) -> int | None:
         while self._next <= self._last:

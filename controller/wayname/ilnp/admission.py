@@ -18,7 +18,6 @@ from wayname.ilnp.outputs import Changed, Gone, Kind, Outbox, Send, Session, Up
 from wayname.ilnp.settings import (
     FIRST_TIMEOUT,
     HOLD_DOWN_TIME,
-    IDLE_TIME,
     NONCE_TIME,
     SEEN_LIFETIME,
     TRIES,
@@ -156,6 +155,20 @@ class Admission:
         if self._settings.nonce_use is NonceUse.AT_FIRST:
             self.timers.set((Due.NONCE, entry.names), now + NONCE_TIME)
 
+    def watch_use(self, entry: Entry) -> None:
+        """Look whether a session is in use when it may not be any more."""
+        if self._settings.idle is not None:
+            self.timers.set((Due.IDLE, entry.names), entry.used + self._settings.idle)
+
+    def resume(self, entry: Entry, now: float) -> None:
+        """Have a session of an earlier program."""
+        self._cache.put(entry)
+        if entry.bears_nonce:
+            self.bear_nonce(entry, now)
+        self.watch_lifetimes(entry, now)
+        self.watch_use(entry)
+        self._arm(entry.names, entry.state, now)
+
     def watch_lifetimes(self, entry: Entry, now: float) -> None:
         """Look at a session again when the lifetime of a locator is over, if there is another one to go to."""
         at = entry.peer_locators.next_expiry(now)
@@ -193,6 +206,9 @@ class Admission:
         seen = Listed(arrival.peer.locator, 0, SEEN_LIFETIME)
         known = PeerLocators.of([seen], now)
         local, peer = arrival.local, arrival.peer
+        own = self._hosts[names.local].own
+        if own is not None:
+            local = Vector(own, names.local)
         if setup is not None and arrival.peer.locator in setup.peer_locators:
             local, peer, known = setup.local, setup.peer, setup.peer_locators
         entry = Entry(
@@ -213,7 +229,7 @@ class Admission:
         self._cache.put(entry)
         self.bear_nonce(entry, now)
         self.watch_lifetimes(entry, now)
-        self.timers.set((Due.IDLE, names), now + IDLE_TIME)
+        self.watch_use(entry)
         self._outbox.add(Up(Session.of(entry, self._hosts[names.local], now)))
 
     def _request(self, setup: Setup) -> None:

@@ -11,10 +11,8 @@ from __future__ import annotations
 from ipaddress import IPv6Address
 
 from wayname.ilnp.vectors import HALF_MASK
-from wayname.wire.checksum import upper_layer_checksum
+from wayname.wire.checksum import ONES, address_delta, fold, upper_layer_checksum
 from wayname.wire.ipv6 import UDP
-
-ONES = 0xFFFF
 
 
 def identifiers_checksum(source: IPv6Address, destination: IPv6Address, next_header: int, payload: bytes) -> int:
@@ -22,35 +20,24 @@ def identifiers_checksum(source: IPv6Address, destination: IPv6Address, next_hea
     return upper_layer_checksum(_identifier(source), _identifier(destination), next_header, payload)
 
 
-def address_delta(old: IPv6Address, new: IPv6Address) -> int:
-    """Return what to give `adjust` when an address takes the place of another; a table can hold it."""
-    return _fold((~int(old) & (1 << 128) - 1) % ONES + int(new) % ONES)
-
-
 def identifiers_delta(source: IPv6Address, destination: IPv6Address) -> int:
     """Return what turns a checksum over whole addresses into one over their identifiers."""
-    return _fold(address_delta(source, _identifier(source)) + address_delta(destination, _identifier(destination)))
+    return fold(address_delta(source, _identifier(source)) + address_delta(destination, _identifier(destination)))
 
 
 def addresses_delta(source: IPv6Address, destination: IPv6Address) -> int:
     """Return what turns a checksum over identifiers into one over whole addresses."""
-    return _fold(address_delta(_identifier(source), source) + address_delta(_identifier(destination), destination))
+    return fold(address_delta(_identifier(source), source) + address_delta(_identifier(destination), destination))
 
 
 def adjust(checksum: int, delta: int, next_header: int) -> int:
     """Return a checksum after a change of its pseudo-header; UDP without one stays without."""
     if next_header == UDP and checksum == 0:
         return 0
-    adjusted = ONES - _fold((ONES - checksum) + delta)
+    adjusted = ONES - fold((ONES - checksum) + delta)
     # Zero would mean that there is none (RFC 8200, section 8.1).
     return ONES if next_header == UDP and adjusted == 0 else adjusted
 
 
 def _identifier(address: IPv6Address) -> IPv6Address:
     return IPv6Address(int(address) & HALF_MASK)
-
-
-def _fold(total: int) -> int:
-    """Add the carry; what is not zero stays so, since ones' complement has two zeros and a sum never gives +0."""
-    folded = total % ONES
-    return folded if folded or not total else ONES

@@ -21,7 +21,7 @@ from wayname.ilnp.locators import Host, PeerLocators
 from wayname.ilnp.nonce import NONCE_OPTION, nonce_of
 from wayname.ilnp.outputs import Accepted, Kind, Outbox, Output
 from wayname.ilnp.policies import Policy, Wish
-from wayname.ilnp.settings import IDLE_TIME, SEEN_LIFETIME, Settings
+from wayname.ilnp.settings import SEEN_LIFETIME, Settings
 from wayname.ilnp.states import FLOWS, Flow, Segment, State, Trigger
 from wayname.ilnp.updates import Updates
 from wayname.ilnp.vectors import L64, NID, Vector, half_text, is_routable
@@ -143,6 +143,25 @@ class Endpoint:
         if entry is not None:
             self._updates.look_again(entry, listed, now)
 
+    def unused(self, names: Names, seconds: float) -> None:
+        """Collect a session that nothing passed for so long; the peer is not told."""
+        if self.cache.named(names) is not None:
+            self._admission.remove(names, f"nothing passed for {seconds:g} seconds")
+
+    def restore(self, entry: Entry, now: float) -> None:
+        """Go on with a session of an earlier program, whose host is served; the peer hears what is new."""
+        self._admission.resume(entry, now)
+        self._updates.resume(entry, now)
+
+    def state_of(self, names: Names) -> State:
+        """Return how far a session is."""
+        return self._admission.state_of(names)
+
+    @property
+    def places(self) -> int:
+        """How many places of the cache are taken."""
+        return self._admission.places
+
     def tcp(self, flow: SeenFlow, now: float) -> None:
         """Admit a TCP flow by what the data plane saw of it."""
         try:
@@ -177,10 +196,11 @@ class Endpoint:
 
     def _handle(self, due: Due, entry: Entry, now: float) -> None:
         match due:
-            case Due.IDLE if entry.used + IDLE_TIME > now:
-                self._admission.timers.set((Due.IDLE, entry.names), entry.used + IDLE_TIME)
-            case Due.IDLE:
-                self._admission.remove(entry.names, f"nothing passed for {IDLE_TIME:g} seconds")
+            case Due.IDLE if self._settings.idle is not None:
+                if entry.used + self._settings.idle > now:
+                    self._admission.watch_use(entry)
+                else:
+                    self.unused(entry.names, self._settings.idle)
             case Due.LIFETIME:
                 self._updates.choose_again(entry, now)
             case Due.NONCE:

@@ -106,6 +106,8 @@ class Host:
 
     nid: NID
     locators: tuple[LocalLocator, ...]
+    # By which the host itself knows its address, if it knows nothing of the others.
+    own: L64 | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.locators) <= MOST_LOCATORS:

@@ -84,11 +84,12 @@ class Lookup:
         return read_records(self._answers.get(Question(name, kind), []))
 
 
-def locators_update(zone: dns.name.Name, owner: dns.name.Name, listed: Iterable[Listed]) -> dns.update.UpdateMessage:
-    """Return the message that puts locators in the place of all before (RFC 2136); the caller signs it (RFC 8945)."""
+def node_update(zone: dns.name.Name, owner: dns.name.Name, told: Iterable[Told]) -> dns.update.UpdateMessage:
+    """Return the message that puts records in the place of all before (RFC 2136); the caller signs it (RFC 8945)."""
     message = dns.update.UpdateMessage(zone)
-    records = make_records(owner, listed)
-    message.delete(owner, dns.rdatatype.L64)
+    records = make_records(owner, told)
+    for kind in _OF_A_NODE:
+        message.delete(owner, kind)
     for rrset in records:
         message.add(owner, rrset.to_rdataset())
     return message

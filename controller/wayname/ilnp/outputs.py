@@ -95,6 +95,13 @@ class Accepted:
     packet: Packet
 
 
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A peer acknowledged none of our updates: the DNS may know where it is."""
+
+    names: Names
+
+
 class Kind(Enum):
     """What an event is about."""
 
@@ -128,7 +135,7 @@ class Event:
         return self.kind in SECURITY
 
 
-Output = Send | Up | Changed | Gone | Accepted | Event
+Output = Send | Up | Changed | Gone | Accepted | Untold | Event
 
 
 class Outbox:

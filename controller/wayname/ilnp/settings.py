@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import StrEnum
 
 from wayname.ilnp.nonce import LONG_NONCE, NONCE_LENGTHS
 
@@ -24,11 +24,11 @@ UPDATE_TRIES = 7
 OLD_LIST_TIME = 10.0
 
 
-class NonceUse(Enum):
+class NonceUse(StrEnum):
     """Which packets of a session bear the nonce option."""
 
-    ALWAYS = auto()
-    AT_FIRST = auto()  # the first ones, and those after a move
+    ALWAYS = "always"
+    AT_FIRST = "at-first"  # the first ones, and those after a move
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class Settings:
     nonce_octets: int = LONG_NONCE
     nonce_use: NonceUse = NonceUse.ALWAYS
     naive: bool = False
+    # After how long without a packet a session is collected; None: the tables know, and `unused` is called.
+    idle: float | None = IDLE_TIME
 
     def __post_init__(self) -> None:
         if self.nonce_octets not in NONCE_LENGTHS:

@@ -12,7 +12,7 @@ from wayname.ilnp.errors import MessageError
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.locators import HandOff, Host, PeerLocators, hand_off
 from wayname.ilnp.nonce import with_nonce
-from wayname.ilnp.outputs import Kind, Outbox, Send
+from wayname.ilnp.outputs import Kind, Outbox, Send, Untold
 from wayname.ilnp.settings import GRACE_TIME, OLD_LIST_TIME, UPDATE_TIMEOUT, UPDATE_TRIES
 from wayname.ilnp.states import TELLINGS, Deed, Move, Telling
 from wayname.ilnp.vectors import L64, NID, Vector, half_text
@@ -37,14 +37,20 @@ class Updates:
             if one.locator not in host:
                 entry.leaving[one.locator] = now + GRACE_TIME
         self._watch_left(entry)
-        kind = hand_off(entry.source, host)
-        if kind is HandOff.HARD:
-            gone, entry.source = entry.source, host.best
-            words = f"{entry.names}: {half_text(gone)} is gone, packets leave from {half_text(entry.source)} at once"
-            self._outbox.event(Kind.MOVED, words, now)
+        self._leave_if_gone(entry, now)
         self._admission.bear_nonce(entry, now)
         self._admission.changed(entry, now)
         self.tell(entry, now)
+
+    def resume(self, entry: Entry, now: float) -> None:
+        """Go on with a session of an earlier program: its host may have moved, and an answer may be lost."""
+        self._leave_if_gone(entry, now)
+        self._watch_left(entry)
+        self._admission.changed(entry, now)
+        if entry.told.state is Telling.TOLD:
+            self.tell(entry, now)
+        else:
+            self._tell_anew(entry, now)
 
     def tell(self, entry: Entry, now: float) -> None:
         """Tell a peer all locators, unless it knows them already or is being told."""
@@ -98,6 +104,14 @@ class Updates:
             entry.destination = best
             self._admission.changed(entry, now)
         self._admission.watch_lifetimes(entry, now)
+
+    def _leave_if_gone(self, entry: Entry, now: float) -> None:
+        host = self._hosts[entry.names.local]
+        if hand_off(entry.source, host) is not HandOff.HARD:
+            return
+        gone, entry.source = entry.source, host.best
+        words = f"{entry.names}: {half_text(gone)} is gone, packets leave from {half_text(entry.source)} at once"
+        self._outbox.event(Kind.MOVED, words, now)
 
     def _watch_left(self, entry: Entry) -> None:
         if entry.leaving:
@@ -163,6 +177,7 @@ class Updates:
                 case Deed.REPORT:
                     words = f"{entry.names}: the peer acknowledged none of {UPDATE_TRIES} Locator Updates"
                     self._outbox.event(Kind.UNTOLD, words, now)
+                    self._outbox.add(Untold(entry.names))
 
     def _advertise(self, entry: Entry, now: float) -> None:
         """Send an update; each time between other locators, since it is not known which ones work."""

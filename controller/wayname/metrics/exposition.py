@@ -13,6 +13,7 @@ from wayname.api.picture import Picture
 from wayname.api.running import Running
 from wayname.api.views import reconnects
 from wayname.edge.translation.translation import Translation
+from wayname.metrics.ilnp import ilnp_of
 from wayname.metrics.paths import paths_of
 from wayname.pipeline.borders import State
 from wayname.pipeline.reasons import drop_words, punt_words
@@ -54,6 +55,8 @@ class Scrape(Collector):
             events.add_metric([kind, severity], count)
         yield events
         yield from providers_of(known.translation)
+        if known.ilnp:
+            yield from ilnp_of(known.ilnp)
         yield from paths_of(known.encapsulation.traces.collector)
 
     def switch(self, picture: Picture) -> Iterator[Metric]:

@@ -14,11 +14,14 @@ from wayname.config.model import Config
 from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind
 from wayname.edge.edge import Edge
+from wayname_lab.name_server import NameServer
 from wayname_lab.virtual.clock import MILLISECOND, SECOND, Alarm, Clock
 from wayname_lab.virtual.switch import VirtualSwitch
 
 # From the switch to its controller or back: two processes on one machine.
 LATENCY = MILLISECOND
+# From a controller to the DNS server or back.
+NAMES_LATENCY = 5 * MILLISECOND
 # How soon a controller tries to reach its switch again.
 RECONNECT = 100 * MILLISECOND
 OPERATIONS = {
@@ -39,6 +42,7 @@ class VirtualController:
         schema: P4Schema,
         rng: random.Random,
         tell: Callable[[boundary.Event], None],
+        names: NameServer | None = None,
     ) -> None:
         self._clock = clock
         self._switch = switch
@@ -46,6 +50,7 @@ class VirtualController:
         self._schema = schema
         self._rng = rng
         self._tell = tell
+        self._names = names
         self._edge: Edge | None = None
         self._written: dict[str, boundary.Json] = {}
         self._connected = False
@@ -146,6 +151,8 @@ class VirtualController:
         for output in edge.take_outputs():
             if isinstance(output, boundary.Event):
                 self._tell(output)
+            elif isinstance(output, boundary.AskNames):
+                self._clock.at(self._clock.now + NAMES_LATENCY, partial(self._ask_names, edge, output.message))
             elif isinstance(output, boundary.Remember):
                 self._remember(output)
             elif isinstance(output, boundary.Write | boundary.PacketOut):
@@ -153,6 +160,14 @@ class VirtualController:
         timer = edge.next_timer()
         # A nanosecond later, so that the seconds made of it are not before what was asked for.
         self._timer.set(None if timer is None else int(timer * SECOND) + 1)
+
+    def _ask_names(self, edge: Edge, message: bytes) -> None:
+        answer = self._names.answer(message) if self._names else None
+        if answer is not None:
+            self._clock.at(
+                self._clock.now + NAMES_LATENCY,
+                lambda: self._receive(boundary.NamesAnswered(answer)) if edge is self._edge else None,
+            )
 
     def _remember(self, output: boundary.Remember) -> None:
         if output.value is None:

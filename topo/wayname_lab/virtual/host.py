@@ -8,6 +8,7 @@ from wayname_host import Host
 
 from wayname_lab.hip.host import HipHost
 from wayname_lab.hip.make import make_hip_host
+from wayname_lab.ilnp.host import IlnpHost, make_ilnp_host
 from wayname_lab.plan import HostPlan, described_hip_host
 from wayname_lab.virtual.clock import Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
@@ -23,32 +24,34 @@ class VirtualHost:
         self._clock = clock
         self._link = link
         self._take = take
-        self._host = _stack(plan, seed)
+        self.stack = _stack(plan, seed)
         self._wake = Alarm(clock, self._poll)
         link.connect(plan.name, self._receive)
         self._poll()
 
     def command(self, command: dict[str, Any]) -> int | None:
         """Let the host do something, docs/host.md says what; return the flow that this began."""
-        flow = self._host.command(json.dumps(command))
+        flow = self.stack.command(json.dumps(command))
         self._poll()
         return flow
 
     def _receive(self, frame: bytes) -> None:
-        self._host.receive(frame, self._clock.now)
+        self.stack.receive(frame, self._clock.now)
         self._poll()
 
     def _poll(self) -> None:
-        for frame in self._host.poll(self._clock.now):
+        for frame in self.stack.poll(self._clock.now):
             self._link.send(self.plan.name, frame, self._clock.now)
-        for event in self._host.events():
+        for event in self.stack.events():
             self._take(self.plan.name, json.loads(event))
-        self._wake.set(self._host.next_wake(self._clock.now))
+        self._wake.set(self.stack.next_wake(self._clock.now))
 
 
-def _stack(plan: HostPlan, seed: int) -> Host | HipHost:
+def _stack(plan: HostPlan, seed: int) -> Host | HipHost | IlnpHost:
     if (described := described_hip_host(plan, seed)) is not None:
         return make_hip_host(described)
+    if plan.ilnp:
+        return make_ilnp_host(plan, seed)
     if plan.autoconfigure:
         return Host(mac=plan.mac, seed=seed)
     return Host(mac=plan.mac, addresses=[str(plan.address)], gateway=str(plan.gateway), mtu=plan.mtu, seed=seed)

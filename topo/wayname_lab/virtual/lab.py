@@ -11,6 +11,7 @@ from wayname.config.load import parse_config
 from wayname.edge.boundary import Event
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.happenings import Happenings
+from wayname_lab.ilnp.name_records import name_server
 from wayname_lab.model import Lab, Link, Quality
 from wayname_lab.names import Names
 from wayname_lab.plan import plan_lab
@@ -39,6 +40,7 @@ class VirtualLab:
         self.switches: dict[str, VirtualSwitch] = {}
         self.controllers: dict[str, VirtualController] = {}
         self.hosts: dict[str, VirtualHost] = {}
+        self.names = name_server(self.plan)
         self._rng = random.Random(seed)
         self._make_routers()
         self._make_links()
@@ -92,7 +94,7 @@ class VirtualLab:
             config = parse_config(text, f"{name}.toml")
             rng = random.Random(self._rng.getrandbits(64))
             take = partial(self._take, name)
-            controller = VirtualController(self.clock, switch, config, schema, rng, take)
+            controller = VirtualController(self.clock, switch, config, schema, rng, take, self.names)
             self.switches[name], self.controllers[name] = switch, controller
             self.clock.at(0, switch.start)
             self.clock.at(0, controller.start)

@@ -51,6 +51,16 @@ class WaysOut:
                 self._links.within(kind, interface, neighbour.port, neighbour.mac, packet)
                 return
 
+    def is_here(self, address: IPv6Address) -> bool:
+        """Whether somebody on a link here has an address."""
+        return any(self._neighbours.get(LinkAddress(each.vlan, address)) for each in self._config.interfaces)
+
+    def look_for(self, address: IPv6Address, now: float) -> None:
+        """Ask the link that an address belongs to who has it."""
+        for interface in self._config.interfaces:
+            if interface.is_on_link(address) and not interface.owns(address):
+                self._neighbours.seek(LinkAddress(interface.vlan, address), now)
+
     def deliver(self, packet: Packet) -> None:
         """Send a packet to a host here."""
         for interface in self._config.interfaces:

@@ -1,0 +1,63 @@
+"""What a configuration may say of ILNP, and what is wrong with it in one line."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address
+
+import pytest
+
+from wayname.config.ilnp import IlnpMode, NamedNode
+from wayname.config.load import ConfigError, parse_config
+from wayname.ilnp.settings import NonceUse
+
+SITE = '[[ilnp.site]]\nprefixes = ["2001:db8:101:10::/64", "2001:db8:201:10::/64"]\n'
+NAMES = '[ilnp.names]\nserver = "::1"\nzone = "a.example"\n'
+
+
+def test_without_a_table_there_is_none() -> None:
+    assert parse_config("").ilnp is None
+
+
+def test_what_is_not_said_has_a_default() -> None:
+    ilnp = parse_config("[ilnp]\ncapacity = 1000\n" + SITE).ilnp
+    assert ilnp is not None
+    assert (ilnp.nonce_octets, ilnp.nonce_use, ilnp.naive, ilnp.names) == (12, NonceUse.ALWAYS, False, None)
+    assert (ilnp.policies.count, ilnp.policies.rate, ilnp.sites[0].mode) == (900, 100.0, IlnpMode.PROXY)
+
+
+def test_all_can_be_said() -> None:
+    text = '[ilnp]\nnonce = "short"\nnonce_use = "at-first"\nnaive = true\n[ilnp.policy]\nrate = 0\ncount = 5\n'
+    text += (
+        SITE + 'mode = "transparent"\n' + NAMES + 'network = "net.a.example"\nkey_name = "k.example"\nkey = "aGk="\n'
+    )
+    text += '[[ilnp.names.host]]\naddress = "2001:db8:101:10::5"\nname = "h.a.example"\n'
+    text += '[[ilnp.names.peer]]\naddress = "2001:db8:f::5"\nname = "p.example"\n'
+    ilnp = parse_config(text).ilnp
+    assert ilnp is not None and ilnp.names is not None
+    assert (ilnp.nonce_octets, ilnp.nonce_use, ilnp.policies.rate) == (4, NonceUse.AT_FIRST, None)
+    assert (ilnp.names.key, ilnp.names.network, ilnp.names.port) == (b"hi", "net.a.example", 53)
+    assert ilnp.names.hosts == (NamedNode(IPv6Address("2001:db8:101:10::5"), "h.a.example"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("[ilnp]\n", "ilnp.site: is missing"),
+        ("[ilnp]\nnounce = 1\n" + SITE, "nounce: is not known; did you mean nonce?"),
+        ('[ilnp]\nnonce = "medium"\n' + SITE, 'write one of "short", "long"'),
+        ('[ilnp]\n[[ilnp.site]]\nprefixes = ["2001:db8::/48"]\n', "2001:db8::/48 is no locator"),
+        ("[ilnp]\n[[ilnp.site]]\nprefixes = []\n", "prefixes: has 0"),
+        ("[ilnp]\n" + SITE + SITE, "is there twice"),
+        ('[[shim6]]\nprefixes = ["2001:db8:101:10::/64"]\n[ilnp]\n' + SITE, "is there twice"),
+        ("[ilnp]\ncapacity = 10\n[ilnp.policy]\ncount = 11\n" + SITE, "write a number from 1 to 10"),
+        ("[ilnp]\n" + SITE + NAMES + 'key_name = "k"\n', "ilnp.names.key: is missing"),
+        ("[ilnp]\n" + SITE + NAMES + 'key_name = "k"\nkey = "!"\n', "in base64"),
+        ("[ilnp]\n" + SITE + NAMES + 'network = "net.b.example"\n', "net.b.example is not in a.example"),
+        ("[ilnp]\n" + SITE + NAMES + '[[ilnp.names.host]]\naddress = "::5"\nname = "h"\n', "::5 is in no site"),
+        ("[ilnp]\n" + SITE + NAMES + '[[ilnp.names.peer]]\naddress = "::5"\nname = "a..b"\n', "is no name"),
+    ],
+)
+def test_what_is_wrong_is_one_line(text: str, wrong: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_config(text)
+    assert wrong in str(error.value) and "\n" not in str(error.value)

@@ -1,0 +1,147 @@
+"""Names at the edge: what the DNS is told and asked, and what becomes of messages that get lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from ipaddress import IPv6Address
+
+import dns.message
+import dns.name
+import dns.rcode
+import pytest
+
+from wayname.config.ilnp import NamedNode, Names
+from wayname.edge.boundary import AskNames, Event
+from wayname.edge.ilnp.directory import Directory
+from wayname.edge.outputs import Outputs
+from wayname.ilnp.locator_update import Listed
+from wayname.ilnp.lookup import Found
+from wayname.ilnp.vectors import L64, NID, Vector
+from wayname_lab.name_server import NameServer
+
+KEY_NAME, KEY = "edge.lab.test", b"secret"
+HOST, PEER = IPv6Address("2001:db8:101:10::1:11"), IPv6Address("2001:db8:102:10::2:11")
+P, Q = L64(0x2001_0DB8_0101_0010), L64(0x2001_0DB8_0201_0010)
+
+
+class Desk:
+    """A directory, and the server that it asks; messages may get lost."""
+
+    def __init__(self, network: str = "", key: bytes = KEY) -> None:
+        hosts, peers = (NamedNode(HOST, "a1.lab.test"),), (NamedNode(PEER, "b1.lab.test"),)
+        names = Names(IPv6Address("::1"), 53, "lab.test", network, KEY_NAME, key, hosts, peers)
+        records = ["b1.lab.test NID 10 0000:0000:0002:0011", "b1.lab.test LP 10 b.lab.test"]
+        self.server = NameServer("lab.test", KEY_NAME, KEY, [*records, "b.lab.test L64 10 2001:0db8:0102:0010"])
+        self.outputs = Outputs()
+        self.found: list[tuple[NID, Found | None]] = []
+        self.directory = Directory(
+            names, random.Random(1), self.outputs, lambda nid, found, now: self.found.append((nid, found))
+        )
+        self.events: list[Event] = []
+        self.works = True
+        self.asked = 0
+
+    def publish(self, locators: Iterable[L64], now: float = 0.0) -> None:
+        listed = tuple(Listed(locator, 10 * rank, 300) for rank, locator in enumerate(locators, 1))
+        self.directory.publish(lambda vector: listed if vector == Vector.of(HOST) else (), now)
+        self.exchange(now)
+
+    def exchange(self, now: float) -> None:
+        while outputs := self.outputs.take():
+            self.events += [output for output in outputs if isinstance(output, Event)]
+            for question in (output for output in outputs if isinstance(output, AskNames)):
+                self.asked += 1
+                answer = self.server.answer(question.message) if self.works else None
+                if answer is not None:
+                    self.directory.answered(answer, now)
+
+    def run(self, until: float) -> None:
+        while (at := self.directory.next_timer()) is not None and at <= until:
+            self.directory.handle_timer(at)
+            self.exchange(at)
+
+    def told(self, name: str) -> list[str]:
+        return [record for record in self.server.records() if record.startswith(f"{name}.")]
+
+
+def test_a_host_is_told_with_its_locators() -> None:
+    desk = Desk()
+    desk.publish([P, Q])
+    assert desk.told("a1") == [
+        "a1.lab.test. 300 IN L64 10 2001:0db8:0101:0010",
+        "a1.lab.test. 300 IN L64 20 2001:0db8:0201:0010",
+        "a1.lab.test. 3600 IN NID 10 0000:0000:0001:0011",
+    ]
+    assert [event.kind for event in desk.events] == ["names.updated"]
+
+
+def test_a_change_of_provider_changes_the_name_of_the_network_alone() -> None:
+    desk = Desk(network="a.lab.test")
+    desk.publish([P, Q])
+    asked = desk.asked
+    desk.publish([Q])
+    assert desk.told("a") == ["a.lab.test. 300 IN L64 10 2001:0db8:0201:0010"]
+    assert "a1.lab.test. 3600 IN LP 10 a.lab.test." in desk.told("a1")
+    desk.publish([Q])
+    assert desk.asked == asked + 1
+
+
+def test_an_update_that_gets_lost_is_sent_until_the_server_takes_it() -> None:
+    desk = Desk()
+    desk.works = False
+    desk.publish([P])
+    desk.run(100)
+    assert [event.kind for event in desk.events] == ["names.untold"]
+    # What is new goes in its place.
+    desk.publish([Q], 100.0)
+    desk.works = True
+    desk.run(300)
+    assert "a1.lab.test. 300 IN L64 10 2001:0db8:0201:0010" in desk.told("a1")
+    assert desk.directory.next_timer() is None
+
+
+def test_a_server_that_refuses_is_told_again() -> None:
+    desk = Desk(key=b"another")
+    desk.publish([P])
+    desk.run(60)
+    assert desk.told("a1") == []
+    assert not any(each.is_told for each in desk.directory.published.values())
+
+
+def test_a_peer_is_found_by_what_its_name_points_at() -> None:
+    desk = Desk()
+    nid = Vector.of(PEER).nid
+    desk.directory.seek(nid, 0.0)
+    desk.exchange(0.0)
+    assert desk.found == [(nid, Found((nid,), (Listed(L64(0x2001_0DB8_0102_0010), 0, 60),)))]
+    assert desk.directory.next_timer() is None
+
+
+def test_a_server_that_is_silent_keeps_a_host_for_three_seconds() -> None:
+    desk = Desk()
+    desk.works = False
+    desk.directory.seek(Vector.of(PEER).nid, 0.0)
+    desk.exchange(0.0)
+    desk.run(2.9)
+    assert desk.found == []
+    desk.run(3.1)
+    assert desk.found == [(Vector.of(PEER).nid, None)]
+
+
+@pytest.mark.parametrize("what", ["another id", "another question", "no message"])
+def test_what_is_no_answer_is_left_alone(what: str) -> None:
+    desk = Desk()
+    desk.directory.seek(Vector.of(PEER).nid, 0.0)
+    [first, *_] = [output for output in desk.outputs.take() if isinstance(output, AskNames)]
+    question = dns.message.from_wire(first.message)
+    other = dns.message.make_query("x.lab.test", "NID", id=question.id)
+    forged = {
+        "another id": dns.message.make_response(question),
+        "another question": dns.message.make_response(other),
+        "no message": None,
+    }[what]
+    if forged is not None and what == "another id":
+        forged.id = (question.id + 1) % 65536
+    desk.directory.answered(forged.to_wire() if forged else first.message[:5], 0.0)
+    assert desk.directory.next_timer() == 1.0 and desk.found == []

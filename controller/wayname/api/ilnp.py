@@ -1,0 +1,258 @@
+"""Sessions between identifiers in the API: what stands, who is let in, what the DNS tells, which provider to leave.
+
+Nonces are not told: who knows them can speak in the name of a host.
+"""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
+
+from wayname.api.problems import ApiError, Problem
+from wayname.api.running import Running
+from wayname.api.session_answers import Path, SessionAnswer
+from wayname.edge.boundary import LeaveProvider
+from wayname.edge.ilnp.directory import in_words
+from wayname.edge.ilnp.manager import IlnpSessions
+from wayname.edge.ilnp.session import IlnpSession
+from wayname.ilnp.lookup import Found
+from wayname.ilnp.vectors import Vector, half_text
+
+
+class PeerLocator(BaseModel):
+    """A locator of a peer."""
+
+    locator: str
+    preference: int = Field(description="lower goes first")
+    validity: str = Field(description="valid, active, expired, aged")
+
+
+class IlnpSessionAnswer(BaseModel):
+    """A session between identifiers."""
+
+    number: int
+    local: str = Field(description="the identifier of the host here")
+    peer: str = Field(description="the identifier of its peer")
+    local_address: str = Field(description="the address that the host has")
+    peer_address: str = Field(description="the address that it knows its peer by")
+    state: str = Field(description="acknowledged or established")
+    source: str = Field(description="the locator that packets leave from")
+    provider: str | None
+    destination: str = Field(description="the locator that they go to")
+    reason: str = Field(description="why they go that way")
+    nonce_octets: int
+    bears_nonce: bool = Field(description="whether all packets bear it now")
+    telling: str = Field(description="whether the peer knows our locators: told, under way, unheard")
+    peer_locators: list[PeerLocator]
+
+
+class PoliciesAnswer(BaseModel):
+    """Who is let in."""
+
+    sessions: int
+    places: int = Field(description="of the cache that are taken, also by what hosts here ask for")
+    capacity: int
+    count: int = Field(description="others may open sessions as long as no more places are taken")
+    resources_used: float = Field(description="of the switch's room for sessions, from 0 to 1")
+    resources: float = Field(description="others may open sessions as long as no more is used")
+    rate: float | None = Field(description="new sessions a second from a prefix; null is without bound")
+    burst: float
+    rate_prefix: int = Field(description="the length of such a prefix")
+    nonce_octets: int
+    nonce_use: str
+    naive: bool = Field(description="each packet with a nonce makes a session: for experiments only")
+    idle: float = Field(description="seconds without a packet after which a session is collected")
+
+
+class HostName(BaseModel):
+    """A name that this edge tells the DNS of."""
+
+    name: str
+    told: str
+    is_told: bool = Field(description="whether the server took it")
+
+
+class PeerName(BaseModel):
+    """A peer that is looked up by its name."""
+
+    name: str
+    identifier: str
+    found: str | None = Field(description="what the DNS said last; null if it was not asked")
+
+
+class NamesAnswer(BaseModel):
+    """What the DNS is told and asked."""
+
+    server: str | None
+    hosts: list[HostName]
+    peers: list[PeerName]
+
+
+class IlnpProvider(BaseModel):
+    """A provider of the sites here."""
+
+    name: str
+    prefix: str
+    state: str = Field(description="up, down, or to be left")
+
+
+class Leaving(BaseModel):
+    """Whether sessions are to leave a provider."""
+
+    leaving: bool
+
+
+def serve_ilnp(app: FastAPI, running: Running) -> None:
+    """Serve sessions between identifiers."""
+
+    @app.get("/v1/ilnp/sessions")
+    async def sessions() -> list[IlnpSessionAnswer]:
+        """All sessions between identifiers."""
+        known = running.edge.ilnp
+        return [_session(known, session, running.now) for session in known] if known else []
+
+    @app.get("/v1/ilnp/policies", responses={404: {"model": Problem}})
+    async def policies() -> PoliciesAnswer:
+        """Who is let in, and how much room there is."""
+        return _policies(_known(running))
+
+    @app.get("/v1/ilnp/names")
+    async def names() -> NamesAnswer:
+        """Names that are told, and names that are looked up."""
+        return _names(running.edge.ilnp)
+
+    @app.get("/v1/ilnp/providers")
+    async def providers() -> list[IlnpProvider]:
+        """Providers, and which are to be left."""
+        return _providers(running)
+
+    @app.post("/v1/ilnp/providers/{name}", responses={404: {"model": Problem}})
+    async def leave(name: str, wish: Leaving) -> list[IlnpProvider]:
+        """Let sessions leave a provider while it still works, or use it again."""
+        _known(running)
+        known = [provider.name for provider in running.config.providers]
+        if name not in known:
+            raise ApiError(404, "No such provider", f"{name!r}; the providers are {', '.join(known) or 'none'}")
+        done = await running.command(LeaveProvider(name, wish.leaving))
+        await done.wait()
+        return _providers(running)
+
+
+def session_answer(known: IlnpSessions, session: IlnpSession) -> SessionAnswer:
+    """Return a session as it stands beside those of Shim6."""
+    paths = []
+    for number, ends in session.paths.items():
+        ours, theirs = Vector(ends.ours, session.names.local).address, Vector(ends.theirs, session.names.peer).address
+        paths.append(
+            Path(
+                number=number,
+                local=str(ours),
+                peer=str(theirs),
+                provider=known.provider_of(ours),
+                header=session.stands.bears_nonce,
+                state="not tried" if known.is_open(ours) else "its provider is down",
+                backup=None,
+            )
+        )
+    entry = known.entry(session.names)
+    return SessionAnswer(
+        number=session.number,
+        local=str(session.stands.local_identity),
+        peer=str(session.stands.peer_identity),
+        path=session.path,
+        reason=session.reason,
+        generation=session.generation,
+        send_timeout=0,
+        keepalive=0,
+        state=f"ILNP, {entry.state.name.lower()}" if entry else "ILNP",
+        fork_of=None,
+        ports=None,
+        forks=[],
+        paths=paths,
+    )
+
+
+def _known(running: Running) -> IlnpSessions:
+    if running.edge.ilnp is None:
+        raise ApiError(404, "No ILNP", "the configuration has no [ilnp]; docs/configuration.md says how to write it")
+    return running.edge.ilnp
+
+
+def _session(known: IlnpSessions, session: IlnpSession, now: float) -> IlnpSessionAnswer:
+    stands, entry = session.stands, known.entry(session.names)
+    return IlnpSessionAnswer(
+        number=session.number,
+        local=half_text(session.names.local),
+        peer=half_text(session.names.peer),
+        local_address=str(stands.local_identity),
+        peer_address=str(stands.peer_identity),
+        state=entry.state.name.lower() if entry else "",
+        source=half_text(stands.source),
+        provider=known.provider_of(Vector(stands.source, session.names.local).address),
+        destination=half_text(stands.destination),
+        reason=session.reason,
+        nonce_octets=len(stands.nonce_to_peer),
+        bears_nonce=stands.bears_nonce,
+        telling=entry.told.state.name.lower().replace("_", " ") if entry else "",
+        peer_locators=[
+            PeerLocator(
+                locator=half_text(locator),
+                preference=one.listed.preference,
+                validity=one.validity(now).name.lower(),
+            )
+            for locator, one in (entry.peer_locators.known.items() if entry else ())
+        ],
+    )
+
+
+def _policies(known: IlnpSessions) -> PoliciesAnswer:
+    rules = known.rules
+    return PoliciesAnswer(
+        sessions=len(list(known)),
+        places=known.places,
+        capacity=rules.capacity,
+        count=rules.policies.count,
+        resources_used=known.resources_used,
+        resources=rules.policies.resources,
+        rate=rules.policies.rate,
+        burst=rules.policies.burst,
+        rate_prefix=rules.policies.rate_prefix,
+        nonce_octets=rules.nonce_octets,
+        nonce_use=rules.nonce_use,
+        naive=rules.naive,
+        idle=rules.idle,
+    )
+
+
+def _names(known: IlnpSessions | None) -> NamesAnswer:
+    if known is None or known.directory is None or known.rules.names is None:
+        return NamesAnswer(server=None, hosts=[], peers=[])
+    directory, names = known.directory, known.rules.names
+    return NamesAnswer(
+        server=f"[{names.server}]:{names.port}",
+        hosts=[
+            HostName(name=str(each.name), told=in_words(each.told), is_told=each.is_told)
+            for each in directory.published.values()
+        ],
+        peers=[
+            PeerName(
+                name=str(name),
+                identifier=half_text(nid),
+                found=_found(directory.found[nid]) if nid in directory.found else None,
+            )
+            for nid, name in directory.peers.items()
+        ],
+    )
+
+
+def _found(found: Found | None) -> str:
+    return in_words(found.listed) if found else "nothing"
+
+
+def _providers(running: Running) -> list[IlnpProvider]:
+    known = running.edge.ilnp
+    return [
+        IlnpProvider(name=each.name, prefix=str(each.prefix), state=known.provider_state(each))
+        for each in running.config.providers
+        if known
+    ]

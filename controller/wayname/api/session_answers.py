@@ -1,0 +1,39 @@
+"""What the API tells of a session, whatever its protocol is."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class Path(BaseModel):
+    """A path of a session."""
+
+    number: int
+    local: str = Field(description="our locator")
+    peer: str = Field(description="the peer's locator")
+    provider: str | None = Field(description="by whom it leaves")
+    header: bool = Field(description="whether its packets bear a payload header; those with the identities need none")
+    state: str = Field(description="works, not tried, does not answer, or its provider is down")
+    backup: int | None = Field(description="where the switch goes if there is no answer")
+    sent_packets: int | None = None
+    sent_bytes: int | None = None
+    received_packets: int | None = None
+    received_bytes: int | None = None
+
+
+class SessionAnswer(BaseModel):
+    """A session as it stands now."""
+
+    number: int
+    local: str = Field(description="the identity of the host here")
+    peer: str = Field(description="the identity of its peer")
+    path: int = Field(description="the path in use")
+    reason: str = Field(description="why it is on this path")
+    generation: int = Field(description="goes up whenever the controller moves the session")
+    send_timeout: float = Field(description="seconds without an answer after which a path is left (Tsend)")
+    keepalive: float = Field(description="seconds of silence after which a keepalive is sent")
+    state: str = Field(description="what is being done about it")
+    fork_of: int | None = Field(description="the session that this one was forked from")
+    ports: tuple[int, int] | None = Field(description="of a fork: our host's port and the peer's")
+    forks: list[int] = Field(description="the sessions that were forked from this one")
+    paths: list[Path]

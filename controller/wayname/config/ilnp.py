@@ -1,0 +1,75 @@
+"""What a configuration says of ILNP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv6Address, IPv6Network
+
+from wayname.ilnp.settings import IDLE_TIME, NonceUse
+
+
+class IlnpMode(StrEnum):
+    """What the edge does for the hosts of a site."""
+
+    PROXY = "proxy"
+    TRANSPARENT = "transparent"
+
+
+@dataclass(frozen=True, slots=True)
+class IlnpSite:
+    """The hosts of a network: its prefixes are their locators, the most preferred first, one from each provider."""
+
+    prefixes: tuple[IPv6Network, ...]
+    mode: IlnpMode = IlnpMode.PROXY
+    bytes: int = 2048
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """Which wishes of others are granted; a rate of None has no bound."""
+
+    count: int
+    resources: float = 0.9
+    rate: float | None = 100.0
+    burst: float = 200.0
+    rate_prefix: int = 48
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNode:
+    """A node whose identifier and locators are under a name."""
+
+    address: IPv6Address
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Which DNS server is asked and told, and who has which name there."""
+
+    server: IPv6Address
+    port: int = 53
+    zone: str = ""
+    # The name that has the locators of all hosts; theirs point at it (LP). Without it each has its own.
+    network: str = ""
+    # What signs updates (RFC 8945); without a key they go unsigned.
+    key_name: str = ""
+    key: bytes = b""
+    hosts: tuple[NamedNode, ...] = ()
+    peers: tuple[NamedNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ilnp:
+    """What the edge does about sessions between identifiers."""
+
+    sites: tuple[IlnpSite, ...]
+    policies: Policies
+    capacity: int = 1_000_000
+    nonce_octets: int = 12
+    nonce_use: NonceUse = NonceUse.ALWAYS
+    naive: bool = False
+    idle: float = IDLE_TIME
+    names: Names | None = None

@@ -1,0 +1,163 @@
+"""Reads what a configuration says of ILNP."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from ipaddress import IPv6Address, IPv6Network
+
+import dns.exception
+import dns.name
+
+from wayname.config.checks import between, one_of
+from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite, NamedNode, Names, Policies
+from wayname.config.reader import Table
+from wayname.config.shim6 import Shim6
+from wayname.ilnp.settings import IDLE_TIME, NonceUse
+
+NONCES = {"short": 4, "long": 12}
+MOST_PREFIXES = 4
+MOST_SESSIONS = 1_000_000
+MOST_SECONDS = 4000  # microseconds in 32 bits
+# So much of the cache others may fill, unless it is said otherwise.
+OTHERS_SHARE = 0.9
+
+
+def read_ilnp(root: Table, shim6: tuple[Shim6, ...]) -> Ilnp | None:
+    """Read `[ilnp]`, if it is there."""
+    if not root.has("ilnp"):
+        return None
+    table = root.table("ilnp")
+    taken = [prefix for rules in shim6 for prefix in rules.prefixes]
+    sites = _sites(table, taken)
+    capacity = table.take("capacity", int, MOST_SESSIONS, between(1, MOST_SESSIONS))
+    ilnp = Ilnp(
+        sites,
+        _policies(table.table("policy"), capacity),
+        capacity,
+        nonce_octets=NONCES[table.take("nonce", str, "long", one_of(*NONCES))],
+        nonce_use=NonceUse(table.take("nonce_use", str, "always", one_of(*NonceUse))),
+        naive=table.take("naive", bool, False),
+        idle=table.take("idle", float, IDLE_TIME, between(1, 86_400)),
+        names=_names(table.table("names"), sites) if table.has("names") else None,
+    )
+    table.close()
+    return ilnp
+
+
+def _sites(table: Table, taken: list[IPv6Network]) -> tuple[IlnpSite, ...]:
+    sites: list[IlnpSite] = []
+    for each in table.tables("site"):
+        prefixes = _prefixes(each, taken)
+        taken += prefixes
+        mode = IlnpMode(each.take("mode", str, "proxy", one_of(*IlnpMode)))
+        if mode is IlnpMode.TRANSPARENT:
+            sites.append(IlnpSite(prefixes, mode))
+        else:
+            octets = each.take("bytes", int, 2048, between(0, 2**32 - 1))
+            seconds = each.take("seconds", float, 60.0, between(0, MOST_SECONDS))
+            sites.append(IlnpSite(prefixes, mode, octets, seconds))
+        each.close()
+    if not sites:
+        raise table.error("site", "is missing", "write [[ilnp.site]] with the prefixes of a network")
+    return tuple(sites)
+
+
+def _prefixes(table: Table, taken: list[IPv6Network]) -> tuple[IPv6Network, ...]:
+    given = table.take("prefixes", list)
+    if not 1 <= len(given) <= MOST_PREFIXES:
+        raise table.error("prefixes", f"has {len(given)}", f"write 1 to {MOST_PREFIXES}, one from each provider")
+    prefixes: list[IPv6Network] = []
+    for index, text in enumerate(given):
+        key = f"prefixes[{index}]"
+        prefix = table.convert(key, text, IPv6Network, "write PREFIX/64 as in 2001:db8:1:10::/64")
+        if prefix.prefixlen != 64 or prefix.is_link_local or prefix.is_multicast or prefix.is_unspecified:
+            raise table.error(key, f"{prefix} is no locator", "write PREFIX/64 as in 2001:db8:1:10::/64")
+        if prefix in prefixes or prefix in taken:
+            raise table.error(key, f"{prefix} is there twice", "give every prefix once, to Shim6 or to ILNP")
+        prefixes.append(prefix)
+    return tuple(prefixes)
+
+
+def _policies(table: Table, capacity: int) -> Policies:
+    most = max(1, int(capacity * OTHERS_SHARE))
+    rate = table.take("rate", float, 100.0, between(0, 1_000_000))
+    policies = Policies(
+        count=table.take("count", int, most, between(1, capacity)),
+        resources=table.take("resources", float, OTHERS_SHARE, between(0.01, 1)),
+        rate=rate or None,
+        burst=table.take("burst", float, max(2 * rate, 1.0), between(1, 1_000_000)),
+        rate_prefix=table.take("rate_prefix", int, 48, between(1, 64)),
+    )
+    table.close()
+    return policies
+
+
+def _names(table: Table, sites: tuple[IlnpSite, ...]) -> Names:
+    key_name, key = table.take("key_name", str, ""), b""
+    if key_name or table.has("key"):
+        _name(table, "key_name", key_name)
+        key = table.parse("key", _secret, "write the key that the server knows under key_name, in base64")
+    zone = table.take("zone", str, "")
+    if zone:
+        _name(table, "zone", zone)
+    network = table.take("network", str, "")
+    if network:
+        _name(table, "network", network)
+        if len(sites) > 1:
+            mend = "leave network out, and each host's name gets the locators of its own site"
+            raise table.error("network", f"is one name for {len(sites)} sites", mend)
+    names = Names(
+        table.parse("server", IPv6Address, "write the address of a DNS server"),
+        table.take("port", int, 53, between(1, 65535)),
+        zone,
+        network,
+        key_name,
+        key,
+        _nodes(table, "host"),
+        _nodes(table, "peer"),
+    )
+    for index, host in enumerate(names.hosts):
+        if not any(host.address in prefix for site in sites for prefix in site.prefixes):
+            mend = "names of hosts here are told to the DNS, those of others belong into [[ilnp.names.peer]]"
+            raise table.error(f"host[{index}].address", f"{host.address} is in no site", mend)
+        _in_zone(table, f"host[{index}].name", host.name, zone)
+    if network:
+        _in_zone(table, "network", network, zone)
+    table.close()
+    return names
+
+
+def _in_zone(table: Table, key: str, name: str, zone: str) -> None:
+    if not zone:
+        raise table.error("zone", "is missing", "say in which zone the names of hosts are updated")
+    if not dns.name.from_text(name).is_subdomain(dns.name.from_text(zone)):
+        raise table.error(key, f"{name} is not in {zone}", "give it a name in the zone")
+
+
+def _nodes(table: Table, kind: str) -> tuple[NamedNode, ...]:
+    nodes: list[NamedNode] = []
+    for each in table.tables(kind):
+        address = each.parse("address", IPv6Address, "write the node's address")
+        name = each.take("name", str)
+        _name(each, "name", name)
+        if any(address == other.address for other in nodes):
+            raise each.error("address", f"{address} is there twice", "give every node one name")
+        nodes.append(NamedNode(address, name))
+        each.close()
+    return tuple(nodes)
+
+
+def _name(table: Table, key: str, text: str) -> None:
+    try:
+        if dns.name.from_text(text) == dns.name.root:
+            raise table.error(key, "is empty", "write a name as in a.example")
+    except dns.exception.DNSException as wrong:
+        raise table.error(key, f"{text!r} is no name ({wrong})", "write a name as in a.example") from None
+
+
+def _secret(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as wrong:
+        raise ValueError(wrong) from None

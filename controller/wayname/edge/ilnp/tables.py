@@ -1,0 +1,84 @@
+"""What sessions between identifiers want on the switch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from ipaddress import IPv6Address
+
+import finsy as fy
+
+from wayname.config.ilnp import Ilnp, IlnpMode
+from wayname.edge.desired import Desired
+from wayname.edge.ilnp.session import IlnpSession
+from wayname.ilnp.checksums import addresses_delta, identifiers_delta
+from wayname.ilnp.settings import NonceUse
+from wayname.ilnp.vectors import Vector
+from wayname.pipeline import sessions as entries
+
+
+def want_sites(config: Ilnp, desired: Desired) -> None:
+    """Want what follows from the configuration alone."""
+    for site in config.sites:
+        for prefix in site.prefixes:
+            if site.mode is IlnpMode.PROXY:
+                protocols = entries.PROTOCOL_ILNP | (entries.PROTOCOL_NAIVE if config.naive else 0)
+                wanted = entries.proxied(prefix, site.bytes, site.seconds, protocols)
+            else:
+                wanted = entries.spoken_by_hosts(prefix, verified=False)
+            for each in wanted:
+                desired.put(each)
+
+
+class IlnpTables:
+    """Keeps the entries of each session."""
+
+    def __init__(self, route_table: Callable[[IPv6Address], int], rules: Ilnp, desired: Desired) -> None:
+        self._route_table = route_table
+        self._rules = rules
+        self._desired = desired
+        self._of: dict[int, list[fy.P4TableEntry]] = {}
+
+    def want(self, session: IlnpSession) -> None:
+        """Want a session as it is now."""
+        self._replace(session.number, list(self._entries(session)))
+
+    def forget(self, session: IlnpSession) -> None:
+        """Want nothing of a session any more."""
+        self._replace(session.number, [])
+
+    def _replace(self, number: int, wanted: list[fy.P4TableEntry]) -> None:
+        for old in self._of.pop(number, []):
+            self._desired.remove(old)
+        for new in wanted:
+            self._desired.put(new)
+        if wanted:
+            self._of[number] = wanted
+
+    def _entries(self, session: IlnpSession) -> Iterable[fy.P4TableEntry]:
+        number, stands, names = session.number, session.stands, session.names
+        local, peer = stands.local_identity, stands.peer_identity
+        # ILNP has no word for a path that is not answered: the switch watches nothing.
+        yield entries.identities(
+            local,
+            peer,
+            number,
+            session.path,
+            session.generation,
+            send_timeout=0,
+            keepalive=0,
+            mode=entries.MODE_ILNP,
+            idle=self._rules.idle,
+        )
+        heard = addresses_delta(peer, local)
+        yield entries.ilnp_nonce(local, peer, stands.nonce_from_peer, number, heard)
+        if self._rules.nonce_use is NonceUse.AT_FIRST:
+            # The peer may leave its nonce off as well: then its locators say whose packet it is (RFC 6744, section 4).
+            yield entries.ilnp_nonce(local, peer, b"", number, heard)
+        source = Vector(stands.source, names.local).address
+        destination = Vector(stands.destination, names.peer).address
+        nonce = stands.nonce_to_peer if stands.bears_nonce else b""
+        sent = identifiers_delta(local, peer)
+        yield entries.path_ilnp(number, session.path, source, destination, nonce, sent, self._route_table(source))
+        for path, ends in session.paths.items():
+            theirs, ours = Vector(ends.theirs, names.peer).address, Vector(ends.ours, names.local).address
+            yield entries.locator_pair(number, theirs, ours, path)
