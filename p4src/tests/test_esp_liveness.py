@@ -1,4 +1,4 @@
-"""Sessions of ESP are watched and moved as any: by what passes, though nobody here can read it."""
+"""Sessions of ESP are watched, moved and scheduled as any: by what passes, though nobody here can read it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from esp_site import (
     esp,
     sent_by,
 )
+from schedule_switch import SCHEDULE, PathOf, Schedule
 from session_site import FOLLOW, HOLD, LOCAL, REPORT, SEND_TIMEOUT, from_host, in_by, out_by, to_host
 from session_switch import FOLLOWED, HEARD, LEFT_PATH, UNANSWERED, WATCH, News, SessionSwitch
 from shim6_layers import NO_NEXT_HEADER
@@ -125,3 +126,19 @@ def test_flows_are_spread_by_their_labels(make: Make) -> None:
     paths = [switch.sends(1, packet) for packet in labelled]
     assert paths == [switch.sends(2, packet) for packet in labelled]
     assert 16 < sum(paths) < 48
+
+
+def test_packets_are_scheduled_over_both_paths(make: Make) -> None:
+    schedule = Schedule([PathOf(1000, 1 << 24)] * 2, policy="weighted_round_robin", session=ESP_SESSION)
+    switch = make(EspSession(mode=SCHEDULE), schedule.entry())
+    assert [switch.sends(time) for time in range(6)] == [0, 1, 0, 1, 0, 1]
+
+
+def test_a_packet_takes_the_path_that_delivers_it_first(make: Make) -> None:
+    # The second path is later by what eight packets wait for on the first one.
+    octets = len(OUTWARD)
+    paths = [PathOf(0, 1 << 24), PathOf(8 * octets, 1 << 24)]
+    switch = make(EspSession(mode=SCHEDULE), Schedule(paths, session=ESP_SESSION).entry())
+    sent = [switch.sends(0) for _ in range(12)]
+    assert sent[:8] == [0] * 8
+    assert set(sent[8:]) == {0, 1}
