@@ -118,7 +118,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             change_destination.apply(hdr, meta);
         }
         // A host that speaks for itself, and what its edge sends for it, has the addresses that it wants.
-        if ((meta.border.way == BORDER_OUT && meta.shim6.kind != SHIM6_NONE)
+        if ((meta.border.way == BORDER_OUT && (meta.shim6.kind != SHIM6_NONE || meta.ilnp.kind != NONCE_NONE))
             || (meta.border.way == BORDER_IN && meta.session.number != 0)) {
             meta.border.way = BORDER_STAYS;
         }
