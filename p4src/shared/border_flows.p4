@@ -20,7 +20,6 @@ const bit<48> FLOW_ANSWER_TIME = 4000000;   // microseconds
 const bit<48> FLOW_KEEP_TIME   = 300000000;
 
 const bit<8> TCP_FLAGS_OF_BEGIN = 0x12;     // SYN, ACK
-const bit<8> TCP_SYN            = 0x02;
 
 // What tells a packet's flow apart. Parts of packets have no ports. An ICMPv6 error goes the way of the packet that it is about.
 control FlowOfBorder(in headers_t hdr, inout metadata_t meta, out bool is_error, out bool of_tcp, out bool begins, out bit<32> hashed) {

@@ -9,13 +9,14 @@
 #ifndef WAYNAME_DELIVERY_TIMES_P4
 #define WAYNAME_DELIVERY_TIMES_P4
 
-typedef bit<64> fine_time_t;
-
 // No path is busy for so long (67 seconds): such a time is one that has passed.
 const fine_time_t LONGEST_WAIT = 64w1 << 42;
 
 // Longer than the longest packet takes, in the time of weighted round robin.
 const fine_time_t ROUND = 64w1 << 40;
+
+// The index of a schedule's place.
+#define PLACE(place) ((bit<32>)meta.schedule.number << 3 | place)
 
 // A path as the schedule's entry has it.
 struct schedule_path_t {
@@ -24,38 +25,44 @@ struct schedule_path_t {
     bit<32> octet_time;         // 2^-24 microseconds
 }
 
+// What may be chosen first: a closed path whose probe is due, then the open ones, then the others.
+const bit<8> RANK_PROBE  = 0;
+const bit<8> RANK_OPEN   = 1;
+const bit<8> RANK_CLOSED = 2;
+
 // The best path so far.
 struct candidate_t {
     bool found;
+    bit<8> rank;                // RANK_*
     bit<32> place;
     path_t path;
     fine_time_t delivery;       // from now on
-    fine_time_t begins;         // when the path is free for it
-    fine_time_t free;           // when the path is free again
+    fine_time_t wait;           // until the path is free for it
+    fine_time_t took;           // by its octets
     fine_time_t last_arrival;   // of what was sent by it before
     bit<32> age;                // packets of the schedule since then
 }
 
 // Takes the path if it delivers earlier, then if its last packet arrives earlier, then if that was sent earlier.
-void consider(inout candidate_t best, in bit<32> place, in schedule_path_t path, in bit<32> octets, in fine_time_t now,
-              in fine_time_t busy_until, in bit<32> age) {
+void consider(inout candidate_t best, in bit<8> rank, in bit<32> place, in path_t path, in fine_time_t delay,
+              in fine_time_t took, in fine_time_t now, in fine_time_t busy_until, in bit<32> age) {
     fine_time_t wait = busy_until - now;
     if (wait >= LONGEST_WAIT) {
         wait = 0;
     }
-    fine_time_t delay = 16w0 ++ path.delay ++ 16w0;
-    fine_time_t took = ((bit<64>)octets * (bit<64>)path.octet_time + 128) >> 8;
-    fine_time_t delivered = wait + took + delay;
+    fine_time_t delivery = wait + took + delay;
     fine_time_t last_arrival = busy_until + delay;
     fine_time_t later = last_arrival - best.last_arrival;
-    if (!best.found || delivered < best.delivery
-        || delivered == best.delivery && (later[63:63] == 1 || later == 0 && age > best.age)) {
+    bool before = later[63:63] == 1 || later == 0 && age > best.age;
+    if (!best.found || rank < best.rank
+        || rank == best.rank && (delivery < best.delivery || delivery == best.delivery && before)) {
         best.found = true;
+        best.rank = rank;
         best.place = place;
-        best.path = path.path;
-        best.delivery = delivered;
-        best.begins = now + wait;
-        best.free = now + wait + took;
+        best.path = path;
+        best.delivery = delivery;
+        best.wait = wait;
+        best.took = took;
         best.last_arrival = last_arrival;
         best.age = age;
     }

@@ -217,6 +217,26 @@ const bit<8> POLICY_PER_FLOW             = 3;
 const bit<8> FEEDBACK_FOLLOW = 1;       // what is known of a path
 const bit<8> FEEDBACK_CLOSE  = 2;       // whether it is open
 
+// What an acknowledgement, or something sent again, says of the connection.
+const bit<8> ANSWER_NONE       = 0;
+const bit<8> ANSWER_REGULAR    = 1;     // nothing was missing
+const bit<8> ANSWER_FILLED     = 2;     // what was missing has come
+const bit<8> ANSWER_CUMULATIVE = 3;     // what was lost has come in its second or later attempt
+const bit<8> ANSWER_LOST       = 4;     // a packet was lost
+
+// And so of a path.
+const bit<8> VERDICT_NONE     = 0;
+const bit<8> VERDICT_MEASURED = 1;      // its mark is answered
+const bit<8> VERDICT_COVERED  = 2;      // its mark has arrived; nobody knows when
+const bit<8> VERDICT_LOST     = 3;      // it lost a packet
+
+// What the controller is told of a path.
+const bit<8> PATH_NEWS_NONE      = 0;
+const bit<8> PATH_NEWS_LATE      = 1;   // closed: its mark came late
+const bit<8> PATH_NEWS_LOST      = 2;   // closed: a packet was lost
+const bit<8> PATH_NEWS_OPENED    = 3;
+const bit<8> PATH_NEWS_ESTIMATED = 4;   // something is known of it
+
 // The schedule of the packet's session.
 struct schedule_t {
     bit<8> policy;                  // POLICY_*
@@ -227,6 +247,29 @@ struct schedule_t {
     bit<8> feedback;                // FEEDBACK_*
     bit<32> tolerance;              // microseconds that a marked packet may be late
     bit<32> probe_interval;         // microseconds
+    bit<32> flow;                   // slot of the TCP connection
+    bit<32> sequence;               // the first octet that is sent, or the one that is wanted
+    bit<32> ends;                   // the one behind what is sent
+    bit<32> advance;                // octets that were not acknowledged before
+    bool fresh;                     // data that was not sent before
+    bit<8> answer;                  // ANSWER_*
+    bit<8> verdict;                 // VERDICT_*
+    bit<32> place;                  // of the path that it is about, or that was chosen
+    bool probe;                     // it is, or answers, the packet that a closed path gets
+    bool ahead;                     // it may have come before what was sent before it
+    bool busy;                      // something else waited for the path
+    fine_time_t delivery;           // when it should be delivered
+    fine_time_t work;               // what the path had been given to do until then
+}
+
+// What the controller is told of a path.
+struct path_news_t {
+    bit<8> kind;                    // PATH_NEWS_*
+    bit<8> place;
+    path_t path;
+    bit<32> late;                   // microseconds, in two's complement
+    bit<32> delay;                  // microseconds, as it is now
+    bit<32> octet_time;             // 2^-24 microseconds, as it is now
 }
 
 // What the controller is told.
@@ -353,6 +396,7 @@ struct metadata_t {
     hip_t hip;
     session_t session;
     schedule_t schedule;
+    path_news_t path_news;
     news_t news;
     pair_t pair;
     border_t border;
@@ -395,6 +439,19 @@ struct session_news_t {
     path_t path_from;
     path_t path_to;
     bit<48> age;                    // microseconds since the first packet that was not answered
+}
+
+// What became of a path, for the controller.
+@name("schedule_news")
+struct schedule_news_t {
+    bit<8> kind;                    // PATH_NEWS_*
+    schedule_id_t schedule;
+    session_id_t session;           // that it was seen by
+    bit<8> place;
+    path_t path;                    // of that session
+    bit<32> late;
+    bit<32> delay;
+    bit<32> octet_time;
 }
 
 // Two addresses that exchange enough to be worth a session, for the controller.

@@ -5,33 +5,106 @@
 //   per_flow              the path that the flow's hash says
 //   best_path             always one
 //
-// Sessions that share their paths share a schedule: what one of them sends, the others wait for.
+// Sessions that share their paths share a schedule: what one of them sends, the others wait for. With feedback, fastest
+// path first follows what TCP's acknowledgements say of paths, and closes those that are late or lose packets:
+//
+//   sent    flows -> (lost? close) -> the best path -> flights, a mark
+//   heard   flows -> a mark, or the flight of what was lost -> estimates, closed or opened
 
 #ifndef WAYNAME_SCHEDULES_P4
 #define WAYNAME_SCHEDULES_P4
 
-// The index of a schedule's place.
-#define PLACE(place) ((bit<32>)meta.schedule.number << 3 | place)
+// A place as a schedule begins.
+#define BEGIN(k)                                                                                                \
+    free.write(PLACE(k), 0);                                                                                    \
+    turns.write(PLACE(k), 0);                                                                                   \
+    learned_of.write(PLACE(k), 0);
+
+// The place that feedback is about, and the delay of the path that it came by.
+#define FIND_PLACE(k, its)                                                                                      \
+    if (meta.schedule.place == k) {                                                                             \
+        about = its;                                                                                            \
+    }                                                                                                           \
+    if (meta.session.path_known && meta.schedule.paths > k && its.path == meta.session.path) {                  \
+        known = true;                                                                                           \
+        back = its.delay;                                                                                       \
+    }
+
+#define TAKE_PLACE(k, its)                                                                                      \
+    if (place == k) {                                                                                           \
+        meta.session.path = its.path;                                                                           \
+    }
+
+// A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open. An open one of
+// which something was learned, and nothing since, is probed too: what is believed to be slow gets no packets to learn by.
+#define CONSIDER(k, its)                                                                                        \
+    if (meta.schedule.paths > k) {                                                                              \
+        free.read(busy_until, PLACE(k));                                                                        \
+        turns.read(last, PLACE(k));                                                                             \
+        if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {                                                    \
+            learned_of.read(learned, PLACE(k));                                                                 \
+        }                                                                                                       \
+        rank = RANK_OPEN;                                                                                       \
+        if (closed[k:k] == 1 || learned != 0) {                                                                 \
+            probes.read(due, PLACE(k));                                                                         \
+            due = meta.arrived - due;                                                                           \
+            if (closed[k:k] == 1) {                                                                             \
+                rank = RANK_CLOSED;                                                                             \
+            }                                                                                                   \
+            if (due[47:47] == 0 && meta.schedule.fresh) {                                                       \
+                rank = RANK_PROBE;                                                                              \
+            } else if (due[47:47] == 0 && due >= (bit<48>)meta.schedule.probe_interval << 3) {                  \
+                rank = RANK_OPEN;                                                                               \
+                closed[k:k] = 0;                                                                                \
+            }                                                                                                   \
+        }                                                                                                       \
+        consider(best, rank, k, its.path, delay_of(its.delay, learned),                                         \
+                 time_of(octets, its.octet_time, learned), now, busy_until, turn - last);                       \
+    }
 
 control Schedules(in headers_t hdr, inout metadata_t meta) {
     @id(SCHEDULES_COUNTER_ID) TABLE_COUNTER(schedules_counter);
 
     @id(SCHEDULE_STATES_REGISTER_ID)
     @name("schedule_states")
-    REGISTERS(bit<32>, bit<40>, SCHEDULES, states);             // the generation of all the rest, packets so far
+    REGISTERS(bit<32>, bit<48>, SCHEDULES, states);             // the generation of all the rest, closed places, packets
 
     @id(SCHEDULE_ROUNDS_REGISTER_ID)
     @name("schedule_rounds")
     REGISTERS(bit<32>, fine_time_t, SCHEDULES, rounds);         // the clock of weighted round robin
 
-    // By schedule and place: until when the path is busy, and the schedule's count of packets at its last one.
+    // The others are by schedule and place.
     @id(SCHEDULE_FREE_REGISTER_ID)
     @name("schedule_free")
-    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, free);
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, free);     // until when the path is busy
 
     @id(SCHEDULE_TURNS_REGISTER_ID)
     @name("schedule_turns")
-    REGISTERS(bit<32>, bit<32>, SCHEDULE_PLACES, turns);
+    REGISTERS(bit<32>, bit<32>, SCHEDULE_PLACES, turns);        // which packet of the schedule was its last one
+
+    @id(SCHEDULE_LEARNED_REGISTER_ID)
+    @name("schedule_learned")
+    REGISTERS(bit<32>, learned_t, SCHEDULE_PLACES, learned_of);
+
+    @id(SCHEDULE_WORK_REGISTER_ID)
+    @name("schedule_work")
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, works);    // what it has been given to do in all
+
+    @id(MEASURED_WORK_REGISTER_ID)
+    @name("measured_work")
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, measured); // and before the last mark that said something
+
+    @id(SCHEDULE_PROBES_REGISTER_ID)
+    @name("schedule_probes")
+    REGISTERS(bit<32>, bit<48>, SCHEDULE_PLACES, probes);       // of a closed path: when the next probe is due
+
+    @id(SCHEDULE_TOLD_REGISTER_ID)
+    @name("schedule_told")
+    REGISTERS(bit<32>, bit<48>, SCHEDULE_PLACES, told);         // when the controller was last told what is known of it
+
+    ScheduleFlows() flows;
+    ScheduleFlights() flights;
+    ScheduleMarks() marks;
 
     schedule_path_t place_0 = { 0, 0, 0 };
     schedule_path_t place_1 = { 0, 0, 0 };
@@ -153,111 +226,179 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
 
     apply {
         schedules.apply();
-        if (meta.schedule.policy == POLICY_PER_FLOW) {
+        fine_time_t now = meta.arrived ++ 16w0;
+        bit<32> schedule = (bit<32>)meta.schedule.number;
+        bit<48> state = 0;
+        bool timed = meta.schedule.policy == POLICY_FASTEST_FIRST || meta.schedule.policy == POLICY_WEIGHTED_ROUND_ROBIN;
+        if (timed) {
+            states.read(state, schedule);
+            if (state[47:40] != meta.schedule.generation) {
+                state = meta.schedule.generation ++ 40w0;
+                rounds.write(schedule, 0);
+                BEGIN(0)
+                BEGIN(1)
+                BEGIN(2)
+                BEGIN(3)
+                BEGIN(4)
+                BEGIN(5)
+                BEGIN(6)
+                BEGIN(7)
+            }
+        }
+        bit<8> closed = state[39:32];
+
+        if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented) {
+            flows.apply(hdr, meta);
+            if (meta.schedule.answer == ANSWER_LOST) {
+                flights.apply(meta);
+            } else if (meta.schedule.answer != ANSWER_NONE) {
+                marks.apply(meta);
+            }
+        }
+
+        if (meta.schedule.verdict != VERDICT_NONE) {
+            bit<32> index = PLACE(meta.schedule.place);
+            schedule_path_t about = place_0;
+            bit<32> back = 0;
+            bool known = false;
+            FIND_PLACE(0, place_0)
+            FIND_PLACE(1, place_1)
+            FIND_PLACE(2, place_2)
+            FIND_PLACE(3, place_3)
+            FIND_PLACE(4, place_4)
+            FIND_PLACE(5, place_5)
+            FIND_PLACE(6, place_6)
+            FIND_PLACE(7, place_7)
+            if (!known) {
+                back = about.delay;
+            }
+            bit<8> its_bit = 8w1 << (bit<8>)meta.schedule.place;
+            bool shut = closed & its_bit != 0;
+            fine_time_t late = now - meta.schedule.delivery - (16w0 ++ back ++ 16w0);
+            fine_time_t over = late - (16w0 ++ meta.schedule.tolerance ++ 16w0) - 1;
+            bool in_time = over[63:63] == 1;
+            // Duplicates alone may be of packets that were early.
+            bool lost = meta.schedule.verdict == VERDICT_LOST && late[63:63] == 0;
+
+            learned_t learned;
+            learned_of.read(learned, index);
+            if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {
+                // A mark that came before something that was missing came earlier than its acknowledgement says.
+                bool early = meta.schedule.verdict == VERDICT_COVERED && late[63:63] == 1;
+                if (meta.schedule.verdict == VERDICT_MEASURED || early) {
+                    fine_time_t busy_until;
+                    fine_time_t work;
+                    fine_time_t before;
+                    free.read(busy_until, index);
+                    works.read(work, index);
+                    measured.read(before, index);
+                    measured.write(index, meta.schedule.work);
+                    probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
+                    correct(learned, busy_until, meta.schedule.busy, meta.schedule.ahead && late[63:63] == 1, late,
+                            meta.schedule.work - before, work - meta.schedule.work);
+                    free.write(index, busy_until);
+                    bit<48> last;
+                    told.read(last, index);
+                    if (meta.arrived - last >= (bit<48>)meta.schedule.probe_interval) {
+                        told.write(index, meta.arrived);
+                        meta.path_news.kind = PATH_NEWS_ESTIMATED;
+                    }
+                    learned_of.write(index, learned);
+                }
+            }
+
+            if (meta.schedule.feedback & FEEDBACK_CLOSE == 0) {
+                // All stay open.
+            } else if (lost || meta.schedule.verdict == VERDICT_MEASURED && !in_time) {
+                if (!shut) {
+                    probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
+                    closed = closed | its_bit;
+                    meta.path_news.kind = PATH_NEWS_LATE;
+                    if (lost) {
+                        meta.path_news.kind = PATH_NEWS_LOST;
+                    }
+                }
+            } else if (shut && in_time && meta.schedule.probe && meta.schedule.verdict != VERDICT_LOST) {
+                closed = closed & ~its_bit;
+                meta.path_news.kind = PATH_NEWS_OPENED;
+            }
+            if (meta.path_news.kind != PATH_NEWS_NONE) {
+                meta.path_news.place = (bit<8>)meta.schedule.place;
+                meta.path_news.path = about.path;
+                meta.path_news.late = late[47:16];
+                fine_time_t delay = delay_of(about.delay, learned);
+                bit<64> octet_time = octet_time_of(about.octet_time, learned);
+                meta.path_news.delay = delay[47:16];
+                meta.path_news.octet_time = octet_time[31:0];
+            }
+            if (meta.session.direction == SESSION_HEARD) {
+                states.write(schedule, state[47:40] ++ closed ++ state[31:0]);
+            }
+        }
+
+        if (meta.session.direction != SESSION_SENT) {
+            // It has said what it knows.
+        } else if (meta.schedule.policy == POLICY_PER_FLOW) {
             bit<32> place;
             HASH_OF_4(place, (bit<32>)meta.schedule.paths, hdr.ipv6.flow_label, meta.flow.next_header,
                       meta.flow.source_port, meta.flow.destination_port);
-            if (place == 0) {
-                meta.session.path = place_0.path;
-            } else if (place == 1) {
-                meta.session.path = place_1.path;
-            } else if (place == 2) {
-                meta.session.path = place_2.path;
-            } else if (place == 3) {
-                meta.session.path = place_3.path;
-            } else if (place == 4) {
-                meta.session.path = place_4.path;
-            } else if (place == 5) {
-                meta.session.path = place_5.path;
-            } else if (place == 6) {
-                meta.session.path = place_6.path;
-            } else {
-                meta.session.path = place_7.path;
-            }
-        } else if (meta.schedule.policy != POLICY_NONE) {
-            bit<32> schedule = (bit<32>)meta.schedule.number;
-            bit<40> state;
-            states.read(state, schedule);
+            TAKE_PLACE(0, place_0)
+            TAKE_PLACE(1, place_1)
+            TAKE_PLACE(2, place_2)
+            TAKE_PLACE(3, place_3)
+            TAKE_PLACE(4, place_4)
+            TAKE_PLACE(5, place_5)
+            TAKE_PLACE(6, place_6)
+            TAKE_PLACE(7, place_7)
+        } else if (timed) {
             bit<32> turn = state[31:0] + 1;
-            states.write(schedule, meta.schedule.generation ++ turn);
-            if (state[39:32] != meta.schedule.generation) {
-                rounds.write(schedule, 0);
-                free.write(PLACE(0), 0);
-                turns.write(PLACE(0), 0);
-                free.write(PLACE(1), 0);
-                turns.write(PLACE(1), 0);
-                free.write(PLACE(2), 0);
-                turns.write(PLACE(2), 0);
-                free.write(PLACE(3), 0);
-                turns.write(PLACE(3), 0);
-                free.write(PLACE(4), 0);
-                turns.write(PLACE(4), 0);
-                free.write(PLACE(5), 0);
-                turns.write(PLACE(5), 0);
-                free.write(PLACE(6), 0);
-                turns.write(PLACE(6), 0);
-                free.write(PLACE(7), 0);
-                turns.write(PLACE(7), 0);
-            }
-
             // Round robin has a time of its own, which goes on as packets are sent, behind all that paths have had.
-            fine_time_t now = meta.arrived ++ 16w0;
             if (meta.schedule.policy == POLICY_WEIGHTED_ROUND_ROBIN) {
                 rounds.read(now, schedule);
                 now = now - ROUND;
             }
-
-            bit<32> octets = (bit<32>)hdr.ipv6.payload_length + (bit<32>)IPV6_BYTES + (bit<32>)meta.schedule.framing;
-            candidate_t best = { false, 0, 0, 0, 0, 0, 0, 0 };
-            fine_time_t busy;
+            bit<64> octets = (bit<64>)hdr.ipv6.payload_length + (bit<64>)IPV6_BYTES + (bit<64>)meta.schedule.framing;
+            candidate_t best = { false, 0, 0, 0, 0, 0, 0, 0, 0 };
+            fine_time_t busy_until;
             bit<32> last;
-            free.read(busy, PLACE(0));
-            turns.read(last, PLACE(0));
-            consider(best, 0, place_0, octets, now, busy, turn - last);
-            if (meta.schedule.paths > 1) {
-                free.read(busy, PLACE(1));
-                turns.read(last, PLACE(1));
-                consider(best, 1, place_1, octets, now, busy, turn - last);
-            }
-            if (meta.schedule.paths > 2) {
-                free.read(busy, PLACE(2));
-                turns.read(last, PLACE(2));
-                consider(best, 2, place_2, octets, now, busy, turn - last);
-            }
-            if (meta.schedule.paths > 3) {
-                free.read(busy, PLACE(3));
-                turns.read(last, PLACE(3));
-                consider(best, 3, place_3, octets, now, busy, turn - last);
-            }
-            if (meta.schedule.paths > 4) {
-                free.read(busy, PLACE(4));
-                turns.read(last, PLACE(4));
-                consider(best, 4, place_4, octets, now, busy, turn - last);
-            }
-            if (meta.schedule.paths > 5) {
-                free.read(busy, PLACE(5));
-                turns.read(last, PLACE(5));
-                consider(best, 5, place_5, octets, now, busy, turn - last);
-            }
-            if (meta.schedule.paths > 6) {
-                free.read(busy, PLACE(6));
-                turns.read(last, PLACE(6));
-                consider(best, 6, place_6, octets, now, busy, turn - last);
-            }
-            if (meta.schedule.paths > 7) {
-                free.read(busy, PLACE(7));
-                turns.read(last, PLACE(7));
-                consider(best, 7, place_7, octets, now, busy, turn - last);
-            }
+            learned_t learned = 0;
+            bit<8> rank;
+            bit<48> due;
+            CONSIDER(0, place_0)
+            CONSIDER(1, place_1)
+            CONSIDER(2, place_2)
+            CONSIDER(3, place_3)
+            CONSIDER(4, place_4)
+            CONSIDER(5, place_5)
+            CONSIDER(6, place_6)
+            CONSIDER(7, place_7)
+
+            bit<32> index = PLACE(best.place);
             meta.session.path = best.path;
-            free.write(PLACE(best.place), best.free);
-            turns.write(PLACE(best.place), turn);
+            states.write(schedule, meta.schedule.generation ++ closed ++ turn);
+            free.write(index, now + best.wait + best.took);
+            turns.write(index, turn);
             if (meta.schedule.policy == POLICY_WEIGHTED_ROUND_ROBIN) {
-                rounds.write(schedule, best.begins);
+                rounds.write(schedule, now + best.wait);
+            } else if (meta.schedule.feedback != 0) {
+                fine_time_t work;
+                works.read(work, index);
+                works.write(index, work + best.took);
+                if (best.rank == RANK_PROBE) {
+                    probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
+                }
+                if (meta.schedule.fresh) {
+                    meta.schedule.place = best.place;
+                    meta.schedule.probe = best.rank == RANK_PROBE;
+                    meta.schedule.busy = best.wait != 0;
+                    meta.schedule.delivery = now + best.delivery;
+                    meta.schedule.work = work;
+                    flights.apply(meta);
+                    marks.apply(meta);
+                }
             }
         }
     }
 }
 
-#undef PLACE
 #endif

@@ -112,6 +112,9 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                     if (meta.session.number < WATCHED_SESSIONS) {
                         session_liveness.apply(hdr, meta);
                     }
+                    if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
+                        schedules.apply(hdr, meta);
+                    }
                 }
                 if (meta.settled) {
                     // It ends here.
@@ -123,9 +126,6 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                     } else if (meta.session.request == PACKET_OUT_CHECK) {
                         drop(meta, DROP_CHECKED);
                     } else {
-                        if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
-                            schedules.apply(hdr, meta);
-                        }
                         session_paths.apply(hdr, meta);
                     }
                 } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {

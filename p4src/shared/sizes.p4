@@ -71,6 +71,9 @@
 // Schedules: one for each far site, whose sessions share it. Eight places for the paths of each.
 #define SCHEDULES           16384
 #define SCHEDULE_PLACES     131072
+// TCP connections that schedules learn from, by hash, and packets on their way.
+#define SCHEDULE_FLOWS      65536
+#define SCHEDULE_FLIGHTS    262144
 // TCP flows on their way to a session, each in one of two slots: what may be half open in a round trip under a flood.
 #define ILNP_FLOWS          131072
 // Pairs of addresses without a session that are looked at, at once.

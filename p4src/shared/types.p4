@@ -17,6 +17,7 @@ typedef bit<16>  trace_id_t;        // a trace that packets get; 0 is none
 typedef bit<16>  source_route_id_t; // a list of RPL hops; 0 is none
 typedef bit<32>  session_id_t;      // also an index of registers; 0 is none
 typedef bit<14>  schedule_id_t;     // also an index of registers
+typedef bit<64>  fine_time_t;       // 2^-16 microseconds, by the clock of the switch
 typedef bit<4>   path_t;            // of a session: a pair of locators and a way out
 typedef bit<47>  context_tag_t;     // names a session to whoever receives it (RFC 5533)
 typedef bit<64>  identifier_t;      // the last half of an address (RFC 6741)
@@ -75,6 +76,12 @@ const bit<8> UNREACHABLE_BEYOND_SCOPE = 2;
 // Codes of "parameter problem": a field is wrong (RFC 4443), and nothing here takes the upper layer (RFC 8754).
 const bit<8> PARAMETER_FIELD       = 0;
 const bit<8> PARAMETER_UPPER_LAYER = 4;
+
+// TCP's flags.
+const bit<8> TCP_FIN = 0x01;
+const bit<8> TCP_SYN = 0x02;
+const bit<8> TCP_RST = 0x04;
+const bit<8> TCP_ACK = 0x10;
 
 // Types of routing headers.
 const bit<8> ROUTING_SOURCE_ROUTE = 3;

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from carriers import ipv6
 from finsy.proto import p4r
-from session_site import LOCAL, REMOTE, REMOTE_1, SESSION, from_host
+from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, SESSION, between, from_host, in_by, with_header
 from session_site import Session as Kept
 from session_switch import SessionSwitch
 
@@ -18,6 +19,19 @@ SCHEDULE = 8
 MOST_PATHS = 8
 FINE = 1 << 24  # of which an octet's time is a whole number
 LARGEST = 9000
+
+
+FOLLOW, CLOSE = 1, 2
+NEWS = {1: "late", 2: "lost", 3: "opened", 4: "estimated"}
+TCP, SYN, RST, ACK = 6, 2, 4, 16
+
+
+class PathNews(NamedTuple):
+    kind: str
+    place: int
+    late: int
+    delay: int
+    octet_time: int
 
 
 @dataclass(frozen=True)
@@ -99,7 +113,12 @@ class Scheduled(Kept):
 class ScheduledSwitch(SessionSwitch):
     def __init__(self, schedule: Schedule, backend: str = "jit") -> None:
         mtu = Entry("port_mtus", {"port": 4}, "set_port_mtu", {"bytes": LARGEST + 8})
+        self._path_news: list[PathNews] = []
         super().__init__(Scheduled(), mtu, schedule.entry(), backend=backend)
+        update = p4r.Update(type=p4r.Update.INSERT)
+        update.entity.digest_entry.digest_id = self.digests["schedule_news"]
+        update.entity.digest_entry.config.max_list_size = 1
+        self.write(update)
 
     def reschedule(self, schedule: Schedule) -> None:
         entry = schedule.entry()
@@ -113,6 +132,32 @@ class ScheduledSwitch(SessionSwitch):
         ((_, frame),) = [output for output in self.at(time, 1, bytes(from_host(packet))) if output[0] != CPU]
         return frame[14 + 8 + 15] - 0x20
 
+    def data(self, time: int, sequence: int, length: int, flags: int = ACK, port: int = 1000) -> int:
+        """The path that a segment of the host goes by."""
+        return self.goes_by(time, ipv6(TCP, segment(sequence, 0, length, flags, (port, 80)), LOCAL, REMOTE))
+
+    def acknowledges(
+        self, time: int, sequence: int, by: int = 0, length: int = 0, port: int = 1000, flags: int = ACK
+    ) -> None:
+        """The peer's acknowledgement comes by a path."""
+        packet = ipv6(TCP, segment(7, sequence, length, flags, (80, port)), REMOTE, LOCAL)
+        frame = bytes(in_by(4, with_header(between(packet, REMOTE_1, locator(by)), OUR_TAG)))
+        assert len(self.at(time, 4, frame)) == 1
+
+    def path_news(self) -> list[PathNews]:
+        """What was told of paths since the last time."""
+        told, self._path_news = self._path_news, []
+        return told
+
+    def _hear_digests(self) -> None:
+        for text in self.switch.digests(self.now):
+            for data in p4r.DigestList.FromString(text).data:
+                kind, _, _, place, _, late, delay, octet_time = (
+                    int.from_bytes(each.bitstring) for each in data.struct.members
+                )
+                late -= (late >> 31) << 32
+                self._path_news.append(PathNews(NEWS[kind], place, late, delay, octet_time))
+
     def sends_octets(self, time: int, octets: int) -> int:
         return self.goes_by(time, datagram(octets))
 
@@ -120,3 +165,10 @@ class ScheduledSwitch(SessionSwitch):
 def datagram(octets: int) -> bytes:
     """A packet of so many octets in all, of no flow that matters."""
     return ipv6(59, bytes(octets - 40), LOCAL, REMOTE)
+
+
+def segment(sequence: int, acknowledged: int, length: int, flags: int, ports: tuple[int, int]) -> bytes:
+    """A TCP segment; nobody looks at its checksum."""
+    numbers = b"".join(number.to_bytes(2) for number in ports)
+    numbers += (sequence % 2**32).to_bytes(4) + (acknowledged % 2**32).to_bytes(4)
+    return numbers + bytes([5 << 4, flags, 0xFF, 0xFF, 0, 0, 0, 0]) + bytes(length)

@@ -85,6 +85,12 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
                 meta.news.kind, meta.session.number, meta.news.path_from, meta.news.path_to, meta.news.age
             });
         }
+        if (meta.path_news.kind != PATH_NEWS_NONE) {
+            digest<schedule_news_t>(1, {
+                meta.path_news.kind, meta.schedule.number, meta.session.number, meta.path_news.place, meta.path_news.path,
+                meta.path_news.late, meta.path_news.delay, meta.path_news.octet_time
+            });
+        }
         if (meta.pair.active) {
             digest<pair_active_t>(1, { meta.pair.source, meta.pair.destination, meta.pair.bytes, meta.pair.age });
         }

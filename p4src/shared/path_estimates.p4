@@ -1,0 +1,108 @@
+// What marks teach of a path beside its entry: microseconds on top of its delay, and a factor for its octets' times. Both are
+// kept as differences, so what the controller changes in the entry counts at once.
+//
+//   late, nothing waited      the delay is longer
+//   late, something waited    the path is busy for longer; and if it is late by an eighth of all that was sent since the
+//                             last mark or more, octets take longer. Halves, quarters, eighths: nothing here divides
+//   early                     the same the other way round, first what the delay had grown by
+//   in time                   octets' times go back to the entry's by an eighth of the difference
+//   ahead of what was sent    both go back by half: how early it really was nobody knows
+//   before it
+
+#ifndef WAYNAME_PATH_ESTIMATES_P4
+#define WAYNAME_PATH_ESTIMATES_P4
+
+typedef bit<48> learned_t;          // microseconds (32 bits), 256ths above or below 1 (16), both in two's complement
+
+const bit<16> FACTOR_ONE  = 256;
+const bit<16> FACTOR_LEAST = 64;
+const bit<16> FACTOR_MOST = 16384;
+
+// Less work between two marks says nothing of octets' times (1 ms).
+const fine_time_t LEAST_SPAN = 64w1000 << 16;
+
+fine_time_t delay_of(in bit<32> delay, in learned_t learned) {
+    bit<32> sum = delay + learned[47:16];
+    if (sum[31:31] == 1) {
+        sum = 0;
+    }
+    return 16w0 ++ sum ++ 16w0;
+}
+
+bit<64> octet_time_of(in bit<32> octet_time, in learned_t learned) {
+    return (bit<64>)octet_time * (bit<64>)(learned[15:0] + FACTOR_ONE) >> 8;
+}
+
+// Of all its octets.
+fine_time_t time_of(in bit<64> octets, in bit<32> octet_time, in learned_t learned) {
+    return (octets * octet_time_of(octet_time, learned) + 128) >> 8;
+}
+
+// By a mark. Span: what the path had been given to do from the mark before up to this one; since: from this one up to now.
+void correct(inout learned_t learned, inout fine_time_t busy_until, in bool busy, in bool ahead, in fine_time_t late,
+             in fine_time_t span, in fine_time_t since) {
+    bit<32> offset = learned[47:16];
+    bit<16> factor = learned[15:0] + FACTOR_ONE;
+    bool early = late[63:63] == 1;
+    fine_time_t size = late;
+    if (early) {
+        size = 0 - late;
+    }
+
+    bit<16> step = 0;
+    fine_time_t more = 0;
+    if (busy && span >= LEAST_SPAN) {
+        if (!early && size >= span) {
+            step = factor;
+            more = since;
+        } else if (size >= span >> 1) {
+            step = factor >> 1;
+            more = since >> 1;
+        } else if (size >= span >> 2) {
+            step = factor >> 2;
+            more = since >> 2;
+        } else if (size >= span >> 3) {
+            step = factor >> 3;
+            more = since >> 3;
+        }
+    }
+    if (step == 0) {
+        if (factor > FACTOR_ONE) {
+            bit<16> above = factor - FACTOR_ONE;
+            if (ahead) {
+                factor = factor - ((above + 1) >> 1);
+            } else {
+                factor = factor - ((above + 7) >> 3);
+            }
+        }
+    } else if (early) {
+        factor = factor - step;
+    } else {
+        factor = factor + step;
+    }
+    if (factor < FACTOR_LEAST) {
+        factor = FACTOR_LEAST;
+    } else if (factor > FACTOR_MOST) {
+        factor = FACTOR_MOST;
+    }
+
+    fine_time_t grown = 16w0 ++ offset ++ 16w0;
+    if (!busy) {
+        offset = offset + late[47:16];
+    } else if (!early) {
+        busy_until = busy_until + late + more;
+    } else if (offset[31:31] == 1) {
+        busy_until = busy_until + late - more;
+    } else if (size <= grown) {
+        offset = offset + late[47:16];
+    } else {
+        offset = 0;
+        busy_until = busy_until + late + grown - more;
+    }
+    if (ahead && offset[31:31] == 0) {
+        offset = offset - (offset >> 1);
+    }
+    learned = offset ++ (factor - FACTOR_ONE);
+}
+
+#endif

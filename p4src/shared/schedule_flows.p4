@@ -1,0 +1,139 @@
+// TCP connections of scheduled sessions, as far as a schedule learns from them: what was sent, what is acknowledged. A
+// connection has its slot by hash, and takes it from another that has it.
+//
+//   sent    new data, which may be marked    again, for the first octet that is not acknowledged: it was lost
+//   heard   regular      one step on, nothing was missing
+//           duplicate    three times or more: what begins there is lost, if it is overdue
+//           filled       one step on, after duplicates: what was missing came late
+//           cumulative   what was sent twice has come: marks that it covers say nothing
+//
+// An acknowledgement counts only if it lies between what was acknowledged and what was sent, a duplicate only while
+// something is outstanding: nobody closes paths who does not see the connection.
+
+#ifndef WAYNAME_SCHEDULE_FLOWS_P4
+#define WAYNAME_SCHEDULE_FLOWS_P4
+
+const bit<8> DUPLICATES_OF_LOSS = 3;
+
+control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
+    // Whose slot it is: session, local port, remote port.
+    @id(FLOW_NAMES_REGISTER_ID)
+    @name("flow_names")
+    REGISTERS(bit<32>, bit<64>, SCHEDULE_FLOWS, names);
+
+    // The next octet to be sent, and the one up to which a loss has been seen: until it is acknowledged there is no other.
+    @id(FLOW_SENT_REGISTER_ID)
+    @name("flow_sent")
+    REGISTERS(bit<32>, bit<64>, SCHEDULE_FLOWS, sent);
+
+    // The octet behind all that was sent again.
+    @id(FLOW_RESENT_REGISTER_ID)
+    @name("flow_resent")
+    REGISTERS(bit<32>, bit<32>, SCHEDULE_FLOWS, resent);
+
+    // The first octet that is not acknowledged, and how often it was said again.
+    @id(FLOW_ANSWERED_REGISTER_ID)
+    @name("flow_answered")
+    REGISTERS(bit<32>, bit<40>, SCHEDULE_FLOWS, answered);
+
+    apply {
+        bit<32> sequence = hdr.tcp.start[95:64];
+        bit<32> acknowledged = hdr.tcp.start[63:32];
+        bit<8> flags = hdr.tcp.start[23:16];
+        bit<32> length = (bit<32>)(meta.chain.left - (10w0 ++ hdr.tcp.start[31:28] ++ 2w0));
+        bit<32> ends = sequence + length;
+        if (flags & (TCP_SYN | TCP_FIN) != 0) {
+            ends = ends + 1;
+        }
+
+        bit<32> ports = meta.flow.source_port ++ meta.flow.destination_port;
+        if (meta.session.direction == SESSION_HEARD) {
+            ports = meta.flow.destination_port ++ meta.flow.source_port;
+        }
+        bit<32> slot;
+        HASH_OF_2(slot, 32w1 << 16, meta.session.number, ports);
+        meta.schedule.flow = slot;
+        bit<64> name;
+        names.read(name, slot);
+        bool known = name == (bit<32>)meta.session.number ++ ports;
+        bit<64> send_state;
+        sent.read(send_state, slot);
+        bit<32> next = send_state[63:32];
+        bit<32> recovered = send_state[31:0];
+        bit<40> answer_state;
+        answered.read(answer_state, slot);
+        bit<32> first = answer_state[39:8];
+        bit<8> duplicates = answer_state[7:0];
+        bit<32> since_loss = first - recovered;
+        bool whole = since_loss[31:31] == 0;        // no loss is being mended
+        bit<32> sent_again;
+        resent.read(sent_again, slot);
+        bit<32> since_again = first - sent_again;
+        bool once = since_again[31:31] == 0;        // what is acknowledged now was sent once
+
+        if (meta.session.direction == SESSION_SENT) {
+            bit<32> ahead = sequence - next;
+            bit<32> grown = ends - next;
+            meta.schedule.sequence = sequence;
+            meta.schedule.ends = ends;
+            if (ends == sequence) {
+                // Only an acknowledgement.
+            } else if (!known || flags & TCP_SYN != 0) {
+                meta.schedule.fresh = length != 0;
+                names.write(slot, (bit<32>)meta.session.number ++ ports);
+                sent.write(slot, ends ++ sequence);
+                answered.write(slot, sequence ++ 8w0);
+                resent.write(slot, sequence);
+            } else if (ahead[31:31] == 0) {
+                meta.schedule.fresh = length != 0;
+                sent.write(slot, ends ++ recovered);
+            } else {
+                if (grown[31:31] == 0) {
+                    next = ends;
+                }
+                if (whole && sequence == first) {
+                    meta.schedule.answer = ANSWER_LOST;
+                }
+                if (whole) {
+                    recovered = next;
+                }
+                sent.write(slot, next ++ recovered);
+                grown = ends - sent_again;
+                if (once || grown[31:31] == 0) {
+                    resent.write(slot, ends);
+                }
+            }
+        } else if (known && flags & (TCP_SYN | TCP_RST | TCP_ACK) == TCP_ACK) {
+            bit<32> advance = acknowledged - first;
+            bit<32> outstanding = next - first;
+            meta.schedule.sequence = acknowledged;
+            if (advance > outstanding || outstanding == 0) {
+                // Outside of what was sent, or late.
+            } else if (advance == 0) {
+                if (ends == sequence) {
+                    duplicates = duplicates |+| 1;
+                    answered.write(slot, first ++ duplicates);
+                    if (duplicates >= DUPLICATES_OF_LOSS) {
+                        meta.schedule.answer = ANSWER_LOST;
+                    }
+                }
+            } else {
+                meta.schedule.advance = advance;
+                meta.schedule.answer = ANSWER_CUMULATIVE;
+                answered.write(slot, acknowledged ++ 8w0);
+                if (once) {
+                    meta.schedule.answer = ANSWER_FILLED;
+                    if (duplicates == 0) {
+                        meta.schedule.answer = ANSWER_REGULAR;
+                    }
+                    resent.write(slot, acknowledged);
+                }
+                if (whole) {
+                    sent.write(slot, next ++ acknowledged);
+                }
+            }
+        }
+    }
+}
+
+#endif

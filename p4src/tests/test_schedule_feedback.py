@@ -1,0 +1,244 @@
+"""What TCP's acknowledgements teach a schedule: marks, closed paths, probes, and what nobody can make it believe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from schedule_links import Link, Transfer
+from schedule_switch import CLOSE, FOLLOW, RST, SYN, PathOf, Schedule, ScheduledSwitch, octet_time
+
+MILLISECOND, SECOND, MBIT = 1_000, 1_000_000, 1_000_000
+OCTET = 1 << 24  # a microsecond an octet
+LENGTH = 1_000
+HEADERS = 60
+# The first path delivers a segment of 1000 octets in 11060 us, and acknowledgements come back by it in 10000.
+DUE = 10 * MILLISECOND + HEADERS + LENGTH + 10 * MILLISECOND
+TOLERANCE = 5 * MILLISECOND
+CLOSING = Schedule(
+    [PathOf(10 * MILLISECOND, OCTET), PathOf(30 * MILLISECOND, OCTET)],
+    feedback=CLOSE,
+    tolerance=TOLERANCE,
+    probe_interval=SECOND,
+)
+Make = Callable[[Schedule], ScheduledSwitch]
+
+
+@pytest.fixture(params=["jit", "interpreter"])
+def make(request: pytest.FixtureRequest) -> Make:
+    return lambda schedule: ScheduledSwitch(schedule, backend=request.param)
+
+
+@pytest.fixture
+def late(make: Make) -> ScheduledSwitch:
+    """Its first path is closed since DUE + TOLERANCE + 1, all 1000 octets of it acknowledged."""
+    switch = make(CLOSING)
+    assert switch.data(0, 0, LENGTH) == 0
+    switch.acknowledges(DUE + TOLERANCE + 1, LENGTH)
+    return switch
+
+
+def kinds(switch: ScheduledSwitch) -> list[tuple[str, int]]:
+    return [(each.kind, each.place) for each in switch.path_news()]
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_mark_that_is_late_by_more_than_the_tolerance_closes_its_path(make: Make, over: int) -> None:
+    switch = make(CLOSING)
+    assert switch.data(0, 0, LENGTH) == 0
+    switch.acknowledges(DUE + TOLERANCE + over, LENGTH)
+    told = [(each.kind, each.place, each.late) for each in switch.path_news()]
+    assert told == ([("late", 0, TOLERANCE + 1)] if over else [])
+    assert switch.data(SECOND // 2, LENGTH, LENGTH) == over
+
+
+def test_an_acknowledgement_by_another_path_is_expected_later(make: Make) -> None:
+    switch = make(CLOSING)
+    switch.data(0, 0, LENGTH)
+    switch.acknowledges(DUE + TOLERANCE + 20 * MILLISECOND, LENGTH, by=1)
+    assert kinds(switch) == []
+
+
+def test_closing_is_a_choice(make: Make) -> None:
+    switch = make(replace(CLOSING, feedback=FOLLOW))
+    switch.data(0, 0, LENGTH)
+    switch.acknowledges(DUE + SECOND, LENGTH)
+    assert ("late", 0) not in kinds(switch)
+
+
+def test_a_closed_path_gets_one_new_packet_an_interval_and_opens_when_it_is_in_time(late: ScheduledSwitch) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert late.data(closed + SECOND - 1, LENGTH, LENGTH) == 1
+    assert late.data(closed + SECOND, LENGTH, LENGTH) == 1, "sent again: no probe"
+    assert late.sends_octets(closed + SECOND, 500) == 1, "no answer to be expected: no probe"
+    assert late.data(closed + SECOND, 2 * LENGTH, LENGTH) == 0
+    assert late.data(closed + SECOND + 1, 3 * LENGTH, LENGTH) == 1
+    late.path_news()
+    late.acknowledges(closed + SECOND + 2, 2 * LENGTH)
+    assert late.path_news() == []
+    late.acknowledges(closed + SECOND + DUE + TOLERANCE, 3 * LENGTH)
+    assert kinds(late) == [("opened", 0)]
+    assert late.data(closed + 2 * SECOND, 4 * LENGTH, LENGTH) == 0
+
+
+def test_a_late_probe_opens_nothing(late: ScheduledSwitch) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert late.data(closed + SECOND, LENGTH, LENGTH) == 0
+    late.acknowledges(closed + SECOND + DUE + TOLERANCE + 1, 2 * LENGTH)
+    assert late.data(closed + 2 * SECOND - 1, 2 * LENGTH, LENGTH) == 1
+    assert late.data(closed + 2 * SECOND, 3 * LENGTH, LENGTH) == 0, "the next probe"
+
+
+def test_what_is_not_tcp_goes_by_open_paths_until_nothing_has_been_there_to_probe_with(late: ScheduledSwitch) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert late.sends_octets(closed + 9 * SECOND - 1, 500) == 1
+    assert late.sends_octets(closed + 9 * SECOND, 500) == 0
+
+
+def test_three_duplicates_close_the_path_of_what_is_missing(make: Make) -> None:
+    switch = make(CLOSING)
+    assert switch.data(0, 0, LENGTH) == 0
+    switch.acknowledges(DUE, LENGTH)
+    sent = [switch.data(DUE + 1, number * LENGTH, LENGTH) for number in range(1, 6)]
+    assert sent == [0] * 5
+    for number in range(3):
+        assert kinds(switch) == []
+        switch.acknowledges(3 * DUE + number, LENGTH)
+    assert kinds(switch) == [("lost", 0)]
+    assert switch.data(3 * DUE + 3, LENGTH, LENGTH) == 1, "and it is sent again by another"
+
+
+def test_duplicates_before_the_missing_packet_is_due_close_nothing(make: Make) -> None:
+    switch = make(CLOSING)
+    switch.data(0, 0, LENGTH)
+    switch.data(0, LENGTH, LENGTH)
+    for number in range(4):
+        switch.acknowledges(DUE - 5 + number, 0)
+    assert kinds(switch) == []
+    switch.acknowledges(DUE, 0)
+    assert kinds(switch) == [("lost", 0)]
+
+
+def test_what_is_sent_again_without_duplicates_was_lost_too(make: Make) -> None:
+    switch = make(CLOSING)
+    assert switch.data(0, 0, LENGTH) == 0
+    assert switch.data(SECOND // 2, 0, LENGTH) == 1
+    assert kinds(switch) == [("lost", 0)]
+
+
+def test_the_answer_to_what_was_sent_twice_says_nothing(make: Make) -> None:
+    switch = make(CLOSING)
+    switch.data(0, 0, LENGTH)
+    switch.data(1, 0, LENGTH)
+    switch.acknowledges(SECOND, LENGTH)
+    assert kinds(switch) == []
+
+
+def test_a_mark_that_is_only_covered_is_forgotten(make: Make) -> None:
+    switch = make(CLOSING)
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 0]
+    switch.acknowledges(SECOND, 2 * LENGTH)
+    assert kinds(switch) == [], "the first was the mark"
+    assert switch.data(2 * SECOND, 2 * LENGTH, LENGTH) == 0
+    switch.acknowledges(3 * SECOND, 3 * LENGTH)
+    assert kinds(switch) == [("late", 0)], "and the next packet is one"
+
+
+def test_a_missing_packet_that_comes_late_is_measured(make: Make) -> None:
+    switch = make(CLOSING)
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 0]
+    switch.acknowledges(DUE - 1, 0)
+    switch.acknowledges(DUE + TOLERANCE + 7, 2 * LENGTH)
+    assert [(each.kind, each.late) for each in switch.path_news()] == [("late", TOLERANCE + 7)]
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        pytest.param(lambda switch, time: switch.acknowledges(time, 3 * LENGTH + 1), id="beyond what was sent"),
+        pytest.param(lambda switch, time: switch.acknowledges(time, -1), id="before what was acknowledged"),
+        pytest.param(lambda switch, time: switch.acknowledges(time, LENGTH, port=1001), id="of another connection"),
+        pytest.param(lambda switch, time: switch.acknowledges(time, LENGTH, length=1), id="with data of its own"),
+        pytest.param(lambda switch, time: switch.acknowledges(time, LENGTH, flags=RST), id="without its flag"),
+        pytest.param(lambda switch, time: switch.acknowledges(time, LENGTH, flags=SYN | 16), id="of a new connection"),
+    ],
+)
+def test_forged_acknowledgements_close_nothing(make: Make, forge: Callable[[ScheduledSwitch, int], None]) -> None:
+    switch = make(CLOSING)
+    switch.data(0, 0, LENGTH)
+    switch.acknowledges(DUE, LENGTH)
+    for number in (1, 2):
+        switch.data(DUE, number * LENGTH, LENGTH)
+    for number in range(6):
+        forge(switch, 2 * SECOND + number)
+    assert kinds(switch) == []
+    assert switch.data(2 * SECOND + 10, 3 * LENGTH, LENGTH) == 0
+
+
+def test_duplicates_of_what_is_not_outstanding_close_nothing(make: Make) -> None:
+    switch = make(CLOSING)
+    switch.data(0, 0, LENGTH)
+    for number in range(6):
+        switch.acknowledges(DUE + number, LENGTH)
+    assert switch.data(SECOND, LENGTH, LENGTH) == 0
+    assert kinds(switch) == []
+
+
+def test_when_all_are_closed_the_least_bad_is_used(late: ScheduledSwitch) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert late.data(closed, LENGTH, LENGTH) == 1
+    late.acknowledges(closed + SECOND // 2, 2 * LENGTH, by=1)
+    assert kinds(late) == [("late", 0), ("late", 1)]
+    assert late.data(closed + SECOND // 2 + 1, 2 * LENGTH, LENGTH) == 0
+
+
+def test_numbers_of_a_connection_go_round(make: Make) -> None:
+    switch = make(CLOSING)
+    first = 2**32 - LENGTH
+    assert switch.data(0, first, LENGTH) == 0
+    assert switch.data(0, 0, LENGTH) == 0
+    switch.acknowledges(DUE, 0)
+    switch.acknowledges(DUE + 1060, LENGTH)
+    assert switch.data(SECOND, LENGTH, LENGTH) == 0
+    switch.acknowledges(2 * SECOND, 2 * LENGTH)
+    assert kinds(switch) == [("late", 0)]
+
+
+def followed(switch: ScheduledSwitch, rates: tuple[float, float], delays: tuple[int, int], until: int) -> Transfer:
+    links = [Link(delay, rate) for rate, delay in zip(rates, delays, strict=True)]
+    transfer = Transfer(switch, links, window=24)
+    transfer.run(until)
+    return transfer
+
+
+FOLLOWING = Schedule(
+    [PathOf(10 * MILLISECOND, octet_time(2 * MBIT)), PathOf(10 * MILLISECOND, octet_time(4 * MBIT))],
+    feedback=FOLLOW,
+    probe_interval=SECOND // 5,
+)
+
+
+def test_a_path_that_is_as_the_entry_says_stays_so(make: Make) -> None:
+    switch = make(FOLLOWING)
+    transfer = followed(switch, (2, 4), (10_000, 10_000), SECOND)
+    assert transfer.reordered == 0
+    told = switch.path_news()
+    assert told and {each.kind for each in told} == {"estimated"}
+    assert all(abs(each.late) <= 1 for each in told)
+
+
+def test_a_longer_delay_is_learned(make: Make) -> None:
+    reordered = [
+        followed(make(replace(FOLLOWING, feedback=feedback)), (2, 4), (10_000, 16_000), SECOND).reordered
+        for feedback in (0, FOLLOW)
+    ]
+    assert reordered[1] < reordered[0] / 10
+
+
+def test_a_path_that_does_less_gets_less(make: Make) -> None:
+    share = [0.0, 0.0]
+    for place, feedback in enumerate((0, FOLLOW)):
+        transfer = followed(make(replace(FOLLOWING, feedback=feedback)), (2, 1), (10_000, 10_000), 2 * SECOND)
+        share[place] = transfer.by_path[1] / sum(transfer.by_path)
+    assert share[0] > 0.6 > 0.5 > share[1]
