@@ -66,22 +66,22 @@ class Schedule:
     session: int = SESSION
 
     def entry(self) -> Entry:
-        parameters: dict[str, int | str] = {
-            "schedule": self.number,
-            "generation": self.generation,
-            "paths": len(self.paths),
-            "framing": self.framing,
-            "feedback": self.feedback,
-            "tolerance": self.tolerance,
-            "probe_interval": self.probe_interval,
-        }
+        parameters: dict[str, int | str] = {"paths": len(self.paths)}
+        if self.policy != "per_flow":
+            parameters |= {"schedule": self.number, "generation": self.generation, "framing": self.framing}
+        if self.policy == "fastest_first":
+            parameters |= {
+                "feedback": self.feedback,
+                "tolerance": self.tolerance,
+                "probe_interval": self.probe_interval,
+            }
         rest = [PathOf(0, 0)] * (MOST_PATHS - len(self.paths))
         for place, path in enumerate([*self.paths, *rest]):
-            parameters |= {
-                f"path_{place}": place,
-                f"delay_{place}": path.delay,
-                f"octet_time_{place}": path.octet_time,
-            }
+            parameters[f"path_{place}"] = place
+            if self.policy != "per_flow":
+                parameters[f"octet_time_{place}"] = path.octet_time
+            if self.policy == "fastest_first":
+                parameters[f"delay_{place}"] = path.delay
         return Entry("schedules", {"session": self.session}, self.policy, parameters)
 
 

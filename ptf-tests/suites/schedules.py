@@ -1,0 +1,136 @@
+"""Each packet by a path of its own. Delays are half an hour or nothing, and weights need no clock."""
+
+from dataclasses import replace
+
+import finsy as fy
+from carriers import hop_less, ipv6
+from schedule_switch import CLOSE, SCHEDULE, TCP, PathOf, Schedule, segment
+from session_cases import DATAGRAM, OUTWARD
+from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
+from suites.sessions import SessionTest
+
+HALF_AN_HOUR = 1_800_000_000
+LONG = 2**32 - 1
+LOST = 2
+# Registers remember what earlier tests did: each has a session and a schedule of its own.
+FIRST = Session(number=140, send_timeout=0, keepalive=0, mode=SCHEDULE)
+
+
+class ScheduleTest(SessionTest):
+    """A test with a session that has a schedule."""
+
+    session = FIRST
+
+    def schedule(self, schedule: Schedule) -> None:
+        """Give the session this schedule, under its own number."""
+        own = replace(schedule, session=self.session.number, number=self.session.number)
+        self.hold([own.entry()])
+
+    def goes(self, path: int, packet: bytes = OUTWARD) -> None:
+        """A packet of the host goes by this path."""
+        port = 5 if path == 2 else 4
+        self.passes(1, from_host(packet), port, out_by(port, hop_less(sent_by(path, packet))))
+
+    def acknowledged(self, sequence: int) -> None:
+        """The peer says up to where it has everything."""
+        packet = ipv6(TCP, segment(7, sequence, 0, 16, (80, 1000)), REMOTE, LOCAL)
+        self.passes(4, in_by(4, came_by(0, packet)), 1, to_host(hop_less(packet)))
+
+
+def data(sequence: int) -> bytes:
+    return ipv6(TCP, segment(sequence, 0, 100, 16, (1000, 80)), LOCAL, REMOTE)
+
+
+class FastestFirst(ScheduleTest):
+    """The path with the least delay has them all, while nothing waits."""
+
+    session = replace(FIRST, number=141)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(HALF_AN_HOUR, 0), PathOf(HALF_AN_HOUR // 2, 0), PathOf(0, 0)]))
+        for _ in range(3):
+            self.goes(2)
+
+
+class Ties(ScheduleTest):
+    """Paths that deliver at once take turns."""
+
+    session = replace(FIRST, number=142)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(0, 0), PathOf(0, 0), PathOf(0, 0)]))
+        for path in (0, 1, 2, 0, 1):
+            self.goes(path)
+
+
+class RoundRobin(ScheduleTest):
+    """Paths get octets by their capacity."""
+
+    session = replace(FIRST, number=143)
+
+    def runTest(self) -> None:
+        paths = [PathOf(0, 2000), PathOf(0, 1000), PathOf(0, 1000)]
+        self.schedule(Schedule(paths, policy="weighted_round_robin"))
+        for path in (1, 2, 0, 1, 2, 1, 2, 0):
+            self.goes(path)
+
+
+class BestPath(ScheduleTest):
+    """One path has them all, whatever the session's entry says."""
+
+    session = replace(FIRST, number=144, path=1)
+
+    def runTest(self) -> None:
+        self.entries.add(
+            fy.P4TableEntry(
+                "schedules",
+                match=fy.P4TableMatch(session=self.session.number),
+                action=fy.P4TableAction("best_path", path=2),
+            )
+        )
+        for port in range(3):
+            self.goes(2, ipv6(17, port.to_bytes(2) + DATAGRAM[2:], LOCAL, REMOTE))
+
+
+class NoSchedule(ScheduleTest):
+    """Without an entry the session's own path is taken."""
+
+    session = replace(FIRST, number=145, path=1)
+
+    def runTest(self) -> None:
+        self.goes(1)
+
+
+class Loses(ScheduleTest):
+    """Three duplicates of what is overdue close its path; the controller is told."""
+
+    session = replace(FIRST, number=146)
+
+    def runTest(self) -> None:
+        paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
+        self.schedule(Schedule(paths, feedback=CLOSE, tolerance=LONG >> 1, probe_interval=LONG))
+        self.entries.add(fy.P4DigestEntry("schedule_news", max_list_size=1, ack_timeout_ns=0))
+        for number in range(3):
+            self.goes(0, data(100 * number))
+        for _ in range(3):
+            self.acknowledged(0)
+        told = [int.from_bytes(member) for member in self.told("schedule_news")[:5]]
+        self.assertEqual(told, [LOST, 146, 146, 0, 0])
+        self.goes(1, data(0))
+        self.goes(1)
+
+
+class IsForged(ScheduleTest):
+    """Acknowledgements of what was never sent close nothing."""
+
+    session = replace(FIRST, number=147)
+
+    def runTest(self) -> None:
+        paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
+        self.schedule(Schedule(paths, feedback=CLOSE, tolerance=LONG >> 1, probe_interval=LONG))
+        for number in range(3):
+            self.goes(0, data(100 * number))
+        for _ in range(4):
+            self.acknowledged(301)
+            self.acknowledged(2**32 - 1)
+        self.goes(0, data(300))
