@@ -23,7 +23,7 @@ from wayname_lab.plan import plan_lab
 from wayname_lab.programs import program
 from wayname_lab.running import LabFolder, RunningLab
 from wayname_lab.show import MEDIA
-from wayname_lab.traffic import Traffic
+from wayname_lab.traffic import FlowState, Traffic
 
 PATIENCE = 20.0
 
@@ -64,6 +64,10 @@ class Watched:
         await self.until(
             lambda: all(flow.last_progress != then for flow, then in zip(self.traffic.flows, before, strict=True))
         )
+
+    def connections(self, flow: FlowState) -> list[tuple[str, int]]:
+        """Return by which host and number a flow is known where it arrives."""
+        return [key for key, known in self.traffic._by_number.items() if known is flow]
 
     def told(self, who: str, word: str, since: float) -> bool:
         """Whether somebody told something since a moment."""
@@ -114,6 +118,20 @@ async def test_a_cut_link_is_seen_at_both_ends_and_all_flows_go_on(medium: str) 
             await lab.running.set_cut(link, False)
             await lab.until(lambda: all(lab.told(who, " answers", since) for who in ("a", "p")))
             await lab.until_all_flow()
+
+
+async def test_a_site_alone_makes_new_connections_by_the_provider_that_is_left(medium: str) -> None:
+    with LabFolder() as folder:
+        async with watched("one-site", medium, folder) as lab:
+            link = next(link for link in lab.running.plan.lab.links if link.name == "s-p")
+            since = lab.running.elapsed()
+            await lab.running.set_cut(link, True)
+            await lab.until(lambda: lab.told("s", "new flows go by q", since))
+            part = next(part for part in lab.traffic.parts if part.command["command"] == "tcp_send")
+            before = lab.connections(part.flow)
+            lab.traffic.started(part, await lab.running.stations[part.host].start(part.command))
+            await lab.until(lambda: lab.connections(part.flow) not in ([], before))
+            await lab.until(lambda: part.flow.state(part.flow.last_progress or 0) == "flows")
 
 
 async def test_killed_controllers_and_switches_come_back_under_traffic(medium: str) -> None:
