@@ -1,0 +1,1 @@
+"""The experiments of the paper on ILNP's session cache."""

@@ -1,0 +1,32 @@
+"""Experiments of the paper on ILNP's session cache: `python -m bench.ilcc`, or with `--quick` in short."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from bench.figures import FIGURES, keep
+from bench.ilcc import capacity, flooding
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Short floods and few sessions: whether it works, not what it costs.")
+@click.option("--seed", type=int, default=1, show_default=True, help="What is by lot is the same for the same seed.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
+def main(quick: bool, seed: int, out: Path) -> None:
+    """Measure, print, and draw into docs/figures; status 1 if a goal is missed."""
+    missed: list[str] = []
+    for measure in (flooding.run, capacity.run):
+        for result in measure(seed, quick):
+            click.echo("\n".join([f"== {result.name}", *result.text]))
+            click.echo(f"drawn: {keep(result.name, result.data, result.panels, out)}\n")
+            missed += result.missed
+    click.echo("\n".join(["== admissions", *capacity.admissions(seed, quick), ""]))
+    goals = "zero sessions by the flood, its packets flat within 5 %, sessions admitted at their speed, none lost"
+    click.echo("\n".join(f"MISSED: {goal}" for goal in missed) if missed else f"met: {goals}")
+    sys.exit(1 if missed else 0)
+
+
+main()
