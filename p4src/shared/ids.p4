@@ -309,7 +309,7 @@
 
 #define SPIS_COUNTER_ID                 0x13001110
 
-// Scheduling: next free table 0x02001202, action 0x01001206, direct counter 0x13001202, register 0x16001212.
+// Scheduling: next free table 0x02001202, action 0x01001206, direct counter 0x13001202, register 0x16001213.
 #define SCHEDULES_TABLE_ID              0x02001201
 
 #define FASTEST_FIRST_ACTION_ID         0x01001201
@@ -337,6 +337,7 @@
 #define MARK_WORK_REGISTER_ID           0x1600120F
 #define MEASURED_WORK_REGISTER_ID       0x16001210
 #define FLOW_RESENT_REGISTER_ID         0x16001211
+#define FLOW_LATEST_REGISTER_ID         0x16001212
 
 // Site borders: next free table 0x02001007, action 0x01001011, direct counter 0x13001007, meter 0x14001002, register 0x16001004.
 #define SITE_SOURCES_TABLE_ID           0x02001001

@@ -251,6 +251,7 @@ struct schedule_t {
     bit<32> sequence;               // the first octet that is sent, or the one that is wanted
     bit<32> ends;                   // the one behind what is sent
     bit<32> advance;                // octets that were not acknowledged before
+    bool holes;                     // the receiver may have held what is acknowledged
     bool fresh;                     // data that was not sent before
     bit<8> answer;                  // ANSWER_*
     bit<8> verdict;                 // VERDICT_*

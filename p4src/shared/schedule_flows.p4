@@ -31,10 +31,10 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
     @name("flow_resent")
     REGISTERS(bit<32>, bit<32>, SCHEDULE_FLOWS, resent);
 
-    // The first octet that is not acknowledged, and how often it was said again.
+    // The first octet that is not acknowledged; how far the receiver may hold data behind a hole; how often it was said again.
     @id(FLOW_ANSWERED_REGISTER_ID)
     @name("flow_answered")
-    REGISTERS(bit<32>, bit<40>, SCHEDULE_FLOWS, answered);
+    REGISTERS(bit<32>, bit<72>, SCHEDULE_FLOWS, answered);
 
     apply {
         bit<32> sequence = hdr.tcp.start[95:64];
@@ -60,9 +60,10 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
         sent.read(send_state, slot);
         bit<32> next = send_state[63:32];
         bit<32> recovered = send_state[31:0];
-        bit<40> answer_state;
+        bit<72> answer_state;
         answered.read(answer_state, slot);
-        bit<32> first = answer_state[39:8];
+        bit<32> first = answer_state[71:40];
+        bit<32> held = answer_state[39:8];
         bit<8> duplicates = answer_state[7:0];
         bit<32> since_loss = first - recovered;
         bool whole = since_loss[31:31] == 0;        // no loss is being mended
@@ -82,7 +83,7 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
                 meta.schedule.fresh = length != 0;
                 names.write(slot, (bit<32>)meta.session.number ++ ports);
                 sent.write(slot, ends ++ sequence);
-                answered.write(slot, sequence ++ 8w0);
+                answered.write(slot, sequence ++ sequence ++ 8w0);
                 resent.write(slot, sequence);
             } else if (ahead[31:31] == 0) {
                 meta.schedule.fresh = length != 0;
@@ -112,7 +113,7 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
             } else if (advance == 0) {
                 if (ends == sequence) {
                     duplicates = duplicates |+| 1;
-                    answered.write(slot, first ++ duplicates);
+                    answered.write(slot, first ++ next ++ duplicates);
                     if (duplicates >= DUPLICATES_OF_LOSS) {
                         meta.schedule.answer = ANSWER_LOST;
                     }
@@ -120,7 +121,12 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
             } else {
                 meta.schedule.advance = advance;
                 meta.schedule.answer = ANSWER_CUMULATIVE;
-                answered.write(slot, acknowledged ++ 8w0);
+                bit<32> since_hole = first - held;
+                meta.schedule.holes = since_hole[31:31] == 1;
+                if (!meta.schedule.holes) {
+                    held = acknowledged;
+                }
+                answered.write(slot, acknowledged ++ held ++ 8w0);
                 if (once) {
                     meta.schedule.answer = ANSWER_FILLED;
                     if (duplicates == 0) {

@@ -17,6 +17,7 @@ const fine_time_t LONGEST_PROBE = 64w1 << 35;
         past = meta.schedule.sequence - name[31:0];                                                                 \
         if (name != 0 && name[47:32] == meta.schedule.flow[15:0] && past[31:31] == 0) {                             \
             bool its = meta.schedule.answer == ANSWER_REGULAR && past == 0                                          \
+                && (!meta.schedule.holes || meta.schedule.advance == 18w0 ++ name[61:48])                           \
                 || meta.schedule.answer == ANSWER_FILLED && past + (18w0 ++ name[61:48]) == meta.schedule.advance;  \
             if (mark == 0 || its) {                                                                                 \
                 answered = its;                                                                                     \

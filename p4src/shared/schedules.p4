@@ -73,6 +73,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("schedule_rounds")
     REGISTERS(bit<32>, fine_time_t, SCHEDULES, rounds);         // the clock of weighted round robin
 
+    @id(FLOW_LATEST_REGISTER_ID)
+    @name("flow_latest")
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_FLOWS, latest_of); // by connection: when all that it sent should be delivered
+
     // The others are by schedule and place.
     @id(SCHEDULE_FREE_REGISTER_ID)
     @name("schedule_free")
@@ -394,6 +398,15 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     meta.schedule.delivery = now + best.delivery;
                     meta.schedule.work = work;
                     flights.apply(meta);
+                    // It is not acknowledged before all that was sent before it.
+                    fine_time_t latest;
+                    latest_of.read(latest, meta.schedule.flow);
+                    fine_time_t before = meta.schedule.delivery - latest;
+                    if (before[63:63] == 1 && 0 - before < LONGEST_WAIT) {
+                        meta.schedule.delivery = latest;
+                    } else {
+                        latest_of.write(meta.schedule.flow, meta.schedule.delivery);
+                    }
                     marks.apply(meta);
                 }
             }
