@@ -8,7 +8,6 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 import wayname_switch
-from edge_key import load_key
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 
@@ -39,6 +38,7 @@ from wayname.wire import discovery, icmpv6, ipv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame, Tag
 from wayname.wire.mac import Mac, group_mac
+from wayname_lab.virtual.edge_key import load_key
 
 TYPES = {
     UpdateKind.INSERT: p4r.Update.INSERT,

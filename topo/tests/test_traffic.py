@@ -70,3 +70,18 @@ def test_the_summary_says_whether_everything_flowed() -> None:
     for flow in traffic.flows:
         flow.received = 1
     assert summary(traffic.flows)[1]
+
+
+def test_a_connection_of_a_host_without_a_known_address_is_known_by_its_port() -> None:
+    traffic = Traffic(plan_lab(find_lab("identities")))
+    first, second, _ = traffic.flows
+    remote = "[2001:db8:101:10::77]:50000"
+    there = {"at_ns": SECOND, "flow": 7, "event": "tcp_connected", "remote": remote}
+    rate = {"at_ns": 2 * SECOND, "flow": 7, "event": "rate", "bytes": 10, "total_bytes": 10, "bits_per_second": 80}
+    for flow, host in ((first, "b1"), (second, "b2")):
+        traffic.take(host, there | {"local": f"[::]:{flow.port + 10}"})
+        traffic.take(host, rate)
+        assert not flow.flowed
+        traffic.take(host, there | {"local": f"[::]:{flow.port}"})
+        traffic.take(host, rate)
+        assert flow.flowed

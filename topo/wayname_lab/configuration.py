@@ -71,6 +71,12 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         if router.hold is not None:
             lines.append(f"hold = {router.hold / 1e9}")
     lines += _ilnp(router, where)
+    if router.identities:
+        # Identities of Sec 0 need no search, and a key that lives as long as a lab may be short.
+        lines += ["", "[identities]", f'key = "{router.name}.pem"', "bits = 1024", "sec = 0"]
+    for link in router.identities:
+        lines += ["", "[[identities.link]]", f'interface = "{link.interface}"', f"prefixes = {_texts(link.prefixes)}"]
+        lines.append(f"mapped = {_texts(link.mapped)}")
     return "\n".join([*lines, "", router.configuration])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from wayname.hip.esp.suites import SuiteId
-from wayname_lab.model import Flow, FlowKind, Hip, Host, Ilnp, Lab, Link, Quality, Router, Shim6
+from wayname_lab.model import Flow, FlowKind, Hip, Host, Identity, Ilnp, Lab, Link, Quality, Router, Shim6
 
 LABS = Path(__file__).resolve().parent.parent / "labs"
 DEFAULT_VLAN = 10
@@ -152,6 +152,15 @@ def _lab(root: _Section, name: str) -> Lab:
     flows = [_flow(section, hosts, routers, links) for section in root.list("flow")]
     shim6 = _shim6(root, hosts) if "shim6" in root.values else None
     hip = _hip(root, hosts) if "hip" in root.values else None
+    for host in hosts:
+        if host.identity == "configured":
+            continue
+        if shim6 is None:
+            raise _Wrong(f"[host.{host.name}] identity: edges give identities where they speak Shim6; add [shim6]")
+        if any(flow.destination == host.name for flow in flows):
+            raise _Wrong(
+                f"[host.{host.name}] identity: nobody knows it before the lab runs; let flows begin at this host"
+            )
     ilnp = _ilnp(root, hosts) if "ilnp" in root.values else None
     if [shim6, hip, ilnp].count(None) < 2:
         raise _Wrong("[shim6], [hip], [ilnp]: a lab has one of them; leave out the others")
@@ -179,14 +188,18 @@ def _inside(section: _Section) -> IPv6Network | None:
 
 
 def _host(section: _Section, name: str, edges: set[str]) -> Host:
-    section.allow("edge", "vlan", "autoconfigure", "ilnp")
+    section.allow("edge", "vlan", "autoconfigure", "ilnp", "identity")
     edge = section.get("edge", str)
     if edge not in edges:
         raise section.wrong("edge", f"there is no such edge; known are {', '.join(sorted(edges))}")
     vlan = section.get("vlan", int, DEFAULT_VLAN)
     if not 1 <= vlan <= HIGHEST_HOST_VLAN:
         raise section.wrong("vlan", f"give a number from 1 to {HIGHEST_HOST_VLAN}")
-    return Host(name, edge, vlan, section.get("autoconfigure", bool, False), section.get("ilnp", bool, False))
+    identity = section.get("identity", str, "configured")
+    if identity not in get_args(Identity):
+        raise section.wrong("identity", f"give one of {', '.join(get_args(Identity))}")
+    autoconfigure, ilnp = section.get("autoconfigure", bool, False), section.get("ilnp", bool, False)
+    return Host(name, edge, vlan, autoconfigure, ilnp, identity)
 
 
 def _link(section: _Section, routers: list[str]) -> Link:

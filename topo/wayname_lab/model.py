@@ -7,6 +7,9 @@ from typing import Literal
 from wayname.hip.esp.suites import SuiteId
 
 FlowKind = Literal["tcp", "udp", "ping"]
+# Where a host of a lab with Shim6 has its identity from: the edge's configuration; the edge, by DHCPv6; or it has an
+# address of its own, and its edge maps it to one.
+Identity = Literal["configured", "leased", "mapped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Host:
     vlan: int
     autoconfigure: bool
     ilnp: bool = False  # it speaks ILNP itself
+    identity: Identity = "configured"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ MTU = 1500
 LONG_NONCE_OCTETS = 16
 # Of the names that the lab's DNS server tells.
 ZONE = "lab.test"
+# Addresses that hosts keep while they are known by others: fd00:0:SITE:VLAN::/64.
+OWN = IPv6Address("fd00::")
 DEFAULT_ROUTE = IPv6Network("::/0")
 
 
@@ -100,6 +102,15 @@ class PlannedNames:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedIdentities:
+    """A link whose hosts get identities from their edge, and the prefix of those with addresses of their own."""
+
+    interface: str
+    prefixes: tuple[IPv6Network, ...]
+    mapped: tuple[IPv6Network, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RouterPlan:
     """Everything that a router is configured with."""
 
@@ -111,6 +122,7 @@ class RouterPlan:
     routes: tuple[PlannedRoute, ...]
     providers: tuple[PlannedProvider, ...] = ()
     shim6: tuple[PlannedShim6, ...] = ()
+    identities: tuple[PlannedIdentities, ...] = ()
     configuration: str = ""
     inside: IPv6Network | None = None
     hold: int | None = None
@@ -191,9 +203,13 @@ def plan_lab(lab: Lab) -> Plan:
         attached += [(FIRST_LINK_VLAN + number, _other_end(link, router.name), link.quality) for number, link in ends]
         ports = tuple(PlannedPort(number, *what) for number, what in enumerate(attached, 1))
         vlans = sorted({host.vlan for host in hosts})
-        advertise = not lab.is_multihomed
         interfaces = [
-            PlannedInterface(vlan, f"site{vlan}", _routers_on(numbering.subnets(router.name, vlan)), advertise)
+            PlannedInterface(
+                vlan,
+                f"site{vlan}",
+                _routers_on([*numbering.subnets(router.name, vlan), *_own_subnet(lab, router.name, vlan, numbering)]),
+                not lab.is_multihomed or any(host.identity == "leased" for host in hosts if host.vlan == vlan),
+            )
             for vlan in vlans
         ]
         for number, link in ends:
@@ -209,6 +225,7 @@ def plan_lab(lab: Lab) -> Plan:
             _routes(lab, router.name, router.is_edge, numbering),
             _providers(lab, router.name, numbering) if router.is_edge else (),
             tuple(_shim6(lab, router.name, vlan, numbering) for vlan in vlans if lab.shim6 is not None),
+            tuple(each for vlan in vlans if (each := _identities(lab, router.name, vlan, numbering)) is not None),
             router.configuration,
             router.inside,
             router.hold,
@@ -222,6 +239,8 @@ def plan_lab(lab: Lab) -> Plan:
 
 def check_for_linux(plan: Plan) -> None:
     """Refuse a lab whose hosts Linux cannot be."""
+    if any(host.identity == "leased" for host in plan.lab.hosts):
+        raise LabError(f"lab {plan.lab.name}: Linux hosts get no addresses by DHCPv6 here; run it on wires")
     if plan.lab.hip is not None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts speak no HIP; run it on wires (`--in wires`)")
     if plan.lab.ilnp is not None:
@@ -247,9 +266,24 @@ def _providers(lab: Lab, edge: str, numbering: Numbering) -> tuple[PlannedProvid
     )
 
 
+def _own_subnet(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> tuple[IPv6Network, ...]:
+    """Return where hosts of a VLAN have addresses of their own, if any do."""
+    if not any(host.identity == "mapped" for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan)):
+        return ()
+    return (IPv6Network((int(OWN) | numbering.site(edge) << 80 | vlan << 64, 64)),)
+
+
+def _identities(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedIdentities | None:
+    if all(host.identity == "configured" for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan)):
+        return None
+    subnets = tuple(numbering.subnets(edge, vlan))
+    return PlannedIdentities(f"site{vlan}", subnets, _own_subnet(lab, edge, vlan, numbering))
+
+
 def _shim6(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedShim6:
     subnets = numbering.subnets(edge, vlan)
-    hosts = [host.name for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan)]
+    here = [host for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan)]
+    hosts = [host.name for host in here if host.identity == "configured"]
     provable = (provable_address(host, subnets) for host in hosts)
     proofs = tuple((address, parameters.encode()) for address, parameters in provable)
     return PlannedShim6(tuple(subnets), lab.shim6 or Shim6(), proofs)
@@ -278,23 +312,25 @@ def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterP
     if host.autoconfigure:
         # What stateless autoconfiguration makes of this MAC (RFC 4291, appendix A).
         address = subnets[0][int(IPv6Address(f"::ff:fe00:{site:02x}{number:02x}"))]
-    if lab.shim6 is not None:
-        address, _ = provable_address(host.name, subnets)
     gateway = subnets[0][1]
+    if host.identity == "mapped":
+        [own] = _own_subnet(lab, host.edge, host.vlan, numbering)
+        address, gateway = own[number], own[1]
+    elif lab.shim6 is not None:
+        address, _ = provable_address(host.name, subnets)
     hip = None
     if lab.hip is not None:
         hip = PlannedHip(_locators(lab, host, numbering), _peers(lab, host, numbering), lab.hip.suite, lab.hip.rekey)
         address = identity_of_host(host.name).hit
     port = routers[host.edge].port_to(host.name).number
     interface = IPv6Interface((address, subnets[0].prefixlen if hip is None else 128))
+    autoconfigures = host.autoconfigure or host.identity == "leased"
     mtu = MTU - (PAYLOAD_HEADER_OCTETS if lab.shim6 is not None else 0)
     if lab.ilnp is not None:
         # Sites count their hosts from the same number on, and an identifier is unique in the whole world.
         address = IPv6Address(f"{subnets[0].network_address}{site}:{number}")
         interface, mtu = IPv6Interface((address, subnets[0].prefixlen)), MTU - LONG_NONCE_OCTETS
-    return HostPlan(
-        host.name, host.edge, port, host.vlan, mac, interface, gateway, host.autoconfigure, mtu, hip, host.ilnp
-    )
+    return HostPlan(host.name, host.edge, port, host.vlan, mac, interface, gateway, autoconfigures, mtu, hip, host.ilnp)
 
 
 def _locators(lab: Lab, host: Host, numbering: Numbering) -> tuple[IPv6Address, ...]:

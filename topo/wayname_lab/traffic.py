@@ -137,6 +137,8 @@ class Traffic:
         self.flows = [FlowState(flow, FIRST_PORT + number) for number, flow in enumerate(plan.lab.flows)]
         self.parts = [part for flow in self.flows for part in parts_of(flow, plan)]
         self._addresses = plan.names()
+        # Hosts that get their identities while the lab runs.
+        self._nameless = {host.name for host in plan.lab.hosts if host.identity != "configured"}
         self._by_number: dict[tuple[str, int], FlowState] = {}
         # Hears of each connection that its sender lost, and how.
         self.on_lost: Callable[[Part, str], None] = lambda part, outcome: None
@@ -173,8 +175,9 @@ class Traffic:
         """A connection or stream has a number of its own at its destination; its sender says which flow it is."""
         source = self._addresses.get(remote.rpartition(":")[0].strip("[]"), "").partition("@")[0]
         for flow in self.flows:
-            same = (flow.flow.kind, flow.flow.source, flow.flow.destination) == (kind, source, host)
-            if same and port in (None, flow.port):
+            comes_from = source == flow.flow.source or (not source and flow.flow.source in self._nameless)
+            same = (flow.flow.kind, flow.flow.destination) == (kind, host)
+            if same and comes_from and port in (None, flow.port):
                 self._by_number = {key: known for key, known in self._by_number.items() if known is not flow}
                 self._by_number[host, number] = flow
                 flow.ended = ""

@@ -51,8 +51,8 @@ class Wires:
         wire = self._stack(host) if host.ilnp else self._path(host.name, host.edge)
         arguments = [program("wayname-host"), "--wire", str(wire), "--mac", host.mac]
         if not host.autoconfigure:
-            arguments += ["--address", str(host.address), "--gateway", str(host.gateway), "--mtu", str(host.mtu)]
-        return [*arguments, "--seed", str(seed), "--control", "-"]
+            arguments += ["--address", str(host.address), "--gateway", str(host.gateway)]
+        return [*arguments, "--mtu", str(host.mtu), "--seed", str(seed), "--control", "-"]
 
     def beside(self, host: HostPlan, seed: int) -> list[str]:
         """Return what is started beside a host that speaks ILNP: it stands between its stack and its link."""

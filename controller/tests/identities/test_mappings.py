@@ -6,7 +6,6 @@ import random
 from ipaddress import IPv6Address
 
 import finsy as fy
-from edge_key import load_key
 from identities.site import FIXED, NEW, A, B, site
 from rig import Host, Rig
 
@@ -29,6 +28,7 @@ from wayname.wire.discovery import (
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.icmpv6 import ECHO_REPLY, ECHO_REQUEST, Message
 from wayname.wire.mac import Mac
+from wayname_lab.virtual.edge_key import load_key
 
 HOST, OTHER, STRANGER = FIXED[5], FIXED[6], A[7]
 MAPPED = f'mapped = ["{FIXED}"]'

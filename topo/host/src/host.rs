@@ -151,7 +151,7 @@ impl Host {
     pub fn set_link(&mut self, up: bool, now: u64) {
         self.tell(now, if up { What::LinkUp } else { What::LinkDown });
         if up {
-            self.link.restart();
+            self.link.restart(now);
             self.disturbed = true;
         }
     }

@@ -16,6 +16,7 @@ from wayname.edge.boundary import UpdateKind
 from wayname.edge.edge import Edge
 from wayname_lab.name_server import NameServer
 from wayname_lab.virtual.clock import MILLISECOND, SECOND, Alarm, Clock
+from wayname_lab.virtual.edge_key import load_key
 from wayname_lab.virtual.switch import VirtualSwitch
 
 # From the switch to its controller or back: two processes on one machine.
@@ -60,7 +61,8 @@ class VirtualController:
 
     def start(self) -> None:
         """Start, and look for the switch."""
-        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written))
+        key = load_key() if self._config.identities else None
+        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written), key)
         self._look_for_switch(self._edge)
 
     @property

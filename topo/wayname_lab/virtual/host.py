@@ -53,5 +53,5 @@ def _stack(plan: HostPlan, seed: int) -> Host | HipHost | IlnpHost:
     if plan.ilnp:
         return make_ilnp_host(plan, seed)
     if plan.autoconfigure:
-        return Host(mac=plan.mac, seed=seed)
+        return Host(mac=plan.mac, mtu=plan.mtu, seed=seed)
     return Host(mac=plan.mac, addresses=[str(plan.address)], gateway=str(plan.gateway), mtu=plan.mtu, seed=seed)

@@ -93,6 +93,15 @@ impl Addresses {
         }
     }
 
+    /// A server gave an address, or more time for it; which prefixes are on the link routers say.
+    pub fn leased(&mut self, address: Ipv6Address, preferred_until: Option<u64>, valid_until: Option<u64>) {
+        if let Some(own) = self.addresses.iter_mut().find(|own| own.cidr.address() == address) {
+            (own.preferred_until, own.valid_until) = (preferred_until, valid_until);
+        } else if self.addresses.len() <= MAX_ADDRESSES {
+            self.add(Ipv6Cidr::new(address, 128), preferred_until, valid_until);
+        }
+    }
+
     /// Somebody else uses this address, or asks for it to use it (RFC 4862, section 5.4). True if it was tentative here.
     pub fn claimed_by_other(&mut self, address: Ipv6Address, now: u64) -> bool {
         let tentative = |own: &Address| own.tentative_until.is_none_or(|until| now < until);

@@ -4,7 +4,7 @@ use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::time::Duration;
 use smoltcp::wire::{
     EthernetAddress, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Address, Ipv6Packet, NdiscNeighborFlags, NdiscOption,
-    NdiscOptionRepr, NdiscPrefixInformation, NdiscRepr, RawHardwareAddress,
+    NdiscOptionRepr, NdiscPrefixInformation, NdiscRepr, NdiscRouterFlags, RawHardwareAddress,
 };
 
 use super::neighbours::Advertised;
@@ -29,6 +29,8 @@ pub enum Discovery {
 /// A router's advertisement; times in nanoseconds.
 pub struct Advertisement {
     pub lifetime: u64,
+    /// Addresses are handed out by DHCPv6.
+    pub managed: bool,
     pub reachable_time: u64,
     pub retrans_timer: u64,
     pub mac: Option<EthernetAddress>,
@@ -115,9 +117,10 @@ fn discovery(packet: &Ipv6Packet<&[u8]>, message: &Icmpv6Packet<&[u8]>, repr: &N
             let said = Advertised { target: target_addr, mac: mac(lladdr), solicited, overrides };
             valid.then_some(Discovery::Advertised(said))
         }
-        NdiscRepr::RouterAdvert { router_lifetime, reachable_time, retrans_time, lladdr, mtu, .. } => {
+        NdiscRepr::RouterAdvert { flags, router_lifetime, reachable_time, retrans_time, lladdr, mtu, .. } => {
             Some(Discovery::Router(Advertisement {
                 lifetime: router_lifetime.secs() * SECOND,
+                managed: flags.contains(NdiscRouterFlags::MANAGED),
                 reachable_time: nanoseconds(reachable_time),
                 retrans_timer: nanoseconds(retrans_time),
                 mac: mac(lladdr),

@@ -5,6 +5,7 @@
 //! advertisement, and the first reply to a ping lost.
 
 mod addresses;
+mod dhcp;
 mod icmp;
 mod neighbours;
 mod packets;
@@ -21,9 +22,10 @@ pub use packets::{ETHERNET_HEADER, mac_text};
 use crate::config::{Config, MIN_MTU};
 use crate::event::{NeighbourStatus, What};
 use addresses::Addresses;
+use dhcp::{ALL_SERVERS, CLIENT_PORT, Dhcp, SERVER_PORT};
 use icmp::{Advertisement, Discovery, Icmp};
 use neighbours::{Action, Neighbours};
-use packets::{address_frame, group_mac, icmpv6, solicited_node_group};
+use packets::{address_frame, datagram, group_mac, icmpv6, read_datagram, solicited_node_group};
 use routers::Routers;
 
 const ALL_NODES: Ipv6Address = Ipv6Address::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
@@ -46,6 +48,7 @@ pub struct Link {
     addresses: Addresses,
     routers: Routers,
     neighbours: Neighbours,
+    dhcp: Dhcp,
     actions: Vec<Action>,
     frames: Vec<Vec<u8>>,
     /// Packets to the host itself.
@@ -63,6 +66,7 @@ impl Link {
             addresses: Addresses::new(config.mac, &config.addresses),
             routers: Routers::new(config.gateway, &config.addresses, config.autoconfigures()),
             neighbours: Neighbours::default(),
+            dhcp: Dhcp::new(config.mac, config.seed),
             actions: vec![],
             frames: vec![],
             own: vec![],
@@ -132,6 +136,12 @@ impl Link {
                 Icmp::Other => {}
             }
         }
+        if let Some(data) = read_datagram(&packet, SERVER_PORT, CLIENT_PORT).filter(|_| self.routers.autoconfigures()) {
+            if let Some(lease) = self.dhcp.receive(data, now) {
+                self.addresses.leased(lease.address, lease.preferred_until, lease.valid_until);
+            }
+            return Received::Nothing;
+        }
         Received::Packet(ethernet.payload()[..packet.total_len()].to_vec())
     }
 
@@ -178,6 +188,9 @@ impl Link {
         }
         if let Some(mtu) = said.mtu.filter(|mtu| (MIN_MTU..self.mtu).contains(mtu)) {
             self.mtu = mtu;
+        }
+        if said.managed {
+            self.dhcp.start(now);
         }
         for prefix in &said.prefixes {
             self.routers.prefix_advertised(prefix, now);
@@ -228,18 +241,27 @@ impl Link {
         if self.routers.poll(now) {
             self.solicit_routers();
         }
+        if let Some(message) = self.dhcp.poll(now)
+            && let Some(source) = self.addresses.link_local()
+        {
+            let packet = datagram((source, CLIENT_PORT), (ALL_SERVERS, SERVER_PORT), &message);
+            self.put(packet, group_mac(ALL_SERVERS));
+        }
         self.neighbours.poll(now, &mut self.actions);
         self.act();
         self.tell_changes();
     }
 
     pub fn next_wake(&self) -> Option<u64> {
-        [self.addresses.next_wake(), self.routers.next_wake(), self.neighbours.next_wake()].into_iter().flatten().min()
+        let parts =
+            [self.addresses.next_wake(), self.routers.next_wake(), self.neighbours.next_wake(), self.dhcp.next_wake()];
+        parts.into_iter().flatten().min()
     }
 
     /// The link was away: whatever is behind it now may be new.
-    pub fn restart(&mut self) {
+    pub fn restart(&mut self, now: u64) {
         self.routers.restart();
+        self.dhcp.restart(now);
     }
 
     pub fn take_frames(&mut self, frames: &mut Vec<Vec<u8>>) {

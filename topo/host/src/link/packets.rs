@@ -1,9 +1,9 @@
-//! ICMPv6 messages as frames, through smoltcp's codecs.
+//! ICMPv6 messages and datagrams as frames, through smoltcp's codecs.
 
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Address,
-    Ipv6Packet, Ipv6Repr,
+    Ipv6Packet, Ipv6Repr, UdpPacket, UdpRepr,
 };
 
 /// Before every packet that leaves.
@@ -25,6 +25,37 @@ pub fn icmpv6(source: Ipv6Address, destination: Ipv6Address, hop_limit: u8, mess
     let mut icmp = Icmpv6Packet::new_unchecked(payload);
     message.emit(&source, &destination, &mut icmp, &ChecksumCapabilities::default());
     packet
+}
+
+/// An IPv6 packet with a UDP datagram, with room in front for an Ethernet header.
+pub fn datagram(from: (Ipv6Address, u16), to: (Ipv6Address, u16), data: &[u8]) -> Vec<u8> {
+    let udp = UdpRepr { src_port: from.1, dst_port: to.1 };
+    let header = Ipv6Repr {
+        src_addr: from.0,
+        dst_addr: to.0,
+        next_header: IpProtocol::Udp,
+        payload_len: udp.header_len() + data.len(),
+        hop_limit: 64,
+    };
+    let mut packet = vec![0; ETHERNET_HEADER + IPV6_HEADER + header.payload_len];
+    let (ipv6, payload) = packet[ETHERNET_HEADER..].split_at_mut(IPV6_HEADER);
+    header.emit(&mut Ipv6Packet::new_unchecked(ipv6));
+    let (source, destination) = (from.0.into(), to.0.into());
+    let fill = |room: &mut [u8]| room.copy_from_slice(data);
+    let checksums = ChecksumCapabilities::default();
+    udp.emit(&mut UdpPacket::new_unchecked(payload), &source, &destination, data.len(), fill, &checksums);
+    packet
+}
+
+/// What a packet of UDP between these ports has in it, if it is sound.
+pub fn read_datagram<'a>(packet: &Ipv6Packet<&'a [u8]>, from: u16, to: u16) -> Option<&'a [u8]> {
+    if packet.next_header() != IpProtocol::Udp {
+        return None;
+    }
+    let udp = UdpPacket::new_checked(packet.payload()).ok()?;
+    let (source, destination) = (packet.src_addr().into(), packet.dst_addr().into());
+    let repr = UdpRepr::parse(&udp, &source, &destination, &ChecksumCapabilities::default()).ok()?;
+    (repr.src_port == from && repr.dst_port == to).then(|| udp.payload())
 }
 
 /// Writes the Ethernet header into the room in front of a packet.

@@ -1,4 +1,4 @@
-"""A key of tests: always the same, so that what it makes is."""
+"""The key of edges on the virtual clock: always the same, so that what it makes is."""
 
 from __future__ import annotations
 
