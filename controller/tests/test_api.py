@@ -313,6 +313,8 @@ async def test_openapi_describes_every_answer(client: httpx.AsyncClient) -> None
         "/v1/sessions",
         "/v1/sessions/{number}",
         "/v1/sessions/{number}/move",
+        "/v1/sessions/{number}/fork",
+        "/v1/translation",
         "/metrics",
     }
     assert {"Status", "Port", "Host", "Route", "Table", "Drop", "Event", "Problem"} <= set(

@@ -6,6 +6,8 @@ at most. What may serve only once is noted for as long.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import random
 from collections.abc import Mapping
 
@@ -15,8 +17,10 @@ SECRET_OCTETS = 32
 class SecretsByPeriod:
     """Gives secrets, and remembers what was spent while they live."""
 
-    def __init__(self, rng: random.Random, seconds: float) -> None:
+    def __init__(self, rng: random.Random, seconds: float, root: bytes | None = None) -> None:
         self._rng = rng
+        # With a root the secrets are the same for whoever knows it and has the same clock: the next program, too.
+        self._root = root
         self._seconds = seconds
         self._secrets: dict[int, bytes] = {}
         self._spent: dict[bytes, int] = {}
@@ -25,12 +29,14 @@ class SecretsByPeriod:
         """Return the period that it is now, and its secret."""
         period = self._turn_to(now)
         if period not in self._secrets:
-            self._secrets[period] = self._rng.randbytes(SECRET_OCTETS)
+            self._secrets[period] = self._make(period)
         return period, self._secrets[period]
 
     def known(self, now: float) -> Mapping[int, bytes]:
         """Return the secrets that still count, by period."""
-        self._turn_to(now)
+        period = self._turn_to(now)
+        if self._root is not None:
+            self._secrets = {one: self._make(one) for one in (period - 1, period)}
         return self._secrets
 
     def is_spent(self, once: bytes) -> bool:
@@ -49,6 +55,11 @@ class SecretsByPeriod:
         """Return of how many things it is known that they served."""
         self._turn_to(now)
         return len(self._spent)
+
+    def _make(self, period: int) -> bytes:
+        if self._root is None:
+            return self._rng.randbytes(SECRET_OCTETS)
+        return hmac.digest(self._root, str(period).encode(), hashlib.sha256)
 
     def _turn_to(self, now: float) -> int:
         """Forget what is too old; return the period that it is now."""

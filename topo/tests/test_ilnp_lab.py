@@ -17,19 +17,21 @@ ROUND_TRIP = 0.036  # between the sites by p; by q it is 60 ms
 LONGEST_ROUND_TRIP = 0.060
 RATE = 200  # datagrams a second
 SEGMENT_TIME = 1 / RATE
+# Where nothing is measured.
+QUIET = {"rate": 20, "pace": 200_000}
 
 
 class Traffic:
     """A stream and a connection from one host to another, with what became of them."""
 
-    def __init__(self, lab: VirtualLab, source: str, destination: str) -> None:
+    def __init__(self, lab: VirtualLab, source: str, destination: str, rate: int = RATE, pace: int = 4_000_000) -> None:
         self.lab = lab
         self.destination = destination
         to = str(lab.plan.hosts[destination].address.ip)
         lab.command(destination, "udp_receive", port=5001, interval=0.1)
         lab.command(destination, "tcp_serve", port=5002, interval=0.02)
-        self.udp = lab.command(source, "udp_send", to=to, port=5001, rate=RATE)
-        self.tcp = lab.command(source, "tcp_send", to=to, port=5002, pace=4_000_000, buffer=131072)
+        self.udp = lab.command(source, "udp_send", to=to, port=5001, rate=rate)
+        self.tcp = lab.command(source, "tcp_send", to=to, port=5002, pace=pace, buffer=131072)
 
     def lost(self) -> int:
         """How many datagrams of the stream are missing by now, of those that others came after."""
@@ -52,11 +54,11 @@ class Traffic:
         return max(later - earlier for earlier, later in itertools.pairwise(times))
 
 
-def talking(source: str = "a1", destination: str = "b1", seed: int = 1) -> Traffic:
+def talking(source: str = "a1", destination: str = "b1", seed: int = 1, **rates: int) -> Traffic:
     """Return traffic between two hosts, when their session stands."""
     lab = VirtualLab(find_lab("ilnp"), seed)
     lab.run_until(STARTED)
-    traffic = Traffic(lab, source, destination)
+    traffic = Traffic(lab, source, destination, **rates)
     lab.run_for(2)
     return traffic
 
@@ -180,20 +182,20 @@ def test_who_is_looked_up_is_found_where_it_is_now() -> None:
 def test_a_controller_killed_in_the_handshake(router: str, step: int) -> None:
     lab = VirtualLab(find_lab("ilnp"), seed=1)
     lab.run_until(STARTED)
-    traffic = Traffic(lab, "a1", "b1")
+    traffic = Traffic(lab, "a1", "b1", **QUIET)
     lab.run_for(0.012 * step)
     lab.controllers[router].kill()
     lab.run_for(0.3)
     lab.controllers[router].start()
-    lab.run_for(12)
+    lab.run_for(8)
     assert agree(lab)
-    assert traffic.arrived(lab.now - 1) > 300_000
+    assert traffic.arrived(lab.now - 1) > 10_000
 
 
 @pytest.mark.parametrize("router", ["a", "b"])
 @pytest.mark.parametrize("after", [0.1, 0.45, 0.52, 0.56, 0.8])
 def test_a_controller_killed_in_a_hand_off(router: str, after: float) -> None:
-    traffic = talking()
+    traffic = talking(**QUIET)
     lab = traffic.lab
     lab.cut("a-p")
     lab.run_for(after)
@@ -202,20 +204,21 @@ def test_a_controller_killed_in_a_hand_off(router: str, after: float) -> None:
     lab.controllers[router].start()
     lab.run_for(6)
     assert agree(lab) and locator(lab, "a") == "q"
-    assert traffic.arrived(lab.now - 1) > 300_000
+    assert traffic.arrived(lab.now - 1) > 10_000
     lab.restore("a-p")
     lab.run_for(4)
     assert agree(lab) and locator(lab, "a") == "p"
-    assert traffic.arrived(lab.now - 1) > 300_000
+    assert traffic.arrived(lab.now - 1) > 10_000
 
 
 def of_sessions(lab: VirtualLab, router: str) -> list[list[dict[str, int]]]:
     """Return what a switch holds of sessions."""
-    return [entries(lab, router, table) for table in ("identities", "paths", "ilnp_nonces", "locator_pairs")]
+    tables = ("identities", "paths", "ilnp_nonces", "locator_pairs")
+    return [sorted(entries(lab, router, table), key=lambda entry: [*entry.values()]) for table in tables]
 
 
 def test_both_controllers_are_away_and_the_switches_go_on() -> None:
-    traffic = talking()
+    traffic = talking(**QUIET)
     lab, since = traffic.lab, traffic.lab.now
     before = {router: of_sessions(lab, router) for router in ("a", "b")}
     for router in ("a", "b"):
@@ -224,16 +227,16 @@ def test_both_controllers_are_away_and_the_switches_go_on() -> None:
     for router in ("a", "b"):
         lab.controllers[router].start()
     lab.run_for(2)
-    assert traffic.lost() == 0 and traffic.longest_stall(since) < 0.1
+    assert traffic.lost() == 0 and traffic.longest_stall(since) < 0.2
     assert before == {router: of_sessions(lab, router) for router in ("a", "b")}
 
 
 def test_a_switch_is_started_again_and_gets_its_sessions() -> None:
-    traffic = talking()
+    traffic = talking(**QUIET)
     lab = traffic.lab
     lab.switches["a"].kill()
     lab.run_for(0.3)
     lab.switches["a"].start()
     lab.run_for(4)
     assert agree(lab)
-    assert traffic.arrived(lab.now - 1) > 300_000
+    assert traffic.arrived(lab.now - 1) > 10_000

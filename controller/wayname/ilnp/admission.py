@@ -81,7 +81,7 @@ class Admission:
         settings: Settings,
         on_established: Callable[[Entry, float], None],
     ) -> None:
-        self.cookies = Cookies(rng, settings.capacity)
+        self.cookies = Cookies(rng, settings.capacity, settings.secret)
         self.setups: dict[Names, Setup] = {}
         self.timers: Timers[tuple[Due, Names]] = Timers()
         self._hosts = hosts

@@ -33,8 +33,8 @@ class Asked:
 class Cookies:
     """Makes nonces, and knows its own again as long as they live."""
 
-    def __init__(self, rng: random.Random, most_spent: int) -> None:
-        self._secrets = SecretsByPeriod(rng, PERIOD)
+    def __init__(self, rng: random.Random, most_spent: int, root: bytes | None = None) -> None:
+        self._secrets = SecretsByPeriod(rng, PERIOD, root)
         self._most_spent = most_spent
 
     def make(self, asked: Asked, now: float) -> bytes:

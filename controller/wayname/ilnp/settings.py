@@ -41,6 +41,8 @@ class Settings:
     naive: bool = False
     # After how long without a packet a session is collected; None: the tables know, and `unused` is called.
     idle: float | None = IDLE_TIME
+    # What the nonces that a responder gives out are made of; the next program knows them if it has the same.
+    secret: bytes | None = None
 
     def __post_init__(self) -> None:
         if self.nonce_octets not in NONCE_LENGTHS:

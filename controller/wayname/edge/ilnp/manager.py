@@ -42,6 +42,8 @@ from wayname.wire import icmpv6
 from wayname.wire.ipv6 import Packet
 
 LEAVING = "ilnp-leaving"
+SECRET = "ilnp-secret"
+SECRET_OCTETS = 32
 # How many peers may be looked for by their names at once.
 MOST_WAITING = 4096
 # How many messages may wait until it is clear that there is a host that they are for.
@@ -281,7 +283,18 @@ class IlnpSessions:
     def _settings(self) -> Settings:
         rules = self.rules
         # The tables know what passes, so they tell which sessions are idle.
-        return Settings(rules.capacity, rules.nonce_octets, rules.nonce_use, rules.naive, idle=None)
+        return Settings(
+            rules.capacity, rules.nonce_octets, rules.nonce_use, rules.naive, idle=None, secret=self._secret()
+        )
+
+    def _secret(self) -> bytes:
+        """Return what answers to requests are made of, so that the next controller knows them again."""
+        written = self._remembered.get(SECRET)
+        if isinstance(written, str):
+            return bytes.fromhex(written)
+        secret = self._rng.randbytes(SECRET_OCTETS)
+        self._outputs.remember(SECRET, secret.hex())
+        return secret
 
     def _policies(self) -> list[Policy]:
         rules = self.rules.policies
