@@ -17,14 +17,13 @@ ROUND_TRIP = 0.036  # between the sites by p; by q it is 60 ms
 LONGEST_ROUND_TRIP = 0.060
 RATE = 200  # datagrams a second
 SEGMENT_TIME = 1 / RATE
-# Where nothing is measured.
-QUIET = {"rate": 20, "pace": 200_000}
 
 
 class Traffic:
     """A stream and a connection from one host to another, with what became of them."""
 
-    def __init__(self, lab: VirtualLab, source: str, destination: str, rate: int = RATE, pace: int = 4_000_000) -> None:
+    def __init__(self, lab: VirtualLab, source: str, destination: str, *, quiet: bool = False) -> None:
+        rate, pace = (20, 200_000) if quiet else (RATE, 4_000_000)
         self.lab = lab
         self.destination = destination
         to = str(lab.plan.hosts[destination].address.ip)
@@ -54,11 +53,11 @@ class Traffic:
         return max(later - earlier for earlier, later in itertools.pairwise(times))
 
 
-def talking(source: str = "a1", destination: str = "b1", seed: int = 1, **rates: int) -> Traffic:
+def talking(source: str = "a1", destination: str = "b1", *, quiet: bool = False) -> Traffic:
     """Return traffic between two hosts, when their session stands."""
-    lab = VirtualLab(find_lab("ilnp"), seed)
+    lab = VirtualLab(find_lab("ilnp"), seed=1)
     lab.run_until(STARTED)
-    traffic = Traffic(lab, source, destination, **rates)
+    traffic = Traffic(lab, source, destination, quiet=quiet)
     lab.run_for(2)
     return traffic
 
@@ -182,7 +181,7 @@ def test_who_is_looked_up_is_found_where_it_is_now() -> None:
 def test_a_controller_killed_in_the_handshake(router: str, step: int) -> None:
     lab = VirtualLab(find_lab("ilnp"), seed=1)
     lab.run_until(STARTED)
-    traffic = Traffic(lab, "a1", "b1", **QUIET)
+    traffic = Traffic(lab, "a1", "b1", quiet=True)
     lab.run_for(0.012 * step)
     lab.controllers[router].kill()
     lab.run_for(0.3)
@@ -195,7 +194,7 @@ def test_a_controller_killed_in_the_handshake(router: str, step: int) -> None:
 @pytest.mark.parametrize("router", ["a", "b"])
 @pytest.mark.parametrize("after", [0.1, 0.45, 0.52, 0.56, 0.8])
 def test_a_controller_killed_in_a_hand_off(router: str, after: float) -> None:
-    traffic = talking(**QUIET)
+    traffic = talking(quiet=True)
     lab = traffic.lab
     lab.cut("a-p")
     lab.run_for(after)
@@ -218,7 +217,7 @@ def of_sessions(lab: VirtualLab, router: str) -> list[list[dict[str, int]]]:
 
 
 def test_both_controllers_are_away_and_the_switches_go_on() -> None:
-    traffic = talking(**QUIET)
+    traffic = talking(quiet=True)
     lab, since = traffic.lab, traffic.lab.now
     before = {router: of_sessions(lab, router) for router in ("a", "b")}
     for router in ("a", "b"):
@@ -232,7 +231,7 @@ def test_both_controllers_are_away_and_the_switches_go_on() -> None:
 
 
 def test_a_switch_is_started_again_and_gets_its_sessions() -> None:
-    traffic = talking(**QUIET)
+    traffic = talking(quiet=True)
     lab = traffic.lab
     lab.switches["a"].kill()
     lab.run_for(0.3)
