@@ -5,40 +5,10 @@ from __future__ import annotations
 from ipaddress import IPv6Network
 
 import pytest
+from translated_site import INSIDE, SITE
 
 from wayname.config import ConfigError, parse_config
 from wayname.config.translation import FlowPolicy, Translation
-
-SITE = """
-[[port]]
-number = 1
-vlan = 10
-[[port]]
-number = 2
-vlan = 100
-[[port]]
-number = 3
-vlan = 200
-[[interface]]
-vlan = 10
-name = "site"
-addresses = ["fd12:3456:789a:10::1/64"]
-[[interface]]
-vlan = 100
-addresses = ["2001:db8:0:1::1/64"]
-[[interface]]
-vlan = 200
-addresses = ["2001:db8:0:2::1/64"]
-[[provider]]
-name = "p"
-prefix = "2001:db8:101::/48"
-via = ["2001:db8:0:1::2"]
-[[provider]]
-name = "q"
-prefix = "2001:db8:201::/48"
-via = ["2001:db8:0:2::2"]
-"""
-INSIDE = 'inside = "fd12:3456:789a::/48"\n'
 
 
 def read(text: str) -> tuple[Translation, ...]:
