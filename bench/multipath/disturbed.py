@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from bench.multipath.crossed import RATES
-from bench.multipath.experiment import Outcome, Setup, megabits, run
+from bench.multipath.experiment import Setup, megabits, run
 from bench.multipath.ideal import DELAY, WINDOW
 from bench.multipath.path import Route
 from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
@@ -24,7 +24,7 @@ SECONDS, QUICK_SECONDS = 10.0, 3.0
 BEGIN = 0.3
 FLAP = 0.5
 STEPS = 10
-FEEDBACK = {"none": 0, "marks and closing": FOLLOW_MARKS | CLOSE_PATHS}
+FEEDBACK = {"fixed": 0, "marks": FOLLOW_MARKS, "marks and closing": FOLLOW_MARKS | CLOSE_PATHS}
 GOAL = 0.9
 Disturbance = tuple[Setup, float]
 
@@ -72,10 +72,7 @@ def run_all(quick: bool, seed: int) -> Result:
             limit = outcome.limit(setup, bits)
             rows.append((name, feedback, *outcome.text, megabits(limit), share(outcome.goodput, limit)))
             data[f"{name}, {feedback}"] = {"limit": limit, **asdict(outcome)}
-        goals.append(_goal(name, outcome, limit))
-    head = ("disturbance", "feedback", "goodput", "retransmitted", "reordered", "dropped", "limit", "of limit")
+        told = f"{name}: {share(outcome.goodput, limit)} of the limit with {feedback}; 90 % wanted"
+        goals.append(Goal(told, outcome.goodput >= GOAL * limit))
+    head = ("disturbance", "parameters", "goodput", "retransmitted", "reordered", "dropped", "limit", "of limit")
     return Result("multipath-disturbances", data, table(head, rows), goals)
-
-
-def _goal(name: str, outcome: Outcome, limit: float) -> Goal:
-    return Goal(f"{name}: {share(outcome.goodput, limit)} of the limit; 90 % wanted", outcome.goodput >= GOAL * limit)

@@ -6,6 +6,7 @@ import random
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from wayname_lab.model import Quality
 from wayname_lab.virtual.clock import SECOND, Clock
@@ -40,8 +41,9 @@ class Direction:
     """One way of a path: when its packets in the queue will have left, and what was counted."""
 
     departures: deque[int] = field(default_factory=deque)
-    free_at: int = 0
-    dropped: int = 0
+    # Exact: two paths on which packets end at one time must not differ by what was rounded before.
+    free_at: Fraction = Fraction(0)
+    dropped: int = 0  # without cross traffic
     bytes: dict[int, int] = field(default_factory=dict)  # accepted, by bin
     cross_bytes: dict[int, int] = field(default_factory=dict)
 
@@ -64,7 +66,9 @@ class Path(VirtualLink):
         direction = self.directions.setdefault(sender, Direction())
         size = len(frame) - 14
         departure = self._queue(direction, size, at, direction.bytes)
-        if departure is not None:
+        if departure is None:
+            direction.dropped += 1
+        else:
             super().send(sender, frame, departure)
 
     def take_cross(self, sender: str, size: int) -> None:
@@ -85,13 +89,13 @@ class Path(VirtualLink):
         while departures and departures[0] <= at:
             departures.popleft()
         if len(departures) >= self.route.queue:
-            direction.dropped += 1
             return None
-        direction.free_at = max(direction.free_at, at) + round(size * 8 * SECOND / self.route.rate)
-        departures.append(direction.free_at)
+        direction.free_at = max(direction.free_at, Fraction(at)) + Fraction(size * 8 * SECOND, round(self.route.rate))
+        departure = round(direction.free_at)
+        departures.append(departure)
         bin_ = at // BIN
         counted[bin_] = counted.get(bin_, 0) + size
-        return direction.free_at
+        return departure
 
 
 def capacity_left(routes: Sequence[Route], cross: Sequence[CrossTraffic], seconds: float) -> float:
