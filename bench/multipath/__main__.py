@@ -42,7 +42,7 @@ def main(figure: str | None, quick: bool, seed: int, out: Path) -> None:
             click.echo(f"== {f'figure {name}' if name.isdecimal() else name}")
             result = experiment()
             click.echo("\n".join([*result.text, *map(str, result.goals)]))
-            if not quick:
+            if result.panels and not quick:
                 click.echo(f"drawn: {keep(result.name, result.data, result.panels, out)}")
             click.echo("")
             goals += result.goals

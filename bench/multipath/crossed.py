@@ -22,11 +22,15 @@ SECONDS = 10.0
 PACKET = 1250
 GOAL = 0.95
 PAPER = {"none": 5.9, "marks and closing": 7.6}
+TOLERANCE, PROBE_INTERVAL = 0.1, 0.2  # seconds
 FEEDBACK = {
-    "none": Schedule(),
-    "marks": Schedule(feedback=FOLLOW_MARKS),
-    "closing": Schedule(feedback=CLOSE_PATHS),
-    "marks and closing": Schedule(feedback=FOLLOW_MARKS | CLOSE_PATHS),
+    name: Schedule(feedback=feedback, tolerance=TOLERANCE, probe_interval=PROBE_INTERVAL)
+    for name, feedback in {
+        "none": 0,
+        "marks": FOLLOW_MARKS,
+        "closing": CLOSE_PATHS,
+        "marks and closing": FOLLOW_MARKS | CLOSE_PATHS,
+    }.items()
 }
 
 

@@ -17,6 +17,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
+from bench.figures import Bars, Panel
 from bench.multipath import tables
 from bench.multipath.experiment import Setup, arrange, megabits
 from bench.multipath.ideal import DELAY
@@ -112,7 +113,14 @@ def run_all(quick: bool, seed: int) -> Result:
     together = seen["fastest first"]["goodput"]
     reached = f"{megabits(together)} of {megabits(alone)} Mbit/s, {share(together, alone)}"
     goal = Goal(f"Linux TCP, three paths: {reached}; 90 % wanted", together >= GOAL * alone)
-    return Result("multipath-live", seen, text, (goal,))
+    bars = Bars("Linux TCP", [result["goodput"] / 1e6 for result in seen.values()])
+    panel = Panel("Linux TCP over 2, 4 and 5 Mbit/s", "", "goodput in Mbit/s", (bars,), [_short(name) for name in seen])
+    return Result("multipath-live", seen, text, (goal,), (panel,))
+
+
+def _short(name: str) -> str:
+    """Return a name that fits under its bar."""
+    return name.replace(" Mbit/s alone", " alone").replace("weighted ", "").replace(" ", "\n")
 
 
 def _end(program: subprocess.Popen[str]) -> None:

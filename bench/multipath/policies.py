@@ -27,8 +27,8 @@ class Schedule:
 
     policy: Policy = "fastest first"
     feedback: int = 0
-    tolerance: float = 0.01  # seconds that a marked packet may be late
-    probe_interval: float = 1.0
+    tolerance: float = 0.1  # seconds that a marked packet may be late
+    probe_interval: float = 0.2
     believed: Sequence[Route] | None = None
 
     def entry(self, session: int, number: int, paths: Sequence[int], routes: Sequence[Route]) -> Entity:
