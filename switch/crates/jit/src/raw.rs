@@ -19,6 +19,8 @@ pub(crate) struct RawContext {
     pub out_end: *mut u8,
     /// Data of the action that the last lookup found.
     pub data: *const u8,
+    /// By table: a 1 while it has entries.
+    pub occupied: *const u8,
     /// Zeros enough for a frame or the data of an action.
     pub zeros: *const u8,
     pub fuel: u32,
@@ -36,6 +38,7 @@ pub(crate) mod at {
     pub const OUT: i32 = offset_of!(RawContext, out) as i32;
     pub const OUT_END: i32 = offset_of!(RawContext, out_end) as i32;
     pub const DATA: i32 = offset_of!(RawContext, data) as i32;
+    pub const OCCUPIED: i32 = offset_of!(RawContext, occupied) as i32;
     pub const FUEL: i32 = offset_of!(RawContext, fuel) as i32;
 }
 
@@ -53,6 +56,7 @@ impl RawContext {
             out: std::ptr::null_mut(),
             out_end: std::ptr::null_mut(),
             data: data_pointer(context, zeros.as_ptr().cast()),
+            occupied: context.device.occupied().as_ptr().cast(),
             zeros: zeros.as_ptr().cast(),
             fuel: 0,
             frame: context.frame.as_mut_ptr(),

@@ -1,6 +1,8 @@
 //! The state of one loaded program.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Release;
 
 use ir::*;
 use num_bigint::BigUint;
@@ -21,6 +23,8 @@ pub struct Device {
     program: Arc<Program>,
     pub(crate) epochs: Arc<Epochs>,
     pub(crate) tables: Vec<TableState>,
+    /// By table: 1 while it has entries. Side by side, so that packets pass empty tables with hardly a look.
+    occupied: Box<[AtomicU8]>,
     pub(crate) profiles: Vec<ProfileState>,
     pub(crate) counters: Vec<Counters>,
     pub(crate) meters: Vec<Meters>,
@@ -59,6 +63,7 @@ impl Device {
         let words = program.actions.iter().map(|(_, action)| crate::action::data_words(action)).max();
         let device = Self {
             tables: TableState::all(&program, &epochs),
+            occupied: program.tables.iter().map(|_| AtomicU8::new(0)).collect(),
             profiles: ProfileState::all(&program, &epochs),
             counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),
             meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),
@@ -76,6 +81,16 @@ impl Device {
     /// The program this is the state of.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
+    }
+
+    /// For each table a 1 while it has entries.
+    pub fn occupied(&self) -> &[AtomicU8] {
+        &self.occupied
+    }
+
+    /// To be called with the table's book locked, once entries came or went.
+    pub(crate) fn note_occupied(&self, table: TableId, has_entries: bool) {
+        self.occupied[table.index()].store(u8::from(has_entries), Release);
     }
 
     /// What a cell of a counter counted.

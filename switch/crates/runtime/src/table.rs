@@ -280,6 +280,7 @@ impl Device {
         })?;
         let extra = Extra { idle_timeout: entry.idle_timeout, metadata: entry.metadata.clone(), ..Extra::default() };
         book.set_extra(slot, extra);
+        self.note_occupied(table, true);
         Ok(())
     }
 
@@ -328,6 +329,7 @@ impl Device {
         book.writer.remove(slot);
         self.release_body(state, &mut book, body);
         book.set_extra(slot, Extra::default());
+        self.note_occupied(table, !book.writer.is_empty());
         Ok(())
     }
 
@@ -555,6 +557,7 @@ impl Device {
         // An entry with the keys of one before it can never match.
         if let Ok(slot) = inserted {
             book.set_extra(slot, Extra { is_const: entry.is_const, ..Extra::default() });
+            self.note_occupied(table, true);
         }
         Ok(())
     }

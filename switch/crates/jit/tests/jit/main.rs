@@ -4,6 +4,7 @@ mod externs;
 mod headers;
 mod programs;
 mod random;
+mod tables;
 
 /// The cases that all backends share.
 #[test]
