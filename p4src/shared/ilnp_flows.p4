@@ -165,7 +165,7 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
             meta.ilnp.rewritten = true;
             meta.ilnp.source = hdr.ipv6.source;
             meta.ilnp.destination = hdr.ipv6.destination;
-            meta.ilnp.difference = ~sum_of_locators(hdr.ipv6.source, hdr.ipv6.destination);
+            CHECKSUM_OF_2(meta.ilnp.difference, hdr.ipv6.source[127:64], hdr.ipv6.destination[127:64]);
             meta.ilnp.to_put = true;
             meta.ilnp.octets_to_put = nonce_octets;
             meta.ilnp.nonce_to_put = both[191:96];

@@ -3,6 +3,9 @@
 //   from a peer   its session's nonce: the addresses that the hosts know.  another nonce: it proves nothing, and the packet
 //                 is one of no session.  The nonce comes off in both cases
 //   to a peer     the path's locators and nonce; of a TCP flow that is being admitted, the nonce drawn for it
+//
+// Transports over ILNP count identifiers only (RFC 6744, section 3), ICMPv6 whole addresses. A host that knows nothing of
+// ILNP counts whole addresses in all: its checksums change with the locators.
 
 #ifndef WAYNAME_ILNP_SESSIONS_P4
 #define WAYNAME_ILNP_SESSIONS_P4
@@ -19,7 +22,9 @@ control IlnpHeard(in headers_t hdr, inout metadata_t meta) {
                     mirror(meta, PUNT_NONCE_UNKNOWN);
                 }
                 if (!hosts) {
-                    meta.ilnp.difference = sum_of_locators(hdr.ipv6.source, hdr.ipv6.destination);
+                    bit<16> less_locators;
+                    CHECKSUM_OF_2(less_locators, hdr.ipv6.source[127:64], hdr.ipv6.destination[127:64]);
+                    meta.ilnp.difference = ~less_locators;
                 }
             }
             meta.ilnp.rewritten = true;
@@ -39,14 +44,18 @@ control IlnpRewriting(inout headers_t hdr, inout metadata_t meta) {
     apply {
         bit<16> difference = meta.ilnp.difference;
         if (hdr.message.isValid()) {
-            difference = sum_of_two(sum_of_addresses(meta.ilnp.source, meta.ilnp.destination),
-                                    ~sum_of_addresses(hdr.ipv6.source, hdr.ipv6.destination));
+            ipv6_address_t less_source = ~hdr.ipv6.source;
+            ipv6_address_t less_destination = ~hdr.ipv6.destination;
+            bit<16> less;
+            CHECKSUM_OF_4(less, meta.ilnp.source, meta.ilnp.destination, less_source, less_destination);
+            bit<16> less_again = 0xFFFF;
             if (hdr.quoted.isValid() && hdr.quoted.source == hdr.ipv6.destination
                 && hdr.quoted.destination == hdr.ipv6.source) {
                 hdr.quoted.source = meta.ilnp.destination;
                 hdr.quoted.destination = meta.ilnp.source;
-                difference = sum_of_two(difference, difference);
+                less_again = less;
             }
+            CHECKSUM_OF_2(difference, less, less_again);
         }
         if (difference != 0 && difference != 0xFFFF) {
             adjust_checksums.apply(hdr, difference);

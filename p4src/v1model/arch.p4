@@ -22,6 +22,10 @@
 #define HASH_OF_2(result, below, a, b)       hash(result, HashAlgorithm.crc32, 32w0, { a, b }, below)
 #define HASH_OF_4(result, below, a, b, c, d) hash(result, HashAlgorithm.crc32, 32w0, { a, b, c, d }, below)
 
+// The checksum of two or four addresses or halves: the complement of the ones' complement sum of their words.
+#define CHECKSUM_OF_2(result, a, b)       hash(result, HashAlgorithm.csum16, 16w0, { a, b }, 32w65536)
+#define CHECKSUM_OF_4(result, a, b, c, d) hash(result, HashAlgorithm.csum16, 16w0, { a, b, c, d }, 32w65536)
+
 // Picks a member of a group by a hash of the table's selector keys.
 #define SELECTOR(size, name)           action_selector(HashAlgorithm.crc32, size, 32) name
 

@@ -32,7 +32,6 @@
 #include "../shared/segment_endpoints.p4"
 #include "../shared/proxied.p4"
 #include "../shared/mapped_hosts.p4"
-#include "../shared/ilnp_checksums.p4"
 #include "../shared/ilnp_nonces.p4"
 #include "../shared/ilnp_flows.p4"
 #include "../shared/esp_sessions.p4"
