@@ -23,7 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
-from wayname_lab.configuration import Controlled, controller_toml
+from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, check_for_linux, plan_lab
 from wayname_lab.programs import REPOSITORY
@@ -117,6 +117,7 @@ class MininetLab:
         api = self._folder / f"{router.name}.api"
         config = self._folder / f"{router.name}.toml"
         where = Controlled(SWITCH_ADDRESS, f"unix:{api}", self._target, self._program)
+        write_keys(router, config.parent)
         config.write_text(controller_toml(router, where), encoding="utf-8")
         self._keep(f"{router.name}-switch", switch)
         self._keep(f"{router.name}-controller", controller(config))

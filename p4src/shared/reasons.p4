@@ -109,5 +109,7 @@ const punt_reason_t PUNT_LOCATOR_UPDATE          = 17;  // ICMPv6 type 156, the 
 const punt_reason_t PUNT_NONCE_UNKNOWN           = 18;  // a copy of a packet whose nonce is that of no session, if it is wanted
 const punt_reason_t PUNT_ILNP_ERROR              = 19;  // an ICMPv6 error about a packet that bore a nonce, or locators
 const punt_reason_t PUNT_DHCPV6                  = 20;  // from a client to all servers
+const punt_reason_t PUNT_HIP                     = 25;  // a HIP message for a host that the edge speaks for
+const punt_reason_t PUNT_HIP_VERIFY              = 26;  // one from or for a host that speaks itself, to be looked at
 
 #endif

@@ -72,6 +72,7 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
 
 control Sessions(inout headers_t hdr, inout metadata_t meta) {
     Proxied() proxied;
+    HipMessages() hip_messages;
     EspSessions() esp_sessions;
     SessionDirection() session_direction;
     SessionIdentities() session_identities;
@@ -91,7 +92,8 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
         if (!meta.settled && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
             proxied.apply(hdr, meta);
             if (meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
-                if (meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {
+                hip_messages.apply(hdr, meta);
+                if (!meta.settled && meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {
                     esp_sessions.apply(hdr, meta);
                 }
                 if (!meta.settled && !meta.hip.admitted) {

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import border_cases
 import esp_cases
+import hip_cases
 import ilnp_cases
 import locator_cases
 import mapped_cases
@@ -617,6 +618,7 @@ def main() -> int:
         *locator_cases.ALL,
         *session_cases.ALL,
         *esp_cases.ALL,
+        *hip_cases.ALL,
         *mapped_cases.ALL,
         *border_cases.ALL,
         *ilnp_cases.ALL,

@@ -34,6 +34,7 @@
 #include "../shared/mapped_hosts.p4"
 #include "../shared/ilnp_nonces.p4"
 #include "../shared/ilnp_flows.p4"
+#include "../shared/hip_messages.p4"
 #include "../shared/esp_sessions.p4"
 #include "../shared/session_identities.p4"
 #include "../shared/session_liveness.p4"

@@ -57,7 +57,8 @@ def test_what_a_flow_is() -> None:
         ('title = "T"\n', "t.toml: edge: a lab has at least one edge; write [edge.a]"),
         (
             HEAD + "[nodes]\n",
-            "t.toml: nodes: there is no such key; known are edge, flow, hip, host, ilnp, link, provider, shim6, title",
+            "t.toml: nodes: there is no such key; "
+            "known are edge, flow, hip, hip_edges, host, ilnp, link, provider, shim6, title",
         ),
         (HEAD + "[edge.a.b]\n", "t.toml: [edge.a] b: there is no such key; known are "),
         (
@@ -106,7 +107,7 @@ def test_errors_name_the_key_and_the_mend(text: str, error: str) -> None:
 
 
 def test_unknown_labs_and_files(tmp_path: Path) -> None:
-    known = "campus, hip, identities, ilnp, line, one-site, traced, two-providers"
+    known = "campus, hip, hip-edges, identities, ilnp, line, one-site, traced, two-providers"
     with pytest.raises(LabError, match=f"there is no lab 'x': choose one of {known}"):
         find_lab("x")
     with pytest.raises(LabError, match="No such file or directory; give the path of a lab's TOML file"):

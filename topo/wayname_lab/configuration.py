@@ -3,7 +3,11 @@
 import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
+from wayname.identity.key_files import write_key
+from wayname_lab.hip.identities import identity_of_host
+from wayname_lab.model import Shim6
 from wayname_lab.plan import ZONE, RouterPlan
 
 # Who may update the names of the lab. It keeps nobody out who can read this file, and no other lab in.
@@ -56,12 +60,7 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         lines.append(f"via = {_texts([provider.via])}")
     for shim6 in router.shim6:
         lines += ["", "[[shim6]]", f"prefixes = {_texts(shim6.prefixes)}"]
-        if shim6.wishes.send_timeout is not None:
-            lines.append(f"send_timeout = {shim6.wishes.send_timeout / 1e9}")
-        if shim6.wishes.bytes is not None:
-            lines.append(f"bytes = {shim6.wishes.bytes}")
-        if shim6.wishes.hold is not None:
-            lines.append(f"hold = {str(shim6.wishes.hold).lower()}")
+        lines += _wishes(shim6.wishes)
         if not shim6.wishes.is_secure:
             lines.append('security = "none"')
         for address, parameters in shim6.hosts:
@@ -77,7 +76,35 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
     for link in router.identities:
         lines += ["", "[[identities.link]]", f'interface = "{link.interface}"', f"prefixes = {_texts(link.prefixes)}"]
         lines.append(f"mapped = {_texts(link.mapped)}")
+    if (hip := router.hip_edge) is not None:
+        lines += ["", "[hip]", f"proxy = {_texts(hip.prefixes)}", *_wishes(hip.wishes)]
+        for address, name in hip.hosts:
+            lines += ["", "[[hip.host]]", f'address = "{address}"', f'key = "{_key_file(name)}"']
+        for address, hit in hip.peers:
+            lines += ["", "[[hip.peer]]", f'address = "{address}"', f'hit = "{hit}"']
     return "\n".join([*lines, "", router.configuration])
+
+
+def write_keys(router: RouterPlan, folder: Path) -> None:
+    """Write the keys of the hosts that a router speaks HIP for; those that are there stay."""
+    for _, name in router.hip_edge.hosts if router.hip_edge else ():
+        if not (folder / _key_file(name)).exists():
+            write_key(folder / _key_file(name), identity_of_host(name).key)
+
+
+def _key_file(host: str) -> str:
+    return f"hip-{host}.pem"
+
+
+def _wishes(wishes: Shim6) -> list[str]:
+    lines = []
+    if wishes.send_timeout is not None:
+        lines.append(f"send_timeout = {wishes.send_timeout / 1e9}")
+    if wishes.bytes is not None:
+        lines.append(f"bytes = {wishes.bytes}")
+    if wishes.hold is not None:
+        lines.append(f"hold = {str(wishes.hold).lower()}")
+    return lines
 
 
 def _ilnp(router: RouterPlan, where: Controlled) -> list[str]:

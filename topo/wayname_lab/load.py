@@ -132,7 +132,7 @@ def _words(kind: type) -> str:
 
 
 def _lab(root: _Section, name: str) -> Lab:
-    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6", "hip", "ilnp")
+    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6", "hip", "ilnp", "hip_edges")
     routers = [_router(section, router, True) for router, section in root.tables("edge")]
     routers += [_router(section, router, False) for router, section in root.tables("provider")]
     if not any(router.is_edge for router in routers):
@@ -150,7 +150,7 @@ def _lab(root: _Section, name: str) -> Lab:
         if ends.count({link.a, link.b}) > 1:
             raise section.wrong("between", "there is another link between these two; one is enough")
     flows = [_flow(section, hosts, routers, links) for section in root.list("flow")]
-    shim6 = _shim6(root, hosts) if "shim6" in root.values else None
+    shim6, hip_edges = (_spoken(root, kind, hosts) if kind in root.values else None for kind in ("shim6", "hip_edges"))
     hip = _hip(root, hosts) if "hip" in root.values else None
     for host in hosts:
         if host.identity == "configured":
@@ -162,12 +162,12 @@ def _lab(root: _Section, name: str) -> Lab:
                 f"[host.{host.name}] identity: nobody knows it before the lab runs; let flows begin at this host"
             )
     ilnp = _ilnp(root, hosts) if "ilnp" in root.values else None
-    if [shim6, hip, ilnp].count(None) < 2:
-        raise _Wrong("[shim6], [hip], [ilnp]: a lab has one of them; leave out the others")
+    if [shim6, hip, ilnp, hip_edges].count(None) < 3:
+        raise _Wrong("[shim6], [hip], [ilnp], [hip_edges]: a lab has one of them; leave out the others")
     if ilnp is None and any(host.ilnp for host in hosts):
         raise _Wrong("ilnp: is missing; write [ilnp] where hosts speak it")
     title = root.get("title", str)
-    return Lab(name, title, tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6, hip, ilnp)
+    return Lab(name, title, tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6, hip, ilnp, hip_edges)
 
 
 def _router(section: _Section, name: str, is_edge: bool) -> Router:
@@ -240,9 +240,9 @@ def _flow(section: _Section, known: list[Host], routers: list[Router], links: li
     return Flow(kind, section.values["from"], section.values["to"], rate, by)
 
 
-def _shim6(root: _Section, hosts: list[Host]) -> Shim6:
-    section = _Section("[shim6]", root.get("shim6", dict))
-    section.allow("send_timeout", "bytes", "hold", "security")
+def _spoken(root: _Section, kind: str, hosts: list[Host]) -> Shim6:
+    section = _Section(f"[{kind}]", root.get(kind, dict))
+    section.allow("send_timeout", "bytes", "hold", *(["security"] if kind == "shim6" else []))
     octets = section.get("bytes", int, 0)
     if octets < 0:
         raise section.wrong("bytes", "give a number of bytes, or 0 for never")

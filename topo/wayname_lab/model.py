@@ -72,7 +72,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Shim6:
-    """Edges speak Shim6: sites have a prefix from each provider, hosts an address that proves the others."""
+    """Edges speak for hosts, and sites have a prefix from each provider; by Shim6, addresses prove each other."""
 
     send_timeout: int | None = None  # nanoseconds; None: as the controller has it
     bytes: int | None = None  # after which a session begins
@@ -111,11 +111,12 @@ class Lab:
     shim6: Shim6 | None = None
     hip: Hip | None = None
     ilnp: Ilnp | None = None
+    hip_edges: Shim6 | None = None
 
     @property
     def is_multihomed(self) -> bool:
         """Whether sites have their prefixes from their providers."""
-        return any(each is not None for each in (self.shim6, self.hip, self.ilnp))
+        return any(each is not None for each in (self.shim6, self.hip, self.ilnp, self.hip_edges))
 
     @property
     def edges(self) -> tuple[Router, ...]:

@@ -17,6 +17,12 @@ class Names:
         self._names = plan.names()
         for router in plan.routers.values():
             by_prefix = {provider.prefix: provider.name for provider in router.providers}
+            if router.hip_edge is not None:
+                for own, name in router.hip_edge.hosts:
+                    for subnet in router.hip_edge.prefixes:
+                        elsewhere = subnet[int(own) & (1 << 64) - 1]
+                        provider = next(name for prefix, name in by_prefix.items() if elsewhere in prefix)
+                        self._names.setdefault(str(elsewhere), f"{name}@{provider}")
             for shim6 in router.shim6:
                 for own, octets in shim6.hosts:
                     parameters = Parameters.decode(octets)

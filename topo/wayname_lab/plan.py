@@ -111,6 +111,16 @@ class PlannedIdentities:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedHipEdge:
+    """Hosts that an edge speaks HIP for, with their names, and whom they may talk to, with their tags."""
+
+    prefixes: tuple[IPv6Network, ...]
+    wishes: Shim6
+    hosts: tuple[tuple[IPv6Address, str], ...]
+    peers: tuple[tuple[IPv6Address, IPv6Address], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RouterPlan:
     """Everything that a router is configured with."""
 
@@ -128,6 +138,7 @@ class RouterPlan:
     hold: int | None = None
     ilnp: tuple[PlannedIlnp, ...] = ()
     names: PlannedNames | None = None
+    hip_edge: PlannedHipEdge | None = None
 
     def outside(self, address: IPv6Address, provider: str) -> IPv6Address:
         """Return how a provider's world sees an address inside."""
@@ -230,6 +241,7 @@ def plan_lab(lab: Lab) -> Plan:
             router.inside,
             router.hold,
             tuple(_ilnp(lab, router.name, vlan, numbering) for vlan in vlans if lab.ilnp is not None),
+            hip_edge=_hip_edge(lab, router.name, numbering) if router.is_edge and lab.hip_edges is not None else None,
         )
     plans = {host.name: _host(lab, host, numbering, routers) for host in lab.hosts}
     if lab.ilnp is not None:
@@ -303,6 +315,18 @@ def _names(edge: str, hosts: dict[str, HostPlan]) -> PlannedNames:
     )
 
 
+def _hip_edge(lab: Lab, edge: str, numbering: Numbering) -> PlannedHipEdge:
+    here = [host for host in lab.hosts if host.edge == edge]
+    elsewhere = [host for host in lab.hosts if host.edge != edge]
+    prefixes = [subnet for vlan in sorted({host.vlan for host in here}) for subnet in numbering.subnets(edge, vlan)]
+    return PlannedHipEdge(
+        tuple(prefixes),
+        lab.hip_edges or Shim6(),
+        tuple((_locators(lab, host, numbering)[0], host.name) for host in here),
+        tuple((_locators(lab, host, numbering)[0], identity_of_host(host.name).hit) for host in elsewhere),
+    )
+
+
 def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterPlan]) -> HostPlan:
     site = numbering.site(host.edge)
     number = [other.name for other in lab.hosts if other.edge == host.edge].index(host.name) + 11
@@ -325,7 +349,7 @@ def _host(lab: Lab, host: Host, numbering: Numbering, routers: dict[str, RouterP
     port = routers[host.edge].port_to(host.name).number
     interface = IPv6Interface((address, subnets[0].prefixlen if hip is None else 128))
     autoconfigures = host.autoconfigure or host.identity == "leased"
-    mtu = MTU - (PAYLOAD_HEADER_OCTETS if lab.shim6 is not None else 0)
+    mtu = MTU - (PAYLOAD_HEADER_OCTETS if lab.shim6 is not None or lab.hip_edges is not None else 0)
     if lab.ilnp is not None:
         # Sites count their hosts from the same number on, and an identifier is unique in the whole world.
         address = IPv6Address(f"{subnets[0].network_address}{site}:{number}")

@@ -11,7 +11,7 @@ import httpx
 
 from wayname_lab.admin import Admin, Octets
 from wayname_lab.commands import controller, embedded_switch, name_server_arguments
-from wayname_lab.configuration import Controlled, controller_toml
+from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.controller import ControllerApi
 from wayname_lab.happenings import Happenings
 from wayname_lab.load import LabError
@@ -131,6 +131,7 @@ class RunningLab:
         sockets = {kind: self.folder / f"{router.name}.{kind}" for kind in ("admin", "api")}
         address = self.medium.switch_address(router)
         config = self.folder / f"{router.name}.toml"
+        write_keys(router, config.parent)
         controlled = Controlled(address, f"unix:{sockets['api']}", names_port=self._names_port)
         config.write_text(controller_toml(router, controlled), encoding="utf-8")
         prefix = self.medium.prefix(router.name)

@@ -33,6 +33,7 @@ from wayname.edge.boundary import (
     Write,
 )
 from wayname.edge.edge import Edge
+from wayname.edge.hip.keys import host_identities
 from wayname.identity.key_files import edge_key
 from wayname.pipeline.entries import Readable, everything
 from wayname.pipeline.program import load_program
@@ -62,12 +63,13 @@ class Controller:
         self.config = config = replace(config, encapsulation=self.changes.read())
         self.schema = load_program(config.switch)
         # What the next controller must know is about sessions and identities only.
-        lasting = config.shim6 or config.identities or config.ilnp
+        lasting = config.shim6 or config.identities or config.ilnp or config.hip
         self._memory = Memory(config.controller.state) if lasting else None
         remembered = self._memory.read() if self._memory else {}
         wanted = config.identities
         key = edge_key(wanted.key, wanted.bits) if wanted else None
-        self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key)
+        identities = host_identities(config.hip) if config.hip else {}
+        self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key, identities)
         self._searches = Searches(self._found)
         self._questions = Questions(self._found)
         self.events = EventRing(config.controller.events)

@@ -43,7 +43,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     @app.get("/v1/sessions")
     async def sessions() -> list[SessionAnswer]:
         """All sessions, without what passed them."""
-        found = [answer(running, session) for session in running.edge.sessions]
+        found = [answer(running, session) for keeper in running.edge.keepers for session in keeper]
         if running.edge.ilnp:
             found += [session_answer(running.edge.ilnp, session) for session in running.edge.ilnp]
         return found
@@ -67,7 +67,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         if running.edge.ilnp and running.edge.ilnp.numbered(number):
             raise ApiError(409, "Not moved", "ILNP goes by preference; `wayname ilnp leave PROVIDER` changes it")
         found = find(running, number)
-        wanted, refusal = running.edge.sessions.may_move(found, wish.path)
+        wanted, refusal = running.edge.keeper(number).may_move(found, wish.path)
         if wanted is None:
             raise ApiError(409, "Not moved", refusal)
         done = await running.command(MoveSession(number, wanted))
@@ -78,6 +78,8 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     async def fork(number: int, flow: Flow) -> SessionAnswer:
         """Give flows between two ports a session of their own; it is there when the peer has agreed."""
         found = find(running, number)
+        if running.edge.sessions.numbered(number) is None:
+            raise ApiError(409, "Not forked", "only sessions of Shim6 have forks")
         refusal = running.edge.sessions.forks.refusal(found, flow.local_port, flow.peer_port)
         if refusal is not None:
             raise ApiError(409, "Not forked", refusal)
@@ -88,15 +90,15 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
 
 def find(running: Running, number: int) -> Session:
     """Return a session, or say that there is none."""
-    session = running.edge.sessions.numbered(number)
+    session = running.edge.keeper(number).numbered(number)
     if session is None:
         raise ApiError(404, "No such session", f"{number}; `wayname sessions` lists them")
     return session
 
 
 def answer(running: Running, session: Session) -> SessionAnswer:
-    """Return a session of Shim6 in words."""
-    sessions = running.edge.sessions
+    """Return a session in words."""
+    sessions = running.edge.keeper(session.number)
     paths = [
         Path(
             number=number,
@@ -121,7 +123,7 @@ def answer(running: Running, session: Session) -> SessionAnswer:
         state=sessions.state_of(session),
         fork_of=session.fork.of if session.fork else None,
         ports=(session.fork.local_port, session.fork.peer_port) if session.fork else None,
-        forks=[each.number for each in sessions.forks.among(session)],
+        forks=[each.number for each in running.edge.sessions.forks.among(session)],
         paths=paths,
     )
 

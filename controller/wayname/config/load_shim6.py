@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.checks import between, one_of
@@ -19,58 +20,58 @@ def read_shim6(root: Table) -> tuple[Shim6, ...]:
     """Read all `[[shim6]]`."""
     found: list[Shim6] = []
     for table in root.tables("shim6"):
-        prefixes = _prefixes(table, found)
+        prefixes = read_prefixes(table, "prefixes", [prefix for other in found for prefix in other.prefixes])
         mode = Shim6Mode(table.take("mode", str, "proxy", one_of(*Shim6Mode)))
         if mode is not Shim6Mode.PROXY:
             found.append(Shim6(prefixes, mode))
             table.close()
             continue
-        send_timeout = table.take("send_timeout", float, SEND_TIMEOUT, between(0.01, MOST_TIMEOUT))
-        keepalive = table.take("keepalive", float, send_timeout / KEEPALIVES_IN_TIMEOUT, between(0.001, MOST_TIMEOUT))
-        if keepalive >= send_timeout:
-            raise table.error(
-                "keepalive", f"is {keepalive:g}", f"write less than send_timeout, which is {send_timeout:g}"
-            )
         security = Security(table.take("security", str, Security.PROVED.value, one_of(*Security)))
         least_sec = table.take("least_sec", int, 0, between(0, MOST_SEC))
         if least_sec and security is Security.NONE:
             raise table.error(
                 "least_sec", f"is {least_sec}, and nothing is proved", 'leave it out, or security = "none"'
             )
-        found.append(
-            Shim6(
-                prefixes,
-                mode,
-                send_timeout,
-                keepalive,
-                bytes=table.take("bytes", int, 2048, between(0, 2**32 - 1)),
-                seconds=table.take("seconds", float, 60.0, between(0, MOST_TIMEOUT)),
-                hold=table.take("hold", bool, True),
-                security=security,
-                least_sec=least_sec,
-                server=table.take("server", bool, False),
-                most=table.take("most", int, 100_000, between(1, 131_071)),
-                idle=table.take("idle", float, 600.0, between(1, 86_400)),
-                verify_every=table.take("verify_every", float, None, between(0.01, MOST_TIMEOUT)),
-                return_after=table.take("return_after", float, None, between(0, MOST_TIMEOUT)),
-                hosts=_hosts(table, prefixes, security),
-            )
-        )
+        hosts = _hosts(table, prefixes, security)
+        found.append(replace(read_rules(table, prefixes), security=security, least_sec=least_sec, hosts=hosts))
         table.close()
     return tuple(found)
 
 
-def _prefixes(table: Table, others: list[Shim6]) -> tuple[IPv6Network, ...]:
-    given = table.take("prefixes", list)
+def read_rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:
+    """Read when sessions of the hosts of these prefixes begin and end, and how they are watched."""
+    send_timeout = table.take("send_timeout", float, SEND_TIMEOUT, between(0.01, MOST_TIMEOUT))
+    keepalive = table.take("keepalive", float, send_timeout / KEEPALIVES_IN_TIMEOUT, between(0.001, MOST_TIMEOUT))
+    if keepalive >= send_timeout:
+        raise table.error("keepalive", f"is {keepalive:g}", f"write less than send_timeout, which is {send_timeout:g}")
+    return Shim6(
+        prefixes,
+        Shim6Mode.PROXY,
+        send_timeout,
+        keepalive,
+        bytes=table.take("bytes", int, 2048, between(0, 2**32 - 1)),
+        seconds=table.take("seconds", float, 60.0, between(0, MOST_TIMEOUT)),
+        hold=table.take("hold", bool, True),
+        server=table.take("server", bool, False),
+        most=table.take("most", int, 100_000, between(1, 131_071)),
+        idle=table.take("idle", float, 600.0, between(1, 86_400)),
+        verify_every=table.take("verify_every", float, None, between(0.01, MOST_TIMEOUT)),
+        return_after=table.take("return_after", float, None, between(0, MOST_TIMEOUT)),
+    )
+
+
+def read_prefixes(table: Table, name: str, taken: list[IPv6Network]) -> tuple[IPv6Network, ...]:
+    """Read a site's prefixes, none of which anybody else has."""
+    given = table.take(name, list)
     if not 1 <= len(given) <= MOST_PREFIXES:
-        raise table.error("prefixes", f"has {len(given)}", f"write 1 to {MOST_PREFIXES}, one from each provider")
+        raise table.error(name, f"has {len(given)}", f"write 1 to {MOST_PREFIXES}, one from each provider")
     prefixes: list[IPv6Network] = []
     for index, text in enumerate(given):
-        key = f"prefixes[{index}]"
+        key = f"{name}[{index}]"
         prefix = table.convert(key, text, IPv6Network, "write PREFIX/64 as in 2001:db8:1:10::/64")
         if prefix.prefixlen != 64 or prefix.is_link_local or prefix.is_multicast:
             raise table.error(key, f"{prefix} is no /64 of hosts", "write PREFIX/64 as in 2001:db8:1:10::/64")
-        if prefix in prefixes or any(prefix in other.prefixes for other in others):
+        if prefix in prefixes or prefix in taken:
             raise table.error(key, f"{prefix} is there twice", "give every prefix once")
         prefixes.append(prefix)
     return tuple(prefixes)

@@ -9,6 +9,7 @@ from ipaddress import IPv6Network as Network
 from pathlib import Path
 
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
+from wayname.config.hip import Hip
 from wayname.config.identities import Identities
 from wayname.config.ilnp import Ilnp
 from wayname.config.links import LinkAddress as LinkAddress
@@ -153,6 +154,7 @@ class Config:
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
     identities: Identities | None = None
     ilnp: Ilnp | None = None
+    hip: Hip | None = None
     written: EncapsulationTables = field(default_factory=dict)
 
     @property

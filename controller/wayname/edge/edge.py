@@ -37,6 +37,8 @@ from wayname.edge.boundary import (
 from wayname.edge.captures import Captures
 from wayname.edge.desired import key_of
 from wayname.edge.encapsulation.manager import Encapsulation
+from wayname.edge.hip.keys import Identities
+from wayname.edge.hip.sessions import HipSessions
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.ilnp.manager import IlnpSessions
 from wayname.edge.interfaces import want_interfaces
@@ -49,6 +51,7 @@ from wayname.edge.providers import Providers
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
 from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.edge.stations import Stations
@@ -82,6 +85,7 @@ class Edge:
         rng: random.Random,
         remembered: Mapping[str, Json] | None = None,
         key: RSAPrivateKey | None = None,
+        hip_identities: Identities | None = None,
     ) -> None:
         self.config = config
         outputs = self._outputs = Outputs()
@@ -98,6 +102,10 @@ class Edge:
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.sessions = Sessions(config, numbers, providers, ways_out, outputs, rng, remembered)
+        self.hip: HipSessions | None = None
+        if config.hip:
+            identities = hip_identities or {}
+            self.hip = HipSessions(config.hip, identities, numbers, providers, ways_out, outputs, rng, remembered)
         self.translation = Translation(config, self.routes, outputs)
         self.ilnp: IlnpSessions | None = None
         if config.ilnp:
@@ -120,6 +128,15 @@ class Edge:
                 self.sessions.deprecate,
             )
 
+    def keeper(self, number: int) -> Kept:
+        """Return who looks after a session."""
+        return self.hip if self.hip and self.hip.numbered(number) else self.sessions
+
+    @property
+    def keepers(self) -> tuple[Kept, ...]:
+        """All who look after sessions."""
+        return (self.sessions, self.hip) if self.hip else (self.sessions,)
+
     @property
     def connected(self) -> bool:
         """Whether the switch is there."""
@@ -139,11 +156,13 @@ class Edge:
             case Learned():
                 self.stations.learned(input, now)
             case SessionNews():
-                self.sessions.news(input, now)
+                self.keeper(input.session).news(input, now)
             case PairActive():
                 self.sessions.pair_active(input, now)
                 if self.ilnp:
                     self.ilnp.pair_active(input, now)
+                if self.hip:
+                    self.hip.pair_active(input, now)
             case FlowAdmitted() if self.ilnp:
                 self.ilnp.flow(input, now)
             case LeaveProvider(name, leaving) if self.ilnp:
@@ -153,7 +172,7 @@ class Edge:
             case FlowNews():
                 self.translation.news(input, now)
             case MoveSession(session, path):
-                self.sessions.move(session, path, now)
+                self.keeper(session).move(session, path, now)
             case ForkSession(session, local_port, peer_port):
                 self.sessions.fork(session, local_port, peer_port, now)
             case DirectExport():
@@ -162,6 +181,8 @@ class Edge:
                 self.sessions.idle(entry, now)
                 if self.ilnp:
                     self.ilnp.idle(entry, now)
+                if self.hip:
+                    self.hip.idle(entry, now)
             case Idle(entry):
                 self.stations.idle(entry, now)
             case OpenCapture():
@@ -185,7 +206,8 @@ class Edge:
             self.sessions,
             self.translation,
         )
-        times = (manager.next_timer() for manager in (*managers, self.identities, self.ilnp) if manager)
+        others = (self.identities, self.ilnp, self.hip)
+        times = (manager.next_timer() for manager in (*managers, *others) if manager)
         return min((at for at in times if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
@@ -199,6 +221,8 @@ class Edge:
         if self.identities:
             self.identities.handle_timer(now)
         self.sessions.handle_timer(now, late)
+        if self.hip:
+            self.hip.handle_timer(now, late)
         self.translation.handle_timer(now)
         if self.ilnp:
             self.ilnp.handle_timer(now)
@@ -222,6 +246,8 @@ class Edge:
         if self.identities:
             self.identities.start(now)
         self.sessions.start(now)
+        if self.hip:
+            self.hip.start(now)
         self.translation.start(now)
         if self.ilnp:
             self.ilnp.start(now)
@@ -237,7 +263,8 @@ class Edge:
             self.identities.stop()
 
     def _next_hops_changed(self, now: float) -> None:
-        self.sessions.next_hops_changed(now)
+        for keeper in self.keepers:
+            keeper.next_hops_changed(now)
         self.translation.next_hops_changed(now)
         if self.ilnp:
             self.ilnp.next_hops_changed(now)
@@ -254,17 +281,25 @@ class Edge:
             elif packet.reason == Punt.DHCPV6 and self.identities:
                 self.identities.datagram(arrival, now)
             elif packet.reason in _SHIM6:
-                self.sessions.packet(arrival.packet, now)
+                if not (self.hip and self.hip.takes(arrival.packet, now)):
+                    self.sessions.packet(arrival.packet, now)
             elif packet.reason in _ILNP and self.ilnp:
                 self.ilnp.packet(arrival, now)
             elif packet.reason == Punt.ILNP_ERROR and self.ilnp:
                 self.ilnp.error(arrival, now)
+            elif packet.reason == Punt.HIP and self.hip:
+                self.hip.packet(arrival, now)
+            elif packet.reason == Punt.HIP_VERIFY and self.hip:
+                self.hip.inspect(arrival, now)
+            elif packet.reason in (Punt.HIP, Punt.HIP_VERIFY):
+                self._links.submit(packet)
             elif packet.reason == Punt.SESSION_ERROR:
                 self.sessions.error(arrival.packet, now)
             elif packet.reason == Punt.SHIM6_VERIFY:
                 self.sessions.inspect(arrival, now)
             elif packet.reason == Punt.SESSION_HELD:
-                self.sessions.hold(arrival, now)
+                for keeper in self.keepers:
+                    keeper.hold(arrival, now)
             elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
                 self.encapsulation.traces.punted(arrival, now)
         except DecodeError:

@@ -32,8 +32,14 @@ class KeyFileError(Exception):
 
 
 def make_key(path: Path, bits: int) -> RSAPrivateKey:
-    """Make a key, and its file, which must not be there yet; a crash leaves the whole key or none."""
+    """Make a key, and its file, which must not be there yet."""
     key = rsa.generate_private_key(PUBLIC_EXPONENT, bits)
+    write_key(path, key)
+    return key
+
+
+def write_key(path: Path, key: PrivateKeyTypes) -> None:
+    """Make the file of a key, which must not be there yet; a crash leaves the whole key or none."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "wb") as file:  # noqa: PTH123 (with a mode)
@@ -47,7 +53,6 @@ def make_key(path: Path, bits: int) -> RSAPrivateKey:
             unfinished.unlink()
     except OSError as error:
         raise KeyFileError(f"{path}: {error.strerror}; name a key file that can be read or made") from None
-    return key
 
 
 def read_key(path: Path) -> PrivateKeyTypes:
@@ -70,7 +75,7 @@ def read_key(path: Path) -> PrivateKeyTypes:
 def edge_key(path: Path, bits: int) -> RSAPrivateKey:
     """Return the key of an edge: made at the first start, and never replaced, whatever bits are wanted later."""
     if not path.exists():
-        _make_folder(path.parent)
+        make_folder(path.parent)
         return make_key(path, bits)
     key = read_key(path)
     if not isinstance(key, RSAPrivateKey):
@@ -78,7 +83,8 @@ def edge_key(path: Path, bits: int) -> RSAPrivateKey:
     return key
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make the folder of a key, unless it is there."""
     try:
         folder.mkdir(mode=stat.S_IRWXU, exist_ok=True)
     except OSError as error:

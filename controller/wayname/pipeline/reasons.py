@@ -28,6 +28,8 @@ class Punt(IntEnum):
     NONCE_UNKNOWN = 18
     ILNP_ERROR = 19
     DHCPV6 = 20
+    HIP = 25
+    HIP_VERIFY = 26
 
 
 # Copies have meters of their own, by port.

@@ -14,6 +14,7 @@ from wayname.config.model import Config
 from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind
 from wayname.edge.edge import Edge
+from wayname.edge.hip.keys import Identities
 from wayname_lab.name_server import NameServer
 from wayname_lab.virtual.clock import MILLISECOND, SECOND, Alarm, Clock
 from wayname_lab.virtual.edge_key import load_key
@@ -44,6 +45,7 @@ class VirtualController:
         rng: random.Random,
         tell: Callable[[boundary.Event], None],
         names: NameServer | None = None,
+        identities: Identities | None = None,
     ) -> None:
         self._clock = clock
         self._switch = switch
@@ -52,6 +54,7 @@ class VirtualController:
         self._rng = rng
         self._tell = tell
         self._names = names
+        self._identities = identities
         self._edge: Edge | None = None
         self._written: dict[str, boundary.Json] = {}
         self._connected = False
@@ -62,7 +65,7 @@ class VirtualController:
     def start(self) -> None:
         """Start, and look for the switch."""
         key = load_key() if self._config.identities else None
-        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written), key)
+        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written), key, self._identities)
         self._look_for_switch(self._edge)
 
     @property

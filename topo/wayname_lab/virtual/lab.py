@@ -11,6 +11,7 @@ from wayname.config.load import parse_config
 from wayname.edge.boundary import Event
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.happenings import Happenings
+from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.ilnp.name_records import name_server
 from wayname_lab.model import Lab, Link, Quality
 from wayname_lab.names import Names
@@ -94,7 +95,9 @@ class VirtualLab:
             config = parse_config(text, f"{name}.toml")
             rng = random.Random(self._rng.getrandbits(64))
             take = partial(self._take, name)
-            controller = VirtualController(self.clock, switch, config, schema, rng, take, self.names)
+            spoken_for = router.hip_edge.hosts if router.hip_edge else ()
+            identities = {address: identity_of_host(host) for address, host in spoken_for}
+            controller = VirtualController(self.clock, switch, config, schema, rng, take, self.names, identities)
             self.switches[name], self.controllers[name] = switch, controller
             self.clock.at(0, switch.start)
             self.clock.at(0, controller.start)

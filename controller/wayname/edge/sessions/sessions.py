@@ -7,7 +7,7 @@ itself. This is between them: what the endpoint says becomes entries, what the s
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 
@@ -15,20 +15,20 @@ import finsy as fy
 
 from wayname.config.model import Config
 from wayname.config.shim6 import Security, Shim6, Shim6Mode
-from wayname.edge.boundary import Json, PairActive, SessionNews, Severity
+from wayname.edge.boundary import Json, PairActive, Severity
 from wayname.edge.links import Arrival
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions import memory
-from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
 from wayname.edge.sessions.forks import Forks
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
-from wayname.edge.sessions.movements import Movements, words
-from wayname.edge.sessions.session import Health, Session
-from wayname.edge.sessions.tables import SessionTables, want_prefixes
+from wayname.edge.sessions.kept import Kept
+from wayname.edge.sessions.movements import words
+from wayname.edge.sessions.session import Session
+from wayname.edge.sessions.tables import want_prefixes
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.identity.errors import ProofError
 from wayname.reap.keepalives import keepalive_interval, tell_send_timeout
@@ -46,7 +46,7 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import SHIM6, Packet
 
 
-class Sessions:
+class Sessions(Kept):
     """All sessions of an edge; they may be looked at between calls."""
 
     def __init__(
@@ -59,20 +59,13 @@ class Sessions:
         rng: random.Random,
         remembered: Mapping[str, Json],
     ) -> None:
+        super().__init__(numbers, providers, ways_out, outputs, rng)
         self._config = config
-        self._ways_out = ways_out
-        self._outputs = outputs
         self._endpoint = Endpoint(rng, self._learn)
-        self._numbers = numbers
         self._inspection = Inspection()
-        self._complaints = Complaints(outputs)
         self._without_shim6 = WithoutShim6()
         self._hosts: dict[IPv6Address, LocalHost] = {}
-        self._sessions: dict[ContextName, Session] = {}
-        self._by_number: dict[int, Session] = {}
         self.forks = Forks(self._sessions)
-        tables = SessionTables(providers.table_of, outputs.desired)
-        self._movements = Movements(self._sessions, ways_out, tables, outputs, self._complaints, rng, self._write_down)
         self._unfinished: list[ContextName] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
@@ -81,13 +74,6 @@ class Sessions:
             for host in rules.hosts:
                 self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.send_timeout)
         self._recall(remembered)
-
-    def __iter__(self) -> Iterator[Session]:
-        return iter(self._sessions.values())
-
-    def numbered(self, number: int) -> Session | None:
-        """Return a session by its number."""
-        return self._by_number.get(number)
 
     def start(self, now: float) -> None:
         """The switch is there; the first time, go on with what an earlier controller left."""
@@ -163,12 +149,6 @@ class Sessions:
             return
         self._ways_out.submit(arrival.original)
 
-    def hold(self, arrival: Arrival, now: float) -> None:
-        """Keep a copy of the last packet that may not have arrived."""
-        session = self._sessions.get(ContextName(arrival.packet.source, arrival.packet.destination))
-        if session is not None:
-            self._movements.hold(session, arrival.original, now)
-
     def pair_active(self, active: PairActive, now: float) -> None:
         """Two addresses exchanged enough to be worth a context."""
         name = ContextName(active.source, active.destination)
@@ -190,63 +170,12 @@ class Sessions:
             self._endpoint.discard(name, now)
             self._take(now)
 
-    def news(self, news: SessionNews, now: float) -> None:
-        """The switch found something out about a session."""
-        session = self._by_number.get(news.session)
-        if session is not None:
-            self._movements.news(session, news, now)
-            self._take(now)
-
-    def next_hops_changed(self, now: float) -> None:
-        """A next hop is up or down."""
-        for session in self._sessions.values():
-            self._movements.next_hops_changed(session, now)
-        self._take(now)
-
-    def move(self, number: int, path: int, now: float) -> None:
-        """Somebody wants a session to use a path."""
-        session = self._by_number.get(number)
-        if session is not None and path in session.paths and path != session.path:
-            self._movements.move(session, path, "by command", now)
-            self._take(now)
-
     def fork(self, number: int, local_port: int, peer_port: int, now: float) -> None:
         """Set up a context for the flows between two ports, beside the one that the hosts have."""
         session = self._by_number.get(number)
         if session is not None and self.forks.refusal(session, local_port, peer_port) is None:
             self._establish(self.forks.begin(session, local_port, peer_port), now)
             self._take(now)
-
-    def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
-        """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
-        if path.isdigit():
-            number = next((number for number in session.paths if str(number) == path), None)
-            refusal = f"session {session.number} has no path {path}"
-        else:
-            try:
-                number = session.path_of(Pair(*map(IPv6Address, path.split(","))))
-            except (TypeError, ValueError):
-                return None, f"{path!r} is neither the number of a path nor LOCAL,PEER"
-            refusal = f"nothing proves that {path} are locators of the two hosts"
-        if number is None:
-            return None, f"{refusal}; `wayname session {session.number}` shows its paths"
-        health = self.health(session, number)
-        if health is not Health.WORKS:
-            return None, f"path {number} is not proven to work: {health}"
-        return number, ""
-
-    def health(self, session: Session, path: int) -> Health:
-        """Return what is known of a path."""
-        return self._movements.paths.health(session, path)
-
-    def backup_of(self, session: Session, path: int) -> int | None:
-        """Return where the switch goes from a path that does not answer."""
-        return self._movements.paths.backups(session).get(path)
-
-    def provider_of(self, address: IPv6Address) -> str | None:
-        """Return the name of the provider by which packets from an address leave."""
-        provider = self._ways_out.provider(address)
-        return provider.name if provider else None
 
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
@@ -338,20 +267,14 @@ class Sessions:
         self._without_shim6.remove(name.peer)
         session = self._sessions.get(name)
         if session is None:
-            numbered = self._numbers.take()
-            if numbered is None:
-                text = f"{words(name)}: the switch has no room for another session"
-                self._outputs.event(now, "session.full", name.local, text, Severity.ERROR)
+            keepalive = keepalive_interval(context.known, rules.keepalive)
+            session = self._new_session(name, rules, (context.tag, context.peer_tag), keepalive, now)
+            if session is None:
                 self._endpoint.discard(name, now)
                 return
-            number, generation = numbered
-            keepalive = keepalive_interval(context.known, rules.keepalive)
-            session = Session(
-                number, name, rules, context.tag, context.peer_tag, generation, keepalive, fork=self.forks.of(name)
-            )
-            self._sessions[name] = self._by_number[number] = session
+            session.fork = self.forks.of(name)
             self._set_paths(session, context)
-            self._outputs.event(now, "session.up", number, f"{words(name)}: a session with {len(session.paths)} paths")
+            self._tell_up(session, now)
         else:
             session.tag, session.peer_tag = context.tag, context.peer_tag
             session.keepalive = keepalive_interval(context.known, rules.keepalive)
@@ -382,16 +305,11 @@ class Sessions:
         session.set_pairs(pairs, session.paths.get(session.path, context.exchange))
 
     def _lost(self, name: ContextName, why: str, now: float) -> None:
-        session = self._sessions.pop(name, None)
         self._outputs.remember(memory.context_key(name), None)
-        if session is None:
-            return
-        del self._by_number[session.number]
-        for fork in self.forks.among(session):
+        session = self._sessions.get(name)
+        self._end(name, why, now)
+        for fork in self.forks.among(session) if session else ():
             self._endpoint.discard(fork.name, now)
-        self._movements.forget(session)
-        self._numbers.free(session.number, session.generation)
-        self._outputs.event(now, "session.down", session.number, f"{words(name)}: the session ends ({why})")
 
     def _failed(self, name: ContextName, state: State, now: float) -> None:
         if not name.instance:

@@ -22,7 +22,7 @@ def want_prefixes(config: Config, providers: Providers, desired: Desired) -> Non
     """Want what follows from the configuration alone."""
     for provider, table in providers.tables.items():
         desired.put(entries.provider_route(provider.prefix, table))
-    for rules in config.shim6:
+    for rules in (*config.shim6, *(config.hip.rules if config.hip else ())):
         for prefix in rules.prefixes:
             if rules.mode is Shim6Mode.PROXY:
                 wanted = entries.proxied(prefix, rules.bytes, rules.seconds)

@@ -1,0 +1,36 @@
+"""What a configuration says of HIP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from pathlib import Path
+
+from wayname.config.shim6 import Shim6
+
+
+@dataclass(frozen=True, slots=True)
+class HipHost:
+    """A host that the edge speaks for, and the file with the key of its identity."""
+
+    address: IPv6Address
+    key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class HipPeer:
+    """Somebody whom hosts here may have associations with: its tag, and the address that hosts know it by."""
+
+    address: IPv6Address
+    hit: IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class Hip:
+    """What is done for hosts, by prefix; sessions are watched by the same rules as those of Shim6."""
+
+    rules: tuple[Shim6, ...]
+    hosts: tuple[HipHost, ...] = ()
+    peers: tuple[HipPeer, ...] = ()
+    difficulty: int = 8
+    most_difficulty: int = 18

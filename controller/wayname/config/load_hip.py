@@ -1,0 +1,73 @@
+"""Reads what a configuration says of HIP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv6Address, IPv6Network
+from pathlib import Path
+
+from wayname.config.checks import between
+from wayname.config.hip import Hip, HipHost, HipPeer
+from wayname.config.load_shim6 import read_prefixes, read_rules
+from wayname.config.reader import Table
+from wayname.config.shim6 import Shim6, Shim6Mode
+from wayname.hip.errors import NoProposalError
+from wayname.hip.suites import suite_of
+
+
+def read_hip(root: Table, folder: Path, others: Sequence[Shim6]) -> Hip | None:
+    """Read `[hip]`; a prefix is of HIP or of Shim6."""
+    if not root.has("hip"):
+        return None
+    table = root.table("hip")
+    taken = [prefix for rules in others for prefix in rules.prefixes]
+    rules: list[Shim6] = []
+    for mode in Shim6Mode:
+        if table.has(mode):
+            prefixes = read_prefixes(table, mode, taken)
+            taken += prefixes
+            rules.append(read_rules(table, prefixes) if mode is Shim6Mode.PROXY else Shim6(prefixes, mode))
+    if not rules:
+        raise table.error("proxy", "is missing", "give prefixes in proxy, transparent or verify")
+    proxied = [prefix for each in rules if each.mode is Shim6Mode.PROXY for prefix in each.prefixes]
+    difficulty = table.take("difficulty", int, 8, between(0, 24))
+    hip = Hip(
+        tuple(rules),
+        _hosts(table, folder, proxied),
+        _peers(table, proxied),
+        difficulty,
+        table.take("most_difficulty", int, max(18, difficulty), between(difficulty, 32)),
+    )
+    table.close()
+    return hip
+
+
+def _hosts(table: Table, folder: Path, proxied: list[IPv6Network]) -> tuple[HipHost, ...]:
+    hosts: list[HipHost] = []
+    for each in table.tables("host"):
+        address = each.parse("address", IPv6Address, "write the host's address")
+        if not any(address in prefix for prefix in proxied):
+            raise each.error("address", f"{address} is in none of proxy", "give the host an address in one of them")
+        if any(host.address == address for host in hosts):
+            raise each.error("address", f"{address} is there twice", "give every host once")
+        hosts.append(HipHost(address, folder / each.take("key", str, f"hip-{address.exploded.replace(':', '')}.pem")))
+        each.close()
+    return tuple(hosts)
+
+
+def _peers(table: Table, proxied: list[IPv6Network]) -> tuple[HipPeer, ...]:
+    peers: list[HipPeer] = []
+    for each in table.tables("peer"):
+        address = each.parse("address", IPv6Address, "write the address that hosts here know the peer by")
+        if any(address in prefix for prefix in proxied):
+            raise each.error("address", f"{address} is of this site", "peers are elsewhere")
+        hit = each.parse("hit", IPv6Address, "write the peer's HIT; `wayname hip lookup NAME` finds it")
+        try:
+            suite_of(hit)
+        except NoProposalError as error:
+            raise each.error("hit", str(error), "`wayname hip lookup NAME` finds it") from None
+        if any(peer.address == address or peer.hit == hit for peer in peers):
+            raise each.error("address", f"{address} or its HIT is there twice", "give every peer once")
+        peers.append(HipPeer(address, hit))
+        each.close()
+    return tuple(peers)

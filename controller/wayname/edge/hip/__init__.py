@@ -1,0 +1,1 @@
+"""HIP in the edge: for hosts that know nothing of it, and between those that do."""

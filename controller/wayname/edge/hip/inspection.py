@@ -1,0 +1,51 @@
+"""Looks at HIP messages that pass between hosts which speak themselves (`verify`).
+
+An R1 proves whose it is; from then on R2, UPDATE, CLOSE and NOTIFY of that host must be signed by it. Initiators may
+hide their identity: what they say is let pass until it is known.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from ipaddress import IPv6Address
+
+from wayname.hip.endpoint import BEFORE_HIP
+from wayname.hip.errors import MessageError, ProofError
+from wayname.hip.messages import Kind, decode, own_octets
+from wayname.hip.parameters import HostId
+from wayname.hip.proofs import check_r1, check_signature
+from wayname.hip.suites import hit_of
+from wayname.wire.ipv6 import HIP, Packet
+
+MOST_HOSTS = 10_000
+
+
+class Inspection:
+    """Remembers the keys of hosts; those that were not seen for longest go first."""
+
+    def __init__(self) -> None:
+        self._keys: OrderedDict[IPv6Address, HostId] = OrderedDict()
+
+    def check(self, packet: Packet) -> None:
+        """Raise MessageError if a message is malformed, or not its sender's."""
+        upper = packet.upper_layer(BEFORE_HIP)
+        if upper.number != HIP or not upper.is_whole:
+            raise MessageError("no whole HIP packet")
+        octets = own_octets(upper.data)
+        message = decode(octets, packet.source, packet.destination)
+        if message.kind is Kind.I1:
+            return
+        told = message.find(HostId)
+        if told is not None and hit_of(told) != message.sender:
+            raise ProofError(f"the identity in it is that of {hit_of(told)}, not of {message.sender}")
+        host = told or self._keys.get(message.sender)
+        if host is None:
+            return
+        if message.kind is Kind.R1:
+            check_r1(octets, message, host)
+        else:
+            check_signature(octets, message, host)
+        self._keys[message.sender] = host
+        self._keys.move_to_end(message.sender)
+        if len(self._keys) > MOST_HOSTS:
+            self._keys.popitem(last=False)

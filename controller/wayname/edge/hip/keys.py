@@ -1,0 +1,34 @@
+"""The identities of the hosts that the edge speaks for: files that are made at the first start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import IPv6Address
+
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+from wayname.config.hip import Hip
+from wayname.hip.errors import NoProposalError
+from wayname.hip.identities import Identity, generate, identity_of
+from wayname.hip.suites import Algorithm
+from wayname.identity.key_files import KeyFileError, make_folder, read_key, write_key
+
+Identities = Mapping[IPv6Address, Identity]
+
+
+def host_identities(hip: Hip) -> Identities:
+    """Return the identity of each host by its address; a key that is not there yet is made."""
+    identities: dict[IPv6Address, Identity] = {}
+    for host in hip.hosts:
+        if not host.key.exists():
+            make_folder(host.key.parent)
+            write_key(host.key, generate(Algorithm.ECDSA))
+        key = read_key(host.key)
+        if not isinstance(key, RSAPrivateKey | EllipticCurvePrivateKey):
+            raise KeyFileError(f"{host.key}: is no RSA or ECDSA key, which HIP signs with; name another file")
+        try:
+            identities[host.address] = identity_of(key)
+        except NoProposalError as error:
+            raise KeyFileError(f"{host.key}: {error}; name another file") from None
+    return identities

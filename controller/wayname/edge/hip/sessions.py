@@ -1,0 +1,283 @@
+"""Speaks HIP for the hosts of the edge, and keeps their sessions on the switch.
+
+Associations prove who is at the other end and where it is (`wayname.hip`); what they agree on, a tag for packets of
+either direction, becomes a session like any other: watched by the switch, moved from path to path, probed by REAP.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from itertools import product
+
+import finsy as fy
+
+from wayname.config.hip import Hip
+from wayname.config.shim6 import Shim6, Shim6Mode
+from wayname.edge.boundary import Json, PairActive, Severity
+from wayname.edge.hip.inspection import Inspection
+from wayname.edge.hip.keys import Identities
+from wayname.edge.links import Arrival
+from wayname.edge.outputs import Outputs
+from wayname.edge.providers import Providers
+from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.sessions.kept import Kept
+from wayname.edge.sessions.movements import words
+from wayname.edge.sessions.session import Session
+from wayname.edge.sessions.ways_out import WaysOut
+from wayname.hip import outputs as hip
+from wayname.hip.association import Association, LocalHost, Names, Tags
+from wayname.hip.endpoint import Endpoint
+from wayname.hip.parameters import HostId
+from wayname.hip.settings import Settings
+from wayname.hip.transports import Tagged
+from wayname.shim6.context import ContextName, Pair
+from wayname.shim6.endpoint import BEFORE_SHIM6
+from wayname.shim6.messages import Keepalive, Probe, decode
+from wayname.shim6.payload import is_payload
+from wayname.wire.errors import DecodeError
+from wayname.wire.ipv6 import SHIM6, Packet
+
+COUNTER = "hip counter"
+KEY = "hip"
+# How far the counter of R1s goes up at each start: further than its periods ever do.
+COUNTER_STEP = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An association as people see it."""
+
+    local: IPv6Address
+    peer: IPv6Address
+    association: Association
+
+
+class HipSessions(Kept):
+    """All sessions that the edge's hosts have by HIP; they may be looked at between calls."""
+
+    def __init__(
+        self,
+        config: Hip,
+        identities: Identities,
+        numbers: SessionNumbers,
+        providers: Providers,
+        ways_out: WaysOut,
+        outputs: Outputs,
+        rng: random.Random,
+        remembered: Mapping[str, Json],
+    ) -> None:
+        super().__init__(numbers, providers, ways_out, outputs, rng)
+        self.identities = identities
+        self._config = config
+        self._rules = next((each for each in config.rules if each.mode is Shim6Mode.PROXY), Shim6(()))
+        self._hits = {identity.hit: address for address, identity in identities.items()}
+        self._peers = {peer.address: peer.hit for peer in config.peers}
+        self._inspection = Inspection()
+        self._by_tag: dict[int, Session] = {}
+        self._unfinished: list[ContextName] = []
+        self._began = False
+        before = remembered.get(COUNTER)
+        counter = (before if isinstance(before, int) else 0) + COUNTER_STEP
+        outputs.remember(COUNTER, counter)
+        settings = Settings(
+            formats=(Tagged.number,),
+            least_difficulty=config.difficulty,
+            most_difficulty=config.most_difficulty,
+            # The switch says when nothing passes any more.
+            unused_time=float("inf"),
+        )
+        self._endpoint = Endpoint(rng, settings, self._objection, counter)
+        self._recall(remembered)
+
+    def start(self, now: float) -> None:
+        """The switch is there; the first time, set up again what an earlier controller had."""
+        if not self._began:
+            self._began = True
+            for address, identity in self.identities.items():
+                self._endpoint.serve(LocalHost(identity, self._locators(address)), now)
+            for name in self._unfinished:
+                self._connect(name, now)
+        self.next_hops_changed(now)
+
+    def packet(self, arrival: Arrival, now: float) -> None:
+        """Take a HIP message for a host of the edge; one for a host that speaks itself goes on."""
+        if self._is_ours(arrival.packet.destination):
+            self._endpoint.receive(arrival.packet, now)
+            self._take(now)
+        else:
+            self._ways_out.submit(arrival.original)
+
+    def inspect(self, arrival: Arrival, now: float) -> None:
+        """A host that speaks HIP itself sends or gets a message: let it go on if it proves what it tells."""
+        try:
+            self._inspection.check(arrival.packet)
+        except DecodeError as wrong:
+            text = f"a HIP message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
+            self._complaints.tell(now, "hip.refused", arrival.packet.source, text)
+            return
+        self._ways_out.submit(arrival.original)
+
+    def takes(self, packet: Packet, now: float) -> bool:
+        """Take a probe or a keepalive of a session; whatever else bears tags for these hosts is none of Shim6's."""
+        if not self._is_ours(packet.destination):
+            return False
+        upper = packet.upper_layer(BEFORE_SHIM6)
+        if upper.number == SHIM6 and not is_payload(upper.data):
+            message = decode(upper.data)
+            if isinstance(message, Probe | Keepalive) and (session := self._by_tag.get(message.tag)) is not None:
+                pair = Pair(packet.destination, packet.source)
+                if pair in session.paths.values():
+                    self._movements.paths.reap.receive(session.name, message, pair, now)
+                    self._take(now)
+        return True
+
+    def pair_active(self, active: PairActive, now: float) -> None:
+        """Two addresses exchanged enough to be worth an association."""
+        name = ContextName(active.source, active.destination)
+        is_new = name not in self._sessions and not self._rules.server
+        if is_new and len(self._sessions) < self._rules.most and name.local in self.identities:
+            self._connect(name, now)
+
+    def idle(self, entry: fy.P4TableEntry, now: float) -> None:
+        """The hosts of a session have not talked for long."""
+        name = ContextName(IPv6Address(entry["local"]), IPv6Address(entry["remote"]))
+        if name in self._sessions:
+            self._endpoint.disconnect(self._names(name), now)
+            self._take(now)
+
+    def state_of(self, session: Session) -> str:
+        """Return what is being done about a session."""
+        return "explores" if session.exploring else "well"
+
+    def associations(self) -> list[Known]:
+        """Return all associations, those that are being set up or closed among them."""
+        return [Known(each.exchange.local, each.exchange.peer, each) for each in self._endpoint.associations]
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        times = (self._endpoint.next_timer(), self._movements.next_timer())
+        return min((at for at in times if at is not None), default=None)
+
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+        self._movements.handle_timer(now, late)
+        self._endpoint.handle_timer(now)
+        self._take(now)
+
+    def _take(self, now: float) -> None:
+        """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""
+        outputs = self._endpoint.take_outputs()
+        for output in outputs:
+            match output:
+                case hip.Up(standing) | hip.Changed(standing):
+                    self._stands(standing, now)
+                case hip.Gone(names, trigger):
+                    self._gone(names, trigger.name.lower().replace("_", " "), now)
+                case hip.Failed(names):
+                    self._failed(names, now)
+                case hip.Event(kind, text):
+                    self._outputs.event(now, f"hip.{kind.value}", "hip", text, Severity.WARNING)
+        for output in outputs:
+            if isinstance(output, hip.Send):
+                self._ways_out.send(output.packet)
+        self._movements.take(now)
+
+    def _stands(self, standing: hip.Standing, now: float) -> None:
+        """An association stands, or something about it is new."""
+        name = ContextName(*standing.exchange)
+        assert isinstance(standing.transport, Tags)
+        tags = standing.transport.tag, standing.transport.peer_tag
+        session = self._sessions.get(name)
+        is_new = session is None
+        if session is None:
+            session = self._new_session(name, self._rules, tags, self._rules.keepalive, now)
+            if session is None:
+                self._endpoint.disconnect(standing.names, now)
+                return
+        self._by_tag.pop(session.tag, None)
+        session.tag, session.peer_tag = tags
+        self._by_tag[session.tag] = session
+        # Without a locator that is proven packets stay where they are.
+        pairs = self._pairs(standing) or session.ordered
+        session.set_pairs(pairs, session.paths.get(session.path, standing.exchange))
+        if is_new:
+            self._tell_up(session, now)
+        self._movements.begin(session, now)
+        self._movements.want(session)
+
+    def _pairs(self, standing: hip.Standing) -> list[Pair]:
+        """Return a path for each pair of locators, that of the identities first."""
+        pairs = [
+            Pair(local, peer)
+            for local, peer in product(self._locators(standing.exchange.local), standing.peer_locators)
+        ]
+        return sorted(pairs, key=lambda pair: pair != standing.exchange)
+
+    def _gone(self, names: Names, why: str, now: float) -> None:
+        name = self._addresses(names)
+        session = self._sessions.get(name)
+        if session is not None:
+            del self._by_tag[session.tag]
+        self._outputs.remember(_key(name), None)
+        self._end(name, why, now)
+
+    def _failed(self, names: Names, now: float) -> None:
+        name = self._addresses(names)
+        self._outputs.remember(_key(name), None)
+        self._outputs.event(
+            now, "session.failed", name.local, f"{words(name)}: no session, {names.peer} does not answer"
+        )
+
+    def _connect(self, name: ContextName, now: float) -> None:
+        """Set an association up with a peer that is known."""
+        if name.local in self.identities and name.peer in self._peers:
+            self._outputs.remember(_key(name), {})
+            self._endpoint.connect(self._names(name), Pair(name.local, name.peer), now)
+            self._take(now)
+
+    def _recall(self, remembered: Mapping[str, Json]) -> None:
+        """Take note of what is to be set up again; keys are never written down (RFC 7401, section 6.16)."""
+        for key, written in remembered.items():
+            kind, *addresses = key.split()
+            if kind != KEY or len(addresses) != 2:
+                continue
+            local, peer = map(IPv6Address, addresses)
+            self._unfinished.append(ContextName(local, peer))
+            if isinstance(written, dict):
+                number, generation = written.get("number"), written.get("generation")
+                if isinstance(number, int) and isinstance(generation, int):
+                    # Its number is free, and its next session is another one to the switch.
+                    self._numbers.keep(number)
+                    self._numbers.free(number, generation)
+
+    def _write_down(self, session: Session) -> None:
+        self._outputs.remember(_key(session.name), {"number": session.number, "generation": session.generation})
+
+    def _objection(self, names: Names, _: HostId, pair: Pair) -> str | None:
+        """Say why a peer is not wanted: who it is and where hosts know it must be configured."""
+        if self._hits.get(names.local) != pair.local:
+            return f"{names.local} is not at {pair.local}"
+        return None if self._peers.get(pair.peer) == names.peer else f"nobody said that {names.peer} is at {pair.peer}"
+
+    def _names(self, name: ContextName) -> Names:
+        return Names(self.identities[name.local].hit, self._peers[name.peer])
+
+    def _addresses(self, names: Names) -> ContextName:
+        peer = next(address for address, hit in self._peers.items() if hit == names.peer)
+        return ContextName(self._hits[names.local], peer)
+
+    def _locators(self, address: IPv6Address) -> tuple[IPv6Address, ...]:
+        """Return where a host is reached: at its address, and with the same interface identifier in each prefix."""
+        others = (prefix[int(address) & (1 << 64) - 1] for prefix in self._rules.prefixes if address not in prefix)
+        return (address, *others)
+
+    def _is_ours(self, address: IPv6Address) -> bool:
+        return any(address in prefix for prefix in self._rules.prefixes)
+
+
+def _key(name: ContextName) -> str:
+    """Return what a session is written down under."""
+    return f"{KEY} {name.local} {name.peer}"

@@ -1,0 +1,150 @@
+"""What is done for watched sessions of any protocol: keep them on paths that work, and say how they are."""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from ipaddress import IPv6Address
+
+from wayname.config.shim6 import Shim6
+from wayname.edge.boundary import SessionNews, Severity
+from wayname.edge.links import Arrival
+from wayname.edge.outputs import Outputs
+from wayname.edge.providers import Providers
+from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.sessions.complaints import Complaints
+from wayname.edge.sessions.movements import Movements, words
+from wayname.edge.sessions.session import Health, Session
+from wayname.edge.sessions.tables import SessionTables
+from wayname.edge.sessions.ways_out import WaysOut
+from wayname.shim6.context import ContextName, Pair
+
+
+class Kept(ABC):
+    """The sessions of one protocol; they may be looked at between calls."""
+
+    def __init__(
+        self,
+        numbers: SessionNumbers,
+        providers: Providers,
+        ways_out: WaysOut,
+        outputs: Outputs,
+        rng: random.Random,
+    ) -> None:
+        self._numbers = numbers
+        self._ways_out = ways_out
+        self._outputs = outputs
+        self._complaints = Complaints(outputs)
+        self._sessions: dict[ContextName, Session] = {}
+        self._by_number: dict[int, Session] = {}
+        tables = SessionTables(providers.table_of, outputs.desired)
+        self._movements = Movements(self._sessions, ways_out, tables, outputs, self._complaints, rng, self._write_down)
+
+    @abstractmethod
+    def _write_down(self, session: Session) -> None:
+        """Write down what another controller must know of a session."""
+
+    @abstractmethod
+    def _take(self, now: float) -> None:
+        """Carry out what the protocol says."""
+
+    @abstractmethod
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+
+    @abstractmethod
+    def state_of(self, session: Session) -> str:
+        """Return what is being done about a session."""
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self._sessions.values())
+
+    def numbered(self, number: int) -> Session | None:
+        """Return a session by its number."""
+        return self._by_number.get(number)
+
+    def hold(self, arrival: Arrival, now: float) -> None:
+        """Keep a copy of the last packet that may not have arrived."""
+        session = self._sessions.get(ContextName(arrival.packet.source, arrival.packet.destination))
+        if session is not None:
+            self._movements.hold(session, arrival.original, now)
+
+    def news(self, news: SessionNews, now: float) -> None:
+        """The switch found something out about a session."""
+        session = self._by_number.get(news.session)
+        if session is not None:
+            self._movements.news(session, news, now)
+            self._take(now)
+
+    def next_hops_changed(self, now: float) -> None:
+        """A next hop is up or down."""
+        for session in self._sessions.values():
+            self._movements.next_hops_changed(session, now)
+        self._take(now)
+
+    def move(self, number: int, path: int, now: float) -> None:
+        """Somebody wants a session to use a path."""
+        session = self._by_number.get(number)
+        if session is not None and path in session.paths and path != session.path:
+            self._movements.move(session, path, "by command", now)
+            self._take(now)
+
+    def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
+        """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
+        if path.isdigit():
+            number = next((number for number in session.paths if str(number) == path), None)
+            refusal = f"session {session.number} has no path {path}"
+        else:
+            try:
+                number = session.path_of(Pair(*map(IPv6Address, path.split(","))))
+            except (TypeError, ValueError):
+                return None, f"{path!r} is neither the number of a path nor LOCAL,PEER"
+            refusal = f"nothing proves that {path} are locators of the two hosts"
+        if number is None:
+            return None, f"{refusal}; `wayname session {session.number}` shows its paths"
+        health = self.health(session, number)
+        if health is not Health.WORKS:
+            return None, f"path {number} is not proven to work: {health}"
+        return number, ""
+
+    def health(self, session: Session, path: int) -> Health:
+        """Return what is known of a path."""
+        return self._movements.paths.health(session, path)
+
+    def backup_of(self, session: Session, path: int) -> int | None:
+        """Return where the switch goes from a path that does not answer."""
+        return self._movements.paths.backups(session).get(path)
+
+    def provider_of(self, address: IPv6Address) -> str | None:
+        """Return the name of the provider by which packets from an address leave."""
+        provider = self._ways_out.provider(address)
+        return provider.name if provider else None
+
+    def _new_session(
+        self, name: ContextName, rules: Shim6, tags: tuple[int, int], keepalive: float, now: float
+    ) -> Session | None:
+        """Return a session that has no paths yet; None if the switch has no room for it."""
+        numbered = self._numbers.take()
+        if numbered is None:
+            text = f"{words(name)}: the switch has no room for another session"
+            self._outputs.event(now, "session.full", name.local, text, Severity.ERROR)
+            return None
+        number, generation = numbered
+        session = Session(number, name, rules, *tags, generation, keepalive)
+        self._sessions[name] = self._by_number[number] = session
+        return session
+
+    def _tell_up(self, session: Session, now: float) -> None:
+        text = f"{words(session.name)}: a session with {len(session.paths)} paths"
+        self._outputs.event(now, "session.up", session.number, text)
+
+    def _end(self, name: ContextName, why: str, now: float) -> None:
+        """Forget a session, if there is one."""
+        session = self._sessions.pop(name, None)
+        if session is None:
+            return
+        del self._by_number[session.number]
+        self._movements.forget(session)
+        self._numbers.free(session.number, session.generation)
+        self._outputs.event(now, "session.down", session.number, f"{words(name)}: the session ends ({why})")

@@ -1,0 +1,44 @@
+"""Cases of HIP's own messages (RFC 7401): for the controller, to be looked at, or let pass."""
+
+from collections.abc import Callable
+
+from carriers import hop_less, ipv6
+from case import Case
+from scapy.packet import Raw
+from session_cases import hold
+from session_site import LOCAL, LOCAL_1, REMOTE, REMOTE_1, Session, from_host, in_by, out_by, proxied
+
+from small_site import OUT
+
+HIP = 139
+
+
+def message(source: str, destination: str, kind: int) -> bytes:
+    """A HIP packet without parameters; nothing here looks at more than that it is one."""
+    body = bytes([59, 4, kind, 0x21, 0, 0, 0, 0]) + bytes(32)
+    return ipv6(HIP, body, source, destination)
+
+
+def hip_messages() -> Case:
+    case = Case("hip_messages", "HIP's own messages: the controller's where the edge speaks for hosts.")
+    hold(case, Session(path=1, watched=False).entries())
+    hold(case, proxied("verify", "2001:db8:c::/48"))
+    hold(case, proxied("transparent", "2001:db8:d::/48"))
+
+    case.say("For a host that the edge speaks for: the controller's. Of the host itself: it passes.")
+    for kind in (1, 2, 3, 4, 16, 17, 18, 19, 127):
+        case.punts_whole(4, in_by(4, message(REMOTE_1, LOCAL_1, kind)), "PUNT_HIP", 100)
+    packet = message("2001:db8:d::1", REMOTE, 1)
+    case.passes(1, from_host(packet), 4, out_by(4, hop_less(packet)))
+
+    case.say("To be looked at, both ways; what the controller submits has been.")
+    for source, destination in (("2001:db8:c::1", REMOTE), (REMOTE, "2001:db8:c::1"), ("2001:db8:c::1", LOCAL)):
+        packet = message(source, destination, 3)
+        case.punts_whole(1, from_host(packet), "PUNT_HIP_VERIFY", 1)
+        if destination == REMOTE:
+            out = bytes([OUT["PACKET_OUT_SUBMIT"]]) + (1).to_bytes(2) + bytes(2)
+            case.passes(510, Raw(out + bytes(from_host(packet))), 4, out_by(4, hop_less(packet)))
+    return case
+
+
+ALL: tuple[Callable[[], Case], ...] = (hip_messages,)
