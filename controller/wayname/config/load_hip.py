@@ -61,11 +61,11 @@ def _peers(table: Table, proxied: list[IPv6Network]) -> tuple[HipPeer, ...]:
         address = each.parse("address", IPv6Address, "write the address that hosts here know the peer by")
         if any(address in prefix for prefix in proxied):
             raise each.error("address", f"{address} is of this site", "peers are elsewhere")
-        hit = each.parse("hit", IPv6Address, "write the peer's HIT; `wayname hip lookup NAME` finds it")
+        hit = each.parse("hit", IPv6Address, "write the peer's HIT, as its HIP record has it")
         try:
             suite_of(hit)
         except NoProposalError as error:
-            raise each.error("hit", str(error), "`wayname hip lookup NAME` finds it") from None
+            raise each.error("hit", str(error), "write the peer's HIT, as its HIP record has it") from None
         if any(peer.address == address or peer.hit == hit for peer in peers):
             raise each.error("address", f"{address} or its HIT is there twice", "give every peer once")
         peers.append(HipPeer(address, hit))
