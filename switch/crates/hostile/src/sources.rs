@@ -15,8 +15,8 @@ fn read(path: &str) -> Result<String, String> {
     std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Sizes of the registers by session. Who asks for all registers at once gets every cell, and a million cells take a second.
-const MANY_CELLS: [&str; 2] = ["131072", "65536"];
+/// Sizes of what there is by session, flow and pair. Who asks for all registers at once gets every cell, and a million cells take a second.
+const MANY_CELLS: [&str; 6] = ["2097152", "1048576", "262144", "131072", "65536", "16384"];
 const FEW_CELLS: &str = "1024";
 
 /// The edge program as a controller sends it, for fewer sessions.
