@@ -27,7 +27,13 @@ class Switch:
     """A switch that runs one program."""
 
     def __init__(
-        self, program: str, *, cpu_port: int | None = ..., backend: str = ..., seed: int = ..., p4info: bytes | None = ...
+        self,
+        program: str,
+        *,
+        cpu_port: int | None = ...,
+        backend: str = ...,
+        seed: int = ...,
+        p4info: bytes | None = ...,
     ) -> None:
         """Load a program's text; `backend` is "jit" or "interpreter"."""
 
