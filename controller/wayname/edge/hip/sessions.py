@@ -58,6 +58,8 @@ class Known:
 class HipSessions(Kept):
     """All sessions that the edge's hosts have by HIP; they may be looked at between calls."""
 
+    _endpoint: Endpoint
+
     def __init__(
         self,
         config: Hip,
@@ -155,17 +157,6 @@ class HipSessions(Kept):
     def associations(self) -> list[Known]:
         """Return all associations, those that are being set up or closed among them."""
         return [Known(each.exchange.local, each.exchange.peer, each) for each in self._endpoint.associations]
-
-    def next_timer(self) -> float | None:
-        """Return when `handle_timer` has to be called at the latest."""
-        times = (self._endpoint.next_timer(), self._movements.next_timer())
-        return min((at for at in times if at is not None), default=None)
-
-    def handle_timer(self, now: float, late: float) -> None:
-        """Do what is due, so late."""
-        self._movements.handle_timer(now, late)
-        self._endpoint.handle_timer(now)
-        self._take(now)
 
     def _take(self, now: float) -> None:
         """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""

@@ -9,6 +9,7 @@ import finsy as fy
 
 from wayname.config.ilnp import Ilnp, IlnpMode
 from wayname.edge.desired import Desired
+from wayname.edge.entries_by_session import EntriesBySession
 from wayname.edge.ilnp.session import IlnpSession
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
 from wayname.ilnp.settings import NonceUse
@@ -35,24 +36,15 @@ class IlnpTables:
     def __init__(self, route_table: Callable[[IPv6Address], int], rules: Ilnp, desired: Desired) -> None:
         self._route_table = route_table
         self._rules = rules
-        self._desired = desired
-        self._of: dict[int, list[fy.P4TableEntry]] = {}
+        self._entries_by_session = EntriesBySession(desired)
 
     def want(self, session: IlnpSession) -> None:
         """Want a session as it is now."""
-        self._replace(session.number, list(self._entries(session)))
+        self._entries_by_session.replace(session.number, list(self._entries(session)))
 
     def forget(self, session: IlnpSession) -> None:
         """Want nothing of a session any more."""
-        self._replace(session.number, [])
-
-    def _replace(self, number: int, wanted: list[fy.P4TableEntry]) -> None:
-        for old in self._of.pop(number, []):
-            self._desired.remove(old)
-        for new in wanted:
-            self._desired.put(new)
-        if wanted:
-            self._of[number] = wanted
+        self._entries_by_session.replace(session.number, [])
 
     def _entries(self, session: IlnpSession) -> Iterable[fy.P4TableEntry]:
         number, stands, names = session.number, session.stands, session.names

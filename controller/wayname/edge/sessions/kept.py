@@ -6,6 +6,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from ipaddress import IPv6Address
+from typing import Protocol
 
 from wayname.config.shim6 import Shim6
 from wayname.edge.boundary import SessionNews, Severity
@@ -21,8 +22,20 @@ from wayname.edge.sessions.ways_out import WaysOut
 from wayname.shim6.context import ContextName, Pair
 
 
+class Timed(Protocol):
+    """An endpoint of a protocol, as far as time goes."""
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+
+
 class Kept(ABC):
     """The sessions of one protocol; they may be looked at between calls."""
+
+    _endpoint: Timed
 
     def __init__(
         self,
@@ -50,12 +63,19 @@ class Kept(ABC):
         """Carry out what the protocol says."""
 
     @abstractmethod
-    def next_timer(self) -> float | None:
-        """Return when `handle_timer` has to be called at the latest."""
-
-    @abstractmethod
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        times = (self._endpoint.next_timer(), self._movements.next_timer())
+        return min((at for at in times if at is not None), default=None)
+
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+        self._movements.handle_timer(now, late)
+        self._endpoint.handle_timer(now)
+        self._take(now)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(self._sessions.values())

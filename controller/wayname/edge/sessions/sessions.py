@@ -49,6 +49,8 @@ from wayname.wire.ipv6 import SHIM6, Packet
 class Sessions(Kept):
     """All sessions of an edge; they may be looked at between calls."""
 
+    _endpoint: Endpoint
+
     def __init__(
         self,
         config: Config,
@@ -183,17 +185,6 @@ class Sessions(Kept):
         if context is not None and context.state is State.I2BIS_SENT:
             return "the peer lost its context: set up again"
         return "explores" if session.exploring else "well"
-
-    def next_timer(self) -> float | None:
-        """Return when `handle_timer` has to be called at the latest."""
-        times = (self._endpoint.next_timer(), self._movements.next_timer())
-        return min((at for at in times if at is not None), default=None)
-
-    def handle_timer(self, now: float, late: float) -> None:
-        """Do what is due, so late."""
-        self._movements.handle_timer(now, late)
-        self._endpoint.handle_timer(now)
-        self._take(now)
 
     def _recall(self, remembered: Mapping[str, Json]) -> None:
         """Take up contexts where an earlier controller left them; those of hosts that are gone are forgotten."""

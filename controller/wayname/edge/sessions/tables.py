@@ -10,6 +10,7 @@ import finsy as fy
 from wayname.config.model import Config
 from wayname.config.shim6 import Shim6Mode
 from wayname.edge.desired import Desired
+from wayname.edge.entries_by_session import EntriesBySession
 from wayname.edge.providers import Providers
 from wayname.edge.sessions.session import Fork, Session
 from wayname.pipeline import sessions as entries
@@ -37,25 +38,16 @@ class SessionTables:
 
     def __init__(self, route_table: Callable[[IPv6Address], int], desired: Desired) -> None:
         self._route_table = route_table
-        self._desired = desired
-        self._of: dict[int, list[fy.P4TableEntry]] = {}
+        self._entries_by_session = EntriesBySession(desired)
 
     def want(self, session: Session, backups: Mapping[int, int]) -> None:
         """Want a session as it is now, its backups from path to path."""
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
-        self._replace(session.number, [*self._entries(session), *ways])
+        self._entries_by_session.replace(session.number, [*self._entries(session), *ways])
 
     def forget(self, session: Session) -> None:
         """Want nothing of a session any more."""
-        self._replace(session.number, [])
-
-    def _replace(self, number: int, wanted: list[fy.P4TableEntry]) -> None:
-        for old in self._of.pop(number, []):
-            self._desired.remove(old)
-        for new in wanted:
-            self._desired.put(new)
-        if wanted:
-            self._of[number] = wanted
+        self._entries_by_session.replace(session.number, [])
 
     def _entries(self, session: Session) -> Iterable[fy.P4TableEntry]:
         number, name, rules = session.number, session.name, session.rules
