@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
-from carriers import HOP_BY_HOP, ROUTING, ipv6, options, segment_header
+from carriers import HOP_BY_HOP, ROUTING, ipv6
 from esp_site import ESP, OUR_SPI, PEERS_SPI, EspSession, spi
+from malformed_headers import behind
 from session_site import REMOTE, between, proxied
 from site_switch import SiteSwitch
 
@@ -40,14 +41,8 @@ def esp_packets(numbers: random.Random) -> bytes:
     payload = payload[: numbers.choice((len(payload), len(payload), numbers.randrange(12)))]
     upper = ESP
     kind = numbers.choice((ESP, ESP, ESP, HOP_BY_HOP, ROUTING, 60, 44, 51, 140))
-    if kind in (HOP_BY_HOP, 60):
-        payload, upper = options(upper) + payload, kind
-    elif kind == ROUTING:
-        payload, upper = segment_header(upper, [REMOTE], numbers.randrange(2)) + payload, kind
-    elif kind == 44:
-        fragment = bytes([upper, 0]) + numbers.choice((0, 1, 8, 9)).to_bytes(2) + numbers.randbytes(4)
-        payload, upper = fragment + payload, kind
-    elif kind in (51, 140):
+    payload, upper = behind(numbers, kind, payload, upper, REMOTE)
+    if kind in (51, 140):
         payload, upper = (
             bytes([upper, 2 if kind == 51 else 0]) + numbers.randbytes(6 + 8 * (kind == 51)) + payload,
             kind,

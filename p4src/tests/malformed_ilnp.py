@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
-from carriers import HOP_BY_HOP, ROUTING, ipv6, options, segment_header
+from carriers import HOP_BY_HOP, ROUTING, ipv6
 from ilnp_site import DESTINATION, ICMPV6, ILNP_SPOKEN, LONG, PEERS_LONG, PEERS_SHORT, TCP, UDP, whole
+from malformed_headers import behind
 from session_cases import DATAGRAM
 from session_site import proxied
 from site_switch import SiteSwitch
@@ -63,13 +64,8 @@ def nonces(numbers: random.Random) -> bytes:
     for _ in range(numbers.choice((1, 1, 1, 2, 3))):
         payload, upper = _options(numbers, upper) + payload, DESTINATION
         kind = numbers.choice((DESTINATION, DESTINATION, HOP_BY_HOP, ROUTING, 44))
-        if kind == HOP_BY_HOP:
-            payload, upper = options(upper) + payload, kind
-        elif kind == ROUTING:
-            payload, upper = segment_header(upper, [LOCAL], numbers.randrange(2)) + payload, kind
-        elif kind == 44:
-            fragment = bytes([upper, 0]) + numbers.choice((0, 1, 8, 9)).to_bytes(2) + numbers.randbytes(4)
-            payload, upper = fragment + payload, kind
+        if kind != DESTINATION:
+            payload, upper = behind(numbers, kind, payload, upper, LOCAL)
     there = numbers.choice((REMOTE, REMOTE, OTHER_LOCATOR, "2001:db8:f00::2"))
     ends = (there, LOCAL) if numbers.randrange(4) else (LOCAL, there)
     return ipv6(upper, payload, *ends)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from carriers import HOP_BY_HOP, ROUTING, ipv6, options, segment_header
+from carriers import HOP_BY_HOP, ROUTING, ipv6
+from malformed_headers import behind
 from session_cases import DATAGRAM
 from session_site import FOLLOW, LOCAL, LOCATORS, OUR_TAG, PEERS_TAG, REMOTE, REPORT, Session, between, came_by
 from shim6_layers import SHIM6, Shim6Keepalive
@@ -41,13 +42,7 @@ def payload_headers(numbers: random.Random) -> bytes:
         payload = bytes([upper, length, first]) + (tag & (1 << 40) - 1).to_bytes(5) + payload
         upper = SHIM6
         kind = numbers.choice((SHIM6, SHIM6, HOP_BY_HOP, ROUTING, 60, 44))
-        if kind == HOP_BY_HOP or kind == 60:
-            payload, upper = options(upper) + payload, kind
-        elif kind == ROUTING:
-            payload, upper = segment_header(upper, [LOCAL], numbers.randrange(2)) + payload, kind
-        elif kind == 44:
-            fragment = bytes([upper, 0]) + numbers.choice((0, 1, 8, 9)).to_bytes(2) + numbers.randbytes(4)
-            payload, upper = fragment + payload, kind
+        payload, upper = behind(numbers, kind, payload, upper, LOCAL)
     return addressed(numbers, ipv6(upper, payload, REMOTE, LOCAL))
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 from lab_api import answer, client_of
-from test_two_sites import with_session
+from site_pair import with_session
 
 from wayname.cli import session as command
 from wayname_lab.virtual.lab import VirtualLab

@@ -1,85 +1,27 @@
-"""Edges that speak Shim6 for their hosts, on the virtual clock: providers fail, and connections go on."""
+"""Edges that speak Shim6 or HIP for their hosts, on the virtual clock: providers fail, and connections go on."""
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from looking import entries, kinds
+from site_pair import SEND_TIMEOUT, agrees, answered, longest_silence, talking, with_session
 
 from wayname.edge.boundary import MoveSession
-from wayname_lab.load import find_lab, parse_lab
-from wayname_lab.model import Lab
-from wayname_lab.virtual.lab import VirtualLab
-
-STARTED = 2.0
-SEND_TIMEOUT = 0.5  # as the lab says
+from wayname_lab.load import parse_lab
 
 
-def talking(described: Lab | None = None) -> VirtualLab:
-    """Return a lab with two hosts that ask and answer ten times a second, when everything has settled."""
-    lab = VirtualLab(described or find_lab("two-sites"), seed=1)
-    lab.run_until(STARTED)
-    to = str(lab.plan.hosts["b1"].address.ip)
-    lab.command("b1", "tcp_serve", port=5001, service="echo")
-    lab.command("a1", "tcp_request", to=to, port=5001, interval=0.1, report=0.1)
-    return lab
-
-
-def with_session() -> VirtualLab:
-    """Return it when the session of the two stands, and all its paths are proven."""
-    lab = talking()
-    lab.run_for(3)
-    assert agrees(lab)
-    return lab
-
-
-def answered(lab: VirtualLab, since: float) -> int:
-    """Return how many requests were answered since a moment."""
-    return sum(event["answered"] for event in lab.events_of("a1", "requests") if event["at_ns"] / 1e9 > since)
-
-
-def longest_silence(lab: VirtualLab, since: float) -> float:
-    """Return the longest time after a moment without an answer, in seconds, as seen every tenth of a second."""
-    times = [event["at_ns"] / 1e9 for event in lab.events_of("a1", "requests") if event["answered"]]
-    times = [since, *(time for time in times if time > since), lab.now]
-    return max(float(later - earlier) for earlier, later in itertools.pairwise(times))
-
-
-def agrees(lab: VirtualLab) -> bool:
-    """Whether each switch has one session, and takes what the other one sends by any path of it."""
-    return all(_would_arrive(lab, *way) for way in (("a", "b"), ("b", "a")))
-
-
-def _would_arrive(lab: VirtualLab, sender: str, receiver: str) -> bool:
-    sessions = entries(lab, sender, "identities")
-    tags = {entry["key_tag"]: entry for entry in entries(lab, receiver, "context_tags")}
-    pairs = {
-        (entry["key_session"], entry["key_source"], entry["key_destination"])
-        for entry in entries(lab, receiver, "locator_pairs")
-    }
-    with_header = [entry for entry in entries(lab, sender, "paths") if "tag" in entry]
-    if len(sessions) != 1 or len(tags) != 1 or len(with_header) != 3:
-        return False
-    return all(
-        entry["tag"] in tags
-        and tags[entry["tag"]]["local"] == sessions[0]["key_remote"]
-        and tags[entry["tag"]]["remote"] == sessions[0]["key_local"]
-        and (tags[entry["tag"]]["session"], entry["source"], entry["destination"]) in pairs
-        for entry in with_header
-    )
-
-
-def test_hosts_that_talk_get_a_session() -> None:
-    lab = with_session()
+@pytest.mark.parametrize("name", ["two-sites", "hip-edges"])
+def test_hosts_that_talk_get_a_session(name: str) -> None:
+    lab = with_session(name)
     assert kinds(lab, "a").count("session.up") == kinds(lab, "b").count("session.up") == 1
     # Every path is proven, so each has a backup.
     assert len(entries(lab, "a", "backups")) == len(entries(lab, "b", "backups")) == 4
 
 
+@pytest.mark.parametrize("name", ["two-sites", "hip-edges"])
 @pytest.mark.parametrize("link", ["a-p", "b-p"])
-def test_a_provider_fails_and_the_connection_goes_on(link: str) -> None:
-    lab = with_session()
+def test_a_provider_fails_and_the_connection_goes_on(link: str, name: str) -> None:
+    lab = with_session(name)
     cut = lab.now
     lab.cut(link)
     lab.run_for(4)
