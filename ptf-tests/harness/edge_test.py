@@ -88,11 +88,9 @@ class EdgeTest(EntitiesTest):
         dropped: dict[str, int] | None = None,
     ) -> None:
         """Send packets; exactly these leave, these go to the controller, and these drops are counted."""
-        sources: Counter[int] = Counter()
         for port, packet in sent:
             self.enter(port, packet)
-            sources[port] += 1
-        found = self.collector.collect(self, sources)
+        found = self.collector.collect(self)
         expected: dict[int, list[bytes]] = {}
         for port, packet in leave:
             expected.setdefault(port, []).append(bytes(packet))
@@ -105,6 +103,7 @@ class EdgeTest(EntitiesTest):
 
     def enter(self, port: int, packet: Bytes) -> None:
         """Let a packet enter by a port, or by the controller with its header in front."""
+        self.collector.enters(port)
         if port == CPU:
             header, frame = bytes(packet)[:5], bytes(packet)[5:]
             fields = {"kind": header[0], "port": int.from_bytes(header[1:3]), "vlan": int.from_bytes(header[3:5])}

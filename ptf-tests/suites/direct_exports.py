@@ -1,7 +1,5 @@
 """Direct export: packets ask, and nodes tell by digest (RFC 9326)."""
 
-from collections import Counter
-
 import finsy as fy
 from carriers import HOP_BY_HOP, IN_IPV6, hop_less, ipv6, ipv6_of, options, out_by_first
 from scapy.layers.l2 import Ether
@@ -34,7 +32,7 @@ class PutOn(EdgeTest):
         self.entries.insert("traces", {"trace": 2}, "put_direct_export", **shape)
         self.enter(1, packet)
         self.enter(1, packet)
-        first, second = self.collector.collect(self, Counter({1: 2})).frames[4]
+        first, second = self.collector.collect(self).frames[4]
         number = int.from_bytes(first[14 + 40 + 20 :][:4])  # a register lives on from test to test
         for frame, sequence in ((first, number), (second, number + 1)):
             outer = ipv6(HOP_BY_HOP, asking(IN_IPV6, 0xF10F, sequence) + hop_less(ipv6_of(packet)), SOURCE, END)

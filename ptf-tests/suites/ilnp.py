@@ -1,7 +1,5 @@
 """ILNP: nonces on and off, locators and checksums, what the controller is given and told (RFC 6740 to 6744)."""
 
-from collections import Counter
-
 import finsy as fy
 from carriers import hop_less, octets
 from ilnp_cases import UPDATE, WRONG, request
@@ -120,7 +118,7 @@ class FlowTest(ToldTest):
     def answers(self, data: bytes, to: str) -> bytes:
         """The host's segment leaves with a nonce that is drawn for the flow: this one."""
         self.enter(1, from_host(packet(TCP, data, LOCAL, to)))
-        frames = self.collector.collect(self, Counter({1: 1})).frames
+        frames = self.collector.collect(self).frames
         ((frame,),) = frames.values()
         nonce = frame[58:70]
         leaves = with_nonce(packet(TCP, data, LOCAL, to, ilnp=True), nonce)

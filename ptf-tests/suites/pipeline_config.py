@@ -1,7 +1,5 @@
 """The program is verified, saved, committed and read back; entries live as long as their program."""
 
-from collections import Counter
-
 import finsy as fy
 from finsy.proto import p4r
 
@@ -64,7 +62,7 @@ class SaveAndCommit(ConfigTest):
         self.passes(1, PACKET, 2)
         self.assertEqual(self.set_program(Request.VERIFY_AND_SAVE), "OK")
         self.enter(1, PACKET)
-        found = self.collector.collect(self, Counter({1: 1}))
+        found = self.collector.collect(self)
         self.assertEqual(found.frames[2], [bytes(PACKET)])
         self.entries.forget()
         self.entries.insert("ports", {"port": 1}, "set_port_vlan", vlan=1)
