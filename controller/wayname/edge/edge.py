@@ -50,6 +50,7 @@ from wayname.edge.ports import want_ports
 from wayname.edge.providers import Providers
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
+from wayname.edge.session_means import SessionMeans
 from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.sessions import Sessions
@@ -101,15 +102,11 @@ class Edge:
         remembered = remembered or {}
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
-        self.sessions = Sessions(config, numbers, providers, ways_out, outputs, rng, remembered)
-        self.hip: HipSessions | None = None
-        if config.hip:
-            identities = hip_identities or {}
-            self.hip = HipSessions(config.hip, identities, numbers, providers, ways_out, outputs, rng, remembered)
+        means = SessionMeans(numbers, providers, ways_out, outputs, rng, remembered)
+        self.sessions = Sessions(config, means)
+        self.hip = HipSessions(config.hip, hip_identities or {}, means) if config.hip else None
         self.translation = Translation(config, self.routes, outputs)
-        self.ilnp: IlnpSessions | None = None
-        if config.ilnp:
-            self.ilnp = IlnpSessions(config.ilnp, numbers, providers, ways_out, outputs, rng, remembered)
+        self.ilnp = IlnpSessions(config.ilnp, means) if config.ilnp else None
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
@@ -123,7 +120,7 @@ class Edge:
                 links,
                 outputs,
                 rng,
-                remembered or {},
+                remembered,
                 self.sessions.serve,
                 self.sessions.deprecate,
             )

@@ -6,7 +6,6 @@ either direction, becomes a session like any other: watched by the switch, moved
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
@@ -20,13 +19,10 @@ from wayname.edge.boundary import Json, PairActive, Severity
 from wayname.edge.hip.inspection import Inspection
 from wayname.edge.hip.keys import Identities
 from wayname.edge.links import Arrival
-from wayname.edge.outputs import Outputs
-from wayname.edge.providers import Providers
-from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.movements import words
 from wayname.edge.sessions.session import Session
-from wayname.edge.sessions.ways_out import WaysOut
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
 from wayname.hip.endpoint import Endpoint
@@ -60,18 +56,8 @@ class HipSessions(Kept):
 
     _endpoint: Endpoint
 
-    def __init__(
-        self,
-        config: Hip,
-        identities: Identities,
-        numbers: SessionNumbers,
-        providers: Providers,
-        ways_out: WaysOut,
-        outputs: Outputs,
-        rng: random.Random,
-        remembered: Mapping[str, Json],
-    ) -> None:
-        super().__init__(numbers, providers, ways_out, outputs, rng)
+    def __init__(self, config: Hip, identities: Identities, means: SessionMeans) -> None:
+        super().__init__(means)
         self.identities = identities
         self._config = config
         self._rules = next((each for each in config.rules if each.mode is Shim6Mode.PROXY), Shim6(()))
@@ -81,9 +67,9 @@ class HipSessions(Kept):
         self._by_tag: dict[int, Session] = {}
         self._unfinished: list[ContextName] = []
         self._began = False
-        before = remembered.get(COUNTER)
+        before = means.remembered.get(COUNTER)
         counter = (before if isinstance(before, int) else 0) + COUNTER_STEP
-        outputs.remember(COUNTER, counter)
+        means.outputs.remember(COUNTER, counter)
         settings = Settings(
             formats=(Tagged.number,),
             least_difficulty=config.difficulty,
@@ -91,8 +77,8 @@ class HipSessions(Kept):
             # The switch says when nothing passes any more.
             unused_time=float("inf"),
         )
-        self._endpoint = Endpoint(rng, settings, self._objection, counter)
-        self._recall(remembered)
+        self._endpoint = Endpoint(means.rng, settings, self._objection, counter)
+        self._recall(means.remembered)
 
     def start(self, now: float) -> None:
         """The switch is there; the first time, set up again what an earlier controller had."""

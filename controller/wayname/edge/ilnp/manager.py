@@ -6,9 +6,8 @@ says becomes entries, what the switch and the DNS say becomes questions to the e
 
 from __future__ import annotations
 
-import random
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv6Address
 
@@ -16,7 +15,7 @@ import finsy as fy
 
 from wayname.config.ilnp import Ilnp
 from wayname.config.model import Provider
-from wayname.edge.boundary import FlowAdmitted, Json, PairActive, Severity
+from wayname.edge.boundary import FlowAdmitted, PairActive, Severity
 from wayname.edge.ilnp import memory
 from wayname.edge.ilnp.directory import Directory
 from wayname.edge.ilnp.errors import for_host
@@ -24,10 +23,7 @@ from wayname.edge.ilnp.session import Ends, IlnpSession
 from wayname.edge.ilnp.sites import Sites
 from wayname.edge.ilnp.tables import IlnpTables, want_sites
 from wayname.edge.links import Arrival
-from wayname.edge.outputs import Outputs
-from wayname.edge.providers import Providers
-from wayname.edge.session_numbers import SessionNumbers
-from wayname.edge.sessions.ways_out import WaysOut
+from wayname.edge.session_means import SessionMeans
 from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
@@ -67,22 +63,13 @@ KINDS = {
 class IlnpSessions:
     """All sessions between identifiers of an edge; they may be looked at between calls."""
 
-    def __init__(
-        self,
-        rules: Ilnp,
-        numbers: SessionNumbers,
-        providers: Providers,
-        ways_out: WaysOut,
-        outputs: Outputs,
-        rng: random.Random,
-        remembered: Mapping[str, Json],
-    ) -> None:
+    def __init__(self, rules: Ilnp, means: SessionMeans) -> None:
         self.rules = rules
-        self._numbers = numbers
-        self._ways_out = ways_out
-        self._outputs = outputs
-        self._rng = rng
-        self._remembered = remembered
+        self._numbers = means.numbers
+        ways_out = self._ways_out = means.ways_out
+        outputs = self._outputs = means.outputs
+        rng = self._rng = means.rng
+        remembered = self._remembered = means.remembered
         self._endpoint: Endpoint | None = None
         self._hosts: dict[NID, Host] = {}
         self._sessions: dict[Names, IlnpSession] = {}
@@ -94,14 +81,14 @@ class IlnpSessions:
         self._waiting: dict[NID, list[tuple[Vector, Vector]]] = {}
         self.leaving = {key.partition(" ")[2] for key in remembered if key.startswith(f"{LEAVING} ")}
         self._sites = Sites(rules, ways_out.is_open, self._is_leaving)
-        self._tables = IlnpTables(providers.table_of, rules, outputs.desired)
+        self._tables = IlnpTables(means.providers.table_of, rules, outputs.desired)
         want_sites(rules, outputs.desired)
         self.directory: Directory | None = None
         if rules.names is not None:
             self.directory = Directory(rules.names, rng, outputs, self._found)
         for number in memory.session_numbers(remembered):
             # They are taken up when the switch is there; until then nobody else gets their numbers.
-            numbers.keep(number)
+            self._numbers.keep(number)
 
     def __iter__(self) -> Iterator[IlnpSession]:
         return iter(self._sessions.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from ipaddress import IPv6Address
@@ -11,14 +10,11 @@ from typing import Protocol
 from wayname.config.shim6 import Shim6
 from wayname.edge.boundary import SessionNews, Severity
 from wayname.edge.links import Arrival
-from wayname.edge.outputs import Outputs
-from wayname.edge.providers import Providers
-from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.movements import Movements, words
 from wayname.edge.sessions.session import Health, Session
 from wayname.edge.sessions.tables import SessionTables
-from wayname.edge.sessions.ways_out import WaysOut
 from wayname.shim6.context import ContextName, Pair
 
 
@@ -37,22 +33,17 @@ class Kept(ABC):
 
     _endpoint: Timed
 
-    def __init__(
-        self,
-        numbers: SessionNumbers,
-        providers: Providers,
-        ways_out: WaysOut,
-        outputs: Outputs,
-        rng: random.Random,
-    ) -> None:
-        self._numbers = numbers
-        self._ways_out = ways_out
-        self._outputs = outputs
+    def __init__(self, means: SessionMeans) -> None:
+        self._numbers = means.numbers
+        self._ways_out = means.ways_out
+        outputs = self._outputs = means.outputs
         self._complaints = Complaints(outputs)
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
-        tables = SessionTables(providers.table_of, outputs.desired)
-        self._movements = Movements(self._sessions, ways_out, tables, outputs, self._complaints, rng, self._write_down)
+        tables = SessionTables(means.providers.table_of, outputs.desired)
+        self._movements = Movements(
+            self._sessions, means.ways_out, tables, outputs, self._complaints, means.rng, self._write_down
+        )
 
     @abstractmethod
     def _write_down(self, session: Session) -> None:

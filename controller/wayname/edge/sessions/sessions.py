@@ -6,7 +6,6 @@ itself. This is between them: what the endpoint says becomes entries, what the s
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
@@ -17,9 +16,7 @@ from wayname.config.model import Config
 from wayname.config.shim6 import Security, Shim6, Shim6Mode
 from wayname.edge.boundary import Json, PairActive, Severity
 from wayname.edge.links import Arrival
-from wayname.edge.outputs import Outputs
-from wayname.edge.providers import Providers
-from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions import memory
 from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
 from wayname.edge.sessions.forks import Forks
@@ -29,7 +26,6 @@ from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.movements import words
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import want_prefixes
-from wayname.edge.sessions.ways_out import WaysOut
 from wayname.identity.errors import ProofError
 from wayname.reap.keepalives import keepalive_interval, tell_send_timeout
 from wayname.reap.order import LocatorState, usable_pairs
@@ -51,19 +47,10 @@ class Sessions(Kept):
 
     _endpoint: Endpoint
 
-    def __init__(
-        self,
-        config: Config,
-        numbers: SessionNumbers,
-        providers: Providers,
-        ways_out: WaysOut,
-        outputs: Outputs,
-        rng: random.Random,
-        remembered: Mapping[str, Json],
-    ) -> None:
-        super().__init__(numbers, providers, ways_out, outputs, rng)
+    def __init__(self, config: Config, means: SessionMeans) -> None:
+        super().__init__(means)
         self._config = config
-        self._endpoint = Endpoint(rng, self._learn)
+        self._endpoint = Endpoint(means.rng, self._learn)
         self._inspection = Inspection()
         self._without_shim6 = WithoutShim6()
         self._hosts: dict[IPv6Address, LocalHost] = {}
@@ -71,11 +58,11 @@ class Sessions(Kept):
         self._unfinished: list[ContextName] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
-        want_prefixes(config, providers, outputs.desired)
+        want_prefixes(config, means.providers, means.outputs.desired)
         for rules in config.shim6:
             for host in rules.hosts:
                 self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.send_timeout)
-        self._recall(remembered)
+        self._recall(means.remembered)
 
     def start(self, now: float) -> None:
         """The switch is there; the first time, go on with what an earlier controller left."""
