@@ -1,0 +1,85 @@
+// The schedule of a packet's session: the path that it chooses, and what is known of paths.
+
+#ifndef WAYNAME_SCHEDULE_METADATA_P4
+#define WAYNAME_SCHEDULE_METADATA_P4
+
+// How a schedule chooses.
+const bit<8> POLICY_NONE                 = 0;
+const bit<8> POLICY_FASTEST_FIRST        = 1;
+const bit<8> POLICY_WEIGHTED_ROUND_ROBIN = 2;
+const bit<8> POLICY_PER_FLOW             = 3;
+
+// What acknowledgements change: sums of these.
+const bit<8> FEEDBACK_FOLLOW = 1;       // what is known of a path
+const bit<8> FEEDBACK_CLOSE  = 2;       // whether it is open
+
+// What an acknowledgement, or something sent again, says of the connection.
+const bit<8> ANSWER_NONE       = 0;
+const bit<8> ANSWER_REGULAR    = 1;     // nothing was missing
+const bit<8> ANSWER_FILLED     = 2;     // what was missing has come
+const bit<8> ANSWER_CUMULATIVE = 3;     // what was lost has come in its second or later attempt
+const bit<8> ANSWER_LOST       = 4;     // a packet was lost
+
+// And so of a path.
+const bit<8> VERDICT_NONE     = 0;
+const bit<8> VERDICT_MEASURED = 1;      // its mark is answered
+const bit<8> VERDICT_COVERED  = 2;      // its mark has arrived; nobody knows when
+const bit<8> VERDICT_LOST     = 3;      // it lost a packet
+
+// What the controller is told of a path.
+const bit<8> PATH_NEWS_NONE      = 0;
+const bit<8> PATH_NEWS_LATE      = 1;   // closed: its mark came late
+const bit<8> PATH_NEWS_LOST      = 2;   // closed: a packet was lost
+const bit<8> PATH_NEWS_OPENED    = 3;
+const bit<8> PATH_NEWS_ESTIMATED = 4;   // something is known of it
+
+// The schedule of the packet's session.
+struct schedule_t {
+    bit<8> policy;                  // POLICY_*
+    schedule_id_t number;
+    bit<8> generation;
+    bit<4> paths;
+    bit<8> framing;                 // octets that links add to each packet
+    bit<8> feedback;                // FEEDBACK_*
+    bit<32> tolerance;              // microseconds that a marked packet may be late
+    bit<32> probe_interval;         // microseconds
+    bit<32> flow;                   // slot of the TCP connection
+    bit<32> sequence;               // the first octet that is sent, or the one that is wanted
+    bit<32> ends;                   // the one behind what is sent
+    bit<32> advance;                // octets that were not acknowledged before
+    bool holes;                     // the receiver may have held what is acknowledged
+    bool fresh;                     // data that was not sent before
+    bit<8> answer;                  // ANSWER_*
+    bit<8> verdict;                 // VERDICT_*
+    bit<32> place;                  // of the path that it is about, or that was chosen
+    bool probe;                     // it is, or answers, the packet that a closed path gets
+    bool ahead;                     // it may have come before what was sent before it
+    bool busy;                      // something else waited for the path
+    fine_time_t delivery;           // when it should be delivered
+    fine_time_t work;               // what the path had been given to do until then
+}
+
+// What the controller is told of a path.
+struct path_news_t {
+    bit<8> kind;                    // PATH_NEWS_*
+    bit<8> place;
+    path_t path;
+    bit<32> late;                   // microseconds, in two's complement
+    bit<32> delay;                  // microseconds, as it is now
+    bit<32> octet_time;             // 2^-24 microseconds, as it is now
+}
+
+// What became of a path, for the controller.
+@name("schedule_news")
+struct schedule_news_t {
+    bit<8> kind;                    // PATH_NEWS_*
+    schedule_id_t schedule;
+    session_id_t session;           // that it was seen by
+    bit<8> place;
+    path_t path;                    // of that session
+    bit<32> late;
+    bit<32> delay;
+    bit<32> octet_time;
+}
+
+#endif
