@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 from hip.keys import ecdsa
+from two_sides import TwoSides
 
 from wayname.hip.association import Association, LocalHost, Names
 from wayname.hip.endpoint import BEFORE_HIP, Endpoint
 from wayname.hip.exchange import Policy
 from wayname.hip.identities import Identity
 from wayname.hip.messages import Kind, Message, decode
-from wayname.hip.outputs import Event, Output, Send
+from wayname.hip.outputs import Event, Output
 from wayname.hip.settings import Settings
 from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import Packet
@@ -22,7 +23,6 @@ from wayname.wire.ipv6 import Packet
 A1, A2, A3, B1, B2, B3 = (IPv6Address(f"2001:db8:{number}::{host}") for host in ("a", "b") for number in (1, 2, 3))
 ENDS = {A1: "A1", A2: "A2", A3: "A3", B1: "B1", B2: "B2", B3: "B3"}
 ALICE, BOB = sorted((ecdsa(1), ecdsa(2)), key=lambda one: one.hit)
-DELAY = 0.01
 EASY = Settings(least_difficulty=1)
 
 
@@ -34,7 +34,6 @@ def anybody(*_: object) -> None:
 class Side:
     """One endpoint, and what came out of it other than packets."""
 
-    letter: str
     endpoint: Endpoint
     identity: Identity
     locators: tuple[IPv6Address, ...]
@@ -55,7 +54,7 @@ class Side:
         return events
 
 
-class Network:
+class Network(TwoSides[Side]):
     """A at A1 and A2, B at B1 and B2; A has the smaller HIT unless the identities are given otherwise."""
 
     def __init__(
@@ -66,15 +65,13 @@ class Network:
         identities: tuple[Identity, Identity] = (ALICE, BOB),
         policies: tuple[Policy, Policy] = (anybody, anybody),
     ) -> None:
-        self.now = 1000.0
-        self.a = self._side("A", seed, identities[0], (A1,), settings, policies[0])
-        self.b = self._side("B", seed + 1, identities[1], (B1,), other or settings, policies[1])
-        self.under_way: list[tuple[float, Packet]] = []
+        super().__init__()
+        self.a = self._side(seed, identities[0], (A1,), settings, policies[0])
+        self.b = self._side(seed + 1, identities[1], (B1,), other or settings, policies[1])
         self.dead: set[IPv6Address] = set()
 
     def _side(
         self,
-        letter: str,
         seed: int,
         identity: Identity,
         locators: tuple[IPv6Address, ...],
@@ -83,7 +80,7 @@ class Network:
     ) -> Side:
         endpoint = Endpoint(random.Random(seed), settings, policy, first_counter=seed)
         endpoint.serve(LocalHost(identity, locators), self.now)
-        return Side(letter, endpoint, identity, locators, settings, policy)
+        return Side(endpoint, identity, locators, settings, policy)
 
     @property
     def names(self) -> Names:
@@ -115,7 +112,7 @@ class Network:
 
     def restart(self, side: Side, seed: int = 99) -> None:
         """Let a side forget everything."""
-        side.endpoint = self._side(side.letter, seed, side.identity, side.locators, side.settings, side.policy).endpoint
+        side.endpoint = self._side(seed, side.identity, side.locators, side.settings, side.policy).endpoint
 
     def move(self, side: Side, *locators: IPv6Address) -> None:
         """Let the host of a side be elsewhere."""
@@ -123,57 +120,28 @@ class Network:
         side.endpoint.serve(LocalHost(side.identity, locators), self.now)
         self.collect()
 
-    def inject(self, packet: Packet) -> None:
-        """Put a packet on its way."""
-        self.under_way.append((self.now + DELAY, packet))
+    def deliver(self, packet: Packet) -> str:
+        """Let a packet arrive now, where somebody is."""
+        if {packet.source, packet.destination} & self.dead:
+            return arrow(packet).replace("->", "-x")
+        if (receiver := self._receiver(packet)) is not None:
+            receiver.endpoint.receive(packet, self.now)
+            self.collect()
+        return arrow(packet)
 
-    def collect(self) -> None:
-        """Put what was sent on its way."""
-        for side in (self.a, self.b):
-            for output in side.endpoint.take_outputs():
-                if isinstance(output, Send):
-                    self.inject(output.packet)
-                else:
-                    side.outputs.append(output)
-
-    def step(self) -> str | None:
-        """Deliver the next packet, or let the next timer run out; tell it as an arrow."""
-        timers = [(at, side) for side in (self.a, self.b) if (at := side.endpoint.next_timer()) is not None]
-        first = min(timers, key=lambda timer: timer[0], default=None)
-        arrives = self.under_way[0][0] if self.under_way else None
-        if arrives is not None and (first is None or arrives <= first[0]):
-            at, packet = self.under_way.pop(0)
-            self.now = max(self.now, at)
-            if {packet.source, packet.destination} & self.dead:
-                return arrow(packet).replace("->", "-x")
-            if (receiver := self._receiver(packet)) is not None:
-                receiver.endpoint.receive(packet, self.now)
-                self.collect()
-            return arrow(packet)
-        if first is None:
-            return None
-        self.now, side = max(self.now, first[0]), first[1]
-        side.endpoint.handle_timer(self.now)
-        self.collect()
-        return f"{side.letter} timer"
-
-    def lose(self) -> str:
-        """Lose the next packet; tell it as an arrow that goes nowhere."""
-        return arrow(self.under_way.pop(0)[1]).replace("->", "-x")
+    def arrow(self, packet: Packet) -> str:
+        """Tell a packet as `A1 --I1-> B1`."""
+        return arrow(packet)
 
     def drive(self, until: float = 5.0, each: Callable[[], None] = lambda: None) -> list[str]:
         """Go on for so many seconds; tell all that happened."""
         end = self.now + until
         arrows: list[str] = []
-        while (at := self._next()) is not None and at <= end and (arrow := self.step()) is not None:
+        while (arrow := self.step(end)) is not None:
             arrows.append(arrow)
             each()
         self.now = end
         return [one for one in arrows if "timer" not in one]
-
-    def _next(self) -> float | None:
-        times = [side.endpoint.next_timer() for side in (self.a, self.b)] + [at for at, _ in self.under_way[:1]]
-        return min((at for at in times if at is not None), default=None)
 
     def _receiver(self, packet: Packet) -> Side | None:
         known = {one: side for side, ends in ((self.a, (A1, A2, A3)), (self.b, (B1, B2, B3))) for one in ends}

@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
+from two_sides import DELAY, TwoSides
+
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.endpoint import Endpoint
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.nonce import with_nonce
-from wayname.ilnp.outputs import Accepted, Event, Gone, Kind, Output, Send, Up
+from wayname.ilnp.outputs import Accepted, Event, Gone, Kind, Output, Up
 from wayname.ilnp.policies import Policy
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.vectors import L64, NID, Vector
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import UDP, Packet
 
-DELAY = 0.01
-START = 1000.0
 A_NID, B_NID, M_NID = NID(0x0000_00FF_FE00_000A), NID(0x0000_00FF_FE00_000B), NID(0x0000_00FF_FE00_0666)
 # Providers of A, of B, and of somebody who is neither.
 A1, A2, A3 = (L64(0x2001_0DB8_00A0_0000 + number) for number in (1, 2, 3))
@@ -100,7 +100,7 @@ class Side:
         return sum(isinstance(one, Accepted) for one in self.outputs)
 
 
-class Network:
+class Network(TwoSides[Side]):
     """A and B, each with two providers; packets arrive in order unless something is done to them."""
 
     def __init__(
@@ -110,12 +110,11 @@ class Network:
         policies: Sequence[Policy] = (),
         hosts: tuple[Host, Host] | None = None,
     ) -> None:
-        self.now = START
+        super().__init__()
         self.seed = seed
         hosts = hosts or (host(A_NID, A1), host(B_NID, B1))
         self.a = self._side(A, seed, hosts[0], settings)
         self.b = self._side(B, seed + 1_000_000, hosts[1], settings, policies)
-        self.under_way: list[tuple[float, Packet]] = []
         self.seen: list[Packet] = []
         # With chances: that a packet is lost, that it comes twice, and for how long it may be late.
         self.loss = self.duplication = self.lateness = 0.0
@@ -173,39 +172,23 @@ class Network:
             self.under_way.append((self.now + DELAY + self._lot.random() * self.lateness, packet))
         self.under_way.sort(key=lambda one: one[0])
 
-    def collect(self) -> None:
-        """Put what was sent on its way."""
-        for side in (self.a, self.b):
-            for output in side.endpoint.take_outputs():
-                if isinstance(output, Send):
-                    self.inject(output.packet)
-                else:
-                    side.outputs.append(output)
-
-    def step(self, end: float) -> str | None:
-        """Deliver the next packet, or let the next timer run out; tell it as an arrow."""
-        timers = [(at, side) for side in (self.a, self.b) if (at := side.endpoint.next_timer()) is not None]
-        first = min(timers, key=lambda timer: timer[0], default=None)
-        arrives = self.under_way[0][0] if self.under_way else None
-        if arrives is not None and arrives <= end and (first is None or arrives <= first[0]):
-            at, packet = self.under_way.pop(0)
-            self.now = max(self.now, at)
-            self.deliver(packet)
-            return arrow(packet)
-        if first is None or first[0] > end:
-            return None
-        self.now, side = max(self.now, first[0]), first[1]
-        side.endpoint.handle_timer(self.now)
-        self.collect()
+    def expire(self, side: Side) -> str:
+        """Let the next timer of a side run out; it does not matter whose it was."""
+        super().expire(side)
         return "timer"
 
-    def deliver(self, packet: Packet) -> None:
+    def arrow(self, packet: Packet) -> str:
+        """Tell a packet as `A1 --REQUEST-> B1`."""
+        return arrow(packet)
+
+    def deliver(self, packet: Packet) -> str:
         """Let a packet arrive now, where its destination works."""
         destination = Vector.of(packet.destination)
         for side in (self.a, self.b):
             if destination.nid == side.names.local and destination.locator in side.works:
                 side.endpoint.receive(packet, self.now)
         self.collect()
+        return arrow(packet)
 
     def run(self, seconds: float) -> list[str]:
         """Let so much time pass; tell all that happened."""

@@ -14,7 +14,6 @@ from ilnp.network import (
     B2,
     B_NID,
     M_NID,
-    START,
     A,
     B,
     Network,
@@ -25,6 +24,7 @@ from ilnp.network import (
     listed,
     ups,
 )
+from two_sides import START
 
 from wayname.ilnp.admission import Arrival
 from wayname.ilnp.cache import Cache, Names

@@ -17,7 +17,6 @@ from ilnp.network import (
     B_NID,
     M1,
     M_NID,
-    START,
     A,
     B,
     Network,
@@ -30,6 +29,7 @@ from ilnp.network import (
     update,
     ups,
 )
+from two_sides import START
 
 from wayname.ilnp.cookies import PERIOD
 from wayname.ilnp.endpoint import SeenFlow

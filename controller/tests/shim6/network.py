@@ -7,17 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
+from two_sides import TwoSides
+
 from wayname.shim6.context import ContextName, Known, LocalHost, option_of
 from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
 from wayname.shim6.messages import MessageType
 from wayname.shim6.options import Locator, LocatorList, Option
-from wayname.shim6.outputs import Output, Send
+from wayname.shim6.outputs import Output
 from wayname.wire.ipv6 import Packet
 
 A1, A2, A3, B1, B2, B3 = (IPv6Address(f"2001:db8:{number}::{host}") for host in ("a", "b") for number in (1, 2, 3))
 A = ContextName(A1, B1)
 B = ContextName(B1, A1)
-DELAY = 0.01
 NAMES = {number: number.name.replace("BIS", "bis") for number in MessageType}
 
 
@@ -40,7 +41,6 @@ def host(*locators: IPv6Address, ulid: IPv6Address | None = None, generation: in
 class Side:
     """One endpoint, and what came out of it other than packets."""
 
-    letter: str
     endpoint: Endpoint
     host: LocalHost
     outputs: list[Output] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Side:
         return outputs
 
 
-class Network:
+class Network(TwoSides[Side]):
     """A with A1 and A2, B with B1 and B2; packets arrive in order unless something is done to them."""
 
     def __init__(
@@ -60,15 +60,14 @@ class Network:
         learn: Prove = trusting,
         hosts: tuple[LocalHost, LocalHost] = (host(A1, A2), host(B1, B2)),
     ) -> None:
-        self.now = 1000.0
+        super().__init__()
         self._learn = learn
-        self.a, self.b = self._side("A", seed, hosts[0]), self._side("B", seed + 1, hosts[1])
-        self.under_way: list[tuple[float, Packet]] = []
+        self.a, self.b = self._side(seed, hosts[0]), self._side(seed + 1, hosts[1])
 
-    def _side(self, letter: str, seed: int, served: LocalHost) -> Side:
+    def _side(self, seed: int, served: LocalHost) -> Side:
         endpoint = Endpoint(random.Random(seed), lambda name, *told: self._learn(name.peer, *told))
         endpoint.serve(served, self.now)
-        return Side(letter, endpoint, served)
+        return Side(endpoint, served)
 
     def establish(self, side: Side, name: ContextName) -> None:
         """Let a side set up a context."""
@@ -77,7 +76,7 @@ class Network:
 
     def restart(self, side: Side, seed: int = 99) -> None:
         """Let a side forget everything."""
-        side.endpoint = self._side(side.letter, seed, side.host).endpoint
+        side.endpoint = self._side(seed, side.host).endpoint
 
     def move(self, side: Side, served: LocalHost) -> None:
         """Give the host of a side other locators."""
@@ -85,41 +84,16 @@ class Network:
         side.endpoint.serve(served, self.now)
         self.collect()
 
-    def inject(self, packet: Packet) -> None:
-        """Put a packet on its way."""
-        self.under_way.append((self.now + DELAY, packet))
-
-    def collect(self) -> None:
-        """Put what was sent on its way."""
-        for side in (self.a, self.b):
-            for output in side.endpoint.take_outputs():
-                if isinstance(output, Send):
-                    self.inject(output.packet)
-                else:
-                    side.outputs.append(output)
-
-    def step(self) -> str | None:
-        """Deliver the next packet, or let the next timer run out; tell it as an arrow."""
-        timers = [(at, side) for side in (self.a, self.b) if (at := side.endpoint.next_timer()) is not None]
-        first = min(timers, key=lambda timer: timer[0], default=None)
-        arrives = self.under_way[0][0] if self.under_way else None
-        if arrives is not None and (first is None or arrives <= first[0]):
-            at, packet = self.under_way.pop(0)
-            self.now = max(self.now, at)
-            self._receiver(packet).endpoint.receive(packet, self.now)
-            self.collect()
-            return arrow(packet)
-        if first is None:
-            return None
-        self.now, side = first
-        side.endpoint.handle_timer(self.now)
+    def deliver(self, packet: Packet) -> str:
+        """Let a packet arrive now."""
+        side = self.a if packet.destination in self.a.host.locators | {A1, A2, A3} else self.b
+        side.endpoint.receive(packet, self.now)
         self.collect()
-        return f"{side.letter} timer"
+        return arrow(packet)
 
-    def lose(self) -> str:
-        """Lose the next packet; tell it as an arrow that goes nowhere."""
-        packet = self.under_way.pop(0)[1]
-        return arrow(packet).replace("->", "-x")
+    def arrow(self, packet: Packet) -> str:
+        """Tell a packet as `A1 --I1-> B1`."""
+        return arrow(packet)
 
     def swap(self) -> None:
         """Let the second packet on its way arrive before the first."""
@@ -133,9 +107,6 @@ class Network:
             arrows.append(arrow)
             each()
         return arrows
-
-    def _receiver(self, packet: Packet) -> Side:
-        return self.a if packet.destination in self.a.host.locators | {A1, A2, A3} else self.b
 
 
 def arrow(packet: Packet) -> str:

@@ -56,6 +56,7 @@ from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.edge.stations import Stations
+from wayname.edge.timers import earliest
 from wayname.edge.translation.translation import Translation
 from wayname.pipeline.reasons import CAPTURES, Punt
 from wayname.wire import discovery, icmpv6
@@ -204,8 +205,7 @@ class Edge:
             self.translation,
         )
         others = (self.identities, self.ilnp, self.hip)
-        times = (manager.next_timer() for manager in (*managers, *others) if manager)
-        return min((at for at in times if at is not None), default=None)
+        return earliest(manager.next_timer() for manager in (*managers, *others) if manager)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due; how late that is tells whether answers may have come that nobody looked at yet."""

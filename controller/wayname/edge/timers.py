@@ -1,13 +1,19 @@
-"""Timers of a manager, by key."""
+"""Timers of a manager, by key, and the first of several times."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
+Time = TypeVar("Time", bound=float)
+
+
+def earliest(times: Iterable[Time | None]) -> Time | None:
+    """Return the first of the times at which something is due; None is never."""
+    return min((at for at in times if at is not None), default=None)
 
 
 class Timers(Generic[K]):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from ipaddress import IPv6Address
 
+from wayname.endpoint import BaseEndpoint
 from wayname.hip.association import Association, LocalHost, Names
 from wayname.hip.associations import Associations
 from wayname.hip.errors import MessageError, NoProposalError, NotifyType, ProofError
@@ -33,7 +34,7 @@ BEFORE_HIP = EXTENSIONS - {HIP}
 _KEYED = {Kind.UPDATE: Trigger.UPDATE, Kind.CLOSE: Trigger.CLOSE, Kind.CLOSE_ACK: Trigger.CLOSE_ACK}
 
 
-class Endpoint:
+class Endpoint(BaseEndpoint[Output]):
     """The associations of all hosts that one end speaks for."""
 
     def __init__(self, rng: random.Random, settings: Settings, policy: Policy, first_counter: int = 0) -> None:
@@ -48,6 +49,7 @@ class Endpoint:
         self._machine = Machine(
             self._hosts, self.associations, self._exchange, self._updates, self._outbox, answers, settings, rng
         )
+        super().__init__(self._outbox, self._machine.timers, self._updates.timers)
 
     def serve(self, host: LocalHost, now: float) -> None:
         """Speak for a host from now on, or tell the peers of all its associations that it is elsewhere now."""
@@ -101,15 +103,6 @@ class Endpoint:
         association.used = now
         destination = association.peer.destination(octets, now)
         return None if destination is None else Pair(association.local, destination)
-
-    def take_outputs(self) -> list[Output]:
-        """Return what came out since the last call, in order."""
-        return self._outbox.take()
-
-    def next_timer(self) -> float | None:
-        """Return when to call handle_timer at the latest."""
-        timers = (self._machine.timers.next(), self._updates.timers.next())
-        return min((at for at in timers if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""

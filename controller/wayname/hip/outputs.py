@@ -9,16 +9,11 @@ from ipaddress import IPv6Address
 from wayname.hip.association import Association, Names, Transport
 from wayname.hip.messages import with_checksum
 from wayname.hip.states import Trigger
+from wayname.outbox import Outbox as BaseOutbox
+from wayname.outbox import Send as Send
 from wayname.seldom import Seldom
 from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import HIP, Packet
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """A packet to send."""
-
-    packet: Packet
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +83,12 @@ class Event:
 Output = Send | Up | Changed | Gone | Failed | Event
 
 
-class Outbox:
-    """What came out and was not taken yet, in order."""
+class Outbox(BaseOutbox[Output]):
+    """What came out of a HIP endpoint."""
 
     def __init__(self) -> None:
-        self._outputs: list[Output] = []
+        super().__init__()
         self._seldom = Seldom[EventKind]()
-
-    def add(self, output: Output) -> None:
-        """Let something come out."""
-        self._outputs.append(output)
 
     def send(self, pair: Pair, octets: bytes) -> None:
         """Let a HIP packet go from here to the peer."""
@@ -108,8 +99,3 @@ class Outbox:
         more = self._seldom.untold_before(kind, now)
         if more is not None:
             self.add(Event(kind, text + (f" (and {more} more before)" if more else "")))
-
-    def take(self) -> list[Output]:
-        """Return all of it."""
-        outputs, self._outputs = self._outputs, []
-        return outputs

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from wayname.endpoint import BaseEndpoint
 from wayname.ilnp.admission import NOTHING_CAME, Admission, Arrival, Due
 from wayname.ilnp.cache import Cache, Entry, Names
 from wayname.ilnp.cookies import Asked
@@ -64,7 +65,7 @@ class SeenFlow:
     opened_here: bool
 
 
-class Endpoint:
+class Endpoint(BaseEndpoint[Output]):
     """All hosts of an edge, all sessions of theirs."""
 
     def __init__(
@@ -78,6 +79,7 @@ class Endpoint:
         self.cache = Cache(self._settings.capacity)
         self._admission = Admission(self._hosts, self.cache, self._outbox, rng, self._settings, self._on_established)
         self._updates = Updates(self._hosts, self._admission, self._outbox)
+        super().__init__(self._outbox, self._admission.timers)
         if self._settings.naive:
             words = (
                 "the naive policy is on: a flood of packets fills the cache; it is there to be measured, not to be used"
@@ -175,14 +177,6 @@ class Endpoint:
             self._take(packet, now)
         except DecodeError as error:
             self._report(error, f"{packet.source} to {packet.destination}", now)
-
-    def take_outputs(self) -> list[Output]:
-        """Return what came out since the last call, in order."""
-        return self._outbox.take()
-
-    def next_timer(self) -> float | None:
-        """Return when to call handle_timer at the latest."""
-        return self._admission.timers.next()
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""

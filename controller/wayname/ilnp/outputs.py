@@ -9,15 +9,10 @@ from ipaddress import IPv6Address
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.locators import Host, Validity
 from wayname.ilnp.vectors import L64
+from wayname.outbox import Outbox as BaseOutbox
+from wayname.outbox import Send as Send
 from wayname.seldom import Seldom
 from wayname.wire.ipv6 import Packet
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """A packet to send."""
-
-    packet: Packet
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,24 +133,15 @@ class Event:
 Output = Send | Up | Changed | Gone | Accepted | Untold | Event
 
 
-class Outbox:
-    """What came out and was not taken yet, in order."""
+class Outbox(BaseOutbox[Output]):
+    """What came out of an endpoint of ILNP."""
 
     def __init__(self) -> None:
-        self._outputs: list[Output] = []
+        super().__init__()
         self._seldom = Seldom[Kind]()
-
-    def add(self, output: Output) -> None:
-        """Let something come out."""
-        self._outputs.append(output)
 
     def event(self, kind: Kind, words: str, now: float) -> None:
         """Let an event come out, or count it, so that a flood does not fill the log."""
         others = self._seldom.untold_before(kind, now)
         if others is not None:
             self.add(Event(kind, words, others))
-
-    def take(self) -> list[Output]:
-        """Return all of it."""
-        outputs, self._outputs = self._outputs, []
-        return outputs

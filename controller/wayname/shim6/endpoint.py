@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 from ipaddress import IPv6Address
 
+from wayname.endpoint import BaseEndpoint
 from wayname.identity.errors import ProofError
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
 from wayname.shim6.contexts import Contexts
@@ -50,7 +51,7 @@ POINTER_OCTETS = 4
 Learn = Callable[[ContextName, tuple[Option, ...], Known], Known]
 
 
-class Endpoint:
+class Endpoint(BaseEndpoint[Output]):
     """The contexts of all hosts that one edge speaks for."""
 
     def __init__(self, rng: random.Random, learn: Learn) -> None:
@@ -61,6 +62,7 @@ class Endpoint:
         self._machine = Machine(self._hosts, self.contexts, self._outbox, rng, self._updates.tell)
         self._learn = learn
         self._served: set[IPv6Address] = set()
+        super().__init__(self._outbox, self._machine.timers, self._updates.timers)
 
     def serve(self, host: LocalHost, now: float) -> None:
         """Speak for a host from now on, or tell the peers of all its contexts that its locators are others now.
@@ -98,15 +100,6 @@ class Endpoint:
         context = self.contexts.named(name)
         if context is not None:
             self._machine.fire(context, Trigger.DISCARD, Arrival(context.exchange), now)
-
-    def take_outputs(self) -> list[Output]:
-        """Return what came out since the last call, in order."""
-        return self._outbox.take()
-
-    def next_timer(self) -> float | None:
-        """Return when to call handle_timer at the latest."""
-        timers = (self._machine.timers.next(), self._updates.timers.next())
-        return min((at for at in timers if at is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wayname.outbox import Outbox as BaseOutbox
+from wayname.outbox import Send as Send
 from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.messages import Message, encode
 from wayname.shim6.states import State, Trigger
 from wayname.wire.ipv6 import SHIM6, Packet
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """A packet to send."""
-
-    packet: Packet
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +72,9 @@ class Dropped:
 Output = Send | Ready | Lost | Failed | Received | PeerError | Refused | Dropped
 
 
-class Outbox:
-    """What came out and was not taken yet, in order."""
-
-    def __init__(self) -> None:
-        self._outputs: list[Output] = []
-
-    def add(self, output: Output) -> None:
-        """Let something come out."""
-        self._outputs.append(output)
+class Outbox(BaseOutbox[Output]):
+    """What came out of a Shim6 endpoint."""
 
     def send(self, pair: Pair, message: Message) -> None:
         """Let a message go from here to the peer."""
         self.add(Send(Packet(pair.local, pair.peer, SHIM6, encode(message))))
-
-    def take(self) -> list[Output]:
-        """Return all of it."""
-        outputs, self._outputs = self._outputs, []
-        return outputs

@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv6Address
 
+from wayname.edge.timers import earliest
 from wayname.hip.association import Esp, LocalHost, Names
 from wayname.hip.endpoint import Endpoint
 from wayname.hip.esp.suites import SUITES, SuiteId
@@ -83,8 +84,7 @@ class Exchanged:
         """Return when to call `handle_timer`."""
         timer = self._endpoint.next_timer()
         # A nanosecond later, so that the seconds made of it are not before what was asked for.
-        timers = [self._forgives_at, None if timer is None else int(timer * SECOND) + 1]
-        return min((at for at in timers if at is not None), default=None)
+        return earliest((self._forgives_at, None if timer is None else int(timer * SECOND) + 1))
 
     def handle_timer(self, now: int) -> None:
         """Do what is due."""

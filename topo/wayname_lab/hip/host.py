@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from ipaddress import IPv6Address
 
+from wayname.edge.timers import earliest
 from wayname.hip.esp.associations import Incoming, Outgoing
 from wayname.hip.esp.beet import ESP, Beet, Peer
 from wayname.hip.esp.errors import Rejected, Why
@@ -97,7 +98,7 @@ class HipHost:
         """Return when `poll` has something to do even if no frame comes."""
         timers = [self._stack.next_wake(now), self._link.next_timer(), self._signalling.next_timer()]
         timers += [ways.next_timer() for ways in self._ways.values()]
-        return min((at for at in timers if at is not None), default=None)
+        return earliest(timers)
 
     def _send(self, packet: Packet, now: int) -> None:
         peer = packet.destination

@@ -22,6 +22,7 @@ from wayname.edge.identities.prefixes import Prefixes
 from wayname.edge.identities.reachability import Reachability
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
+from wayname.edge.timers import earliest
 from wayname.identity.key_files import public_half
 from wayname.shim6.context import LocalHost
 from wayname.wire.dhcpv6 import CLIENT_PORT, SERVER_PORT, Message
@@ -135,8 +136,7 @@ class HostIdentities:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        times = (self.prefixes.next_timer(), self._leases.next_timer())
-        return min((at for at in times if at is not None), default=None)
+        return earliest((self.prefixes.next_timer(), self._leases.next_timer()))
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""

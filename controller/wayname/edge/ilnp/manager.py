@@ -24,6 +24,7 @@ from wayname.edge.ilnp.sites import Sites
 from wayname.edge.ilnp.tables import IlnpTables, want_sites
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
+from wayname.edge.timers import earliest
 from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
@@ -250,8 +251,7 @@ class IlnpSessions:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        times = (each.next_timer() for each in (self._endpoint, self.directory) if each)
-        return min((at for at in times if at is not None), default=None)
+        return earliest(each.next_timer() for each in (self._endpoint, self.directory) if each)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""

@@ -15,6 +15,7 @@ from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.movements import Movements, words
 from wayname.edge.sessions.session import Health, Session
 from wayname.edge.sessions.tables import SessionTables
+from wayname.edge.timers import earliest
 from wayname.shim6.context import ContextName, Pair
 
 
@@ -59,8 +60,7 @@ class Kept(ABC):
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        times = (self._endpoint.next_timer(), self._movements.next_timer())
-        return min((at for at in times if at is not None), default=None)
+        return earliest((self._endpoint.next_timer(), self._movements.next_timer()))
 
     def handle_timer(self, now: float, late: float) -> None:
         """Do what is due, so late."""
