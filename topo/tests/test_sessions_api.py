@@ -81,3 +81,18 @@ async def test_flows_between_two_ports_get_a_session_of_their_own(
     assert await fork(1, 4000, 5001) == (409, "session 2 is for these flows")
     command.show_session(forked)
     assert "fork of       session 1, ports 4000 and 5001" in capsys.readouterr().out
+
+
+async def test_a_fork_is_ended_and_nothing_else(client: httpx.AsyncClient, lab: VirtualLab) -> None:
+    async def unfork(number: int) -> tuple[int, str]:
+        response = await client.post(f"/v1/sessions/{number}/unfork")
+        return response.status_code, response.json().get("detail")
+
+    await client.post("/v1/sessions/1/fork", json={"local_port": 4000, "peer_port": 5001})
+    lab.run_for(2)
+    assert await unfork(1) == (409, "session 1 is no fork; it ends when its hosts have nothing to say")
+    assert await unfork(7) == (404, "7; `wayname sessions` lists them")
+    assert (await unfork(2))[0] == 200
+    lab.run_for(2)
+    [session] = await answer(client, "/v1/sessions")
+    assert (session["number"], session["forks"]) == (1, [])

@@ -21,7 +21,7 @@ local METHODS = { [1] = "HBA", [2] = "CGA" }
 local STATES = { [0] = "Operational", [1] = "Exploring", [2] = "Inbound OK" }
 local ERRORS = {
     [0] = "unknown message", [1] = "critical option", [2] = "verification method", [3] = "generation out of sync",
-    [4] = "number of preferences",
+    [4] = "number of preferences", [120] = "fork ended",
 }
 
 local fields = {

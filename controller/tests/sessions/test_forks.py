@@ -8,8 +8,9 @@ from sessions.pair import Pair, Side
 from wayname.edge.boundary import News, SessionNews
 from wayname.edge.sessions.forks import Forks
 from wayname.edge.sessions.session import Fork, Session
-from wayname.shim6.messages import Keepalive, decode
-from wayname.wire.ipv6 import SHIM6
+from wayname.shim6.errors import ErrorCode
+from wayname.shim6.messages import Error, Keepalive, decode, encode
+from wayname.wire.ipv6 import SHIM6, Packet
 
 OURS, THEIRS = 5001, 80
 
@@ -108,6 +109,94 @@ def test_it_ends_with_its_session(pair: Pair) -> None:
     pair.collect(pair.a)
     assert list(pair.a.sessions) == []
     assert pair.a.entries("forks") == pair.a.entries("context_tags") == []
+
+
+def unfork(pair: Pair, side: Side) -> None:
+    """Let a side end its fork."""
+    assert side.sessions is not None
+    side.sessions.unfork(both(side)[1].number, pair.now)
+    pair.collect(side)
+
+
+def test_it_ends_by_command_on_both_sides(pair: Pair) -> None:
+    _, forked = both(pair.a)
+    unfork(pair, pair.a)
+    # Nothing more is sent by it, but what is still under way is taken.
+    assert pair.a.entries("forks") == []
+    assert forked.tag in {each["tag"] for each in pair.a.entries("context_tags")}
+    assert pair.a.sessions is not None
+    assert pair.a.sessions.state_of(forked) == "ends"
+    pair.drive(10)
+    for side in (pair.a, pair.b):
+        assert side.sessions is not None
+        assert [each.fork for each in side.sessions] == [None]
+        assert side.entries("forks") == []
+        assert len(side.entries("context_tags")) == 1
+        assert len([key for key in side.memory if key.startswith("context")]) == 1
+    assert "(the peer ended the fork)" in pair.b.events[-1].text
+    assert "(by command)" in pair.a.events[-1].text
+
+
+def test_the_peer_is_told_again_if_it_does_not_hear(pair: Pair) -> None:
+    pair.dead.add("2001:db8:101::")
+    unfork(pair, pair.a)
+    pair.drive(1.5)
+    assert pair.b.entries("forks") != []
+    pair.dead.clear()
+    pair.drive(10)
+    assert pair.a.entries("forks") == pair.b.entries("forks") == []
+
+
+def test_it_comes_back_if_the_peer_never_hears_of_its_end(pair: Pair) -> None:
+    pair.dead |= {"2001:db8:101::", "2001:db8:201::"}
+    unfork(pair, pair.a)
+    pair.drive(6)
+    _, forked = both(pair.b)
+    pair.dead.clear()
+    assert pair.a.sessions is not None
+    stale = Packet(forked.pair.local, forked.pair.peer, SHIM6, encode(Keepalive(forked.peer_tag)))
+    pair.a.sessions.packet(stale, pair.now)
+    pair.collect(pair.a)
+    pair.drive(10)
+    assert [each[1:] for each in tables_of(pair.a)] == [(6, OURS, THEIRS, 0), (17, OURS, THEIRS, 0)]
+    assert both(pair.a)[1].tag == both(pair.b)[1].peer_tag
+
+
+def test_it_may_be_begun_again_afterwards(pair: Pair) -> None:
+    unfork(pair, pair.a)
+    pair.drive(10)
+    fork(pair, pair.a)
+    assert len(tables_of(pair.a)) == len(tables_of(pair.b)) == 2
+
+
+def test_both_sides_may_end_it_at_once(pair: Pair) -> None:
+    unfork(pair, pair.a)
+    unfork(pair, pair.b)
+    pair.drive(10)
+    assert pair.a.entries("forks") == pair.b.entries("forks") == []
+    assert "shim6.dropped" not in pair.a.kinds()
+
+
+def test_nobody_who_does_not_know_its_tag_ends_it(pair: Pair) -> None:
+    main, forked = both(pair.b)
+    assert pair.b.sessions is not None
+    for tag in (forked.peer_tag ^ 1, main.peer_tag):
+        about = Packet(forked.pair.local, forked.pair.peer, SHIM6, encode(Keepalive(tag)))
+        error = encode(Error(ErrorCode.FORK_ENDED, 0, about.encode()))
+        pair.b.sessions.packet(Packet(forked.pair.peer, forked.pair.local, SHIM6, error), pair.now)
+        pair.collect(pair.b)
+    # Nor is a session ended that is no fork.
+    assert both(pair.b) == (main, forked)
+
+
+def test_what_may_not_be_ended(pair: Pair) -> None:
+    main, forked = both(pair.a)
+    assert pair.a.sessions is not None
+    forks = pair.a.sessions.forks
+    assert forks.ending_refusal(main) == "session 1 is no fork; it ends when its hosts have nothing to say"
+    assert forks.ending_refusal(forked) is None
+    unfork(pair, pair.a)
+    assert forks.ending_refusal(forked) == "session 2 ends already"
 
 
 def test_what_may_not_be_forked(pair: Pair) -> None:

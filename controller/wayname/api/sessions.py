@@ -14,13 +14,14 @@ from wayname.api.picture import Count, Picture
 from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.api.session_answers import Path, SessionAnswer
-from wayname.edge.boundary import ForkSession, MoveSession
+from wayname.edge.boundary import ForkSession, MoveSession, UnforkSession
 from wayname.edge.sessions.session import Session
 
 COUNTED = ("paths", "locator_pairs")
 NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such session"}}
 NOT_MOVED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "the path cannot be used"}}
 NOT_FORKED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "these flows cannot be forked"}}
+NOT_ENDED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "this is no fork"}}
 ReadTables = Callable[[Running, list[str]], Awaitable[Picture]]
 
 
@@ -84,6 +85,17 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         if refusal is not None:
             raise ApiError(409, "Not forked", refusal)
         done = await running.command(ForkSession(number, flow.local_port, flow.peer_port))
+        await done.wait()
+        return answer(running, found)
+
+    @app.post("/v1/sessions/{number}/unfork", responses={**NO_SESSION, **NOT_ENDED})
+    async def unfork(number: int) -> SessionAnswer:
+        """End a fork: its flows are of their hosts' session again. It is gone when the peer has heard of it."""
+        found = find(running, number)
+        refusal = running.edge.sessions.forks.ending_refusal(found)
+        if refusal is not None:
+            raise ApiError(409, "Not ended", refusal)
+        done = await running.command(UnforkSession(number))
         await done.wait()
         return answer(running, found)
 

@@ -21,7 +21,7 @@ class NumberOrCommand(click.Group):
 
 @click.group(cls=NumberOrCommand)
 def command() -> None:
-    """Show a session by its number (`wayname session 1`), move it to another path, or fork it."""
+    """Show a session by its number (`wayname session 1`), move it to another path, fork it, or end a fork."""
 
 
 @command.command()
@@ -57,6 +57,15 @@ def fork(asking: Asking, number: int, local_port: int, peer_port: int) -> None:
     tell(
         asking, asking.client().post(f"/v1/sessions/{number}/fork", {"local_port": local_port, "peer_port": peer_port})
     )
+
+
+@command.command()
+@click.argument("number", type=int)
+@client_options
+@pass_asking
+def unfork(asking: Asking, number: int) -> None:
+    """End the fork NUMBER. Its flows are of their hosts' session again, here and at the peer."""
+    tell(asking, asking.client().post(f"/v1/sessions/{number}/unfork", {}))
 
 
 def tell(asking: Asking, session: dict[str, Any]) -> None:

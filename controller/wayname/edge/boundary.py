@@ -221,6 +221,13 @@ class ForkSession:
 
 
 @dataclass(frozen=True, slots=True)
+class UnforkSession:
+    """A command: end a fork, so that its flows are of their hosts' session again."""
+
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeaveProvider:
     """A command: let sessions leave a provider while it still works, or let them use it again."""
 
@@ -228,7 +235,7 @@ class LeaveProvider:
     leaving: bool
 
 
-Command = ForkSession | OpenCapture | CloseCapture | MoveSession | SetEncapsulation | LeaveProvider
+Command = ForkSession | UnforkSession | OpenCapture | CloseCapture | MoveSession | SetEncapsulation | LeaveProvider
 Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command
 

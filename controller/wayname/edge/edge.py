@@ -32,6 +32,7 @@ from wayname.edge.boundary import (
     Severity,
     SwitchDown,
     SwitchUp,
+    UnforkSession,
     WriteFailed,
 )
 from wayname.edge.captures import Captures
@@ -173,6 +174,8 @@ class Edge:
                 self.keeper(session).move(session, path, now)
             case ForkSession(session, local_port, peer_port):
                 self.sessions.fork(session, local_port, peer_port, now)
+            case UnforkSession(session):
+                self.sessions.unfork(session, now)
             case DirectExport():
                 self.encapsulation.exported(input, now)
             case Idle(entry) if entry.table_id == "identities":

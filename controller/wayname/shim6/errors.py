@@ -13,6 +13,8 @@ class ErrorCode(IntEnum):
     VERIFICATION_METHOD = 2
     GENERATION_OUT_OF_SYNC = 3
     PREFERENCES_COUNT = 4
+    # Of those that are left to experiments (120 to 127): the sender has ended a forked context.
+    FORK_ENDED = 120
 
 
 class MessageError(DecodeError):

@@ -3,7 +3,7 @@
 The protocol gives a fork a number and no more: which packets it is for, both sides have to know. Edges agree by the
 number itself, which has both ports:
 
-    |  port of the side that began  |  port of the other side  |
+    |  port of the lower identity  |  port of the higher one  |
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ MOST_PORT = (1 << PORT_BITS) - 1
 
 
 class Forks:
-    """Knows the forks among all sessions, and which of them began here."""
+    """Knows the forks among all sessions."""
 
     def __init__(self, sessions: Mapping[ContextName, Session]) -> None:
         self._sessions = sessions
-        self._began: set[ContextName] = set()
 
     def refusal(self, session: Session, local_port: int, peer_port: int) -> str | None:
         """Return why flows between two ports may not have a session of their own."""
@@ -31,30 +30,33 @@ class Forks:
             return f"session {session.number} is a fork itself; fork session {session.fork.of}"
         if not (0 < local_port <= MOST_PORT and 0 < peer_port <= MOST_PORT):
             return f"{local_port} and {peer_port} are not both ports; write numbers from 1 to {MOST_PORT}"
-        there = Fork(session.number, local_port, peer_port)
         return next(
-            (f"session {each.number} is for these flows" for each in self.among(session) if each.fork == there), None
+            (
+                f"session {each.number} is for these flows"
+                for each in self.among(session)
+                if each.fork and (each.fork.local_port, each.fork.peer_port) == (local_port, peer_port)
+            ),
+            None,
         )
 
-    def begin(self, session: Session, local_port: int, peer_port: int) -> ContextName:
+    def ending_refusal(self, session: Session) -> str | None:
+        """Return why a session may not be ended as a fork."""
+        if session.fork is None:
+            return f"session {session.number} is no fork; it ends when its hosts have nothing to say"
+        return f"session {session.number} ends already" if session.fork.ending else None
+
+    def name(self, session: Session, local_port: int, peer_port: int) -> ContextName:
         """Return the context to set up for the flows between two ports."""
-        name = session.name._replace(instance=local_port << PORT_BITS | peer_port)
-        self._began.add(name)
-        return name
+        lower, higher = _by_identity(session.name, local_port, peer_port)
+        return session.name._replace(instance=lower << PORT_BITS | higher)
 
-    def resume(self, name: ContextName) -> None:
-        """An earlier controller began with this one."""
-        self._began.add(name)
-
-    def of(self, name: ContextName, ports: tuple[int, int] | None = None) -> Fork | None:
+    def of(self, name: ContextName) -> Fork | None:
         """Return which flows a context is for, if it is a fork; its session may not be there yet."""
         if not name.instance:
             return None
         main = self._sessions.get(name._replace(instance=0))
-        first, second = divmod(name.instance, 1 << PORT_BITS)
-        local_port, peer_port = ports or ((first, second) if name in self._began else (second, first))
-        self._began.discard(name)
-        return Fork(main.number if main else 0, local_port, peer_port)
+        ports = _by_identity(name, *divmod(name.instance, 1 << PORT_BITS))
+        return Fork(main.number if main else 0, *ports)
 
     def among(self, session: Session) -> list[Session]:
         """Return the forks of a session."""
@@ -68,3 +70,8 @@ class Forks:
                 each.fork = replace(each.fork, of=session.number)
                 found.append(each)
         return found
+
+
+def _by_identity(name: ContextName, first: int, second: int) -> tuple[int, int]:
+    """Return our port and the peer's in the order of the identities, or back."""
+    return (first, second) if name.local < name.peer else (second, first)

@@ -40,7 +40,6 @@ class Remembered:
     told: frozenset[LocalHost]
     trusted: frozenset[int]
     returning: bool
-    ports: tuple[int, int] | None
 
 
 def context_key(name: ContextName) -> str:
@@ -79,7 +78,6 @@ def write_down(context: Context, session: Session, returning: bool) -> Json:
         "proofs": encode_options(tuple(option for option in told if option is not None)).hex(),
         "trusted": [*sorted(session.trusted)],
         "returning": returning,
-        "fork": [session.fork.local_port, session.fork.peer_port] if session.fork else None,
         "told": [encode_options(host.options).hex() for host in context.told],
     }
 
@@ -107,7 +105,6 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
         trusted=frozenset(written["trusted"]),
         returning=written["returning"],
-        ports=tuple(ports) if (ports := written.get("fork")) else None,
     )
 
 

@@ -27,12 +27,13 @@ class Health(StrEnum):
 class Fork:
     """Which flows of a session have one of their own (RFC 5533, section 13): those between two ports.
 
-    `of` is the number of their session, or 0 while it is not there.
+    `of` is the number of their session, or 0 while it is not there. While it ends, nothing more is sent by it.
     """
 
     of: int
     local_port: int
     peer_port: int
+    ending: bool = False
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from wayname.edge.boundary import Json, PairActive, Severity
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions import memory
+from wayname.edge.sessions.endings import Endings
 from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
 from wayname.edge.sessions.forks import Forks
 from wayname.edge.sessions.hosts import local_host
@@ -32,6 +33,7 @@ from wayname.reap.order import LocatorState, usable_pairs
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair
 from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
+from wayname.shim6.errors import ErrorCode
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
 from wayname.shim6.locators import believe, learn
 from wayname.shim6.options import Option
@@ -55,6 +57,7 @@ class Sessions(Kept):
         self._without_shim6 = WithoutShim6()
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self.forks = Forks(self._sessions)
+        self._endings = Endings(self._ways_out.send)
         self._unfinished: list[ContextName] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
@@ -78,7 +81,6 @@ class Sessions(Kept):
                     self._endpoint.withdraw(name)
                     self._lost(name, "its host is not here any more", now)
             for name in self._unfinished:
-                self.forks.resume(name)
                 self._establish(name, now)
         self.next_hops_changed(now)
 
@@ -163,11 +165,34 @@ class Sessions(Kept):
         """Set up a context for the flows between two ports, beside the one that the hosts have."""
         session = self._by_number.get(number)
         if session is not None and self.forks.refusal(session, local_port, peer_port) is None:
-            self._establish(self.forks.begin(session, local_port, peer_port), now)
+            self._establish(self.forks.name(session, local_port, peer_port), now)
             self._take(now)
+
+    def unfork(self, number: int, now: float) -> None:
+        """End a fork: what our host sends is its session's again at once, and the peer is told."""
+        session = self._by_number.get(number)
+        if session is not None and session.fork is not None and not session.fork.ending:
+            self._movements.paths.reap.forget(session.name)
+            self._outputs.remember(memory.context_key(session.name), None)
+            self._endings.begin(session, session.fork, now)
+            self._movements.want(session)
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        times = (super().next_timer(), self._endings.timers.next())
+        return min((at for at in times if at is not None), default=None)
+
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+        super().handle_timer(now, late)
+        for name in self._endings.over(now):
+            self._endpoint.withdraw(name)
+            self._unforked(name, "by command", now)
 
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
+        if session.fork is not None and session.fork.ending:
+            return "ends"
         context = self._endpoint.contexts.named(session.name)
         if context is not None and context.state is State.I2BIS_SENT:
             return "the peer lost its context: set up again"
@@ -202,7 +227,7 @@ class Sessions(Kept):
             returning=was.returning,
             reason="as before the controller was restarted",
         )
-        session.fork = self.forks.of(name, was.ports)
+        session.fork = self.forks.of(name)
         self._numbers.keep(was.number)
         self._sessions[name] = self._by_number[was.number] = session
         self._movements.want(session)
@@ -227,6 +252,8 @@ class Sessions(Kept):
                         self._failed(name, state, now)
                     case shim6.Received(name, message, pair):
                         self._movements.paths.reap.receive(name, message, pair, now)
+                    case shim6.PeerError(name, ErrorCode.FORK_ENDED) if name.instance:
+                        self._ended_by_peer(name, now)
                     case shim6.PeerError(name, code):
                         text = f"{words(name)}: the peer cannot process a message (error {code})"
                         self._complaints.tell(now, "session.error", name.local, text)
@@ -244,6 +271,11 @@ class Sessions(Kept):
             return
         self._without_shim6.remove(name.peer)
         session = self._sessions.get(name)
+        if session is not None and session.fork is not None and session.fork.ending:
+            if session.peer_tag == context.peer_tag:
+                return
+            self._unforked(name, "the peer goes on with it", now)
+            session = None
         if session is None:
             keepalive = keepalive_interval(context.known, rules.keepalive)
             session = self._new_session(name, rules, (context.tag, context.peer_tag), keepalive, now)
@@ -288,6 +320,19 @@ class Sessions(Kept):
         self._end(name, why, now)
         for fork in self.forks.among(session) if session else ():
             self._endpoint.discard(fork.name, now)
+
+    def _ended_by_peer(self, name: ContextName, now: float) -> None:
+        """The peer has ended a fork, or answers that it did."""
+        session = self._sessions.get(name)
+        if session is not None and session.fork is not None:
+            if not session.fork.ending:
+                self._endings.tell(session)
+            self._endpoint.withdraw(name)
+            self._unforked(name, "by command" if session.fork.ending else "the peer ended the fork", now)
+
+    def _unforked(self, name: ContextName, why: str, now: float) -> None:
+        self._endings.forget(name)
+        self._lost(name, why, now)
 
     def _failed(self, name: ContextName, state: State, now: float) -> None:
         if not name.instance:

@@ -54,7 +54,7 @@ class SessionTables:
         mode = entries.MODE_FOLLOW | (entries.MODE_HOLD if rules.hold else 0)
         mode |= entries.MODE_REPORT if session.exploring else 0
         if session.fork is not None:
-            if session.fork.of:
+            if session.fork.of and not session.fork.ending:
                 yield from _fork(session, session.fork)
         else:
             yield self._identities(session, mode)
