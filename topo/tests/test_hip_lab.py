@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,17 @@ BUFFER = 64 * 1024
 
 @pytest.fixture
 def lab() -> Iterator[VirtualLab]:
-    """The lab, when its switches are set up."""
-    lab = VirtualLab(find_lab("hip"), seed=1)
+    """The lab, when its switches are set up; its edges have no part in what hosts do."""
+    lab = hip_lab(edges=None)
     lab.run_until(1.0)
     yield lab
+
+
+def hip_lab(**wishes: Any) -> VirtualLab:
+    """Return the lab with some things otherwise."""
+    described = find_lab("hip")
+    assert described.hip is not None
+    return VirtualLab(replace(described, hip=replace(described.hip, **wishes)), seed=1)
 
 
 def hit(lab: VirtualLab, host: str) -> str:
@@ -191,7 +199,8 @@ def test_new_keys_are_agreed_on_while_packets_flow() -> None:
     [
         ('hip.suite = "des"', r"\[hip\] suite = 'des': give one of aes_128_cbc_hmac_sha1, "),
         ("hip.rekey = 0", r"\[hip\] rekey = 0: give a number of packets, 1 or more"),
-        ("hip.key = 1", r"\[hip\] key: there is no such key; known are rekey, suite"),
+        ('hip.edges = "proxy"', r"\[hip\] edges = 'proxy': give transparent or verify, or leave it out"),
+        ("hip.key = 1", r"\[hip\] key: there is no such key; known are edges, rekey, send_timeout, suite"),
         ("hip = {}\nshim6 = {}", r"\[shim6\], \[hip\], \[ilnp\], \[hip_edges\]: a lab has one of them; leave out"),
         (
             "hip = {}\nhost.a1.autoconfigure = true",

@@ -77,7 +77,7 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         lines += ["", "[[identities.link]]", f'interface = "{link.interface}"', f"prefixes = {_texts(link.prefixes)}"]
         lines.append(f"mapped = {_texts(link.mapped)}")
     if (hip := router.hip_edge) is not None:
-        lines += ["", "[hip]", f"proxy = {_texts(hip.prefixes)}", *_wishes(hip.wishes)]
+        lines += ["", "[hip]", f"{hip.mode} = {_texts(hip.prefixes)}", *_wishes(hip.wishes)]
         for address, name in hip.hosts:
             lines += ["", "[[hip.host]]", f'address = "{address}"', f'key = "{_key_file(name)}"']
         for address, hit in hip.peers:

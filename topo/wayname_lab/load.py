@@ -263,7 +263,7 @@ def _spoken(root: _Section, kind: str, hosts: list[Host]) -> Shim6:
 
 def _hip(root: _Section, hosts: list[Host]) -> Hip:
     section = _Section("[hip]", root.get("hip", dict))
-    section.allow("suite", "rekey")
+    section.allow("suite", "rekey", "edges", "send_timeout")
     for host in hosts:
         if host.autoconfigure:
             raise _Wrong(f"[host.{host.name}] autoconfigure: with [hip] hosts know their locators; leave it out")
@@ -274,7 +274,10 @@ def _hip(root: _Section, hosts: list[Host]) -> Hip:
     rekey = section.get("rekey", int, Hip().rekey)
     if rekey < 1:
         raise section.wrong("rekey", "give a number of packets, 1 or more")
-    return Hip(suites[suite], rekey)
+    edges = section.get("edges", str, "")
+    if edges not in ("", "transparent", "verify"):
+        raise section.wrong("edges", "give transparent or verify, or leave it out")
+    return Hip(suites[suite], rekey, edges or None, section.scaled("send_timeout", TIMES))
 
 
 def _ilnp(root: _Section, hosts: list[Host]) -> Ilnp:

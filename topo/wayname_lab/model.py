@@ -86,6 +86,8 @@ class Hip:
 
     suite: SuiteId = SuiteId.AES_128_CBC_HMAC_SHA_256
     rekey: int = 1 << 32  # packets after which a host agrees on new keys
+    edges: str | None = None  # "transparent" or "verify": edges keep the sessions of hosts; None: they know of none
+    send_timeout: int | None = None  # nanoseconds; None: as the controller has it
 
 
 @dataclass(frozen=True, slots=True)

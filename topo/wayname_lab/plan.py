@@ -112,12 +112,13 @@ class PlannedIdentities:
 
 @dataclass(frozen=True, slots=True)
 class PlannedHipEdge:
-    """Hosts that an edge speaks HIP for, with their names, and whom they may talk to, with their tags."""
+    """What an edge does for hosts: with those that it speaks for come their names, and whom they may talk to."""
 
+    mode: str
     prefixes: tuple[IPv6Network, ...]
     wishes: Shim6
-    hosts: tuple[tuple[IPv6Address, str], ...]
-    peers: tuple[tuple[IPv6Address, IPv6Address], ...]
+    hosts: tuple[tuple[IPv6Address, str], ...] = ()
+    peers: tuple[tuple[IPv6Address, IPv6Address], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,7 @@ def plan_lab(lab: Lab) -> Plan:
             router.inside,
             router.hold,
             tuple(_ilnp(lab, router.name, vlan, numbering) for vlan in vlans if lab.ilnp is not None),
-            hip_edge=_hip_edge(lab, router.name, numbering) if router.is_edge and lab.hip_edges is not None else None,
+            hip_edge=_hip_edge(lab, router.name, numbering) if router.is_edge else None,
         )
     plans = {host.name: _host(lab, host, numbering, routers) for host in lab.hosts}
     if lab.ilnp is not None:
@@ -315,13 +316,18 @@ def _names(edge: str, hosts: dict[str, HostPlan]) -> PlannedNames:
     )
 
 
-def _hip_edge(lab: Lab, edge: str, numbering: Numbering) -> PlannedHipEdge:
+def _hip_edge(lab: Lab, edge: str, numbering: Numbering) -> PlannedHipEdge | None:
     here = [host for host in lab.hosts if host.edge == edge]
     elsewhere = [host for host in lab.hosts if host.edge != edge]
     prefixes = [subnet for vlan in sorted({host.vlan for host in here}) for subnet in numbering.subnets(edge, vlan)]
+    if lab.hip is not None and lab.hip.edges is not None:
+        return PlannedHipEdge(lab.hip.edges, tuple(prefixes), Shim6(lab.hip.send_timeout))
+    if lab.hip_edges is None:
+        return None
     return PlannedHipEdge(
+        "proxy",
         tuple(prefixes),
-        lab.hip_edges or Shim6(),
+        lab.hip_edges,
         tuple((_locators(lab, host, numbering)[0], host.name) for host in here),
         tuple((_locators(lab, host, numbering)[0], identity_of_host(host.name).hit) for host in elsewhere),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
@@ -22,11 +23,14 @@ def read_hip(root: Table, folder: Path, others: Sequence[Shim6]) -> Hip | None:
     table = root.table("hip")
     taken = [prefix for rules in others for prefix in rules.prefixes]
     rules: list[Shim6] = []
+    common: Shim6 | None = None
     for mode in Shim6Mode:
         if table.has(mode):
             prefixes = read_prefixes(table, mode, taken)
             taken += prefixes
-            rules.append(read_rules(table, prefixes) if mode is Shim6Mode.PROXY else Shim6(prefixes, mode))
+            # Hosts that speak themselves have sessions too, watched by the same rules.
+            common = common or read_rules(table, prefixes)
+            rules.append(replace(common, prefixes=prefixes, mode=mode))
     if not rules:
         raise table.error("proxy", "is missing", "give prefixes in proxy, transparent or verify")
     proxied = [prefix for each in rules if each.mode is Shim6Mode.PROXY for prefix in each.prefixes]

@@ -39,6 +39,7 @@ from wayname.edge.captures import Captures
 from wayname.edge.desired import key_of
 from wayname.edge.encapsulation.manager import Encapsulation
 from wayname.edge.hip.keys import Identities
+from wayname.edge.hip.native_sessions import NativeSessions
 from wayname.edge.hip.sessions import HipSessions
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.ilnp.manager import IlnpSessions
@@ -107,6 +108,7 @@ class Edge:
         means = SessionMeans(numbers, providers, ways_out, outputs, rng, remembered)
         self.sessions = Sessions(config, means)
         self.hip = HipSessions(config.hip, hip_identities or {}, means) if config.hip else None
+        self.native = NativeSessions(config.hip, means) if config.hip else None
         self.translation = Translation(config, self.routes, outputs)
         self.ilnp = IlnpSessions(config.ilnp, means) if config.ilnp else None
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
@@ -129,12 +131,12 @@ class Edge:
 
     def keeper(self, number: int) -> Kept:
         """Return who looks after a session."""
-        return self.hip if self.hip and self.hip.numbered(number) else self.sessions
+        return next((keeper for keeper in self.keepers if keeper.numbered(number)), self.sessions)
 
     @property
     def keepers(self) -> tuple[Kept, ...]:
         """All who look after sessions."""
-        return (self.sessions, self.hip) if self.hip else (self.sessions,)
+        return tuple(keeper for keeper in (self.sessions, self.hip, self.native) if keeper)
 
     @property
     def connected(self) -> bool:
@@ -184,6 +186,8 @@ class Edge:
                     self.ilnp.idle(entry, now)
                 if self.hip:
                     self.hip.idle(entry, now)
+                if self.native:
+                    self.native.idle(entry, now)
             case Idle(entry):
                 self.stations.idle(entry, now)
             case OpenCapture():
@@ -207,7 +211,7 @@ class Edge:
             self.sessions,
             self.translation,
         )
-        others = (self.identities, self.ilnp, self.hip)
+        others = (self.identities, self.ilnp, self.hip, self.native)
         return earliest(manager.next_timer() for manager in (*managers, *others) if manager)
 
     def handle_timer(self, now: float) -> None:
@@ -223,6 +227,8 @@ class Edge:
         self.sessions.handle_timer(now, late)
         if self.hip:
             self.hip.handle_timer(now, late)
+        if self.native:
+            self.native.handle_timer(now, late)
         self.translation.handle_timer(now)
         if self.ilnp:
             self.ilnp.handle_timer(now)
@@ -248,6 +254,8 @@ class Edge:
         self.sessions.start(now)
         if self.hip:
             self.hip.start(now)
+        if self.native:
+            self.native.next_hops_changed(now)
         self.translation.start(now)
         if self.ilnp:
             self.ilnp.start(now)
@@ -289,8 +297,8 @@ class Edge:
                 self.ilnp.error(arrival, now)
             elif packet.reason == Punt.HIP and self.hip:
                 self.hip.packet(arrival, now)
-            elif packet.reason == Punt.HIP_VERIFY and self.hip:
-                self.hip.inspect(arrival, now)
+            elif packet.reason == Punt.HIP_VERIFY and self.native:
+                self.native.inspect(arrival, now)
             elif packet.reason in (Punt.HIP, Punt.HIP_VERIFY):
                 self._links.submit(packet)
             elif packet.reason == Punt.SESSION_ERROR:

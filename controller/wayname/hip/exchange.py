@@ -132,14 +132,17 @@ class Exchange:
         secured = self._secure(names, names.peer, message.need(HostId), cipher, pair, offered.value, solution)
         chosen = self._choose_format(message)
         transport = self._own_half(names, secured, chosen)
-        hidden = encode_parameters([identity.host])
+        told: Parameter = identity.host
+        if self._settings.hides_identity:
+            hidden = encode_parameters([identity.host])
+            told = Encrypted(encrypt(cipher, secured.outgoing.encryption, hidden, self._rng))
         counter = message.find(R1Counter)
         parameters: list[Parameter] = [
             *([] if counter is None else [counter]),
             solution,
             DiffieHellman(pair.group, pair.public),
             HipCipher((cipher,)),
-            Encrypted(encrypt(cipher, secured.outgoing.encryption, hidden, self._rng)),
+            told,
             TransportFormatList((chosen.number,)),
             *_tell(transport, secured.keymat.at, chosen),
             *(EchoResponseSigned(one.data) for one in message.all(EchoRequestSigned)),

@@ -35,6 +35,8 @@ class Settings:
     esp_suites: tuple[SuiteId, ...] = (SuiteId.AES_128_CBC_HMAC_SHA_256, SuiteId.AES_GCM_16)
     # Whether I1s without the responder's HIT are answered, and such ones may be sent.
     opportunistic: bool = False
+    # Whether an initiator encrypts who it is: then nobody on the way can check what it says (section 5.3.3).
+    hides_identity: bool = True
     least_difficulty: int = 8
     most_difficulty: int = 18
     # What this end is ready to solve: some tenths of a second.

@@ -142,7 +142,7 @@ class Updates:
         told = message.find(LocatorSet)
         unverified: list[IPv6Address] = []
         # Sets are taken in the order in which they were told, not in that in which they arrive.
-        if told is not None and _is_after(seq.update, association.peer_told):
+        if told is not None and is_after(seq.update, association.peer_told):
             unverified = association.peer.take(told, now)
             association.peer_told = seq.update
         _record(association, seq.update)
@@ -272,7 +272,8 @@ def _check_info(association: Association, info: EspInfo | None, dh: DiffieHellma
         raise MessageError(f"keys of ESP from octet {info.keymat_index} on, which were drawn already")
 
 
-def _is_after(number: int, other: int) -> bool:
+def is_after(number: int, other: int) -> bool:
+    """Whether an UPDATE is later than another one, if there is one; numbers go round (RFC 7401, section 5.2.16)."""
     return other < 0 or 0 < (number - other) % NUMBERS < NUMBERS // 2
 
 

@@ -41,7 +41,8 @@ class Exchanged:
         self._peers = peers
         self._asked: dict[IPv6Address, int] = {}
         self._forgives_at: int | None = None
-        settings = Settings(formats=(EspTransform.number,), esp_suites=(suite,))
+        # Edges on the way may know who talks.
+        settings = Settings(formats=(EspTransform.number,), esp_suites=(suite,), hides_identity=False)
         self._endpoint = Endpoint(rng, settings, self._why_not)
         self._endpoint.serve(LocalHost(identity, tuple(locators)), 0.0)
 

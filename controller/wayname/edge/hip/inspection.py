@@ -11,7 +11,7 @@ from ipaddress import IPv6Address
 
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import MessageError, ProofError
-from wayname.hip.messages import Kind, decode, own_octets
+from wayname.hip.messages import Kind, Message, decode, own_octets
 from wayname.hip.parameters import HostId
 from wayname.hip.proofs import check_r1, check_signature
 from wayname.hip.suites import hit_of
@@ -26,26 +26,39 @@ class Inspection:
     def __init__(self) -> None:
         self._keys: OrderedDict[IPv6Address, HostId] = OrderedDict()
 
-    def check(self, packet: Packet) -> None:
-        """Raise MessageError if a message is malformed, or not its sender's."""
+    def key_of(self, hit: IPv6Address) -> HostId | None:
+        """Return the key of a host that proved itself."""
+        return self._keys.get(hit)
+
+    def check(self, packet: Packet) -> tuple[Message, bytes] | None:
+        """Return a message that is its sender's, and its octets; None if nobody can tell yet.
+
+        MessageError is raised if it is malformed, or not its sender's.
+        """
         upper = packet.upper_layer(BEFORE_HIP)
         if upper.number != HIP or not upper.is_whole:
             raise MessageError("no whole HIP packet")
         octets = own_octets(upper.data)
         message = decode(octets, packet.source, packet.destination)
         if message.kind is Kind.I1:
-            return
+            return None
         told = message.find(HostId)
         if told is not None and hit_of(told) != message.sender:
             raise ProofError(f"the identity in it is that of {hit_of(told)}, not of {message.sender}")
         host = told or self._keys.get(message.sender)
         if host is None:
-            return
+            return None
         if message.kind is Kind.R1:
             check_r1(octets, message, host)
         else:
             check_signature(octets, message, host)
-        self._keys[message.sender] = host
-        self._keys.move_to_end(message.sender)
+        self.know(host)
+        return message, octets
+
+    def know(self, host: HostId) -> None:
+        """Remember the key of a host, which proved itself here or to an earlier controller."""
+        hit = hit_of(host)
+        self._keys[hit] = host
+        self._keys.move_to_end(hit)
         if len(self._keys) > MOST_HOSTS:
             self._keys.popitem(last=False)

@@ -16,12 +16,12 @@ import finsy as fy
 from wayname.config.hip import Hip
 from wayname.config.shim6 import Shim6, Shim6Mode
 from wayname.edge.boundary import Json, PairActive, Severity
-from wayname.edge.hip.inspection import Inspection
 from wayname.edge.hip.keys import Identities
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.kept import Kept
-from wayname.edge.sessions.movements import words
+from wayname.edge.sessions.movements import Movements
+from wayname.edge.sessions.moving import words
 from wayname.edge.sessions.session import Session
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
@@ -33,7 +33,6 @@ from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.endpoint import BEFORE_SHIM6
 from wayname.shim6.messages import Keepalive, Probe, decode
 from wayname.shim6.payload import is_payload
-from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import SHIM6, Packet
 
 COUNTER = "hip counter"
@@ -55,15 +54,16 @@ class HipSessions(Kept):
     """All sessions that the edge's hosts have by HIP; they may be looked at between calls."""
 
     _endpoint: Endpoint
+    _movements: Movements
 
     def __init__(self, config: Hip, identities: Identities, means: SessionMeans) -> None:
         super().__init__(means)
+        self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self.identities = identities
         self._config = config
         self._rules = next((each for each in config.rules if each.mode is Shim6Mode.PROXY), Shim6(()))
         self._hits = {identity.hit: address for address, identity in identities.items()}
         self._peers = {peer.address: peer.hit for peer in config.peers}
-        self._inspection = Inspection()
         self._by_tag: dict[int, Session] = {}
         self._unfinished: list[ContextName] = []
         self._began = False
@@ -97,16 +97,6 @@ class HipSessions(Kept):
             self._take(now)
         else:
             self._ways_out.submit(arrival.original)
-
-    def inspect(self, arrival: Arrival, now: float) -> None:
-        """A host that speaks HIP itself sends or gets a message: let it go on if it proves what it tells."""
-        try:
-            self._inspection.check(arrival.packet)
-        except DecodeError as wrong:
-            text = f"a HIP message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
-            self._complaints.tell(now, "hip.refused", arrival.packet.source, text)
-            return
-        self._ways_out.submit(arrival.original)
 
     def takes(self, packet: Packet, now: float) -> bool:
         """Take a probe or a keepalive of a session; whatever else bears tags for these hosts is none of Shim6's."""

@@ -12,7 +12,7 @@ from wayname.edge.boundary import SessionNews, Severity
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.complaints import Complaints
-from wayname.edge.sessions.movements import Movements, words
+from wayname.edge.sessions.moving import Moving, words
 from wayname.edge.sessions.session import Health, Session
 from wayname.edge.sessions.tables import SessionTables
 from wayname.edge.timers import earliest
@@ -33,6 +33,7 @@ class Kept(ABC):
     """The sessions of one protocol; they may be looked at between calls."""
 
     _endpoint: Timed
+    _movements: Moving
 
     def __init__(self, means: SessionMeans) -> None:
         self._numbers = means.numbers
@@ -41,10 +42,7 @@ class Kept(ABC):
         self._complaints = Complaints(outputs)
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
-        tables = SessionTables(means.providers.table_of, outputs.desired)
-        self._movements = Movements(
-            self._sessions, means.ways_out, tables, outputs, self._complaints, means.rng, self._write_down
-        )
+        self._tables = SessionTables(means.providers.table_of, outputs.desired)
 
     @abstractmethod
     def _write_down(self, session: Session) -> None:

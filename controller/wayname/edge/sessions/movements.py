@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
 
-from wayname.edge.boundary import Json, News, OutKind, PacketIn, SessionNews, Severity
-from wayname.edge.outputs import Outputs
+from wayname.edge.boundary import News, OutKind, SessionNews, Severity
+from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.complaints import Complaints
-from wayname.edge.sessions.held import Held
+from wayname.edge.sessions.moving import Moving, way, words
 from wayname.edge.sessions.paths import Paths
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import SessionTables
-from wayname.edge.sessions.ways_out import WaysOut
 from wayname.reap import outputs as reap
 from wayname.reap.states import State
-from wayname.shim6.context import ContextName, Pair
+from wayname.shim6.context import ContextName
 from wayname.shim6.messages import NO_NEXT_HEADER, Keepalive, encode
 from wayname.shim6.outputs import Send
 from wayname.wire.ipv6 import SHIM6, Packet
 
 
-class Movements:
+class Movements(Moving):
     """Keeps each session on a path that works, and the switch informed about where to go from it."""
 
     def __init__(
         self,
         sessions: Mapping[ContextName, Session],
-        ways_out: WaysOut,
+        means: SessionMeans,
         tables: SessionTables,
-        outputs: Outputs,
         complaints: Complaints,
-        rng: random.Random,
         write_down: Callable[[Session], None],
     ) -> None:
-        self.paths = Paths(rng, ways_out.is_open)
+        super().__init__(means, tables, write_down)
+        self.paths: Paths = Paths(means.rng, means.ways_out.is_open)
         self._sessions = sessions
-        self._ways_out = ways_out
-        self._tables = tables
-        self._outputs = outputs
         self._complaints = complaints
-        self._write_down = write_down
-        self._held = Held()
-
-    def want(self, session: Session) -> None:
-        """Write a session down as it is now, here and on the switch."""
-        self._write_down(session)
-        self._tables.want(session, self.paths.backups(session))
 
     def begin(self, session: Session, now: float) -> None:
         """Look after a session from now on."""
@@ -55,8 +42,7 @@ class Movements:
     def forget(self, session: Session) -> None:
         """Look after a session no more."""
         self.paths.reap.forget(session.name)
-        self._tables.forget(session)
-        self._held.take(session.name, 0.0)
+        super().forget(session)
 
     def news(self, session: Session, news: SessionNews, now: float) -> None:
         """The switch found something out."""
@@ -82,12 +68,9 @@ class Movements:
 
     def next_hops_changed(self, session: Session, now: float) -> None:
         """A provider is gone or is there again: leave paths that are dead for certain."""
-        to = self.paths.best(session) if self.paths.is_closed(session) else None
-        if to is not None:
-            provider = self._ways_out.provider(session.pair.local)
-            self._move(session, to, f"{provider.name if provider else 'the uplink'} is down", now)
+        left = self._leave_closed(session, now)
         self.paths.watch(session, now)
-        if to is not None:
+        if left:
             self.paths.reap.displaced(session.name, now)
         self.want(session)
 
@@ -96,10 +79,6 @@ class Movements:
         self._move(session, to, why, now)
         self.paths.reap.moved(session.name, session.pair, now)
         self.want(session)
-
-    def hold(self, session: Session, original: PacketIn, now: float) -> None:
-        """Keep a copy of a packet that may not have arrived."""
-        self._held.keep(session.name, original, now)
 
     def take(self, now: float) -> None:
         """Carry out what REAP says."""
@@ -160,36 +139,3 @@ class Movements:
             kind, what = ("exploring", "look for a way") if session.exploring else ("recovered", "reach each other")
             self._outputs.event(now, f"session.{kind}", session.number, f"{words(session.name)} {what}: {why}")
         self.want(session)
-
-    def _went(self, session: Session, to: int, age: float, why: str, now: float) -> None:
-        """The switch went to a path by itself."""
-        if session.path != to:
-            before = session.path
-            session.note(to, why)
-            self._moved(session, before, age, now)
-
-    def _move(self, session: Session, to: int, why: str, now: float) -> None:
-        """Let the switch go to a path."""
-        before = session.path
-        session.move(to, why)
-        self._moved(session, before, session.rules.send_timeout, now)
-
-    def _moved(self, session: Session, before: int, unanswered: float, now: float) -> None:
-        text = f"{words(session.name)}: from path {before} to {session.path}, {way(session.pair)}: {session.reason}"
-        details: dict[str, Json] = {"from": before, "to": session.path, "reason": session.reason}
-        self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING, details)
-        self.want(session)
-        # What got no answer on the old path goes again by the new one, so that TCP need not wait for its back-off.
-        for original in self._held.take(session.name, now - unanswered - session.rules.send_timeout / 16):
-            self._ways_out.submit(original)
-
-
-def words(name: ContextName) -> str:
-    """Return a context's identities in words."""
-    fork = f", fork {name.instance:#010x}" if name.instance else ""
-    return f"{name.local} with {name.peer}{fork}"
-
-
-def way(pair: Pair) -> str:
-    """Return a path's locators in words."""
-    return f"{pair.local} to {pair.peer}"

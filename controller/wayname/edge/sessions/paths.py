@@ -1,8 +1,9 @@
-"""Which paths of a session work: what REAP found out, and which providers are there."""
+"""Which paths of a session work: what was found out of them, and which providers are there."""
 
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import IPv6Address
@@ -14,39 +15,15 @@ from wayname.reap.timing import Timing
 from wayname.shim6.context import Pair
 
 
-class Paths:
-    """Judges the paths of sessions, and chooses among them."""
+class JudgedPaths(ABC):
+    """Chooses among the paths of sessions by what is known of them."""
 
-    def __init__(self, rng: random.Random, is_open: Callable[[IPv6Address], bool]) -> None:
-        self.reap = Reap(rng)
+    def __init__(self, is_open: Callable[[IPv6Address], bool]) -> None:
         self._is_open = is_open
 
-    def watch(self, session: Session, now: float) -> None:
-        """Find out which paths work, from now on, or as the session is now."""
-        pairs = [pair for pair in session.ordered if self._is_open(pair.local)]
-        self.reap.watch(
-            session.name, session.peer_tag, timing(session), pairs, session.pair, now, returning=session.returning
-        )
-
-    def is_returning(self, session: Session) -> bool:
-        """Whether packets go back to the preferred path when it works."""
-        watched = self.reap.watched(session.name)
-        return watched.returning if watched else session.returning
-
+    @abstractmethod
     def health(self, session: Session, path: int) -> Health:
         """Return what is known of a path."""
-        pair = session.paths[path]
-        if not self._is_open(pair.local):
-            return Health.CLOSED
-        watched = self.reap.watched(session.name)
-        way = watched.ways.get(pair) if watched else None
-        if way is None:
-            return Health.UNTRIED
-        if way.verified:
-            return Health.WORKS
-        if way.unanswered or way.failed > float("-inf"):
-            return Health.SILENT
-        return Health.UNTRIED
 
     def backups(self, session: Session) -> dict[int, int]:
         """Return where the switch goes from each path: to one that is proven to work, and that shares least with it.
@@ -79,6 +56,41 @@ class Paths:
 
     def _is_closed(self, session: Session, path: int) -> bool:
         return not self._is_open(session.paths[path].local)
+
+
+class Paths(JudgedPaths):
+    """Judges paths by what probes say."""
+
+    def __init__(self, rng: random.Random, is_open: Callable[[IPv6Address], bool]) -> None:
+        super().__init__(is_open)
+        self.reap = Reap(rng)
+
+    def watch(self, session: Session, now: float) -> None:
+        """Find out which paths work, from now on, or as the session is now."""
+        pairs = [pair for pair in session.ordered if self._is_open(pair.local)]
+        self.reap.watch(
+            session.name, session.peer_tag, timing(session), pairs, session.pair, now, returning=session.returning
+        )
+
+    def is_returning(self, session: Session) -> bool:
+        """Whether packets go back to the preferred path when it works."""
+        watched = self.reap.watched(session.name)
+        return watched.returning if watched else session.returning
+
+    def health(self, session: Session, path: int) -> Health:
+        """Return what is known of a path."""
+        pair = session.paths[path]
+        if not self._is_open(pair.local):
+            return Health.CLOSED
+        watched = self.reap.watched(session.name)
+        way = watched.ways.get(pair) if watched else None
+        if way is None:
+            return Health.UNTRIED
+        if way.verified:
+            return Health.WORKS
+        if way.unanswered or way.failed > float("-inf"):
+            return Health.SILENT
+        return Health.UNTRIED
 
 
 def timing(session: Session) -> Timing:

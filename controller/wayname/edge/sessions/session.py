@@ -36,6 +36,14 @@ class Fork:
     ending: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Esp:
+    """By which SPIs a session of hosts that encrypt is known: those that our host chose, and its peer."""
+
+    spis: tuple[int, ...]
+    peer_spis: tuple[int, ...]
+
+
 @dataclass(slots=True)
 class Session:
     """What is known of a session; paths have the numbers that the switch knows them by."""
@@ -60,6 +68,7 @@ class Session:
     # Why it is on this path.
     reason: str = "it was the first"
     fork: Fork | None = None
+    esp: Esp | None = None
 
     @property
     def pair(self) -> Pair:
@@ -72,8 +81,11 @@ class Session:
         return self.order or tuple(self.paths.values())
 
     def is_plain(self, pair: Pair) -> bool:
-        """Whether packets on a path bear the identities themselves; those of a fork would be its session's."""
-        return self.fork is None and pair == self.name[:2]
+        """Whether packets on a path need no header: of ESP, and those that bear the identities themselves.
+
+        Those of a fork that did so would be its session's.
+        """
+        return self.esp is not None or (self.fork is None and pair == self.name[:2])
 
     def path_of(self, pair: Pair) -> int | None:
         """Return the number of a path."""

@@ -24,7 +24,8 @@ from wayname.edge.sessions.forks import Forks
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
 from wayname.edge.sessions.kept import Kept
-from wayname.edge.sessions.movements import words
+from wayname.edge.sessions.movements import Movements
+from wayname.edge.sessions.moving import words
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import want_prefixes
 from wayname.identity.errors import ProofError
@@ -48,9 +49,11 @@ class Sessions(Kept):
     """All sessions of an edge; they may be looked at between calls."""
 
     _endpoint: Endpoint
+    _movements: Movements
 
     def __init__(self, config: Config, means: SessionMeans) -> None:
         super().__init__(means)
+        self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self._config = config
         self._endpoint = Endpoint(means.rng, self._learn)
         self._inspection = Inspection()

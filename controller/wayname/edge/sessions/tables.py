@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv6Address
+from itertools import product
 
 import finsy as fy
 
@@ -12,8 +13,9 @@ from wayname.config.shim6 import Shim6Mode
 from wayname.edge.desired import Desired
 from wayname.edge.entries_by_session import EntriesBySession
 from wayname.edge.providers import Providers
-from wayname.edge.sessions.session import Fork, Session
+from wayname.edge.sessions.session import Esp, Fork, Session
 from wayname.pipeline import sessions as entries
+from wayname.pipeline.esp import path_beet, spi
 from wayname.wire.ipv6 import UDP
 
 TCP = 6
@@ -58,6 +60,9 @@ class SessionTables:
                 yield from _fork(session, session.fork)
         else:
             yield self._identities(session, mode)
+        if session.esp is not None:
+            yield from self._esp(session, session.esp)
+            return
         yield entries.context_tag(session.tag, number, name.local, name.peer)
         for path, pair in session.paths.items():
             table = self._route_table(pair.local)
@@ -66,6 +71,19 @@ class SessionTables:
             else:
                 yield entries.path_shim6(number, path, pair.local, pair.peer, session.peer_tag, table)
             yield entries.locator_pair(number, pair.peer, pair.local, path)
+
+    def _esp(self, session: Session, esp: Esp) -> Iterable[fy.P4TableEntry]:
+        """What docs/hip-tables.md says: SPIs by who receives them, paths that exchange locators."""
+        pairs = session.paths.values()
+        for locators, spis in (
+            ({each.local for each in pairs}, esp.spis),
+            ({each.peer for each in pairs}, esp.peer_spis),
+        ):
+            for locator, number in product(sorted(locators), spis):
+                yield spi(locator, number, session.name.local, session.name.peer)
+        for path, pair in session.paths.items():
+            yield path_beet(session.number, path, pair.local, pair.peer, self._route_table(pair.local))
+            yield entries.locator_pair(session.number, pair.peer, pair.local, path)
 
     def _identities(self, session: Session, mode: int) -> fy.P4TableEntry:
         return entries.identities(
