@@ -12,6 +12,7 @@ from wayname.config import parse_config
 from wayname.edge.boundary import Event, Json, News, OutKind, PacketIn, PairActive, Remember, SessionNews
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
+from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.session import Session
@@ -99,7 +100,8 @@ class Side:
         rng = random.Random(1000 * self.site + self.seed)
         memory = dict(self.memory)
         numbers = SessionNumbers(MOST, memory, self.outputs)
-        means = SessionMeans(numbers, self.providers, self.ways, self.outputs, rng, memory)
+        schedules = Schedules(self.config.schedules, memory, self.outputs)
+        means = SessionMeans(numbers, self.providers, self.ways, schedules, self.outputs, rng, memory)
         self.sessions = Sessions(self.config, means)
         self.outputs.desired.compare(self.held.values())
         self.outputs.connected = True

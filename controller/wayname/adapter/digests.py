@@ -16,8 +16,11 @@ from wayname.edge.boundary import (
     Learned,
     News,
     PairActive,
+    PathNews,
+    ScheduleNews,
     SessionNews,
 )
+from wayname.pipeline.schedules import bandwidth_of
 from wayname.pipeline.sessions import MICROSECONDS
 from wayname.wire.flow import Flow
 
@@ -61,6 +64,8 @@ def told(digest: P4DigestList) -> list[Input]:
             ]
         case "flow_news":
             return [_flow_news(member) for member in digest]
+        case "schedule_news":
+            return [_schedule_news(member) for member in digest]
     return [Learned(member["port"], member["vlan"], member["source"]) for member in digest]
 
 
@@ -73,3 +78,17 @@ def _flow_news(member: Mapping[str, int]) -> FlowNews:
         member["remote_port"],
     )
     return FlowNews(FlowFate(member["kind"]), member["provider_from"], member["provider_to"], flow)
+
+
+def _schedule_news(member: Mapping[str, int]) -> ScheduleNews:
+    late = member["late"] - (1 << 32) * (member["late"] >> 31)
+    return ScheduleNews(
+        PathNews(member["kind"]),
+        member["schedule"],
+        member["session"],
+        member["place"],
+        member["path"],
+        late / MICROSECONDS,
+        member["delay"] / MICROSECONDS,
+        bandwidth_of(member["octet_time"]),
+    )

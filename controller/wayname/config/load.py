@@ -13,6 +13,7 @@ from wayname.config.encapsulation.load import MOST, load_encapsulation
 from wayname.config.load_hip import read_hip
 from wayname.config.load_identities import read_identities
 from wayname.config.load_ilnp import read_ilnp
+from wayname.config.load_schedules import read_schedules
 from wayname.config.load_shim6 import read_shim6
 from wayname.config.load_translation import read_translations
 from wayname.config.model import (
@@ -67,7 +68,7 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     translations = read_translations(root, providers, interfaces)
     config = replace(config, translations=translations, identities=read_identities(root, folder, interfaces))
     config = replace(config, ilnp=read_ilnp(root, shim6))
-    config = replace(config, hip=read_hip(root, folder, shim6))
+    config = replace(config, hip=read_hip(root, folder, shim6), schedules=read_schedules(root, providers))
     written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
     config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)
     root.close()

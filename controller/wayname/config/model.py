@@ -14,6 +14,7 @@ from wayname.config.identities import Identities
 from wayname.config.ilnp import Ilnp
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
+from wayname.config.schedules import Schedule
 from wayname.config.shim6 import Shim6
 from wayname.config.translation import Translation
 from wayname.wire.mac import Mac
@@ -155,6 +156,7 @@ class Config:
     identities: Identities | None = None
     ilnp: Ilnp | None = None
     hip: Hip | None = None
+    schedules: tuple[Schedule, ...] = ()
     written: EncapsulationTables = field(default_factory=dict)
 
     @property

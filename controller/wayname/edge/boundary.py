@@ -17,6 +17,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.encapsulation.model import EncapsulationConfig
+from wayname.config.schedules import Policy
 from wayname.pipeline.entries import Entity
 from wayname.wire.flow import Flow
 
@@ -113,6 +114,29 @@ class PairActive:
     destination: IPv6Address
     bytes: int
     age: float
+
+
+class PathNews(IntEnum):
+    """What the data plane found out about a path of a schedule (`PATH_NEWS_*` in p4src)."""
+
+    LATE = 1
+    LOST = 2
+    OPENED = 3
+    ESTIMATED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleNews:
+    """One member of a `schedule_news` digest: lateness and delay in seconds, bandwidth in bit/s."""
+
+    kind: PathNews
+    schedule: int
+    session: int
+    place: int
+    path: int
+    late: float
+    delay: float
+    bandwidth: float
 
 
 class FlowFate(IntEnum):
@@ -235,8 +259,17 @@ class LeaveProvider:
     leaving: bool
 
 
-Command = ForkSession | UnforkSession | OpenCapture | CloseCapture | MoveSession | SetEncapsulation | LeaveProvider
-Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted
+@dataclass(frozen=True, slots=True)
+class SetPolicy:
+    """A command: have sessions of a schedule share their packets out this way from now on."""
+
+    schedule: str
+    policy: Policy
+
+
+OfSessions = ForkSession | UnforkSession | MoveSession | SetPolicy
+Command = OfSessions | OpenCapture | CloseCapture | SetEncapsulation | LeaveProvider
+Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted | ScheduleNews
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command
 
 

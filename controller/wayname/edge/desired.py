@@ -36,7 +36,7 @@ _STAGES = (
         "provider_routes",
         "translations",
     ),
-    ("sids", "encapsulations", "backups", "provider_states", "flow_buckets", "locator_pairs"),
+    ("sids", "encapsulations", "backups", "provider_states", "flow_buckets", "locator_pairs", "schedules"),
     (
         "flow_policies",
         "identities",

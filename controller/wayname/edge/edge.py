@@ -27,8 +27,10 @@ from wayname.edge.boundary import (
     Output,
     PacketIn,
     PairActive,
+    ScheduleNews,
     SessionNews,
     SetEncapsulation,
+    SetPolicy,
     Severity,
     SwitchDown,
     SwitchUp,
@@ -52,6 +54,7 @@ from wayname.edge.ports import want_ports
 from wayname.edge.providers import Providers
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
+from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.kept import Kept
@@ -105,7 +108,8 @@ class Edge:
         remembered = remembered or {}
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
-        means = SessionMeans(numbers, providers, ways_out, outputs, rng, remembered)
+        self.schedules = Schedules(config.schedules, remembered, outputs)
+        means = SessionMeans(numbers, providers, ways_out, self.schedules, outputs, rng, remembered)
         self.sessions = Sessions(config, means)
         self.hip = HipSessions(config.hip, hip_identities or {}, means) if config.hip else None
         self.native = NativeSessions(config.hip, means) if config.hip else None
@@ -172,6 +176,10 @@ class Edge:
                 self.ilnp.answered(message, now)
             case FlowNews():
                 self.translation.news(input, now)
+            case ScheduleNews():
+                self.schedules.news(input, now)
+            case SetPolicy(name, policy):
+                self.schedules.set_policy(name, policy, now)
             case MoveSession(session, path):
                 self.keeper(session).move(session, path, now)
             case ForkSession(session, local_port, peer_port):
@@ -200,6 +208,7 @@ class Edge:
                 self._write_failed(input, now)
             case ModifierFound() if self.identities:
                 self.identities.found(input, now)
+        self.schedules.tell(now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
@@ -232,6 +241,7 @@ class Edge:
         self.translation.handle_timer(now)
         if self.ilnp:
             self.ilnp.handle_timer(now)
+        self.schedules.tell(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""

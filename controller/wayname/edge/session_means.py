@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from wayname.edge.boundary import Json
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
+from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.ways_out import WaysOut
 
@@ -20,6 +21,7 @@ class SessionMeans:
     numbers: SessionNumbers
     providers: Providers
     ways_out: WaysOut
+    schedules: Schedules
     outputs: Outputs
     rng: random.Random
     # What earlier controllers wrote down.

@@ -41,6 +41,14 @@ class PathId:
     nodes: tuple[int, ...]
     complete: bool = True
 
+    @classmethod
+    def parse(cls, text: str) -> PathId:
+        """Read what `str` writes; raise `ValueError` for anything else."""
+        namespace, colon, nodes = text.removesuffix("-...").partition(":")
+        if not colon:
+            raise ValueError("it has no namespace")
+        return cls(int(namespace), tuple(int(node, 16) for node in nodes.split("-")), not text.endswith("-..."))
+
     def __str__(self) -> str:
         return f"{self.namespace}:{'-'.join(f'{node:x}' for node in self.nodes)}{'' if self.complete else '-...'}"
 

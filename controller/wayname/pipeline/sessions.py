@@ -13,6 +13,7 @@ MICROSECONDS = 1_000_000
 MODE_REPORT = 1
 MODE_FOLLOW = 2
 MODE_HOLD = 4
+MODE_SCHEDULE = 8
 MODE_ILNP = 16
 MODE_OPEN = 32
 # What an edge speaks for the hosts of a prefix.

@@ -82,7 +82,7 @@ class IlnpSessions:
         self._waiting: dict[NID, list[tuple[Vector, Vector]]] = {}
         self.leaving = {key.partition(" ")[2] for key in remembered if key.startswith(f"{LEAVING} ")}
         self._sites = Sites(rules, ways_out.is_open, self._is_leaving)
-        self._tables = IlnpTables(means.providers.table_of, rules, outputs.desired)
+        self._tables = IlnpTables(means.providers.table_of, self._is_usable, means.schedules, rules, outputs.desired)
         want_sites(rules, outputs.desired)
         self.directory: Directory | None = None
         if rules.names is not None:
@@ -319,6 +319,9 @@ class IlnpSessions:
 
     def _listed(self, vector: Vector) -> tuple[Listed, ...]:
         return self._sites.host(vector.address).listed if self.speaks_for(vector.address) else ()
+
+    def _is_usable(self, address: IPv6Address) -> bool:
+        return self.is_open(address) and not self._is_leaving(address)
 
     def _is_leaving(self, address: IPv6Address) -> bool:
         provider = self._ways_out.provider(address)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv6Address
 
 import finsy as fy
@@ -11,10 +11,13 @@ from wayname.config.ilnp import Ilnp, IlnpMode
 from wayname.edge.desired import Desired
 from wayname.edge.entries_by_session import EntriesBySession
 from wayname.edge.ilnp.session import IlnpSession
+from wayname.edge.scheduling.scheduled import Scheduled
+from wayname.edge.scheduling.schedules import Schedules
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
 from wayname.ilnp.settings import NonceUse
 from wayname.ilnp.vectors import Vector
 from wayname.pipeline import sessions as entries
+from wayname.shim6.context import Pair
 
 
 def want_sites(config: Ilnp, desired: Desired) -> None:
@@ -33,21 +36,39 @@ def want_sites(config: Ilnp, desired: Desired) -> None:
 class IlnpTables:
     """Keeps the entries of each session."""
 
-    def __init__(self, route_table: Callable[[IPv6Address], int], rules: Ilnp, desired: Desired) -> None:
+    def __init__(
+        self,
+        route_table: Callable[[IPv6Address], int],
+        is_usable: Callable[[IPv6Address], bool],
+        schedules: Schedules,
+        rules: Ilnp,
+        desired: Desired,
+    ) -> None:
         self._route_table = route_table
+        self._is_usable = is_usable
+        self._schedules = schedules
         self._rules = rules
         self._entries_by_session = EntriesBySession(desired)
 
     def want(self, session: IlnpSession) -> None:
-        """Want a session as it is now."""
-        self._entries_by_session.replace(session.number, list(self._entries(session)))
+        """Want a session as it is now; with a schedule it may go by all paths that its ends have told of."""
+        pairs = {path: _pair(session, path) for path in session.paths}
+        stands = session.stands
+        usable = {path: pair for path, pair in pairs.items() if self._is_usable(pair.local)}
+        is_scheduled = self._schedules.follow(
+            Scheduled(session.number, stands.local_identity, stands.peer_identity, usable)
+        )
+        self._entries_by_session.replace(session.number, list(self._entries(session, pairs, is_scheduled)))
 
     def forget(self, session: IlnpSession) -> None:
         """Want nothing of a session any more."""
+        self._schedules.forget(session.number)
         self._entries_by_session.replace(session.number, [])
 
-    def _entries(self, session: IlnpSession) -> Iterable[fy.P4TableEntry]:
-        number, stands, names = session.number, session.stands, session.names
+    def _entries(
+        self, session: IlnpSession, pairs: Mapping[int, Pair], is_scheduled: bool
+    ) -> Iterable[fy.P4TableEntry]:
+        number, stands = session.number, session.stands
         local, peer = stands.local_identity, stands.peer_identity
         # ILNP has no word for a path that is not answered: the switch watches nothing.
         yield entries.identities(
@@ -58,7 +79,7 @@ class IlnpTables:
             session.generation,
             send_timeout=0,
             keepalive=0,
-            mode=entries.MODE_ILNP,
+            mode=entries.MODE_ILNP | (entries.MODE_SCHEDULE if is_scheduled else 0),
             idle=self._rules.idle,
         )
         heard = addresses_delta(peer, local)
@@ -66,11 +87,14 @@ class IlnpTables:
         if self._rules.nonce_use is NonceUse.AT_FIRST:
             # The peer may leave its nonce off as well: then its locators say whose packet it is (RFC 6744, section 4).
             yield entries.ilnp_nonce(local, peer, b"", number, heard)
-        source = Vector(stands.source, names.local).address
-        destination = Vector(stands.destination, names.peer).address
         nonce = stands.nonce_to_peer if stands.bears_nonce else b""
         sent = identifiers_delta(local, peer)
-        yield entries.path_ilnp(number, session.path, source, destination, nonce, sent, self._route_table(source))
-        for path, ends in session.paths.items():
-            theirs, ours = Vector(ends.theirs, names.peer).address, Vector(ends.ours, names.local).address
+        for path, (ours, theirs) in pairs.items() if is_scheduled else ((session.path, pairs[session.path]),):
+            yield entries.path_ilnp(number, path, ours, theirs, nonce, sent, self._route_table(ours))
+        for path, (ours, theirs) in pairs.items():
             yield entries.locator_pair(number, theirs, ours, path)
+
+
+def _pair(session: IlnpSession, path: int) -> Pair:
+    ends, names = session.paths[path], session.names
+    return Pair(Vector(ends.ours, names.local).address, Vector(ends.theirs, names.peer).address)

@@ -42,7 +42,7 @@ class Kept(ABC):
         self._complaints = Complaints(outputs)
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
-        self._tables = SessionTables(means.providers.table_of, outputs.desired)
+        self._tables = SessionTables(means.providers.table_of, means.schedules, outputs.desired)
 
     @abstractmethod
     def _write_down(self, session: Session) -> None:

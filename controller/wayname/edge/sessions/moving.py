@@ -49,7 +49,7 @@ class Moving(ABC):
     def want(self, session: Session) -> None:
         """Write a session down as it is now, here and on the switch."""
         self._write_down(session)
-        self._tables.want(session, self.paths.backups(session))
+        self._tables.want(session, self.paths.backups(session), self.paths.usable(session))
 
     def forget(self, session: Session) -> None:
         """Look after a session no more."""

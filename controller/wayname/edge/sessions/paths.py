@@ -41,6 +41,20 @@ class JudgedPaths(ABC):
                 ways[path] = to
         return ways
 
+    def usable(self, session: Session) -> dict[int, Pair]:
+        """Return the paths that packets may take all at once, best first: those that are proven to work.
+
+        None while it is looked for a way, which goes by one path after the other; a fork has paths of its own.
+        """
+        if session.exploring or session.fork is not None:
+            return {}
+        paths = {_number(session, pair): pair for pair in session.ordered}
+        return {path: pair for path, pair in paths.items() if self.is_usable(session, path)}
+
+    def is_usable(self, session: Session, path: int) -> bool:
+        """Whether packets may take a path beside others."""
+        return self.health(session, path) is Health.WORKS
+
     def best(self, session: Session) -> int | None:
         """Return the path to use if the one in use is gone: a proven one, or else one that nothing speaks against."""
         open_ones = [
@@ -91,6 +105,16 @@ class Paths(JudgedPaths):
         if way.unanswered or way.failed > float("-inf"):
             return Health.SILENT
         return Health.UNTRIED
+
+    def is_usable(self, session: Session, path: int) -> bool:
+        """Whether packets may take a path beside others.
+
+        What worked once counts as long as nothing speaks against it, so that a new controller changes nothing.
+        """
+        pair, watched = session.paths[path], self.reap.watched(session.name)
+        if not self._is_open(pair.local) or (watched and pair in watched.failed):
+            return False
+        return bool(watched and pair in watched.verified) or path in session.trusted | {session.path}
 
 
 def timing(session: Session) -> Timing:

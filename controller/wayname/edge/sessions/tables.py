@@ -13,9 +13,12 @@ from wayname.config.shim6 import Shim6Mode
 from wayname.edge.desired import Desired
 from wayname.edge.entries_by_session import EntriesBySession
 from wayname.edge.providers import Providers
+from wayname.edge.scheduling.scheduled import Scheduled
+from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.sessions.session import Esp, Fork, Session
 from wayname.pipeline import sessions as entries
 from wayname.pipeline.esp import path_beet, spi
+from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import UDP
 
 TCP = 6
@@ -38,22 +41,27 @@ def want_prefixes(config: Config, providers: Providers, desired: Desired) -> Non
 class SessionTables:
     """Keeps the entries of each session."""
 
-    def __init__(self, route_table: Callable[[IPv6Address], int], desired: Desired) -> None:
+    def __init__(self, route_table: Callable[[IPv6Address], int], schedules: Schedules, desired: Desired) -> None:
         self._route_table = route_table
+        self._schedules = schedules
         self._entries_by_session = EntriesBySession(desired)
 
-    def want(self, session: Session, backups: Mapping[int, int]) -> None:
-        """Want a session as it is now, its backups from path to path."""
+    def want(self, session: Session, backups: Mapping[int, int], usable: Mapping[int, Pair]) -> None:
+        """Want a session as it is now, its backups from path to path, and the paths that it may use all at once."""
+        is_scheduled = self._schedules.follow(Scheduled(session.number, *session.name[:2], usable))
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
-        self._entries_by_session.replace(session.number, [*self._entries(session), *ways])
+        self._entries_by_session.replace(session.number, [*self._entries(session, is_scheduled), *ways])
 
     def forget(self, session: Session) -> None:
         """Want nothing of a session any more."""
+        self._schedules.forget(session.number)
         self._entries_by_session.replace(session.number, [])
 
-    def _entries(self, session: Session) -> Iterable[fy.P4TableEntry]:
+    def _entries(self, session: Session, is_scheduled: bool) -> Iterable[fy.P4TableEntry]:
         number, name, rules = session.number, session.name, session.rules
-        mode = entries.MODE_FOLLOW | (entries.MODE_HOLD if rules.hold else 0)
+        # Of a peer that schedules too, each packet may come by another path: there is nothing to follow.
+        mode = entries.MODE_SCHEDULE if is_scheduled else entries.MODE_FOLLOW
+        mode |= entries.MODE_HOLD if rules.hold else 0
         mode |= entries.MODE_REPORT if session.exploring else 0
         if session.fork is not None:
             if session.fork.of and not session.fork.ending:

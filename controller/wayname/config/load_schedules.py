@@ -1,0 +1,88 @@
+"""Reads what a configuration says of schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv6Network
+
+from wayname.config.checks import between, is_name, network, one_of
+from wayname.config.model import Provider
+from wayname.config.reader import Table
+from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
+from wayname.ioam.figures import PathId
+
+LEAST_PATHS, MOST_PATHS = 2, 8
+# The time of an octet has 32 bits of 2^-24 microseconds.
+LEAST_BANDWIDTH, MOST_BANDWIDTH = 32_000, 100e9
+MOST_SECONDS = 4000
+MOST_FRAMING = 255
+
+
+def read_schedules(root: Table, providers: Sequence[Provider]) -> tuple[Schedule, ...]:
+    """Read all `[[schedule]]`; the first that fits a session counts."""
+    schedules: list[Schedule] = []
+    for table in root.tables("schedule"):
+        name = table.take("name", str, check=is_name)
+        if any(other.name == name for other in schedules):
+            raise table.error("name", f"{name!r} is there twice", "give every schedule a name of its own")
+        source = Source(table.take("source", str, Source.FIXED.value, one_of(*Source)))
+        schedule = Schedule(
+            name,
+            _paths(table, providers, source),
+            Policy(table.take("policy", str, Policy.FASTEST_FIRST.value, one_of(*Policy))),
+            _prefixes(table, "local"),
+            _prefixes(table, "remote"),
+            source,
+            close=table.take("close", bool, True),
+            framing=table.take("framing", int, 0, between(0, MOST_FRAMING)),
+            tolerance=table.take("tolerance", float, 0.1, between(0, MOST_SECONDS)),
+            probe_interval=table.take("probe_interval", float, 0.2, between(0.001, MOST_SECONDS)),
+        )
+        table.close()
+        schedules.append(schedule)
+    return tuple(schedules)
+
+
+def _prefixes(table: Table, key: str) -> tuple[IPv6Network, ...]:
+    return tuple(
+        table.convert(f"{key}[{index}]", text, network, "write PREFIX/LENGTH as in 2001:db8:1:10::/64")
+        for index, text in enumerate(table.take(key, list, []))
+    )
+
+
+def _paths(table: Table, providers: Sequence[Provider], source: Source) -> tuple[SchedulePath, ...]:
+    paths: list[SchedulePath] = []
+    for each in table.tables("path"):
+        path = _path(each, providers)
+        if any((other.local, other.remote) == (path.local, path.remote) for other in paths):
+            raise each.error("provider", f"{path.name} is there twice", "give every path once, or each a remote prefix")
+        if path.trace is not None and source is not Source.IOAM:
+            raise each.error("trace", f"is read by nobody: source is {source.value!r}", 'write source = "ioam"')
+        each.close()
+        paths.append(path)
+    if not LEAST_PATHS <= len(paths) <= MOST_PATHS:
+        raise table.error("path", f"there are {len(paths)}", f"write {LEAST_PATHS} to {MOST_PATHS} [[schedule.path]]")
+    if source is Source.IOAM and all(path.trace is None for path in paths):
+        raise table.error("source", 'is "ioam", and no path has a trace', "name the traces of paths by trace")
+    return tuple(paths)
+
+
+def _path(table: Table, providers: Sequence[Provider]) -> SchedulePath:
+    name = table.take("provider", str)
+    provider = next((each for each in providers if each.name == name), None)
+    if provider is None:
+        known = ", ".join(each.name for each in providers) or "none"
+        raise table.error("provider", f"there is no [[provider]] {name!r}", f"the providers are: {known}")
+    remote, trace = table.take("remote", str, None), table.take("trace", str, None)
+    return SchedulePath(
+        name,
+        provider.prefix,
+        None
+        if remote is None
+        else table.convert("remote", remote, network, "write PREFIX/LENGTH as in 2001:db8:2::/48"),
+        bandwidth=table.take("bandwidth", float, check=between(LEAST_BANDWIDTH, MOST_BANDWIDTH)),
+        delay=table.take("delay", float, check=between(0, MOST_SECONDS)),
+        trace=None
+        if trace is None
+        else table.convert("trace", trace, PathId.parse, "write what `wayname ioam paths` has"),
+    )

@@ -1,0 +1,1 @@
+"""Schedules: sessions that go by several paths at once."""

@@ -1,0 +1,106 @@
+"""Sessions that go by the same ways: they share a schedule, so that what one sends, the others wait for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import finsy as fy
+
+from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
+from wayname.edge.boundary import PathNews, ScheduleNews
+from wayname.pipeline import schedules as entries
+from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS, Feedback, Place, Registers
+
+
+@dataclass(slots=True)
+class Rule:
+    """A schedule of the configuration as it is now."""
+
+    config: Schedule
+    policy: Policy
+    # Delay in seconds and bandwidth in bit/s that its ways are taken to have.
+    figures: list[tuple[float, float]]
+
+    @property
+    def feedback(self) -> Feedback:
+        """What is done about what acknowledgements say."""
+        config = self.config
+        kinds = FOLLOW_MARKS * (config.source is Source.MARKS) + CLOSE_PATHS * config.close
+        return Feedback(kinds, config.tolerance, config.probe_interval)
+
+
+@dataclass(slots=True)
+class Known:
+    """What the switch said of a path; of what it did not tell, None."""
+
+    closed: bool = False
+    why: str = ""
+    since: float | None = None
+    told: float | None = None
+    late: float | None = None
+    delay: float | None = None
+    bandwidth: float | None = None
+
+    def take(self, news: ScheduleNews, now: float) -> None:
+        """Take what the switch says."""
+        self.told, self.late, self.delay, self.bandwidth = now, news.late, news.delay, news.bandwidth
+        if news.kind is PathNews.ESTIMATED:
+            return
+        self.since, self.closed = now, news.kind is not PathNews.OPENED
+        match news.kind:
+            case PathNews.LATE:
+                self.why = f"a packet came {1000 * news.late:.1f} ms late"
+            case PathNews.LOST:
+                self.why = "a packet was lost"
+            case PathNews.OPENED:
+                self.why = "a probe came in time"
+
+
+@dataclass(slots=True)
+class Group:
+    """The sessions of a schedule that go by the same ways, by place; each with the numbers of its paths."""
+
+    rule: Rule
+    ways: tuple[int, ...]
+    registers: Registers
+    sessions: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    known: list[Known] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.begin_anew()
+
+    @property
+    def paths(self) -> list[SchedulePath]:
+        """Its ways as they are configured."""
+        return [self.rule.config.paths[index] for index in self.ways]
+
+    @property
+    def words(self) -> str:
+        """Its schedule and its ways, in words; no other group has the same."""
+        return f"{self.rule.config.name}: {', '.join(path.name for path in self.paths)}"
+
+    @property
+    def best(self) -> int:
+        """The place of the path with most bandwidth, of such the one with the least delay."""
+        figures = [self.rule.figures[index] for index in self.ways]
+        return max(range(len(figures)), key=lambda place: (figures[place][1], -figures[place][0]))
+
+    def begin_anew(self) -> None:
+        """Know nothing of paths."""
+        self.known = [Known() for _ in self.ways]
+
+    def entry(self, session: int) -> fy.P4TableEntry:
+        """Return the entry of one of its sessions."""
+        paths = self.sessions[session]
+        figures = (self.rule.figures[index] for index in self.ways)
+        places = [Place(path, delay, bandwidth) for path, (delay, bandwidth) in zip(paths, figures, strict=True)]
+        framing = self.rule.config.framing
+        match self.rule.policy:
+            case Policy.FASTEST_FIRST:
+                return entries.fastest_first(session, self.registers, framing, self.rule.feedback, places)
+            case Policy.WEIGHTED_ROUND_ROBIN:
+                return entries.weighted_round_robin(session, self.registers, framing, places)
+            case Policy.PER_FLOW:
+                return entries.per_flow(session, paths)
+            case Policy.BEST_PATH:
+                return entries.best_path(session, paths[self.best])

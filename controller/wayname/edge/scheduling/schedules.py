@@ -1,0 +1,144 @@
+"""Gives sessions of every protocol their schedules, and follows what the switch says of the paths.
+
+A session's manager says which paths its packets may take (`follow`, `forget`); what stands in the entries of
+`schedules` is decided here. Sessions that go by the same ways share a schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from wayname.config.schedules import Policy, Schedule
+from wayname.edge.boundary import Json, PathNews, ScheduleNews, Severity
+from wayname.edge.outputs import Outputs
+from wayname.edge.scheduling.group import Group, Rule
+from wayname.edge.scheduling.numbers import ScheduleNumbers
+from wayname.edge.scheduling.scheduled import Scheduled, ways_of
+from wayname.seldom import Seldom
+
+POLICY = "schedule-policy"
+LEAST_WAYS = 2
+Key = tuple[str, tuple[int, ...]]
+
+
+class Schedules:
+    """All schedules of an edge; they may be looked at between calls."""
+
+    def __init__(self, configured: Iterable[Schedule], remembered: Mapping[str, Json], outputs: Outputs) -> None:
+        self._outputs = outputs
+        self._numbers = ScheduleNumbers(remembered, outputs)
+        self.rules: dict[str, Rule] = {}
+        for config in configured:
+            written = remembered.get(f"{POLICY} {config.name}")
+            policy = Policy(written) if isinstance(written, str) else config.policy
+            figures = [(path.delay, path.bandwidth) for path in config.paths]
+            self.rules[config.name] = Rule(config, policy, figures)
+        self._groups: dict[Key, Group] = {}
+        self._by_number: dict[int, Group] = {}
+        self._group_of: dict[int, Group] = {}
+        self._seldom = Seldom[tuple[int, int, bool]]()
+        # Sets of ways that sessions began to go by, or went by last, in words.
+        self._changes: dict[str, bool] = {}
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._groups.values())
+
+    def groups(self, name: str) -> list[Group]:
+        """Return the groups of sessions of a schedule."""
+        return [group for (of, _), group in self._groups.items() if of == name]
+
+    def follow(self, session: Scheduled) -> bool:
+        """Have a schedule for a session as it is now; return whether it has one."""
+        rule = next((rule for rule in self.rules.values() if rule.config.fits(session.local, session.peer)), None)
+        ways = ways_of(rule.config, session) if rule else {}
+        before = self._group_of.get(session.number)
+        # The switch watches a session with a single path and leaves that; it cannot do so for one that is scheduled.
+        group = self._group(rule, tuple(ways)) if rule and len(ways) >= LEAST_WAYS else None
+        if before is not None and before is not group:
+            self.forget(session.number)
+        if group is None:
+            return False
+        group.sessions[session.number] = tuple(ways.values())
+        self._group_of[session.number] = group
+        self._outputs.desired.put(group.entry(session.number))
+        return True
+
+    def forget(self, number: int) -> None:
+        """Have no schedule for a session any more."""
+        group = self._group_of.pop(number, None)
+        if group is None:
+            return
+        self._outputs.desired.remove(group.entry(number))
+        del group.sessions[number]
+        if not group.sessions:
+            del self._groups[group.rule.config.name, group.ways]
+            del self._by_number[group.registers.schedule]
+            # Whoever goes by these ways next knows nothing of them.
+            self._numbers.begin_anew(group.words, group.rule.policy)
+            self._note(group, False)
+
+    def news(self, news: ScheduleNews, now: float) -> None:
+        """The switch found something out about a path."""
+        group = self._by_number.get(news.schedule)
+        if group is None or news.place >= len(group.ways):
+            return
+        known, path = group.known[news.place], group.paths[news.place]
+        known.take(news, now)
+        if news.kind is PathNews.ESTIMATED:
+            return
+        more = self._seldom.untold_before((news.schedule, news.place, known.closed), now)
+        if more is None:
+            return
+        kind, severity = ("closed", Severity.WARNING) if known.closed else ("opened", Severity.INFO)
+        text = f"schedule {group.rule.config.name}: path {path.name} is {kind}: {known.why}"
+        text += f" (and {more} times more before)" if more else ""
+        self._outputs.event(now, f"path.{kind}", news.schedule, text, severity)
+
+    def set_policy(self, name: str, policy: Policy, now: float) -> None:
+        """Have the sessions of a schedule share their packets out this way from now on."""
+        rule = self.rules.get(name)
+        if rule is None or rule.policy is policy:
+            return
+        rule.policy = policy
+        self._outputs.remember(f"{POLICY} {name}", None if policy is rule.config.policy else policy.value)
+        for group in self.groups(name):
+            group.registers = self._numbers.begin_anew(group.words, policy)
+            group.begin_anew()
+            self._write(group)
+        self._outputs.event(now, "schedule.policy", name, f"schedule {name}: packets are shared out {policy.value}")
+
+    def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> None:
+        """Take a way of a schedule to have this delay and this bandwidth; what waits there is remembered."""
+        rule = self.rules[name]
+        rule.figures[index] = delay, bandwidth
+        for group in self.groups(name):
+            if index in group.ways:
+                self._write(group)
+
+    def tell(self, now: float) -> None:
+        """Say which ways are taken now that were not, and the other way round."""
+        for words, begins in self._changes.items():
+            text = f"schedule {words}: {'sessions go by these paths' if begins else 'no session goes by these paths'}"
+            self._outputs.event(now, f"schedule.{'began' if begins else 'ended'}", words.partition(":")[0], text)
+        self._changes.clear()
+
+    def _group(self, rule: Rule, ways: tuple[int, ...]) -> Group | None:
+        key = rule.config.name, ways
+        group = self._groups.get(key)
+        if group is None:
+            words = f"{rule.config.name}: {', '.join(rule.config.paths[index].name for index in ways)}"
+            registers = self._numbers.take(words, rule.policy, {each.words for each in self._groups.values()})
+            if registers is None:
+                return None
+            group = self._groups[key] = self._by_number[registers.schedule] = Group(rule, ways, registers)
+            self._note(group, True)
+        return group
+
+    def _write(self, group: Group) -> None:
+        for session in group.sessions:
+            self._outputs.desired.put(group.entry(session))
+
+    def _note(self, group: Group, begins: bool) -> None:
+        """Keep what is to be told; what was undone at once is not worth a word."""
+        if self._changes.pop(group.words, begins) is begins:
+            self._changes[group.words] = begins

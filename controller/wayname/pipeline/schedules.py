@@ -1,0 +1,107 @@
+"""Builders for the table `schedules` (docs/scheduling.md): domain types in, finsy's entities out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import finsy as fy
+
+from wayname.pipeline.entries import table_entry
+from wayname.pipeline.sessions import microseconds
+
+TABLE = "schedules"
+PLACES = 8
+# What is done about what acknowledgements say; sums of these.
+FOLLOW_MARKS = 1
+CLOSE_PATHS = 2
+# An octet's time is counted in units of 2^-24 microseconds.
+OCTET_TIME_UNITS = 8_000_000 << 24
+MOST_OCTET_TIME = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A session's path at a place of its schedule, the path's delay in seconds and its bandwidth in bit/s."""
+
+    path: int
+    delay: float
+    bandwidth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """Where a schedule keeps what it knows, and since when: a new generation begins anew."""
+
+    schedule: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What is done about what acknowledgements say; times in seconds."""
+
+    feedback: int
+    tolerance: float
+    probe_interval: float
+
+
+def octet_time(bandwidth: float) -> int:
+    """Return how long an octet takes, as the table has it."""
+    return min(round(OCTET_TIME_UNITS / bandwidth), MOST_OCTET_TIME)
+
+
+def bandwidth_of(octet_time: int) -> float:
+    """Return the bandwidth that a time of an octet means."""
+    return OCTET_TIME_UNITS / max(octet_time, 1)
+
+
+def fastest_first(
+    session: int, registers: Registers, framing: int, feedback: Feedback, places: Sequence[Place]
+) -> fy.P4TableEntry:
+    """Each packet takes the path that delivers it first."""
+    return table_entry(
+        TABLE,
+        {"session": session},
+        "fastest_first",
+        schedule=registers.schedule,
+        generation=registers.generation,
+        paths=len(places),
+        framing=framing,
+        feedback=feedback.feedback,
+        tolerance=microseconds(feedback.tolerance),
+        probe_interval=microseconds(feedback.probe_interval),
+        **_each("path", [place.path for place in places]),
+        **_each("delay", [microseconds(place.delay) for place in places]),
+        **_each("octet_time", [octet_time(place.bandwidth) for place in places]),
+    )
+
+
+def weighted_round_robin(session: int, registers: Registers, framing: int, places: Sequence[Place]) -> fy.P4TableEntry:
+    """Octets are shared out by bandwidth, whatever waits."""
+    return table_entry(
+        TABLE,
+        {"session": session},
+        "weighted_round_robin",
+        schedule=registers.schedule,
+        generation=registers.generation,
+        paths=len(places),
+        framing=framing,
+        **_each("path", [place.path for place in places]),
+        **_each("octet_time", [octet_time(place.bandwidth) for place in places]),
+    )
+
+
+def per_flow(session: int, paths: Sequence[int]) -> fy.P4TableEntry:
+    """A flow keeps to the path that its hash says."""
+    return table_entry(TABLE, {"session": session}, "per_flow", paths=len(paths), **_each("path", paths))
+
+
+def best_path(session: int, path: int) -> fy.P4TableEntry:
+    """All packets take one path."""
+    return table_entry(TABLE, {"session": session}, "best_path", path=path)
+
+
+def _each(name: str, values: Sequence[int]) -> dict[str, int]:
+    """Return the parameters of all places; those that are not in use are 0."""
+    return {f"{name}_{place}": values[place] if place < len(values) else 0 for place in range(PLACES)}

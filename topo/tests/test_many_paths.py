@@ -1,0 +1,84 @@
+"""One connection over three providers at once, on the virtual clock: hosts know nothing of it, edges do."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from looking import entries, kinds
+
+from wayname_lab.load import find_lab
+from wayname_lab.virtual.lab import VirtualLab
+
+STARTED = 0.5
+# Of 2 + 4 + 5 Mbit/s the links take headers and frames.
+SEGMENT, FRAME = 1432, 1514
+SUM = 11e6 * SEGMENT / FRAME
+
+
+def sending(lab: VirtualLab) -> VirtualLab:
+    """Let one connection send as fast as it can, until it has found out how fast that is."""
+    lab.run_until(STARTED)
+    lab.command("b1", "tcp_serve", port=5001, interval=0.1)
+    to = str(lab.plan.hosts["b1"].address.ip)
+    lab.command("a1", "tcp_send", to=to, port=5001, buffer=131072)
+    lab.run_for(1.5)
+    return lab
+
+
+def many_paths() -> VirtualLab:
+    """Return the lab while it sends."""
+    return sending(VirtualLab(find_lab("many-paths"), seed=1))
+
+
+def goodput(lab: VirtualLab, seconds: float = 1.0) -> float:
+    """Return what the connection's receiver gets in the next seconds, in bit/s."""
+    begin = lab.now
+    lab.run_for(seconds)
+    rates = lab.events_of("b1", "rate")
+    octets: int = sum(each["bytes"] for each in rates if each["at_ns"] / 1e9 > begin)
+    return octets * 8 / seconds
+
+
+def in_use(lab: VirtualLab, router: str = "a") -> int:
+    """Return by how many paths the only session goes."""
+    [schedule] = entries(lab, router, "schedules")
+    return schedule["paths"]
+
+
+@cache
+def steady() -> tuple[float, int, int]:
+    """Return goodput, and the paths in use of both edges, of the lab in which nothing fails."""
+    lab = many_paths()
+    return goodput(lab), in_use(lab, "a"), in_use(lab, "b")
+
+
+def test_a_connection_gets_the_sum_of_three_providers() -> None:
+    reached, here, there = steady()
+    assert (here, there) == (3, 3)
+    assert reached > 0.98 * SUM
+
+
+def test_a_provider_that_is_cut_is_left_and_the_connection_goes_on() -> None:
+    lab = many_paths()
+    since = lab.now
+    lab.cut("a-q")
+    lab.run_for(3)
+    assert in_use(lab) == 2
+    # The switch closed it before the controller found that its provider is gone.
+    told = kinds(lab, "a", since)
+    assert told.index("path.closed") < told.index("nexthop.down")
+    # A stack without selective acknowledgements takes long to repair what was lost.
+    assert goodput(lab) > 0.4 * SUM
+
+
+@pytest.mark.parametrize("router", ["a", "b"])
+def test_a_controller_that_is_started_again_leaves_schedules_as_they_are(router: str) -> None:
+    lab = many_paths()
+    before = entries(lab, router, "schedules")
+    lab.controllers[router].kill()
+    lab.run_for(0.2)
+    lab.controllers[router].start()
+    lab.run_for(0.3)
+    assert entries(lab, router, "schedules") == before
+    assert goodput(lab) > 0.9 * SUM
