@@ -15,6 +15,7 @@ from statistics import median
 from bench.figures import Bars, Panel
 from bench.shim6.identities import PREFIXES, Identity, hash_based, public_key, signed, unproved
 from bench.shim6.report import Result, table
+from wayname.identity.parameters import prover_of
 from wayname.shim6.context import ContextName, Known
 from wayname.shim6.endpoint import Endpoint, Learn
 from wayname.shim6.locators import believe, learn
@@ -25,9 +26,9 @@ from wayname.wire.ipv6 import Packet
 LOCATORS = (2, 5, 10)
 RUNS = 500
 GOAL = 1.10  # HBA over no security
-NONE, HBA, COMPATIBLE = "none", "HBA", "HBA with a key"
+NONE, HBA, FIRST_HBA, COMPATIBLE = "none", "HBA", "HBA, never met", "HBA with a key"
 KEYS = {f"CGA, {bits} bits": bits for bits in (512, 1024, 2048)}
-KINDS = (NONE, HBA, COMPATIBLE, *KEYS)
+KINDS = (NONE, HBA, FIRST_HBA, COMPATIBLE, *KEYS)
 COMPATIBLE_BITS = 1024  # as in the paper
 
 
@@ -38,6 +39,13 @@ class Pair:
     initiator: Identity
     responder: Identity
     learn: Learn
+    have_met: bool = True
+
+    def meet(self) -> None:
+        """Let the two know what they proved to each other before, or forget it."""
+        prover_of.cache_clear()
+        for host in (self.initiator.host, self.responder.host) if self.have_met else ():
+            self.learn(ContextName(host.ulid, host.ulid), host.options, Known(frozenset({host.ulid})))
 
 
 def proved(name: ContextName, options: tuple[Option, ...], known: Known) -> Known:
@@ -53,7 +61,7 @@ def pair_of(kind: str, locators: int, rng: random.Random) -> Pair:
     if kind in KEYS:
         return Pair(signed(ours, rng, KEYS[kind], "A"), signed(theirs, rng, KEYS[kind], "B"), proved)
     keys = (public_key(COMPATIBLE_BITS, "A"), public_key(COMPATIBLE_BITS, "B")) if kind == COMPATIBLE else (None, None)
-    return Pair(hash_based(ours, rng, keys[0]), hash_based(theirs, rng, keys[1]), proved)
+    return Pair(hash_based(ours, rng, keys[0]), hash_based(theirs, rng, keys[1]), proved, kind != FIRST_HBA)
 
 
 def negotiate(pair: Pair, rng: random.Random, in_advance: bool) -> float:
@@ -62,6 +70,7 @@ def negotiate(pair: Pair, rng: random.Random, in_advance: bool) -> float:
     a, b = (Endpoint(rng, pair.learn) for _ in range(2))
     a.serve(pair.initiator.host, now)
     b.serve(pair.responder.host, now)
+    pair.meet()
     name = ContextName(pair.initiator.host.ulid, pair.responder.host.ulid)
     began = time.perf_counter()
     if not in_advance:

@@ -9,7 +9,7 @@ and must begin with zeros: the higher the address's Sec, the more of them, so th
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.identity.errors import ParametersError, ProofError
@@ -28,6 +28,7 @@ MODIFIER_OCTETS = 16
 FIXED_OCTETS = 25
 MOST_COLLISIONS = 2
 MOST_SEC = 7
+PROVERS_KEPT = 1024
 
 # Of an interface identifier: the bits that are not from Hash1 are Sec and the "u" and "g" bits.
 SEC_SHIFT = 61
@@ -111,24 +112,28 @@ class Parameters:
 
 
 class Prover:
-    """Checks addresses against the same parameters; what does not depend on the address is made ready once."""
+    """Checks addresses against the same parameters; what was proved once is not hashed again."""
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self._prefix = prefix_octets(parameters.prefix)
         self._tail = parameters.tail
+        # No more than Sec and "u" and "g" bits let a prefix have: the rest of an address is a hash.
+        self._proved: set[bytes] = set()
 
     def prove(self, address: IPv6Address) -> None:
         """Raise ProofError unless the parameters are this address's own."""
-        if address.packed[:8] != self._prefix:
+        octets = address.packed
+        if octets[:8] != self._prefix:
             raise ProofError(f"the parameters are for {self.parameters.prefix}, which {address} is not in")
-        self._prove_identifier(address)
+        self._prove_identifier(octets)
 
     def prove_member(self, address: IPv6Address) -> None:
         """Raise ProofError unless the address belongs to the set that the parameters define."""
-        if address.packed[:8] not in self._prefixes_of_set:
-            raise ProofError(f"{prefix_of(address.packed[:8])} is not among the prefixes of the set")
-        self._prove_identifier(address)
+        octets = address.packed
+        if octets[:8] not in self._prefixes_of_set:
+            raise ProofError(f"{prefix_of(octets[:8])} is not among the prefixes of the set")
+        self._prove_identifier(octets)
 
     @cached_property
     def _prefixes_of_set(self) -> frozenset[bytes]:
@@ -137,22 +142,29 @@ class Prover:
                 return frozenset(octets_of_prefixes(extension))
         raise ProofError("the parameters have no Multi-Prefix extension, so they define no set")
 
-    def _prove_identifier(self, address: IPv6Address) -> None:
+    def _prove_identifier(self, octets: bytes) -> None:
         """Check the 64 bits behind the prefix: Hash1 with the address's own prefix, and the zeros of its Sec."""
-        octets = address.packed
+        if octets in self._proved:
+            return
         strength = STRENGTHS[octets[8] >> SEC_OCTET_SHIFT]
         modifier, collisions = self.parameters.modifier, self.parameters.collisions
         if collisions > MOST_COLLISIONS:
             raise ProofError(f"the collision count is {collisions}, but at most {MOST_COLLISIONS} are allowed")
         hash1 = strength.hash(modifier + octets[:8] + bytes((collisions,)) + self._tail)
         if (int.from_bytes(hash1[:8]) ^ int.from_bytes(octets[8:])) & HASH1_MASK:
-            raise ProofError(f"the interface identifier of {address} is not what its parameters hash to")
-        if not strength.zero_bits:
-            return
-        hash2 = int.from_bytes(strength.hash(modifier + bytes(9) + self._tail)[:14])
-        if hash2 >> (112 - strength.zero_bits):
-            claim = f"{address} claims Sec {sec_of(address)}"
-            raise ProofError(f"{claim}, but Hash2 does not begin with {strength.zero_bits} zeros")
+            raise ProofError(f"the interface identifier of {IPv6Address(octets)} is not what its parameters hash to")
+        if strength.zero_bits:
+            hash2 = int.from_bytes(strength.hash(modifier + bytes(9) + self._tail)[:14])
+            if hash2 >> (112 - strength.zero_bits):
+                claim = f"{IPv6Address(octets)} claims Sec {octets[8] >> SEC_OCTET_SHIFT}"
+                raise ProofError(f"{claim}, but Hash2 does not begin with {strength.zero_bits} zeros")
+        self._proved.add(octets)
+
+
+@lru_cache(PROVERS_KEPT)
+def prover_of(octets: bytes) -> Prover:
+    """Return what checks addresses against encoded parameters; whoever comes again is checked by what is known."""
+    return Prover(Parameters.decode(octets))
 
 
 def sec_of(address: IPv6Address) -> int:

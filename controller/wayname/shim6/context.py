@@ -94,4 +94,7 @@ class Context:
 
 def option_of(options: tuple[Option, ...], kind: type[Kind]) -> Kind | None:
     """Return the option of a kind, if it is there."""
-    return next((option for option in options if isinstance(option, kind)), None)
+    for option in options:
+        if isinstance(option, kind):
+            return option
+    return None

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from wayname.identity.errors import ProofError
-from wayname.identity.parameters import Parameters, Prover, sec_of
+from wayname.identity.parameters import Parameters, Prover, prover_of, sec_of
 from wayname.shim6.context import Known, LocalHost, option_of
 from wayname.shim6.errors import ErrorCode
 from wayname.shim6.options import (
@@ -51,8 +51,9 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
     chose to be easier to impersonate.
     """
     told = option_of(options, CgaParameters)
-    parameters = Parameters.decode(told.parameters) if told is not None else known.parameters
-    prover = Prover(parameters) if parameters is not None else None
+    prover = prover_of(told.parameters) if told is not None else None
+    if prover is None and known.parameters is not None:
+        prover = Prover(known.parameters)
     if told is not None and prover is not None:
         if sec_of(ulid) < least_sec:
             raise ProofError(f"{ulid} has Sec {sec_of(ulid)}, but at least {least_sec} is asked for")
@@ -74,7 +75,7 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
         preferences = asked
     silence = option_of(options, KeepaliveTimeout)
     keepalive_timeout = silence.seconds if silence is not None else known.keepalive_timeout
-    return Known(locators, listed, preferences, parameters, keepalive_timeout)
+    return Known(locators, listed, preferences, prover.parameters if prover else None, keepalive_timeout)
 
 
 def believe(options: tuple[Option, ...], known: Known) -> Known:
@@ -157,8 +158,8 @@ def _prove_list(ulid: IPv6Address, listed: LocatorList, prover: Prover, signatur
 
 def _check_sec(ulid: IPv6Address, locator: IPv6Address) -> None:
     """Raise if a locator of a set claims less than the identity: it costs less to forge."""
-    if sec_of(locator) < sec_of(ulid):
-        raise ProofError(f"it has Sec {sec_of(locator)}, less than the {sec_of(ulid)} of the identity {ulid}")
+    if (sec := sec_of(locator)) < (least := sec_of(ulid)):
+        raise ProofError(f"it has Sec {sec}, less than the {least} of the identity {ulid}")
 
 
 def _prove_signature(listed: LocatorList, parameters: Parameters, signature: CgaSignature | None) -> None:
