@@ -34,8 +34,8 @@ sys.path.append("/usr/lib/python3/dist-packages")
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.load import LabError, find_lab, lab_names
+from wayname_lab.p4c import compile_for_bmv2
 from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, check_for_linux, plan_lab
-from wayname_lab.programs import REPOSITORY
 
 SWITCH_ADDRESS = "127.0.0.1:9559"
 PATIENCE = 30.0
@@ -66,7 +66,10 @@ class MininetLab:
                 self._connect(router, port)
         self._net.build()
         if self._target == "bmv2":
-            self._program = self._compile()
+            program = self._folder / "wayname.json"
+            compile_for_bmv2(program)
+            make_small(program)
+            self._program = str(program)
         for router in self.plan.routers.values():
             self._start_router(router)
         for host in self.plan.hosts.values():
@@ -116,16 +119,6 @@ class MininetLab:
         else:
             return
         self._net.addLink(self.node(router.name), self.node(port.peer), intfName1=names[0], intfName2=names[1])
-
-    def _compile(self) -> str:
-        program = self._folder / "wayname.json"
-        source = REPOSITORY / "p4src"
-        arguments = ["p4c-bm2-ss", "-I", str(source), str(source / "v1model" / "main.p4"), "-o", str(program)]
-        compiled = subprocess.run(arguments, capture_output=True, text=True, check=False)
-        if compiled.returncode != 0:
-            raise LabError(f"p4c-bm2-ss failed: {compiled.stderr.strip().splitlines()[-1]}")
-        make_small(program)
-        return str(program)
 
     def _start_router(self, router: RouterPlan) -> None:
         self._command(router.name, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.lo.disable_ipv6=0")
