@@ -234,3 +234,15 @@ fn program_text_says_the_same_at_the_same_places() {
     let (first, second, _) = again("#include <v1model.p4>\nx");
     assert_eq!(first, second);
 }
+
+#[test]
+fn program_text_keeps_shifts_of_macros_in_one_piece() {
+    let (first, second, whole) = again(
+        "#define ID(x) x\n#define HALF(x) (x >> 1)\n#define ASSIGN(x, y) x >>= y\nHALF(ID(a>>2)) ASSIGN(b, HALF(c)) > > d\n",
+    );
+    assert_eq!(first, second);
+    assert!(whole.contains("(a>>2 >> 1) b >>= (c >> 1) > > d"), "{whole}");
+    let (first, second, whole) = again("#define MORE(x) x >\nMORE(a)= b");
+    assert_eq!(first, second);
+    assert!(whole.contains("a > = b"), "{whole}");
+}

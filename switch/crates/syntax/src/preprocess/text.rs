@@ -26,7 +26,7 @@ pub fn program_text(map: &SourceMap, tokens: &[Token]) -> String {
                     let as_written = |t: &Token| map.snippet(t.span) == &*t.text;
                     let adjacent = b.span.after() == Span { end: token.span.start, ..token.span };
                     let joins = would_join(&b.text, &token.text) && !(adjacent && as_written(b) && as_written(token));
-                    token.space || joins
+                    token.space || (joins && !is_shift(b, token))
                 });
                 if apart {
                     out.push(' ');
@@ -59,6 +59,11 @@ pub fn program_text(map: &SourceMap, tokens: &[Token]) -> String {
     }
     out.push('\n');
     out
+}
+
+/// Whether two tokens may be a shift to the right: `>>` and `>>=` are two tokens with nothing between them.
+fn is_shift(left: &Token, right: &Token) -> bool {
+    left.kind == TokenKind::Gt && matches!(right.kind, TokenKind::Gt | TokenKind::Ge)
 }
 
 /// Starts the same line once more.
