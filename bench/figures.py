@@ -31,6 +31,7 @@ class Line:
     of_paper: bool = False
     marks: bool = True
     steps: bool = False
+    scattered: bool = False  # points that no line joins
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def _draw_bars(bars: Bars, area: Axes, width: float, place: float, colour: str |
 def _draw_line(line: Line, area: Axes, colour: str | None) -> None:
     across = [x for x, _ in line.points]
     up = [y for _, y in line.points]
-    style = "--" if line.of_paper else "-"
+    style = "" if line.scattered else "--" if line.of_paper else "-"
     mark = "o" if line.marks and not line.of_paper else None
     drawn = area.plot(
         across,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from bench.figures import FIGURES, keep
-from bench.multipath import compared, crossed, disturbed, ideal, live, shared, sweep
-from bench.multipath.report import Goal, Result
+from bench.multipath import compared, cost, crossed, disturbed, ideal, live, page, shared, sweep
+from bench.multipath.report import Goal, Result, summary
 
 
 def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
@@ -24,6 +25,7 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "disturbances": lambda: disturbed.run_all(quick, seed),
         "fairness": lambda: shared.run_all(quick, seed),
         "policies": lambda: compared.run_all(quick, seed),
+        "cost": lambda: cost.run_all(quick),
         "live": lambda: live.run_all(quick, seed),
         "sweep": lambda: sweep.run_all(quick, seed),
     }
@@ -31,22 +33,27 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
 
 @click.command()
 @click.option("--figure", type=click.Choice(list(experiments(False, 1))), help="One figure or table; else all of them.")
-@click.option("--quick", is_flag=True, help="Fewer points and shorter runs; nothing is drawn.")
+@click.option("--quick", is_flag=True, help="Fewer points and shorter runs; nothing is drawn or written.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same runs.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
-def main(figure: str | None, quick: bool, seed: int, out: Path) -> None:
-    """Measure, print, and draw into docs/figures; status 1 if a goal is missed."""
-    goals: list[Goal] = []
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Figures go there; docs stay.")
+def main(figure: str | None, quick: bool, seed: int, out: Path | None) -> None:
+    """Measure, print, draw, keep what was printed in docs/experiments-multipath.md; status 1 if a goal is missed."""
+    goals: dict[str, list[Goal]] = {}
     for name, experiment in experiments(quick, seed).items():
         if figure in (None, name):
             click.echo(f"== {f'figure {name}' if name.isdecimal() else name}")
+            begun = time.monotonic()
             result = experiment()
-            click.echo("\n".join([*result.text, *map(str, result.goals)]))
+            printed = [*result.text, *map(str, result.goals)]
+            click.echo("\n".join(printed))
+            if not quick and out is None:
+                page.put(name, printed)
             if result.panels and not quick:
-                click.echo(f"drawn: {keep(result.name, result.data, result.panels, out)}")
-            click.echo("")
-            goals += result.goals
-    sys.exit(not all(goal.met for goal in goals))
+                click.echo(f"drawn: {keep(result.name, result.data, result.panels, out or FIGURES)}")
+            click.echo(f"{time.monotonic() - begun:.0f} s\n")
+            goals[name] = list(result.goals)
+    click.echo("\n".join(summary(goals)))
+    sys.exit(not all(goal.met for some in goals.values() for goal in some))
 
 
 main()

@@ -7,7 +7,8 @@ from dataclasses import asdict, replace
 
 from bench.figures import Bars, Panel
 from bench.multipath import disturbed
-from bench.multipath.experiment import Outcome, Setup, megabits, run
+from bench.multipath.experiment import Outcome, Setup, megabits
+from bench.multipath.parallel import run_each
 from bench.multipath.policies import POLICIES, Schedule
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
@@ -32,7 +33,8 @@ def run_all(quick: bool, seed: int) -> Result:
     """Run each policy in each scene."""
     outcomes: dict[str, dict[str, Outcome]] = {}
     for scene, setup in scenes(quick, seed).items():
-        outcomes[scene] = {policy: run(replace(setup, schedule=Schedule(policy))) for policy in POLICIES}
+        seen = run_each(replace(setup, schedule=Schedule(policy)) for policy in POLICIES)
+        outcomes[scene] = dict(zip(POLICIES, seen, strict=True))
     rows: list[Sequence[object]] = [
         (scene, policy, *outcome.text) for scene, of_scene in outcomes.items() for policy, outcome in of_scene.items()
     ]

@@ -1,30 +1,130 @@
-"""What the scheduler costs a packet in the engine: `python -m bench.multipath.cost`, with sessions by the million."""
+"""What the scheduler costs a packet in the engine, with and without, by the number of sessions.
+
+One switch is filled with more and more sessions. Of those a part sends, from all over the tables, one packet each in
+turn, so that what is known of them is rarely in the processor's caches when there are many.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv6Address, IPv6Network
-from itertools import islice
 
-import click
 import wayname_switch
 from finsy.proto import p4r
 
+from bench.figures import Line, Panel
 from bench.multipath import tables
+from bench.multipath.copies import copies, write
 from bench.multipath.network import program
 from bench.multipath.path import Route
 from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
+from bench.multipath.report import Goal, Result
 from bench.shim6.report import table
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
+from wayname.wire.ethernet import Frame
+from wayname.wire.ipv6 import Packet
+from wayname.wire.mac import Mac
+from wayname_lab.virtual.clock import MILLISECOND
 
+COUNTS, QUICK_COUNTS = (1_000, 10_000, 100_000, 1_000_000), (100, 1_000)
+SENDERS, QUICK_SENDERS = 5_000, 100
+PATHS = 8
 SCHEDULES = 16384
 SEGMENT = 1190
-BATCH = 2000
-SENDERS = 1000  # sessions that send in turn
 ROUNDS = 5
-MICROSECOND = 1_000
+PORT = 5001
+TCP, IPV6, HOP_LIMIT = 6, 0x86DD, 64
+ANY_HOST = Mac(0x02_00_00_00_00_99)
+# Header of 20 octets, ACK, a window; no checksum, which nothing here looks at.
+TCP_TAIL = bytes([5 << 4, 16, 255, 255, 0, 0, 0, 0])
+KINDS = ("data", "acknowledgement")
+INTERVAL = 10_000  # nanoseconds between packets
+# So many times what it takes with the fewest sessions a packet may take with the most.
+GOAL = 1.25
+FEEDBACK = FOLLOW_MARKS | CLOSE_PATHS
+VARIANTS: dict[str, tuple[int, Schedule | None]] = {
+    "no schedule": (2, None),
+    "two paths": (2, Schedule()),
+    "eight paths": (PATHS, Schedule()),
+    "two paths, feedback": (2, Schedule(feedback=FEEDBACK)),
+    "eight paths, feedback": (PATHS, Schedule(feedback=FEEDBACK)),
+}
+ROUTES = [Route(1e9 / (path + 1), 10 * MILLISECOND) for path in range(PATHS)]
+# Of data, and of its acknowledgement, in nanoseconds.
+Costs = tuple[float, float]
+
+
+class Sessions:
+    """A switch with more and more sessions of one host."""
+
+    def __init__(self) -> None:
+        text, self._schema = program()
+        self._switch = wayname_switch.Switch(text)
+        self._local = tables.host_address(0, 0)
+        self._there = 0
+        self._ready: set[int] = set()  # those with all their paths
+        self._now = 1_000_000_000
+        self._sequence = 0
+        self._insert(tables.of_edge(0, 1, PATHS))
+        self._insert(sessions.proxied(IPv6Network(self._local), 0, 0.0))
+
+    def grow(self, count: int) -> None:
+        """Have so many; all of them have schedules."""
+        numbers = range(self._there + 1, count + 1)
+        self._there = count
+        for make in (self._identities, lambda number: self._path(number, 0), self._schedule):
+            write(self._switch, p4r.Update.INSERT, copies(self._schema, make, numbers))
+
+    def costs(self, senders: int, paths: int, schedule: Schedule | None) -> Costs:
+        """Return what a packet takes, the call from Python among it, in the best of some rounds."""
+        sending = range(1, self._there + 1, self._there // min(self._there, senders))
+        self._prepare(sending, paths, schedule)
+        rounds = [self._round(sending) for _ in range(ROUNDS)]
+        return min(data for data, _ in rounds), min(answer for _, answer in rounds)
+
+    def _prepare(self, sending: Sequence[int], paths: int, schedule: Schedule | None) -> None:
+        new = [number for number in sending if number not in self._ready]
+        self._ready.update(new)
+        self._insert(self._path(number, path) for number in new for path in range(1, PATHS))
+        mode = tables.MODE_SCHEDULE if schedule else 0
+        changed: list[Entity] = [self._identities(number, mode) for number in sending]
+        if schedule:
+            changed += [schedule.entry(number, number % SCHEDULES, range(paths), ROUTES) for number in sending]
+        write(self._switch, p4r.Update.MODIFY, (entity.encode(self._schema) for entity in changed))
+
+    def _round(self, sending: Sequence[int]) -> Costs:
+        data = [data_segment(self._local, remote(number), self._sequence) for number in sending]
+        self._sequence += SEGMENT
+        answers = [acknowledgement(remote(number), self._local, self._sequence) for number in sending]
+        return self._timed(1, data), self._timed(tables.path_port(0), answers)
+
+    def _timed(self, port: int, frames: Sequence[bytes]) -> float:
+        inject, now = self._switch.inject, self._now
+        begun = time.thread_time_ns()
+        for frame in frames:
+            now += INTERVAL
+            inject(port, frame, now)
+        taken = time.thread_time_ns() - begun
+        self._now = now
+        return taken / len(frames)
+
+    def _insert(self, entities: Iterable[Entity]) -> None:
+        write(self._switch, p4r.Update.INSERT, (entity.encode(self._schema) for entity in entities))
+
+    def _identities(self, number: int, mode: int = tables.MODE_SCHEDULE) -> Entity:
+        return sessions.identities(
+            self._local, remote(number), number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=mode, idle=0.0
+        )
+
+    @staticmethod
+    def _path(number: int, path: int) -> Entity:
+        return sessions.path_plain(number, path, tables.path_port(path))
+
+    @staticmethod
+    def _schedule(number: int) -> Entity:
+        return Schedule().entry(number, 0, range(2), ROUTES)
 
 
 def remote(number: int) -> IPv6Address:
@@ -32,82 +132,51 @@ def remote(number: int) -> IPv6Address:
     return tables.site(1)[0x1_0000 + number]
 
 
-def of_sessions(count: int, paths: int, schedule: Schedule | None) -> Iterator[Entity]:
-    """Return so many sessions of one host; their schedules are as many as there may be, at most."""
-    routes = [Route(1e9 / (path + 1), 10_000_000) for path in range(paths)]
-    local = tables.host_address(0, 0)
-    yield from sessions.proxied(IPv6Network(local), 0, 0.0)
-    for number in range(1, count + 1):
-        mode = tables.MODE_SCHEDULE if schedule else 0
-        yield sessions.identities(
-            local, remote(number), number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=mode, idle=0.0
-        )
-        for path in range(paths if number <= SENDERS else 1):
-            yield sessions.path_plain(number, path, tables.path_port(path))
-        if schedule:
-            yield schedule.entry(number, number % SCHEDULES, range(paths), routes)
-
-
-def segment(number: int, sequence: int) -> bytes:
+def data_segment(local: IPv6Address, far: IPv6Address, sequence: int) -> bytes:
     """Return a frame with data of a session's connection."""
-    ports = (1000).to_bytes(2) + (80).to_bytes(2)
-    tcp = ports + (sequence % 2**32).to_bytes(4) + bytes(4) + bytes([5 << 4, 16, 255, 255, 0, 0, 0, 0]) + bytes(SEGMENT)
-    addresses = tables.host_address(0, 0).packed + remote(number).packed
-    ipv6 = bytes([0x60, 0, 0, 0]) + len(tcp).to_bytes(2) + bytes([6, 64]) + addresses + tcp
-    macs = tables.router_mac(0, tables.HOSTS_VLAN).packed + tables.host_mac(0, 0).packed
-    return macs + bytes.fromhex("86dd") + ipv6
+    ports = (PORT + 1).to_bytes(2) + PORT.to_bytes(2)
+    tcp = ports + sequence.to_bytes(4) + bytes(4) + TCP_TAIL + bytes(SEGMENT)
+    return _frame(tables.router_mac(0, tables.HOSTS_VLAN), local, far, tcp)
 
 
-def nanoseconds(count: int, paths: int, schedule: Schedule | None, packets: int) -> float:
-    """Return what a packet takes, the call from Python among it, in the best of some rounds."""
-    text, schema = program()
-    switch = wayname_switch.Switch(text)
-
-    def write(entities: Iterable[Entity]) -> None:
-        left = iter(entities)
-        while some := list(islice(left, BATCH)):
-            updates = [p4r.Update(type=p4r.Update.INSERT, entity=entity.encode(schema)) for entity in some]
-            answers = switch.write(p4r.WriteRequest(device_id=1, updates=updates).SerializeToString())
-            refused = [text for code, text in answers if code != 0]
-            if refused:
-                raise ValueError(f"the switch refuses an entry: {refused[0]}")
-
-    write(tables.of_edge(0, 1, paths))
-    write(of_sessions(count, paths, schedule))
-    senders = min(count, SENDERS)
-    now, best = 1_000_000 * MICROSECOND, float("inf")
-    for turn in range(ROUNDS):
-        frames = [segment(1 + each % senders, (turn * packets + each) // senders * SEGMENT) for each in range(packets)]
-        begun = time.perf_counter_ns()
-        for frame in frames:
-            now += 10 * MICROSECOND
-            switch.inject(1, frame, now)
-        best = min(best, (time.perf_counter_ns() - begun) / packets)
-    return best
+def acknowledgement(far: IPv6Address, local: IPv6Address, number: int) -> bytes:
+    """Return a frame that acknowledges everything before a sequence number, as it comes by the first path."""
+    tcp = PORT.to_bytes(2) + (PORT + 1).to_bytes(2) + bytes(4) + number.to_bytes(4) + TCP_TAIL
+    return _frame(tables.router_mac(0, tables.path_port(0)), far, local, tcp)
 
 
-def measure(counts: Sequence[int], packets: int) -> list[str]:
-    """Return a table: without a schedule, with one over two and eight paths, with feedback."""
-    feedback = Schedule(feedback=FOLLOW_MARKS | CLOSE_PATHS)
-    variants = (
-        ("no schedule", 2, None),
-        ("two paths", 2, Schedule()),
-        ("eight paths", 8, Schedule()),
-        ("two paths, feedback", 2, feedback),
-        ("eight paths, feedback", 8, feedback),
-    )
-    rows = []
-    for name, paths, schedule in variants:
-        rows.append((name, *(f"{nanoseconds(count, paths, schedule, packets):.0f}" for count in counts)))
-    return table(("ns a packet", *(f"{count} sessions" for count in counts)), rows)
+def _frame(router: Mac, source: IPv6Address, destination: IPv6Address, tcp: bytes) -> bytes:
+    packet = Packet(source, destination, TCP, tcp, HOP_LIMIT)
+    return Frame(router, ANY_HOST, IPV6, packet.encode()).encode()
 
 
-@click.command()
-@click.option("--quick", is_flag=True, help="Fewer sessions.")
-def main(quick: bool) -> None:
-    """Print what a packet costs with and without a schedule, by the number of sessions."""
-    click.echo("\n".join(measure((100,), 2000) if quick else measure((1000, 100_000, 1_000_000), 20_000)))
-
-
-if __name__ == "__main__":
-    main()
+def run_all(quick: bool) -> Result:
+    """Measure each variant with more and more sessions."""
+    counts, senders = (QUICK_COUNTS, QUICK_SENDERS) if quick else (COUNTS, SENDERS)
+    seen: dict[str, list[Costs]] = {name: [] for name in VARIANTS}
+    filled = Sessions()
+    for count in counts:
+        filled.grow(count)
+        for name, (paths, schedule) in VARIANTS.items():
+            seen[name].append(filled.costs(senders, paths, schedule))
+    head = ("ns of processor time a packet, called from Python", *(f"{count:,} sessions" for count in counts))
+    rows = [
+        (f"{name}: {what}", *(f"{one[part]:.0f}" for one in costs))
+        for name, costs in seen.items()
+        for part, what in enumerate(KINDS)
+    ]
+    goals = [
+        Goal(
+            f"{name}: a packet takes {costs[0][0]:.0f} ns with {counts[0]:,} sessions and {costs[-1][0]:.0f} with"
+            f" {counts[-1]:,}; at most {GOAL} times as much wanted",
+            costs[-1][0] <= GOAL * costs[0][0],
+        )
+        for name, costs in seen.items()
+    ]
+    lines = [
+        Line(name, [(count, data) for count, (data, _) in zip(counts, costs, strict=True)])
+        for name, costs in seen.items()
+    ]
+    panel = Panel("What a packet takes in the engine", "sessions", "ns, with the call from Python", lines, log_x=True)
+    data = {"sessions": counts, "data and acknowledgement": seen}
+    return Result("multipath-cost", data, table(head, rows), goals, (panel,))

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from bench.figures import Line, Panel
-from bench.multipath.experiment import Outcome, Setup, megabits, run
+from bench.multipath.experiment import Outcome, Setup, megabits
 from bench.multipath.ideal import DELAY
 from bench.multipath.network import HEADERS
+from bench.multipath.parallel import run_each
 from bench.multipath.path import BIN, CrossTraffic, Route, capacity_left
 from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
 from bench.multipath.report import Goal, Result, share
@@ -48,7 +49,8 @@ def limit() -> float:
 
 def run_all(seed: int) -> Result:
     """Run with each kind of feedback."""
-    outcomes = {name: run(setup(schedule, seed)) for name, schedule in FEEDBACK.items()}
+    seen = run_each(setup(schedule, seed) for schedule in FEEDBACK.values())
+    outcomes = dict(zip(FEEDBACK, seen, strict=True))
     most = limit()
     rows = [
         (name, *outcome.text, share(outcome.goodput, most), PAPER.get(name, "")) for name, outcome in outcomes.items()

@@ -18,7 +18,8 @@ PORT = 5001
 # A whole number of segments, so that none is shorter than others where the buffer begins anew: where packets differ in
 # size, a short one may overtake a long one that was sent before it by another path.
 SEND_BUFFER = 2000
-REPORT = 1.0
+# The most that the user-space TCP takes.
+MOST_BUFFER = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Setup:
     schedule: Schedule = field(default_factory=Schedule)
     paths: Sequence[int] | None = None  # of the session; all of them unless given
     seconds: float = 10.0
+    warm_up: float = 1.0  # seconds of a connection in which TCP finds out how much it may send
     window: int = 100  # packets
     packet_bytes: Sequence[int] = (1250,)  # for each connection
     congestion: Congestion = "reno"
@@ -36,6 +38,7 @@ class Setup:
     cross: Sequence[CrossTraffic] = ()
     ordinary: int = 0  # of the connections, the last so many go by the first path without a schedule
     both_scheduled: bool = False  # whether the receiver's edge schedules too
+    both_send: bool = False  # whether the receivers send as well, by connections of their own
     seed: int = 1
     changes: Sequence[tuple[float, int, Route]] = ()  # at a time, a path becomes this
     cuts: Sequence[tuple[float, float, int]] = ()  # from, until, path
@@ -46,8 +49,9 @@ class Outcome:
     """What came of it; rates in bits per second."""
 
     goodput: float  # what the receiving programs got, from the first packet on
-    settled: float  # the same without the connections' first second, in which TCP finds out how much it may send
     goodputs: Sequence[float]  # by connection
+    settleds: Sequence[float]  # the same without the time in which connections warm up
+    backward: float  # what the other side's programs got, if the receivers send too
     segments: int
     retransmissions: int
     reordered: int
@@ -57,16 +61,28 @@ class Outcome:
 
     def limit(self, setup: Setup, bits: float) -> float:
         """Return the goodput that so many bits on the wire allow, for the mix of packet sizes that arrived."""
-        if not self.goodput:
-            return bits / setup.seconds
-        pairs = zip(self.goodputs, setup.packet_bytes, strict=True)
-        wire = sum(goodput * size / (size - HEADERS) for goodput, size in pairs)
-        return bits / setup.seconds * self.goodput / wire
+        return bits / setup.seconds * payload(self.goodputs, setup.packet_bytes)
+
+    def settled_limit(self, setup: Setup) -> float:
+        """Return the goodput that full paths carry, when connections have warmed up."""
+        return sum(route.rate for route in setup.routes) * payload(self.settleds, setup.packet_bytes)
+
+    @property
+    def settled(self) -> float:
+        """The goodput without the time in which connections warm up."""
+        return sum(self.settleds)
 
     @property
     def text(self) -> tuple[str, str, str, str]:
         """Return goodput, retransmissions, reordered and dropped as people read them."""
         return megabits(self.goodput), str(self.retransmissions), str(self.reordered), str(self.dropped)
+
+
+def payload(goodputs: Sequence[float], packet_bytes: Sequence[int]) -> float:
+    """Return which part of what is sent is no header, for connections with these goodputs and packets."""
+    pairs = zip(goodputs, packet_bytes, strict=True)
+    wire = sum(goodput * size / (size - HEADERS) for goodput, size in pairs)
+    return sum(goodputs) / wire if wire else 1.0
 
 
 def megabits(rate: float) -> str:
@@ -101,31 +117,37 @@ def run(setup: Setup) -> Outcome:
     network = build(setup)
     for host, size in enumerate(setup.packet_bytes):
         start_tcp(network, SENDER, host, setup, size)
+        if setup.both_send:
+            start_tcp(network, RECEIVER, host, setup, size)
     network.run_until(setup.seconds)
     return outcome(network, setup)
 
 
 def start_tcp(network: Network, side: int, host: int, setup: Setup, size: int) -> None:
     """Let a host of one side send to its peer as fast as TCP goes."""
-    window = setup.window * (size - HEADERS)
+    window, port = setup.window * (size - HEADERS), PORT + side
     delay = {} if setup.delayed_ack else {"ack_delay": 0.0}
-    network.command(1 - side, host, "tcp_serve", port=PORT, buffer=window, interval=REPORT, **delay)
+    network.command(1 - side, host, "tcp_serve", port=port, buffer=window, interval=setup.warm_up, **delay)
     to = str(tables.host_address(1 - side, host))
-    buffer = max(SEND_BUFFER, 2 * setup.window) * (size - HEADERS)
+    packets = min(max(SEND_BUFFER, 2 * setup.window), MOST_BUFFER // (size - HEADERS))
+    buffer = packets * (size - HEADERS)
     network.command(
-        side, host, "tcp_send", to=to, port=PORT, congestion=setup.congestion, buffer=buffer, interval=REPORT
+        side, host, "tcp_send", to=to, port=port, congestion=setup.congestion, buffer=buffer, interval=setup.warm_up
     )
 
 
 def outcome(network: Network, setup: Setup) -> Outcome:
     """Read off what came of it."""
-    goodputs = [received(network, RECEIVER, host) * 8 / setup.seconds for host in range(len(setup.packet_bytes))]
+    hosts = range(len(setup.packet_bytes))
+    goodputs = [received(network, RECEIVER, host) * 8 / setup.seconds for host in hosts]
+    backward = sum(received(network, SENDER, host) for host in hosts) * 8 / setup.seconds if setup.both_send else 0.0
     bins = round(setup.seconds * SECOND) // BIN
     counted = [path.directions.get(network.switches[SENDER].name) for path in network.paths]
     return Outcome(
         sum(goodputs),
-        sum(settled(network, host, setup.seconds) for host in range(len(setup.packet_bytes))),
         goodputs,
+        [settled(network, host, setup.seconds) for host in hosts],
+        backward,
         sum(watch.segments for watch in network.watches),
         sum(watch.retransmissions for watch in network.watches),
         sum(watch.reordered for watch in network.watches),
@@ -135,19 +157,28 @@ def outcome(network: Network, setup: Setup) -> Outcome:
     )
 
 
+def sinks(network: Network, side: int, host: int) -> set[int]:
+    """Return the flows of what a host received; those of what it sends have other ports."""
+    port = f":{PORT + 1 - side}"
+    return {event["flow"] for event in network.events_of(side, host, "tcp_connected") if event["local"].endswith(port)}
+
+
 def received(network: Network, side: int, host: int) -> int:
     """Return the octets that a host's sinks got, and end them."""
-    for event in network.events_of(side, host, "tcp_connected"):
-        network.command(side, host, "stop", flow=event["flow"])
-    return sum(event["bytes"] for event in network.events_of(side, host, "tcp_done"))
+    flows = sinks(network, side, host)
+    for flow in flows:
+        network.command(side, host, "stop", flow=flow)
+    return sum(event["bytes"] for event in network.events_of(side, host, "tcp_done") if event["flow"] in flows)
 
 
 def settled(network: Network, host: int, seconds: float) -> float:
     """Return what a receiving host got a second since its connection's first report; it has been ended."""
-    reports = network.events_of(RECEIVER, host, "rate")
+    flows = sinks(network, RECEIVER, host)
+    reports = [event for event in network.events_of(RECEIVER, host, "rate") if event["flow"] in flows]
     if not reports:
         return 0.0
-    total = sum(event["bytes"] for event in network.events_of(RECEIVER, host, "tcp_done"))
+    ends = network.events_of(RECEIVER, host, "tcp_done")
+    total = sum(event["bytes"] for event in ends if event["flow"] in flows)
     return float((total - reports[0]["total_bytes"]) * 8 / (seconds - reports[0]["at_ns"] / SECOND))
 
 

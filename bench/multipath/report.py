@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.figures import Panel
@@ -33,3 +33,9 @@ class Result:
 def share(part: float, whole: float) -> str:
     """Return a part in percent."""
     return f"{100 * part / whole:.2f} %" if whole else "-"
+
+
+def summary(goals: Mapping[str, Sequence[Goal]]) -> list[str]:
+    """Return how many goals of each experiment were met, and what was missed."""
+    lines = [f"{name}: {sum(goal.met for goal in some)} of {len(some)} goals met" for name, some in goals.items()]
+    return lines + [f"{name}, {goal}" for name, some in goals.items() for goal in some if not goal.met]

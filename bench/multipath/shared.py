@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from bench.multipath import disturbed
-from bench.multipath.experiment import Outcome, Setup, megabits, run
+from bench.multipath.experiment import Outcome, Setup, megabits
 from bench.multipath.ideal import DELAY
+from bench.multipath.parallel import run_each
 from bench.multipath.path import Route
 from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, Result, share
@@ -27,10 +28,11 @@ def run_all(quick: bool, seed: int) -> Result:
     routes = [Route(RATE, DELAY, QUEUE)] * 2
     alone = Setup(routes, paths=(0,), seconds=seconds, window=WINDOW, packet_bytes=(PACKET,), ordinary=1, seed=seed)
     beside = replace(alone, packet_bytes=(PACKET, PACKET), ordinary=2)
-    outcomes = {"alone": run(alone), "beside another ordinary one": run(beside)}
+    setups = {"alone": alone, "beside another ordinary one": beside}
     for name, feedback in FEEDBACK.items():
         setup = replace(beside, paths=(0, 1), ordinary=1, schedule=Schedule(feedback=feedback))
-        outcomes[f"beside a scheduled one, feedback: {name}"] = run(setup)
+        setups[f"beside a scheduled one, feedback: {name}"] = setup
+    outcomes = dict(zip(setups, run_each(setups.values()), strict=True))
     rows = [(name, *_row(outcome)) for name, outcome in outcomes.items()]
     text = table(("ordinary connection", "it gets", "the other", "together", "retransmitted", "dropped"), rows)
     fair = outcomes["beside another ordinary one"].goodputs[-1]

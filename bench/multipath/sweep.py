@@ -1,4 +1,4 @@
-"""Two to eight paths of many kinds, drawn by lot: which share of what they can carry one TCP connection gets."""
+"""Two to eight paths of many kinds, by lot and at the corners: which share of what they can carry TCP gets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.figures import Line, Panel
-from bench.multipath.experiment import Outcome, Setup, megabits, run
+from bench.multipath.experiment import MOST_BUFFER, Outcome, Setup, megabits
+from bench.multipath.network import HEADERS
+from bench.multipath.parallel import run_each
 from bench.multipath.path import Route
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
@@ -18,10 +20,25 @@ RATES = (1e6, 1e9)
 PATHS = range(2, 9)
 POINTS_OF_EACH, QUICK_POINTS_OF_EACH = 4, 1
 SIZES = ((1250,), (1250, 600), (1500, 1250, 300))
-# So many packets a run, or so many seconds: fast paths are measured for less time. Never less than so many round trips.
-MOST_PACKETS = 15_000
-MOST_SECONDS = 10.0
-ROUND_TRIPS = 4
+# Bits, of the points by lot, so that all of them take a minute; corners have more.
+MOST_UNDER_WAY = 8 * 10_000_000
+# Mbit/s and milliseconds. A window has at most 64 MiB, so that two paths of 1000 Mbit/s and 200 ms are out of reach.
+CORNERS = (
+    ((1000, 1), (1, 1)),
+    ((1000, 1), (1, 200)),
+    ((1, 1), (1000, 200)),
+    ((1000, 200), (1, 1)),
+    ((1000, 1), (1000, 100)),
+    ((1, 1), (1, 200)),
+    ((1000, 1),) * 8,
+    ((1, 200),) * 8,
+)
+QUICK_CORNERS = (((1, 1), (1, 200)),)
+# So many packets a run, or so many seconds: fast paths are measured for less time. Never less than a round trip.
+MOST_PACKETS = 10_000
+MOST_SECONDS = 8.0
+# Of the slowest path: until a SYN is answered, the first packets are, and the whole window is under way.
+WARM_UP_ROUND_TRIPS = 3
 BAD = 0.9
 
 
@@ -30,81 +47,102 @@ class Point:
     """Paths, and what became of them."""
 
     setup: Setup
-    limit: float
     outcome: Outcome
 
     @property
     def reached(self) -> float:
         """The share of the limit."""
-        return self.outcome.goodput / self.limit
+        return self.outcome.settled / self.outcome.settled_limit(self.setup)
 
     @property
     def paths(self) -> str:
         """The paths as people read them."""
         return " ".join(f"{route.rate / 1e6:.3g}@{route.delay / MILLISECOND:.0f}" for route in self.setup.routes)
 
+    @property
+    def sizes(self) -> str:
+        """The sizes of packets as people read them."""
+        return "/".join(map(str, self.setup.packet_bytes))
+
 
 def drawn(paths: int, rng: random.Random) -> Setup:
     """Return paths whose rates and delays are even on a logarithmic scale. The fastest sets the run's scale."""
-    widest = RATES[0] * (RATES[1] / RATES[0]) ** rng.random()
-    routes = []
-    longest = 0
-    for _ in range(paths):
-        rate = max(RATES[0], widest * 10 ** -rng.random())
-        delay = round(DELAYS[0] * (DELAYS[1] / DELAYS[0]) ** rng.random()) * MILLISECOND
-        routes.append((rate, delay))
-        longest = max(longest, delay)
-    sizes = rng.choice(SIZES)
+    while True:
+        widest = RATES[0] * (RATES[1] / RATES[0]) ** rng.random()
+        routes = [
+            (
+                max(RATES[0], widest * 10 ** -rng.random()),
+                round(DELAYS[0] * (DELAYS[1] / DELAYS[0]) ** rng.random()) * MILLISECOND,
+            )
+            for _ in range(paths)
+        ]
+        if under_way(routes) <= MOST_UNDER_WAY:
+            return setup(routes, rng.choice(SIZES))
+
+
+def at_corner(corner: Sequence[tuple[float, int]]) -> Setup:
+    """Return paths of so many Mbit/s and milliseconds, with packets of one size."""
+    return setup([(rate * 1e6, delay * MILLISECOND) for rate, delay in corner], SIZES[0])
+
+
+def under_way(routes: Sequence[tuple[float, int]]) -> float:
+    """Return the bits that are under way by all paths when the slowest has its round trip."""
+    return sum(rate for rate, _ in routes) * 2 * max(delay for _, delay in routes) / SECOND
+
+
+def setup(routes: Sequence[tuple[float, int]], sizes: Sequence[int]) -> Setup:
+    """Return a run over these paths, with a window of twice what is under way, and queues that take all of it."""
     total = sum(rate for rate, _ in routes)
+    round_trip = 2 * max(delay for _, delay in routes) / SECOND
     packet = sum(sizes) / len(sizes) * 8
-    # What is under way by all paths when the slowest has its round trip, and as much again in queues.
-    window = max(100, round(2 * total * (2 * longest / SECOND) / packet)) // len(sizes) + 10
-    seconds = max(min(MOST_SECONDS, MOST_PACKETS * packet / total), ROUND_TRIPS * 2 * longest / SECOND)
+    window = max(100, round(2 * under_way(routes) / packet)) // len(sizes) + 10
+    window = min(window, MOST_BUFFER // (max(sizes) - HEADERS))
+    warm_up = WARM_UP_ROUND_TRIPS * round_trip
     return Setup(
         [Route(rate, delay, 2 * window * len(sizes)) for rate, delay in routes],
-        seconds=seconds,
+        seconds=warm_up + max(min(MOST_SECONDS, MOST_PACKETS * packet / total), round_trip),
+        warm_up=warm_up,
         window=window,
         packet_bytes=sizes,
         congestion="none",
     )
 
 
-def capacity(setup: Setup) -> float:
-    """Return the bits that can reach the receiver in the run's time, from the answer to the first SYN on."""
-    first = 2 * min(route.delay for route in setup.routes) / SECOND
-    return sum(route.rate * max(0.0, setup.seconds - first - route.delay / SECOND) for route in setup.routes)
-
-
 def run_all(quick: bool, seed: int) -> Result:
-    """Run points for each number of paths."""
+    """Run points for each number of paths, and the corners."""
     rng = random.Random(seed)
     of_each = QUICK_POINTS_OF_EACH if quick else POINTS_OF_EACH
-    points = []
-    for paths in PATHS:
-        for _ in range(of_each):
-            setup = drawn(paths, rng)
-            outcome = run(setup)
-            points.append(Point(setup, outcome.limit(setup, capacity(setup)), outcome))
-    rows = [_row(point) for point in points]
-    text = table(("paths", "sizes", "goodput", "limit", "of limit", "reordered", "again", "Mbit/s@ms"), rows)
+    setups = [drawn(paths, rng) for paths in PATHS for _ in range(of_each)]
+    setups += [at_corner(corner) for corner in (QUICK_CORNERS if quick else CORNERS)]
+    points = [Point(one, outcome) for one, outcome in zip(setups, run_each(setups), strict=True)]
+    head = ("paths", "sizes", "goodput", "limit", "of limit", "reordered", "again", "Mbit/s@ms")
+    text = table(head, [_row(point) for point in points])
     bad = [point for point in points if point.reached < BAD]
-    text += [f"bad corner: {point.paths}: {share(point.outcome.goodput, point.limit)}" for point in bad]
+    text += [f"bad corner: {point.paths}, packets of {point.sizes}: {100 * point.reached:.2f} %" for point in bad]
     good = len(points) - len(bad)
     goal = Goal(f"{good} of {len(points)} points reach 90 % of their limit; all wanted", not bad)
-    shown = Line("one point", [(len(point.setup.routes), 100 * point.reached) for point in points])
-    panel = Panel("Rates of 1 to 1000 Mbit/s, delays of 1 to 200 ms", "paths", "% of the limit", (shown,))
-    data = [{"paths": point.paths, "limit": point.limit, "goodput": point.outcome.goodput} for point in points]
+    shown = [
+        Line(
+            f"packets of {'/'.join(map(str, sizes))}",
+            [(len(point.setup.routes), 100 * point.reached) for point in points if point.setup.packet_bytes == sizes],
+            scattered=True,
+        )
+        for sizes in SIZES
+    ]
+    panel = Panel("Rates of 1 to 1000 Mbit/s, delays of 1 to 200 ms", "paths", "% of the limit", shown)
+    data = [{"paths": point.paths, "sizes": point.sizes, "reached": point.reached} for point in points]
     return Result("multipath-sweep", data, text, (goal,), (panel,))
 
 
 def _row(point: Point) -> Sequence[object]:
     outcome = point.outcome
+    limit = outcome.settled_limit(point.setup)
     return (
         len(point.setup.routes),
-        "/".join(map(str, point.setup.packet_bytes)),
-        megabits(outcome.goodput),
-        megabits(point.limit),
-        share(outcome.goodput, point.limit),
+        point.sizes,
+        megabits(outcome.settled),
+        megabits(limit),
+        share(outcome.settled, limit),
         outcome.reordered,
         outcome.retransmissions,
         point.paths,

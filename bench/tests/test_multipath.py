@@ -6,7 +6,8 @@ import random
 from dataclasses import replace
 from ipaddress import IPv6Address
 
-from bench.multipath.experiment import Setup, run
+from bench.multipath.experiment import Setup, payload, run
+from bench.multipath.parallel import run_each
 from bench.multipath.path import CrossTraffic, Path, Route, capacity_left
 from bench.multipath.policies import Schedule, octet_time
 from bench.multipath.segments import Watch, clamp
@@ -115,3 +116,30 @@ def test_the_best_path_is_the_one_with_the_most_capacity() -> None:
 def test_the_same_run_is_the_same_byte_for_byte() -> None:
     setup = Setup([Route(4e6, 5 * MILLISECOND)] * 2, seconds=0.05, window=30)
     assert run(setup) == run(setup)
+
+
+def test_runs_beside_each_other_are_what_each_is_alone() -> None:
+    setups = [Setup([Route(rate, 5 * MILLISECOND)], seconds=0.05, window=30) for rate in (4e6, 6e6)]
+    assert run_each(setups) == [run(setup) for setup in setups]
+
+
+def test_both_sides_may_send_at_once() -> None:
+    routes = [Route(4e6, 5 * MILLISECOND), Route(6e6, 5 * MILLISECOND)]
+    outcome = run(Setup(routes, seconds=0.1, window=30, congestion="none", both_scheduled=True, both_send=True))
+    assert outcome.goodput > 0
+    assert outcome.backward > 0
+    assert outcome.reordered == outcome.retransmissions == 0
+
+
+def test_what_is_settled_leaves_the_warm_up_out() -> None:
+    setup = Setup([Route(4e6, 5 * MILLISECOND)], seconds=0.2, warm_up=0.1, window=30, congestion="none")
+    outcome = run(setup)
+    assert outcome.settled == sum(outcome.settleds)
+    assert outcome.goodput < outcome.settled
+    assert abs(outcome.settled / outcome.settled_limit(setup) - 1) < 0.02
+
+
+def test_headers_are_no_payload() -> None:
+    assert payload([1190.0], [1250]) == 0.952
+    assert payload([1190.0, 540.0], [1250, 600]) == 1730 / 1850
+    assert payload([0.0], [1250]) == 1.0
