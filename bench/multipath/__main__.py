@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.multipath import compared, cost, crossed, disturbed, ideal, live, page, shared, sweep
+from bench.multipath import compared, cost, crossed, disturbed, edges, ideal, live, page, shared, sweep
 from bench.multipath.report import Goal, Result, summary
 
 
@@ -27,6 +27,7 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "policies": lambda: compared.run_all(quick, seed),
         "cost": lambda: cost.run_all(quick),
         "live": lambda: live.run_all(quick, seed),
+        "edges": lambda: edges.run_all(quick),
         "sweep": lambda: sweep.run_all(quick, seed),
     }
 

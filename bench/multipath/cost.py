@@ -18,11 +18,12 @@ from bench.multipath import tables
 from bench.multipath.copies import copies, write
 from bench.multipath.network import program
 from bench.multipath.path import Route
-from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
+from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, Result
 from bench.shim6.report import table
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
+from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS
 from wayname.wire.ethernet import Frame
 from wayname.wire.ipv6 import Packet
 from wayname.wire.mac import Mac
@@ -88,7 +89,7 @@ class Sessions:
         new = [number for number in sending if number not in self._ready]
         self._ready.update(new)
         self._insert(self._path(number, path) for number in new for path in range(1, PATHS))
-        mode = tables.MODE_SCHEDULE if schedule else 0
+        mode = sessions.MODE_SCHEDULE if schedule else 0
         changed: list[Entity] = [self._identities(number, mode) for number in sending]
         if schedule:
             changed += [schedule.entry(number, number % SCHEDULES, range(paths), ROUTES) for number in sending]
@@ -113,7 +114,7 @@ class Sessions:
     def _insert(self, entities: Iterable[Entity]) -> None:
         write(self._switch, p4r.Update.INSERT, (entity.encode(self._schema) for entity in entities))
 
-    def _identities(self, number: int, mode: int = tables.MODE_SCHEDULE) -> Entity:
+    def _identities(self, number: int, mode: int = sessions.MODE_SCHEDULE) -> Entity:
         return sessions.identities(
             self._local, remote(number), number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=mode, idle=0.0
         )

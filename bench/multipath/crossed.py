@@ -11,9 +11,10 @@ from bench.multipath.ideal import DELAY
 from bench.multipath.network import HEADERS
 from bench.multipath.parallel import run_each
 from bench.multipath.path import BIN, CrossTraffic, Route, capacity_left
-from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
+from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
+from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS
 from wayname_lab.virtual.clock import SECOND
 
 RATES = (2e6, 4e6, 5e6)

@@ -14,9 +14,10 @@ from bench.multipath.ideal import DELAY, WINDOW
 from bench.multipath.network import HEADERS
 from bench.multipath.parallel import run_each
 from bench.multipath.path import Route
-from bench.multipath.policies import CLOSE_PATHS, FOLLOW_MARKS, Schedule
+from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
+from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS
 from wayname_lab.virtual.clock import MILLISECOND
 
 ROUTES = tuple(Route(rate, DELAY, WINDOW) for rate in RATES)

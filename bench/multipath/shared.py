@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from bench.multipath import disturbed
 from bench.multipath.experiment import Outcome, Setup, megabits
 from bench.multipath.ideal import DELAY
+from bench.multipath.network import HEADERS
 from bench.multipath.parallel import run_each
 from bench.multipath.path import Route
 from bench.multipath.policies import Schedule
@@ -41,6 +42,13 @@ def run_all(quick: bool, seed: int) -> Result:
         for name, outcome in outcomes.items()
         if "scheduled" in name
         for met in [outcome.goodputs[-1] >= GOAL * fair]
+    ]
+    both = len(routes) * RATE * (PACKET - HEADERS) / PACKET
+    goals += [
+        Goal(f"{name}: {share(outcome.goodput, both)} of what both paths can carry; 90 % wanted", met)
+        for name, outcome in outcomes.items()
+        if "scheduled" in name
+        for met in [outcome.goodput >= GOAL * both]
     ]
     return Result("multipath-fairness", {name: asdict(outcome) for name, outcome in outcomes.items()}, text, goals)
 

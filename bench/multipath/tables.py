@@ -14,7 +14,6 @@ from wayname.wire.mac import Mac
 HOSTS_VLAN = 10
 ROUTER = IPv6Address("fe80::1")
 FIRST_PATH_PORT = 100
-MODE_SCHEDULE = 8
 
 
 def site(side: int) -> IPv6Network:
@@ -66,7 +65,7 @@ def of_session(side: int, number: int, host: int, paths: Sequence[int], schedule
     local, remote = host_address(side, host), host_address(1 - side, host)
     yield from sessions.proxied(IPv6Network(local), 0, 0.0)
     yield sessions.identities(
-        local, remote, number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=MODE_SCHEDULE * scheduled, idle=0.0
+        local, remote, number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=sessions.MODE_SCHEDULE * scheduled, idle=0.0
     )
     for path, used in enumerate(paths):
         yield sessions.path_plain(number, path, path_port(used))

@@ -9,7 +9,7 @@ from ipaddress import IPv6Address
 from bench.multipath.experiment import Setup, payload, run
 from bench.multipath.parallel import run_each
 from bench.multipath.path import CrossTraffic, Path, Route, capacity_left
-from bench.multipath.policies import Schedule, octet_time
+from bench.multipath.policies import Schedule
 from bench.multipath.segments import Watch, clamp
 from wayname.wire.checksum import upper_layer_checksum
 from wayname_lab.virtual.clock import MILLISECOND, SECOND, Clock
@@ -92,11 +92,6 @@ def test_a_syn_asks_for_no_more_than_fits() -> None:
     assert clamped == frame(1, 0, SYN, b"\x01\x01\x02\x04" + (1190).to_bytes(2) + b"\x01\x01")
     assert clamp(syn, 1440) == syn
     assert clamp(frame(1, 100), 10) == frame(1, 100)
-
-
-def test_octet_times_are_in_parts_of_microseconds() -> None:
-    assert octet_time(8e6) == 1 << 24
-    assert octet_time(1e9) == round(0.008 * (1 << 24))
 
 
 def test_two_paths_carry_what_both_have_and_in_order() -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.multipath import disturbed, ideal, page, sweep, tables
+from bench.multipath import disturbed, edges, ideal, page, sweep, tables
 from bench.multipath.copies import copies
 from bench.multipath.network import program
 from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, share, summary
+from wayname.config.schedules import Policy
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
 from wayname_lab.virtual.clock import MILLISECOND
@@ -74,6 +75,22 @@ def test_copies_are_what_would_have_been_encoded(number: int) -> None:
         assert list(copies(schema, make, [number])) == [make(number).encode(schema)]
 
 
+def test_what_arrived_is_told_from_what_other_connections_got() -> None:
+    arrived = edges.Arrived()
+    for flow, port, octets in ((2, 5001, 700), (3, 5002, 900)):
+        arrived.take("b1", {"event": "tcp_connected", "flow": flow, "local": f"[2001:db8::1]:{port}"})
+        arrived.take("b1", {"event": "rate", "flow": flow, "total_bytes": octets})
+    arrived.take("a1", {"event": "rate", "flow": 2, "total_bytes": 1})
+    arrived.take("b1", {"event": "rate", "flow": 9, "total_bytes": 2})
+    assert arrived.octets == {5001: 700, 5002: 900}
+
+
+def test_the_lab_shares_out_by_the_policy_that_is_asked_for() -> None:
+    for policy in Policy:
+        configurations = [each.configuration for each in edges.lab_with(policy).routers if each.is_edge]
+        assert [f'policy = "{policy.value}"' in text for text in configurations] == [True, True]
+
+
 def test_a_summary_counts_goals_and_names_those_missed() -> None:
     goals = {"5": [Goal("two paths", True), Goal("order", False)], "cost": [Goal("flat", True)], "live": []}
     assert summary(goals) == [
@@ -102,5 +119,5 @@ def test_what_was_printed_replaces_what_the_page_said(tmp_path: Path) -> None:
 
 def test_the_page_has_a_place_for_each_experiment() -> None:
     text = page.PAGE.read_text()
-    for name in ("5", "7", "table-1", "9", "disturbances", "fairness", "policies", "cost", "live", "sweep"):
+    for name in ("5", "7", "table-1", "9", "disturbances", "fairness", "policies", "cost", "live", "edges", "sweep"):
         assert text.count(f"<!-- {name} -->\n") == text.count(f"<!-- end of {name} -->\n") == 1
