@@ -25,6 +25,7 @@ from wayname.api.ioam import serve_ioam
 from wayname.api.picture import Picture, names, read_picture
 from wayname.api.problems import ApiError, Problem, tell_problems
 from wayname.api.running import Running
+from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
 from wayname.api.translation import serve_translation
 from wayname.metrics.exposition import COUNTERS, exposition
@@ -63,6 +64,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_sessions(app, running, read)
     serve_translation(app, running, read)
     serve_ilnp(app, running)
+    serve_schedules(app, running)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside.captures)

@@ -23,6 +23,7 @@ COMMANDS = {
     "routes": ("wayname.cli.routes", "Routes and whether their next hops answer."),
     "sessions": ("wayname.cli.sessions", "Sessions: hosts, their peers, and the paths between them."),
     "session": ("wayname.cli.session", "One session: its paths and timers; move it."),
+    "schedule": ("wayname.cli.schedule", "Sessions by several paths at once: paths and policies."),
     "translation": ("wayname.cli.translation", "Providers of a site alone, and flows that lost theirs."),
     "ilnp": ("wayname.cli.ilnp", "Sessions between identifiers: who is let in, names, providers to be left."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),

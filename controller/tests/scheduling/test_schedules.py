@@ -1,0 +1,284 @@
+"""Which entries sessions get as their paths come and go, and what becomes of what the switch tells."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address
+
+import finsy as fy
+import pytest
+from translated_site import SITE
+
+from wayname.config import parse_config
+from wayname.config.schedules import Policy
+from wayname.edge.boundary import Event, Json, PathNews, Remember, ScheduleNews
+from wayname.edge.outputs import Outputs
+from wayname.edge.scheduling.scheduled import Scheduled
+from wayname.edge.scheduling.schedules import Schedules
+from wayname.pipeline.schedules import bandwidth_of, octet_time
+from wayname.shim6.context import Pair
+
+RULE = """
+[[schedule]]
+name = "s"
+local = ["2001:db8:101:10::/64"]
+framing = 22
+[[schedule.path]]
+provider = "p"
+remote = "2001:db8:102::/48"
+bandwidth = 2_000_000
+delay = 0.02
+[[schedule.path]]
+provider = "q"
+remote = "2001:db8:202::/48"
+bandwidth = 4_000_000
+delay = 0.01
+[[schedule.path]]
+provider = "q"
+bandwidth = 8_000_000
+delay = 0.03
+"""
+HOST, PEER = IPv6Address("2001:db8:101:10::1"), IPv6Address("2001:db8:102:10::1")
+PP = Pair(HOST, PEER)
+QQ = Pair(IPv6Address("2001:db8:201:10::1"), IPv6Address("2001:db8:202:10::1"))
+QP = Pair(QQ.local, PEER)
+PQ = Pair(HOST, QQ.peer)
+
+
+class Site:
+    """An edge's schedules, and what they say; the controller may be started again."""
+
+    def __init__(self, rule: str = RULE) -> None:
+        self.config = parse_config(SITE + rule)
+        self.memory: dict[str, Json] = {}
+        self.events: list[Event] = []
+        self.start()
+
+    def start(self) -> None:
+        """Start a controller that knows what the last one wrote down."""
+        self.outputs = Outputs()
+        self.outputs.connected = True
+        self.schedules = Schedules(self.config.schedules, dict(self.memory), self.outputs)
+
+    def follow(self, number: int, *usable: Pair, local: IPv6Address = HOST, first: int = 0) -> bool:
+        """Let a session have paths that it can use, and keep what comes of it."""
+        paths = dict(enumerate(usable, first))
+        followed = self.schedules.follow(Scheduled(number, local, PEER, paths))
+        self.settle()
+        return followed
+
+    def settle(self) -> None:
+        """Keep what is said."""
+        self.schedules.tell(1.0)
+        for output in self.outputs.take():
+            if isinstance(output, Event):
+                self.events.append(output)
+            elif isinstance(output, Remember):
+                self.memory[output.key] = output.value
+                if output.value is None:
+                    del self.memory[output.key]
+
+    def entry(self, session: int) -> dict[str, int | str]:
+        """Return the action of a session's entry, and its arguments."""
+        for entity in self.outputs.desired.wanted():
+            if isinstance(entity, fy.P4TableEntry) and entity.match == {"session": session}:
+                assert isinstance(entity.action, fy.Action)
+                return {"action": entity.action.name, **entity.action.args}
+        return {}
+
+    def paths(self, session: int) -> list[int]:
+        """Return a session's paths by place."""
+        entry = self.entry(session)
+        return [int(entry[f"path_{place}"]) for place in range(int(entry.get("paths", 0)))]
+
+    def news(self, kind: PathNews, place: int, now: float = 2.0, schedule: int = 1) -> None:
+        """Let the switch say something about a path."""
+        self.schedules.news(ScheduleNews(kind, schedule, 5, place, 0, 0.25, 0.04, 1e6), now)
+        self.settle()
+
+    def kinds(self) -> list[str]:
+        """Return the kinds of all events."""
+        return [event.kind for event in self.events]
+
+
+def test_a_session_with_two_ways_has_an_entry_that_says_all_about_them() -> None:
+    site = Site()
+    assert site.follow(5, PP, QQ)
+    entry = site.entry(5)
+    assert (entry["action"], entry["schedule"], entry["paths"], entry["framing"]) == ("fastest_first", 1, 2, 22)
+    assert [entry[key] for key in ("path_0", "delay_0", "octet_time_0")] == [0, 20_000, 4 << 24]
+    assert [entry[key] for key in ("path_1", "delay_1", "octet_time_1")] == [1, 10_000, 2 << 24]
+    assert [entry[key] for key in ("path_7", "delay_7", "octet_time_7")] == [0, 0, 0]
+    # Configured figures hold, and late paths are closed.
+    assert (entry["feedback"], entry["tolerance"], entry["probe_interval"]) == (2, 100_000, 200_000)
+
+
+@pytest.mark.parametrize("usable", [(), (PP,), (PQ, PP)])
+def test_a_session_with_less_than_two_ways_has_none(usable: tuple[Pair, ...]) -> None:
+    site = Site()
+    assert not site.follow(5, *usable)
+    assert site.entry(5) == {}
+    assert site.events == []
+
+
+def test_a_session_that_no_schedule_is_for_has_none() -> None:
+    assert not Site().follow(5, PP, QQ, local=IPv6Address("2001:db8:101:20::1"))
+
+
+def test_each_way_takes_another_path_and_prefers_an_end_of_its_own() -> None:
+    site = Site()
+    assert site.follow(5, QP, PP, QQ, PQ)
+    assert site.paths(5) == [1, 2, 0]
+    site = Site(
+        RULE.replace('remote = "2001:db8:202::/48"\n', "").partition('[[schedule.path]]\nprovider = "q"')[0]
+        + """
+[[schedule.path]]
+provider = "q"
+bandwidth = 4_000_000
+delay = 0.01
+"""
+    )
+    assert site.follow(5, QP, PP, QQ)
+    assert site.paths(5) == [1, 2]
+
+
+def test_sessions_that_share_their_ways_share_registers() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    site.follow(6, PP, QQ, first=3)
+    site.follow(7, PP, QQ, QP)
+    numbers = [site.entry(session)["schedule"] for session in (5, 6, 7)]
+    assert numbers == [1, 1, 2]
+    assert (site.paths(5), site.paths(6)) == ([0, 1], [3, 4])
+    assert [sorted(group.sessions) for group in site.schedules] == [[5, 6], [7]]
+
+
+def test_a_path_that_is_gone_leaves_at_once_and_what_was_known_begins_anew() -> None:
+    site = Site()
+    site.follow(5, PP, QQ, QP)
+    before = site.entry(5)
+    site.follow(5, PP, QQ)
+    assert site.paths(5) == [0, 1]
+    assert site.entry(5)["schedule"] != before["schedule"]
+    assert not site.follow(5, PP)
+    assert site.entry(5) == {}
+    site.follow(5, PP, QQ, QP)
+    assert site.entry(5)["schedule"] == before["schedule"]
+    assert site.entry(5)["generation"] != before["generation"]
+    site.schedules.forget(5)
+    site.settle()
+    assert site.entry(5) == {}
+    assert list(site.schedules) == []
+    kinds = ["began", "began", "ended", "ended", "began", "ended"]
+    assert site.kinds() == [f"schedule.{kind}" for kind in kinds]
+
+
+@pytest.mark.parametrize(
+    ("policy", "action"),
+    [(Policy.WEIGHTED_ROUND_ROBIN, "weighted_round_robin"), (Policy.PER_FLOW, "per_flow")],
+)
+def test_another_policy_is_another_action_over_the_same_paths(policy: Policy, action: str) -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    before = site.entry(5)
+    site.schedules.set_policy("s", policy, 2.0)
+    site.settle()
+    assert site.entry(5)["action"] == action
+    assert site.paths(5) == [0, 1]
+    assert site.kinds()[-1] == "schedule.policy"
+    site.schedules.set_policy("s", Policy.FASTEST_FIRST, 3.0)
+    # What it knew of before is not so any more.
+    assert {**site.entry(5), "generation": 0} == {**before, "generation": 0}
+    assert site.entry(5)["generation"] != before["generation"]
+
+
+def test_the_best_path_is_the_one_with_most_bandwidth() -> None:
+    site = Site()
+    site.follow(5, PP, QQ, QP)
+    site.schedules.set_policy("s", Policy.BEST_PATH, 2.0)
+    assert site.entry(5) == {"action": "best_path", "path": 2}
+
+
+def test_what_is_no_schedule_has_no_policy() -> None:
+    site = Site()
+    site.schedules.set_policy("other", Policy.BEST_PATH, 2.0)
+    site.schedules.set_policy("s", Policy.FASTEST_FIRST, 2.0)
+    site.settle()
+    assert (site.events, site.memory) == ([], {})
+
+
+def test_a_controller_that_is_started_again_wants_the_same_entries() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    site.follow(6, PP, QQ, QP)
+    before = [site.entry(5), site.entry(6)]
+    site.start()
+    site.follow(6, PP, QQ, QP)
+    site.follow(5, PP, QQ)
+    assert [site.entry(5), site.entry(6)] == before
+
+
+def test_a_changed_policy_outlives_the_controller_until_it_is_changed_back() -> None:
+    site = Site()
+    site.schedules.set_policy("s", Policy.PER_FLOW, 2.0)
+    site.settle()
+    site.start()
+    site.follow(5, PP, QQ)
+    assert site.entry(5)["action"] == "per_flow"
+    site.schedules.set_policy("s", Policy.FASTEST_FIRST, 2.0)
+    site.settle()
+    assert "schedule-policy s" not in site.memory
+
+
+def test_another_policy_in_the_configuration_begins_anew() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    before = site.entry(5)
+    site.config = parse_config(SITE + RULE.replace("framing", 'policy = "weighted-round-robin"\nframing'))
+    site.start()
+    site.follow(5, PP, QQ)
+    assert site.entry(5)["schedule"] == before["schedule"]
+    assert site.entry(5)["generation"] != before["generation"]
+
+
+def test_news_of_a_path_are_kept_and_told() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    [group] = site.schedules
+    site.news(PathNews.LATE, 1)
+    assert (group.known[1].closed, group.known[1].late, group.known[1].delay, group.known[1].bandwidth) == (
+        True,
+        0.25,
+        0.04,
+        1e6,
+    )
+    site.news(PathNews.OPENED, 1, 4.0)
+    assert (group.known[1].closed, group.known[1].since) == (False, 4.0)
+    site.news(PathNews.ESTIMATED, 0, 5.0)
+    assert (group.known[0].closed, group.known[0].since, group.known[0].told) == (False, None, 5.0)
+    assert site.kinds() == ["schedule.began", "path.closed", "path.opened"]
+    assert "a packet came 250.0 ms late" in site.events[1].text
+
+
+def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    for step in range(10):
+        site.news(PathNews.LOST if step % 2 == 0 else PathNews.OPENED, 0, 2.0 + 0.2 * step)
+    closed = [event.text for event in site.events if event.kind == "path.closed"]
+    assert len(closed) == 2
+    assert "more before" in closed[1]
+
+
+def test_news_of_what_is_not_there_any_more_are_nothing() -> None:
+    site = Site()
+    site.follow(5, PP, QQ)
+    site.news(PathNews.LOST, 2)
+    site.news(PathNews.LOST, 0, schedule=9)
+    [group] = site.schedules
+    assert not any(known.closed for known in group.known)
+
+
+@pytest.mark.parametrize("bandwidth", [32_000.0, 1e6, 2e6, 1e9])
+def test_times_of_octets_are_bandwidths(bandwidth: float) -> None:
+    assert 0 < octet_time(bandwidth) < 1 << 32
+    assert bandwidth_of(octet_time(bandwidth)) == pytest.approx(bandwidth, rel=1e-5)

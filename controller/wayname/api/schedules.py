@@ -1,0 +1,147 @@
+"""Schedules in the API: which sessions go by which paths, how these are, and another policy for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
+
+from wayname.api.problems import ApiError, Problem
+from wayname.api.running import Running
+from wayname.config.schedules import Policy
+from wayname.edge.boundary import SetPolicy
+from wayname.edge.scheduling.group import Group, Known, Rule
+
+NO_SCHEDULE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such schedule"}}
+
+
+class ConfiguredPath(BaseModel):
+    """A path as the configuration names it, with what it is taken to be now."""
+
+    provider: str
+    remote: str | None = Field(description="where the peer's locators are; null is anywhere")
+    delay: float = Field(description="seconds, one way")
+    bandwidth: float = Field(description="bit/s")
+    trace: str | None = Field(description="by which traces it is measured")
+    measured: bool = Field(description="whether traces said something else than the configuration")
+
+
+class PathOfGroup(BaseModel):
+    """A path that sessions go by, and what the switch told of it last; null is nothing."""
+
+    name: str
+    state: str = Field(description="open or closed, as the switch told last")
+    why: str
+    for_seconds: float | None = Field(description="since when it is closed, or open again")
+    late: float | None = Field(description="seconds that its last mark was late")
+    delay: float | None = Field(description="as the marks have it")
+    bandwidth: float | None = Field(description="as the marks have it")
+
+
+class GroupAnswer(BaseModel):
+    """Sessions that go by the same paths and know what the others send."""
+
+    number: int = Field(description="of their registers on the switch")
+    generation: int
+    sessions: list[int]
+    paths: list[PathOfGroup] = Field(description="by place")
+
+
+class ScheduleAnswer(BaseModel):
+    """A schedule as it is now."""
+
+    name: str
+    policy: Policy
+    configured: Policy = Field(description="the policy of the configuration")
+    source: str = Field(description="where delays and bandwidths come from: fixed, marks or ioam")
+    close: bool = Field(description="whether late paths, and those that lose packets, are closed")
+    tolerance: float
+    probe_interval: float
+    framing: int
+    paths: list[ConfiguredPath]
+    groups: list[GroupAnswer]
+
+
+class PolicyWish(BaseModel):
+    """How packets are to be shared out."""
+
+    policy: Policy
+
+
+def serve_schedules(app: FastAPI, running: Running) -> None:
+    """Serve schedules."""
+
+    @app.get("/v1/schedules")
+    async def schedules() -> list[ScheduleAnswer]:
+        """All schedules of the configuration."""
+        return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
+
+    @app.get("/v1/schedules/{name}", responses=NO_SCHEDULE)
+    async def schedule(name: str) -> ScheduleAnswer:
+        """A schedule."""
+        return _answer(running, _find(running, name))
+
+    @app.post("/v1/schedules/{name}/policy", responses=NO_SCHEDULE)
+    async def policy(name: str, wish: PolicyWish) -> ScheduleAnswer:
+        """Have the sessions of a schedule share their packets out another way, from the next packet on."""
+        rule = _find(running, name)
+        done = await running.command(SetPolicy(name, wish.policy))
+        await done.wait()
+        return _answer(running, rule)
+
+
+def _find(running: Running, name: str) -> Rule:
+    rule = running.edge.schedules.rules.get(name)
+    if rule is None:
+        known = ", ".join(running.edge.schedules.rules) or "none; [[schedule]] of the configuration makes one"
+        raise ApiError(404, "No such schedule", f"{name!r}; the schedules are: {known}")
+    return rule
+
+
+def _answer(running: Running, rule: Rule) -> ScheduleAnswer:
+    config = rule.config
+    return ScheduleAnswer(
+        name=config.name,
+        policy=rule.policy,
+        configured=config.policy,
+        source=config.source,
+        close=config.close,
+        tolerance=config.tolerance,
+        probe_interval=config.probe_interval,
+        framing=config.framing,
+        paths=[
+            ConfiguredPath(
+                provider=path.provider,
+                remote=None if path.remote is None else str(path.remote),
+                delay=delay,
+                bandwidth=bandwidth,
+                trace=None if path.trace is None else str(path.trace),
+                measured=(delay, bandwidth) != (path.delay, path.bandwidth),
+            )
+            for path, (delay, bandwidth) in zip(config.paths, rule.figures, strict=True)
+        ],
+        groups=[_group(group, running.now) for group in running.edge.schedules.groups(config.name)],
+    )
+
+
+def _group(group: Group, now: float) -> GroupAnswer:
+    paths = zip(group.paths, group.known, strict=True)
+    return GroupAnswer(
+        number=group.registers.schedule,
+        generation=group.registers.generation,
+        sessions=sorted(group.sessions),
+        paths=[_path(path.name, known, now) for path, known in paths],
+    )
+
+
+def _path(name: str, known: Known, now: float) -> PathOfGroup:
+    return PathOfGroup(
+        name=name,
+        state="closed" if known.closed else "open",
+        why=known.why,
+        for_seconds=None if known.since is None else now - known.since,
+        late=known.late,
+        delay=known.delay,
+        bandwidth=known.bandwidth,
+    )

@@ -1,0 +1,123 @@
+"""`wayname schedule`: sessions that go by several paths at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.config.schedules import Policy
+
+
+@click.group()
+def command() -> None:
+    """Sessions that go by several paths at once: which, how the paths are, and by which policy."""
+
+
+@command.command("list")
+@client_options
+@pass_asking
+def list_schedules(asking: Asking) -> None:
+    """Schedules: policy, sessions, and how many of their paths are closed."""
+    from wayname.cli import show
+
+    found = asking.client().get("/v1/schedules")
+    if asking.json:
+        show.show_json(found)
+        return
+    rows = [
+        (
+            each["name"],
+            each["policy"],
+            each["source"],
+            sum(len(group["sessions"]) for group in each["groups"]),
+            _paths_in_use(each),
+        )
+        for each in found
+    ]
+    show.show_table(
+        ("schedule", "policy", "figures", "sessions", "paths"), rows, "the configuration has no [[schedule]]"
+    )
+
+
+@command.command("show")
+@click.argument("name")
+@client_options
+@pass_asking
+def show_schedule(asking: Asking, name: str) -> None:
+    """Show schedule NAME: its paths, what they are taken to be, and what the switch told of them."""
+    _tell(asking, asking.client().get(f"/v1/schedules/{name}"))
+
+
+@command.command()
+@click.argument("name")
+@click.argument("policy", type=click.Choice([each.value for each in Policy]))
+@client_options
+@pass_asking
+def policy(asking: Asking, name: str, policy: str) -> None:
+    """Share the packets of schedule NAME out by POLICY from now on, until it is changed again."""
+    _tell(asking, asking.client().post(f"/v1/schedules/{name}/policy", {"policy": policy}))
+
+
+def _paths_in_use(schedule: dict[str, Any]) -> str:
+    paths = [path for group in schedule["groups"] for path in group["paths"]]
+    closed = sum(path["state"] == "closed" for path in paths)
+    return f"{len(paths)}, {closed} closed" if closed else str(len(paths))
+
+
+def _tell(asking: Asking, schedule: dict[str, Any]) -> None:
+    from wayname.cli import show
+
+    if asking.json:
+        show.show_json(schedule)
+        return
+    changed = "" if schedule["policy"] == schedule["configured"] else f" (configured: {schedule['configured']})"
+    closing = f"after {schedule['tolerance']:g} s, probed every {schedule['probe_interval']:g} s"
+    show.show_facts(
+        (
+            ("schedule", schedule["name"]),
+            ("policy", schedule["policy"] + changed),
+            ("figures", schedule["source"]),
+            ("late paths", f"closed {closing}" if schedule["close"] else "stay open"),
+        )
+    )
+    print()
+    rows = [
+        (
+            path["provider"],
+            path["remote"] or "anywhere",
+            _milliseconds(path["delay"]),
+            _megabits(path["bandwidth"]),
+            f"{path['trace'] or 'configured'}{', measured' if path['measured'] else ''}",
+        )
+        for path in schedule["paths"]
+    ]
+    show.show_table(("by", "to", "delay", "bandwidth", "figures"), rows, "no paths")
+    for group in schedule["groups"]:
+        numbers = ", ".join(map(str, group["sessions"][:10])) + (", ..." if len(group["sessions"]) > 10 else "")
+        print(f"\nsessions {numbers} (registers {group['number']})")
+        told = [_row(path) for path in group["paths"]]
+        show.show_table(("path", "", "because", "s ago", "late", "delay now", "bandwidth now"), told, "no paths")
+
+
+def _row(path: dict[str, Any]) -> tuple[object, ...]:
+    from wayname.cli import show
+
+    return (
+        path["name"],
+        show.good_or_bad(path["state"], path["state"] == "open"),
+        path["why"],
+        "" if path["for_seconds"] is None else f"{path['for_seconds']:.1f}",
+        _milliseconds(path["late"]),
+        _milliseconds(path["delay"]),
+        _megabits(path["bandwidth"]),
+    )
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1000 * seconds:.4g} ms"
+
+
+def _megabits(bandwidth: float | None) -> str:
+    return "" if bandwidth is None else f"{bandwidth / 1e6:.4g} Mbit/s"

@@ -1,0 +1,67 @@
+"""Schedules as the API and the command tell them, from the controller of a lab on the virtual clock."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from lab_api import answer, client_of
+from looking import entries, kinds
+from test_many_paths import SUM, goodput, many_paths
+
+from wayname.cli import client
+from wayname.cli.root import wayname
+from wayname_lab.virtual.lab import VirtualLab
+
+
+@pytest.fixture(scope="module")
+def lab() -> VirtualLab:
+    """The lab while it sends."""
+    return many_paths()
+
+
+async def test_schedules_in_the_api_and_the_commands(lab: VirtualLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with client_of(lab, "a") as asking:
+        told = await answer(asking, "/v1/schedules")
+        assert await answer(asking, "/v1/schedules/sites") == told[0]
+        unknown = await asking.get("/v1/schedules/other")
+    assert (unknown.status_code, unknown.json()["detail"]) == (404, "'other'; the schedules are: sites")
+    [schedule] = told
+    assert (schedule["policy"], schedule["source"]) == ("fastest-first", "fixed")
+    assert [(path["provider"], path["bandwidth"]) for path in schedule["paths"]] == [("p", 2e6), ("q", 4e6), ("r", 5e6)]
+    [group] = schedule["groups"]
+    assert (group["sessions"], [path["state"] for path in group["paths"]]) == ([1], ["open"] * 3)
+
+    monkeypatch.setattr(client.Client, "get", lambda self, path: told if path == "/v1/schedules" else schedule)
+    listed = CliRunner().invoke(wayname, ["schedule", "list"]).output.splitlines()
+    assert listed[1].split() == ["sites", "fastest-first", "fixed", "1", "3"]
+    shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
+    assert "closed after 0.1 s, probed every 0.2 s" in shown
+    assert shown.count("configured") == 3
+
+
+async def test_another_policy_counts_from_the_next_packet_on(lab: VirtualLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with client_of(lab, "a") as asking:
+        wrong = await asking.post("/v1/schedules/sites/policy", json={"policy": "slowest-first"})
+        assert wrong.status_code == 422
+        told = (await asking.post("/v1/schedules/sites/policy", json={"policy": "best-path"})).json()
+    assert (told["policy"], told["configured"]) == ("best-path", "fastest-first")
+    [entry] = entries(lab, "a", "schedules")
+    paths = {each["key_path"]: each["source"] for each in entries(lab, "a", "paths") if "source" in each}
+    assert f"{paths[entry['path']]:032x}".startswith("20010db80301")
+    lab.run_for(1)
+    assert goodput(lab) < 0.5 * SUM
+    monkeypatch.setattr(client.Client, "post", lambda self, path, body: told)
+    said = CliRunner().invoke(wayname, ["schedule", "policy", "sites", "best-path"]).output
+    assert "best-path (configured: fastest-first)" in said
+    assert CliRunner().invoke(wayname, ["schedule", "policy", "sites", "fast"]).exit_code == 2
+
+    lab.controllers["a"].kill()
+    lab.controllers["a"].start()
+    lab.run_for(0.5)
+    assert entries(lab, "a", "schedules") == [entry]
+    async with client_of(lab, "a") as asking:
+        await asking.post("/v1/schedules/sites/policy", json={"policy": "fastest-first"})
+    lab.run_for(3)
+    assert kinds(lab, "a").count("schedule.policy") == 2
+    # More than the best path carries; TCP finds out slowly that there is more again.
+    assert goodput(lab) > 0.6 * SUM
