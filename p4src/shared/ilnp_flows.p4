@@ -1,10 +1,11 @@
 // TCP flows on their way to a session: it is wanted when SYN, SYN-ACK and ACK have passed, with numbers that fit and
-// nonces, and the controller is told once. Till then, and while it decides, the flow lives here, with its nonces.
+// nonces, and the controller is told once, unless it makes no session of that. Till then, and while it decides, the flow lives here, with its nonces.
 //
 //   SYN with a nonce       the flow gets a slot. Any later SYN may take it
-//   SYN-ACK                of who was asked: the slot is the flow's alone while it is half open. An edge that
-//                          answers for a host draws the nonce now
+//   SYN-ACK                of who was asked: the slot is the flow's alone while it is half open
 //   ACK                    of who opened it, with the number that only who got the SYN-ACK knows: digest
+//
+// An edge draws its hosts' nonces: with a SYN to who is known to take one, and with a SYN-ACK.
 //
 // So a flood of SYNs takes nothing that lasts, and pushes a flow out only between its SYN and the host's SYN-ACK, which is a
 // round trip inside the site. docs/ilnp-tables.md says how likely that is.
@@ -19,6 +20,7 @@ const bit<8> FLOW_ADMITTED     = 3;
 
 const bit<48> FLOW_HALF_OPEN = 4000000;     // microseconds: a second SYN-ACK comes before they are over (RFC 6298)
 const bit<48> FLOW_QUIET     = 60000000;
+const bit<48> FLOW_UNHEARD   = 5000000;     // there is no session yet: the controller was away, or refused it
 
 // What a first segment may hold beside a SYN, or behind it.
 const bit<32> FLOW_WINDOW = 65536;
@@ -34,7 +36,8 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
     @name("ilnp_flow_states")
     REGISTERS(bit<32>, bit<64>, ILNP_FLOWS, states);
 
-    // Of a SYN its sequence number; then those that the ACK must have: its own, and the one that it acknowledges.
+    // Of a SYN its sequence number; then those that the ACK must have: its own, and the one that it acknowledges; then when
+    // the controller was told, in microseconds.
     @id(ILNP_FLOW_NUMBERS_REGISTER_ID)
     @name("ilnp_flow_numbers")
     REGISTERS(bit<32>, bit<64>, ILNP_FLOWS, numbers);
@@ -43,6 +46,17 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
     @id(ILNP_FLOW_NONCES_REGISTER_ID)
     @name("ilnp_flow_nonces")
     REGISTERS(bit<32>, bit<192>, ILNP_FLOWS, nonces);
+
+    // For which local and remote address a nonce was drawn last. Flows that begin side by side get the same one, since the
+    // first of them to be admitted makes the session of all.
+    @id(ILNP_DRAWN_FOR_REGISTER_ID)
+    @name("ilnp_drawn_for")
+    REGISTERS(bit<32>, bit<256>, ILNP_FLOWS, pairs);
+
+    // The nonce, and when a flow got it last in microseconds.
+    @id(ILNP_DRAWN_REGISTER_ID)
+    @name("ilnp_drawn")
+    REGISTERS(bit<32>, bit<144>, ILNP_FLOWS, drawn);
 
     apply {
         bit<48> now = meta.arrived;
@@ -54,8 +68,8 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
         bool sent = meta.session.direction == SESSION_SENT;
 
         bit<288> flow = meta.session.local ++ meta.session.remote ++ meta.flow.source_port ++ meta.flow.destination_port;
-        nonce_t borne = meta.ilnp.nonce_to_put;
-        bit<8> octets = meta.ilnp.octets_to_put;
+        nonce_t borne = 0;
+        bit<8> octets = meta.ilnp.opens_with;
         if (!sent) {
             flow[31:0] = meta.flow.destination_port ++ meta.flow.source_port;
             borne = meta.ilnp.nonce;
@@ -97,6 +111,7 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
             stage = FLOW_NEW;
         }
         bit<8> before = stage;
+        bool draws = false;
         bit<64> expected;
         bit<192> both;
         numbers.read(expected, slot);
@@ -105,20 +120,24 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
         if (reset) {
             // The next SYN begins anew.
         } else if (syn && !ack) {
-            if (octets == 0 || stage == FLOW_SYN_ACK_SEEN || (stage == FLOW_ADMITTED && borne == both[95:0])) {
+            if (octets == 0 || meta.ilnp.doubtful || stage == FLOW_SYN_ACK_SEEN
+                || (stage == FLOW_ADMITTED && !sent && borne == both[95:0])) {
                 // Of no session, or once more.
             } else if (taken) {
-                drop(meta, DROP_ILNP_FLOWS_FULL);
+                // A host here goes on without a nonce: to be asked for later.
+                if (!sent) {
+                    drop(meta, DROP_ILNP_FLOWS_FULL);
+                }
             } else {
+                draws = sent && !(stage == FLOW_SYN_SEEN && opened_here);
                 stage = FLOW_SYN_SEEN;
                 opened_here = sent;
                 nonce_octets = octets;
                 flows.write(slot, flow);
                 numbers.write(slot, sequence ++ 32w0);
-                if (sent) {
-                    nonces.write(slot, borne ++ 96w0);
-                } else {
-                    nonces.write(slot, 96w0 ++ borne);
+                if (!sent) {
+                    both[95:0] = borne;
+                    nonces.write(slot, both);
                 }
             }
         } else if (syn) {
@@ -126,42 +145,70 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
                 && (sent || octets == nonce_octets)) {
                 stage = FLOW_SYN_ACK_SEEN;
                 numbers.write(slot, acknowledged ++ (sequence + 1));
-                if (sent) {
-                    bit<32> first;
-                    bit<32> second;
-                    bit<32> third;
-                    random(first, 32w0, 32w0xFFFFFFFF);
-                    random(second, 32w0, 32w0xFFFFFFFF);
-                    random(third, 32w1, 32w0xFFFFFFFF);     // a nonce is never 0
-                    both[191:96] = first ++ second ++ third;
-                    if (nonce_octets == SHORT_NONCE) {
-                        both[191:128] = 0;
-                    }
-                } else {
+                draws = sent;
+                if (!sent) {
                     both[95:0] = borne;
+                    nonces.write(slot, both);
                 }
-                nonces.write(slot, both);
             }
         } else if (ack && stage == FLOW_SYN_ACK_SEEN && sent == opened_here && acknowledged == expected[31:0]
                    && sequence - expected[63:32] < FLOW_WINDOW
-                   && (sent ? borne == both[191:96] : borne == both[95:0])) {
+                   && (sent || (borne == both[95:0] && !meta.ilnp.doubtful))) {
             stage = FLOW_ADMITTED;
             meta.ilnp.admitted = true;
-            meta.ilnp.opened_here = sent ? 8w1 : 8w0;
+        } else if (stage == FLOW_ADMITTED && !meta.ilnp.doubtful && (sent || borne == both[95:0])
+                   && now - expected[47:0] >= FLOW_UNHEARD) {
+            meta.ilnp.admitted = true;
+        }
+        if (meta.ilnp.admitted) {
+            numbers.write(slot, 16w0 ++ now);
+            meta.ilnp.opened_here = opened_here ? 8w1 : 8w0;
             meta.ilnp.nonce_to_peer = both[191:96];
             meta.ilnp.nonce_from_peer = both[95:0];
             meta.ilnp.octets = nonce_octets;
         }
 
+        if (draws) {
+            bit<256> pair = meta.session.local ++ meta.session.remote;
+            bit<32> place;
+            HASH_OF_2(place, (bit<32>)ILNP_FLOWS, meta.session.local, meta.session.remote);
+            bit<256> holder_pair;
+            bit<144> last;
+            pairs.read(holder_pair, place);
+            drawn.read(last, place);
+            if (holder_pair != pair || now - last[47:0] >= FLOW_QUIET || last[47:0] == 0) {
+                bit<32> first;
+                bit<32> second;
+                bit<32> third;
+                random(first, 32w0, 32w0xFFFFFFFF);
+                random(second, 32w0, 32w0xFFFFFFFF);
+                random(third, 32w1, 32w0xFFFFFFFF);     // a nonce is never 0
+                last[143:48] = first ++ second ++ third;
+                pairs.write(place, pair);
+            }
+            last[47:0] = now;
+            drawn.write(place, last);
+            both[191:96] = last[143:48];
+            if (nonce_octets == SHORT_NONCE) {
+                both[191:128] = 0;
+            }
+            nonces.write(slot, both);
+        }
+
         // Half open it ends by itself, unless the SYN-ACK comes once more; then it lives while the peer shows its nonce.
         bool lives = stage != before || (stage == FLOW_SYN_ACK_SEEN && syn && ack)
-            || (stage == FLOW_ADMITTED && !sent && borne == both[95:0]);
+            || (stage == FLOW_ADMITTED && !sent && !meta.ilnp.doubtful && borne == both[95:0]);
         if (lives && stage != FLOW_NEW) {
             states.write(slot, stage[3:0] ++ (opened_here ? 1w1 : 1w0) ++ 3w0 ++ nonce_octets[3:0] ++ 4w0 ++ now);
         }
 
-        // What the host here sends to a peer that opened the flow bears the nonce that was drawn for it.
-        if (sent && !opened_here && meta.session.number == 0 && (stage == FLOW_SYN_ACK_SEEN || stage == FLOW_ADMITTED)) {
+        // Flows that begin side by side are of one session: of those that come later, what is under way passes.
+        meta.ilnp.of_flow = (!syn || ack) && (stage == FLOW_SYN_ACK_SEEN || stage == FLOW_ADMITTED) && borne == both[95:0];
+
+        // What the host here sends bears the nonce that was drawn for it: a first SYN, and all once the peer has one.
+        if (sent && (stage == FLOW_SYN_ACK_SEEN || stage == FLOW_ADMITTED
+                     || (stage == FLOW_SYN_SEEN && opened_here && syn && !ack && octets != 0))) {
+            meta.ilnp.opening = draws || before == FLOW_SYN_ACK_SEEN;
             meta.ilnp.rewritten = true;
             meta.ilnp.source = hdr.ipv6.source;
             meta.ilnp.destination = hdr.ipv6.destination;

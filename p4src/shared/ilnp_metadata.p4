@@ -23,7 +23,11 @@ struct ilnp_t {
     ipv6_address_t source;
     ipv6_address_t destination;
     bit<16> difference;         // that this makes to the checksums of transports
+    bit<8> opens_with;          // octets of the nonce that a SYN to this destination bears; 0 is none
+    bool doubtful;              // the session that stands has another nonce
+    bool of_flow;               // but a TCP flow that began before it has this one
     bool to_admit;              // a TCP flow is of no session yet
+    bool opening;               // it asks for a session by that
     bool admitted;              // it has shown that both ends are there
     bit<8> opened_here;
     nonce_t nonce_to_peer;

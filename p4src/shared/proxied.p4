@@ -17,7 +17,7 @@ control Proxied(in headers_t hdr, inout metadata_t meta) {
 
     @id(PROXY_ACTION_ID)
     @name("proxy")
-    @brief("The edge speaks for these hosts. A pair of addresses without a session is told after so many bytes, or microseconds; 0 is never. Protocols: 1 Shim6, 2 ILNP, 4 copies of packets with unknown nonces, 8 hosts that speak ILNP themselves, or sums of them.")
+    @brief("The edge speaks for these hosts. A pair of addresses without a session is told after so many bytes, or microseconds; 0 is never. Protocols: 1 Shim6, 2 ILNP, 4 copies of packets with unknown nonces, 8 hosts that speak ILNP themselves, 16 their TCP opens with a nonce where that is taken, or sums of them.")
     action proxy(@id(1) bit<32> bytes, @id(2) bit<32> time, @id(3) bit<8> protocols) {
         speaker = SPEAKER_EDGE;
         spoken = protocols;
@@ -37,6 +37,14 @@ control Proxied(in headers_t hdr, inout metadata_t meta) {
     @brief("These hosts speak for themselves, and the controller looks at it.")
     action verify_messages() {
         speaker = SPEAKER_CHECKED;
+    }
+
+    @id(TAKES_NONCES_ACTION_ID)
+    @name("takes_nonces")
+    @brief("Peers that are known to speak ILNP: TCP to them opens with a nonce of 4 or 12 octets, and its handshake makes the session.")
+    action takes_nonces(@id(1) bit<8> nonce_length) {
+        speaker = SPEAKER_HOST;
+        meta.ilnp.opens_with = nonce_length;
     }
 
     @id(NOT_PROXIED_ACTION_ID)
@@ -73,6 +81,7 @@ control Proxied(in headers_t hdr, inout metadata_t meta) {
             proxy;
             transparent;
             verify_messages;
+            takes_nonces;
             @defaultonly not_proxied;
         }
         const default_action = not_proxied;

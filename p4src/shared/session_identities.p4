@@ -210,7 +210,10 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
             meta.ilnp.known = false;
             meta.session.number = 0;
         } else if (!meta.ilnp.known && meta.session.mode & MODE_ILNP != 0 && meta.session.direction == SESSION_HEARD) {
-            if (meta.ilnp.kind != NONCE_NONE) {
+            if (meta.ilnp.kind != NONCE_NONE && hdr.tcp.isValid() && !meta.fragmented) {
+                meta.ilnp.doubtful = true;
+                meta.session.number = 0;
+            } else if (meta.ilnp.kind != NONCE_NONE) {
                 drop(meta, DROP_NONCE_WRONG);
             } else if (hdr.quoted.isValid()) {
                 drop(meta, DROP_NONCE_MISSING);

@@ -14,6 +14,7 @@ const bit<8> PROTOCOL_SHIM6 = 1;
 const bit<8> PROTOCOL_ILNP  = 2;
 const bit<8> PROTOCOL_NAIVE = 4;        // packets with a nonce that is not known are copied to the controller
 const bit<8> PROTOCOL_HOSTS = 8;        // the hosts speak ILNP themselves: nonces and messages are theirs
+const bit<8> PROTOCOL_OPEN  = 16;       // the hosts' TCP opens with a nonce, to who is known to take it
 
 // The packet's first Shim6 header, if it is not in a fragment.
 struct shim6_t {
@@ -37,7 +38,6 @@ const bit<8> MODE_FOLLOW = 2;           // the session moves as the peer moves
 const bit<8> MODE_HOLD   = 4;           // what may get lost is copied to the controller
 const bit<8> MODE_SCHEDULE = 8;         // each packet's path is chosen for itself
 const bit<8> MODE_ILNP   = 16;          // the peer has a nonce: one of others is forged, and so are errors without
-const bit<8> MODE_OPEN   = 32;          // TCP flows of hosts here are to be admitted
 
 // What the controller is told of a session.
 const bit<8> NEWS_NONE       = 0;

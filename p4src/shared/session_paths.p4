@@ -106,7 +106,7 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
             }
         }
         // Flows of a session that stands are admitted.
-        meta.ilnp.to_admit = meta.session.mode & MODE_OPEN != 0 && meta.ilnp.to_put;
+        meta.ilnp.to_admit = false;
     }
 }
 

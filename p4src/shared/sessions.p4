@@ -45,8 +45,8 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
             }
         } else if (shim6_for_us && meta.icmpv6.quoted_next_header == NEXT_SHIM6) {
             trap(meta, PUNT_SESSION_ERROR);
-        } else if (with_nonce && meta.from_controller) {
-            // It passes.
+        } else if (with_nonce && meta.from_controller && !ilnp_for_us) {
+            // It passes. What came from a peer, and is sent again, is taken as if it came anew.
         } else if (ilnp_for_us && meta.ilnp.kind == NONCE_LENGTH) {
             drop(meta, DROP_NONCE_LENGTH);
         } else if (ilnp_for_us && meta.ilnp.kind == NONCE_TWICE) {
@@ -66,6 +66,9 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
         } else if (from_us && !for_us) {
             meta.session.direction = SESSION_SENT;
             meta.ilnp.to_admit = meta.session.source_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
+            if (meta.session.source_protocols & PROTOCOL_OPEN == 0 || with_nonce) {
+                meta.ilnp.opens_with = 0;
+            }
         }
     }
 }
@@ -122,9 +125,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                     // It ends here.
                 } else if (meta.session.direction == SESSION_SENT) {
                     if (meta.session.number == 0) {
-                        if (meta.session.enough_bytes | meta.session.enough_time != 0) {
-                            watched_pairs.apply(hdr, meta);
-                        }
+                        // Of no session.
                     } else if (meta.session.request == PACKET_OUT_CHECK) {
                         drop(meta, DROP_CHECKED);
                     } else {
@@ -139,6 +140,14 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                 if (!meta.settled) {
                     if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit) {
                         ilnp_flows.apply(hdr, meta);
+                    }
+                    if (meta.ilnp.doubtful && !meta.ilnp.of_flow) {
+                        drop(meta, DROP_NONCE_WRONG);
+                    }
+                    // Whoever opens TCP with a nonce asks for a session by that.
+                    if (meta.session.direction == SESSION_SENT && meta.session.number == 0 && !meta.ilnp.opening
+                        && meta.session.enough_bytes | meta.session.enough_time != 0) {
+                        watched_pairs.apply(hdr, meta);
                     }
                     if (!meta.settled && meta.ilnp.rewritten) {
                         ilnp_rewriting.apply(hdr, meta);

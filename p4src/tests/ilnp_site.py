@@ -18,8 +18,8 @@ from session_site import LOCAL, LOCATORS, REMOTE, proxied
 from small_site import Entry
 
 SESSION = 11
-SHIM6_SPOKEN, ILNP_SPOKEN, NAIVE, HOSTS_SPEAK = 1, 2, 4, 8
-MODE_ILNP, MODE_OPEN = 16, 32
+SHIM6_SPOKEN, ILNP_SPOKEN, NAIVE, HOSTS_SPEAK, OPENS = 1, 2, 4, 8, 16
+MODE_ILNP = 16
 TCP, UDP, ICMPV6, DESTINATION, UDP_LITE, DCCP = 6, 17, 58, 60, 136, 33
 LONG, SHORT = bytes.fromhex("0123456789abcdef02468ace"), bytes.fromhex("cafe0042")
 PEERS_LONG, PEERS_SHORT = bytes.fromhex("fedcba987654321013579bdf"), bytes.fromhex("00c0ffee")
@@ -109,6 +109,11 @@ def nonce_entry(nonce: bytes, legacy: bool = True) -> Entry:
         "admit_ilnp",
         {"session": SESSION, "local": LOCAL, "remote": REMOTE, "difference": difference},
     )
+
+
+def takes_nonces(size: int) -> Entry:
+    """The peer is known to speak ILNP."""
+    return Entry("proxied_destinations", {"destination": f"{REMOTE}/128"}, "takes_nonces", {"nonce_length": size})
 
 
 def identifier(address: str) -> int:

@@ -32,8 +32,8 @@ def octets(value: int) -> bytes:
 class SiteSwitch:
     """Tables are written by the names that the P4Info gives them."""
 
-    def __init__(self, backend: str = "jit") -> None:
-        self.switch = wayname_switch.Switch(wayname_switch.device_config(str(MAIN)), cpu_port=None, backend=backend)
+    def __init__(self, backend: str = "jit", program: Path = MAIN) -> None:
+        self.switch = wayname_switch.Switch(wayname_switch.device_config(str(program)), cpu_port=None, backend=backend)
         info = p4i.P4Info.FromString(self.switch.p4info())
         self.tables = {table.preamble.alias: table for table in info.tables}
         self.actions = {action.preamble.alias: action for action in info.actions}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
+import shutil
 import struct
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -12,26 +15,30 @@ from carriers import hop_less, octets
 from finsy.proto import p4r
 from ilnp_site import (
     ILNP_SPOKEN,
-    MODE_OPEN,
+    LONG,
+    OPENS,
     PEERS_LONG,
     PEERS_SHORT,
+    SHORT,
     TCP,
     entries,
     identities,
+    nonce_entry,
     nonce_header,
     packet,
     path_entries,
-    sent_by,
+    takes_nonces,
     with_nonce,
 )
 from session_site import LOCAL, REMOTE, from_host, in_by, out_by, proxied, to_host
-from site_switch import SiteSwitch
+from site_switch import MAIN, SiteSwitch
 
 from small_site import CPU, Entry
 
 SYN, ACK, RESET = 0x02, 0x10, 0x04
 PEERS_FIRST, HOSTS_FIRST = 1_000_000, 0xFFFF_FFFF  # the second one wraps
 SECOND = 1_000_000
+DROP_NONCE_WRONG, DROP_ILNP_FLOWS_FULL = 100, 105
 
 
 class Told(NamedTuple):
@@ -57,8 +64,8 @@ PEERS_ACK = segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 1)
 class Edge:
     """The embedded switch, the flows that it told of, and the packets of both ends."""
 
-    def __init__(self, backend: str = "jit", *more: Entry) -> None:
-        self.site = SiteSwitch(backend)
+    def __init__(self, backend: str = "jit", *more: Entry, program: Path = MAIN) -> None:
+        self.site = SiteSwitch(backend, program)
         for entry in more or tuple(proxied(protocols=ILNP_SPOKEN)):
             self.site.add(entry.table, entry.action, entry.keys, entry.parameters)
         update = p4r.Update(type=p4r.Update.INSERT)
@@ -121,6 +128,16 @@ def test_syn_syn_ack_and_ack_are_told_once(make: Make, nonce: bytes) -> None:
     edge.peer(PEERS_ACK, nonce)
     assert edge.host(segment(ACK, HOSTS_FIRST + 1, PEERS_FIRST + 1, mine=True)) == drawn
     assert len(edge.told) == 1
+
+
+def test_a_flow_of_which_no_session_is_made_is_told_again(make: Make) -> None:
+    """The controller was away, or its policies had no room; every five seconds while the flow goes on."""
+    edge = make()
+    drawn = edge.opens()
+    for after, told in ((1000, 1), (4 * SECOND, 1), (SECOND, 2), (SECOND, 2), (4 * SECOND, 3)):
+        edge.peer(PEERS_ACK, after=after)
+        assert len(edge.told) == told
+    assert set(edge.told) == {edge.told[0]} and edge.told[0].nonce_to_peer == drawn
 
 
 def test_only_the_right_order_is_told() -> None:
@@ -206,19 +223,97 @@ def test_without_nonces_nothing_is_told(make: Make) -> None:
     assert edge.told == []
 
 
-@pytest.mark.parametrize("path", [0, 1])
-def test_a_flow_that_a_host_here_opens(make: Make, path: int) -> None:
-    """The session is only asked for: its path bears the nonce, the peer's is not known."""
-    edge = make(*proxied(protocols=ILNP_SPOKEN), identities(MODE_OPEN, 0), *path_entries())
-    syn = segment(SYN, HOSTS_FIRST, mine=True)
-    ours = sent_by(0, TCP, syn)[44:56]
-    assert edge.host(syn) == ours
-    edge.peer(segment(SYN | ACK, PEERS_FIRST, HOSTS_FIRST + 1 + path))
+OPENS_HERE = (*proxied(protocols=ILNP_SPOKEN | OPENS), takes_nonces(len(LONG)))
+HOSTS_SYN = segment(SYN, HOSTS_FIRST, mine=True)
+PEERS_SYN_ACK = segment(SYN | ACK, PEERS_FIRST, HOSTS_FIRST + 1)
+HOSTS_ACK = segment(ACK, HOSTS_FIRST + 1, PEERS_FIRST + 1, mine=True)
+
+
+@pytest.mark.parametrize("size", [len(LONG), len(SHORT)])
+@pytest.mark.parametrize("data", [0, 1])
+def test_a_flow_that_a_host_here_opens(make: Make, size: int, data: int) -> None:
+    """The switch draws the nonce: nothing was asked for before, and nobody was told."""
+    edge = make(*proxied(protocols=ILNP_SPOKEN | OPENS), takes_nonces(size))
+    theirs = PEERS_LONG if size == len(LONG) else PEERS_SHORT
+    ours = edge.host(HOSTS_SYN)
+    assert len(ours) == size and any(ours)
+    edge.peer(segment(SYN | ACK, PEERS_FIRST, HOSTS_FIRST + 1 + data), theirs)
     assert edge.told == []
-    assert edge.host(segment(ACK, HOSTS_FIRST + 1 + path, PEERS_FIRST + 1, mine=True)) == ours
-    assert [(told.nonce_to_peer, told.nonce_from_peer, told.opened_here) for told in edge.told] == [
-        (ours, PEERS_LONG, 1)
-    ]
+    assert edge.host(segment(ACK, HOSTS_FIRST + 1 + data, PEERS_FIRST + 1, mine=True)) == ours
+    assert [(told.nonce_to_peer, told.nonce_from_peer, told.opened_here) for told in edge.told] == [(ours, theirs, 1)]
+    # Till the session stands, the flow goes on with its nonces.
+    assert edge.host(segment(ACK, HOSTS_FIRST + 2 + data, PEERS_FIRST + 1, mine=True)) == ours
+    assert len(edge.told) == 1
+
+
+def test_a_repeated_syn_has_the_same_nonce(make: Make) -> None:
+    edge = make(*OPENS_HERE)
+    ours = edge.host(HOSTS_SYN)
+    assert edge.host(HOSTS_SYN, after=SECOND) == ours
+    edge.peer(PEERS_SYN_ACK)
+    assert edge.host(HOSTS_SYN, after=SECOND) == ours
+    assert edge.host(HOSTS_ACK) == ours and len(edge.told) == 1
+
+
+def test_a_peer_without_a_nonce_gets_none_after_the_syn(make: Make) -> None:
+    edge = make(*OPENS_HERE)
+    assert edge.host(HOSTS_SYN)
+    edge.peer(PEERS_SYN_ACK, b"")
+    assert edge.host(HOSTS_ACK) == b"" and edge.told == []
+
+
+@pytest.mark.parametrize(
+    "entries_here", [tuple(proxied(protocols=ILNP_SPOKEN | OPENS)), (*proxied(protocols=ILNP_SPOKEN), takes_nonces(12))]
+)
+def test_who_is_not_known_to_take_a_nonce_gets_none(make: Make, entries_here: tuple[Entry, ...]) -> None:
+    edge = make(*entries_here)
+    assert edge.host(HOSTS_SYN) == b""
+
+
+def test_a_flood_of_syns_from_here_is_not_told() -> None:
+    edge = Edge("jit", *OPENS_HERE)
+    nonces = {edge.host(segment(SYN, 5, port=port, mine=True)) for port in range(1, 500)}
+    assert len(nonces) == 1 and edge.told == []
+
+
+def test_flows_that_begin_side_by_side_have_one_nonce(make: Make) -> None:
+    """The first of them to be admitted makes the session of all. A minute later nobody remembers it."""
+    edge = make(*OPENS_HERE)
+    ports = (1000, 1001)
+    ours, others = (edge.host(segment(SYN, 5, port=port, mine=True)) for port in ports)
+    assert ours == others
+    drawn = []
+    for port in ports:
+        edge.peer(segment(SYN, 5, port=port + 10))
+        drawn.append(edge.host(segment(SYN | ACK, 9, 6, port=port + 10, mine=True)))
+    assert drawn == [ours, ours]
+    assert edge.host(segment(SYN, 5, port=1002, mine=True), after=60 * SECOND) != ours
+
+
+def few_flows(folder: Path) -> Path:
+    """The program with eight slots for flows."""
+    source = folder / "p4src"
+    shutil.copytree(MAIN.parent.parent, source, ignore=shutil.ignore_patterns("tests"))
+    sizes = source / "shared" / "sizes.p4"
+    sizes.write_text(re.sub(r"(#define ILNP_FLOWS +)\d+", r"\g<1>8", sizes.read_text()))
+    return source / "v1model" / "main.p4"
+
+
+def test_a_syn_for_whose_flow_there_is_no_slot(tmp_path: Path) -> None:
+    """Of a peer it is dropped; one from here goes without a nonce. Four seconds later the slots are free."""
+    edge = Edge("jit", *OPENS_HERE, program=few_flows(tmp_path))
+    for port in range(1, 100):
+        edge.send(
+            4, bytes(in_by(4, with_nonce(packet(TCP, segment(SYN, 5, port=port), REMOTE, LOCAL, True), PEERS_LONG)))
+        )
+        edge.send(1, bytes(from_host(packet(TCP, segment(SYN | ACK, 9, 6, port=port, mine=True)))))
+    dropped = edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL)
+    assert 99 - 8 <= dropped < 99
+    late = bytes(in_by(4, with_nonce(packet(TCP, PEERS_SYN, REMOTE, LOCAL, ilnp=True), PEERS_LONG)))
+    assert edge.send(4, late) == [] and edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL) == dropped + 1
+    assert edge.host(segment(SYN, HOSTS_FIRST, port=2000, mine=True)) == b""
+    edge.peer(PEERS_SYN, after=4 * SECOND)
+    assert edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL) == dropped + 1 and edge.told == []
 
 
 def test_flows_of_a_session_that_stands_are_not_told(make: Make) -> None:
@@ -227,6 +322,22 @@ def test_flows_of_a_session_that_stands_are_not_told(make: Make) -> None:
     edge.host(HOSTS_SYN_ACK)
     edge.peer(PEERS_ACK)
     assert edge.told == []
+
+
+def test_what_is_under_way_of_a_flow_passes_when_the_session_stands_with_another_nonce(make: Make) -> None:
+    """As when the same hosts are admitted by a request meanwhile."""
+    edge = make(*OPENS_HERE)
+    edge.host(HOSTS_SYN)
+    for entry in (identities(), *path_entries(), nonce_entry(LONG)):
+        edge.site.add(entry.table, entry.action, entry.keys, entry.parameters)
+    edge.peer(PEERS_SYN_ACK)
+    # It goes on in the session, and so does its peer.
+    assert edge.host(HOSTS_ACK) == LONG and edge.told == []
+    edge.peer(segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 1))
+    dropped = edge.site.counted("ingress_drops", DROP_NONCE_WRONG)
+    for data in (segment(SYN, 5), segment(SYN | ACK, PEERS_FIRST, 7, port=1001), segment(ACK, 7, 7, port=1001)):
+        assert edge.send(4, bytes(in_by(4, with_nonce(packet(TCP, data, REMOTE, LOCAL, ilnp=True), PEERS_LONG)))) == []
+    assert edge.site.counted("ingress_drops", DROP_NONCE_WRONG) == dropped + 3
 
 
 def flood(edge: Edge, count: int) -> None:

@@ -8,6 +8,7 @@ from ilnp_site import (
     ICMPV6,
     ILNP_SPOKEN,
     KINDS,
+    OPENS,
     PEERS_LONG,
     PEERS_SHORT,
     TCP,
@@ -17,11 +18,24 @@ from ilnp_site import (
     identities,
     packet,
     sent_by,
+    takes_nonces,
     with_nonce,
 )
 from session_site import LOCAL, LOCAL_1, LOCATORS, PORTS, REMOTE, from_host, in_by, out_by, proxied, to_host
 from suites.sessions import ToldTest
-from test_ilnp_flows import ACK, HOSTS_FIRST, HOSTS_SYN_ACK, PEERS_ACK, PEERS_FIRST, PEERS_SYN, SYN, segment
+from test_ilnp_flows import (
+    ACK,
+    HOSTS_ACK,
+    HOSTS_FIRST,
+    HOSTS_SYN,
+    HOSTS_SYN_ACK,
+    PEERS_ACK,
+    PEERS_FIRST,
+    PEERS_SYN,
+    PEERS_SYN_ACK,
+    SYN,
+    segment,
+)
 
 from harness.edge_test import EdgeTest
 
@@ -107,7 +121,7 @@ class FlowTest(ToldTest):
     def setUp(self) -> None:
         """Ask to be told."""
         super().setUp()
-        self.hold(proxied(protocols=ILNP_SPOKEN))
+        self.hold(proxied(protocols=ILNP_SPOKEN | OPENS))
         self.entries.add(fy.P4DigestEntry("ilnp_flow", max_list_size=1, ack_timeout_ns=0))
 
     def peer(self, data: bytes, source: str) -> None:
@@ -138,6 +152,21 @@ class FlowsAreTold(FlowTest):
         self.assertEqual((to_peer.rjust(12, b"\0"), int.from_bytes(size), int.from_bytes(opened)), (drawn, 12, 0))
         answer = segment(ACK, HOSTS_FIRST + 1, PEERS_FIRST + 1, mine=True)
         self.assertEqual(self.answers(answer, REMOTE), drawn)
+
+
+class FlowsOpenWithNonces(FlowTest):
+    """A host's SYN to who is known to take a nonce bears one, and all that follows; to others none."""
+
+    def runTest(self) -> None:
+        self.hold([takes_nonces(len(PEERS_LONG))])
+        drawn = self.answers(HOSTS_SYN, REMOTE)
+        self.peer(PEERS_SYN_ACK, REMOTE)
+        self.assertEqual(self.answers(HOSTS_ACK, REMOTE), drawn)
+        _, remote, to_peer, from_peer, _, opened = self.told("ilnp_flow")
+        self.assertEqual((remote, to_peer.rjust(12, b"\0"), from_peer), (octets(REMOTE), drawn, PEERS_LONG))
+        self.assertEqual(int.from_bytes(opened), 1)
+        to_others = packet(TCP, HOSTS_SYN, LOCAL, STRANGER)
+        self.passes(1, from_host(to_others), 4, out_by(4, hop_less(to_others)))
 
 
 class SynsAreNotTold(FlowTest):

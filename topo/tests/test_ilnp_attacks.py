@@ -24,6 +24,7 @@ from wayname_lab.virtual.lab import VirtualLab
 
 TCP = 6
 SYN, ACK = 0x02, 0x10
+FLOODED = 5003
 # Somewhere behind provider p, where nobody of the lab is.
 ELSEWHERE = L64(0x2001_0DB8_0177_0010)
 TABLES = ("identities", "paths", "ilnp_nonces", "locator_pairs")
@@ -106,6 +107,14 @@ def somebody(rng: random.Random) -> IPv6Address:
     return Vector(ELSEWHERE, NID(rng.getrandbits(64) | 1)).address
 
 
+def a_syn(rng: random.Random, source: IPv6Address, destination: IPv6Address, port: int, counted: bool = True) -> Packet:
+    """Return a SYN, of which ILNP's checksum counts identifiers only; an ordinary host's is let be wrong."""
+    segment = port.to_bytes(2) + FLOODED.to_bytes(2) + rng.randbytes(4) + bytes(4)
+    segment += bytes([5 << 4, SYN]) + (65535).to_bytes(2) + bytes(4)
+    checksum = identifiers_checksum(source, destination, TCP, segment) if counted else 0
+    return Packet(source, destination, TCP, segment[:16] + checksum.to_bytes(2) + segment[18:])
+
+
 @pytest.mark.parametrize("octets", [SHORT_NONCE, LONG_NONCE])
 def test_guessed_nonces_get_nothing_to_a_host_in_the_name_of_its_peer(octets: int) -> None:
     site = Attacked()
@@ -171,14 +180,9 @@ def test_a_flood_of_requests_leaves_nothing_and_keeps_nobody_out() -> None:
 def test_a_flood_of_syns_leaves_nothing() -> None:
     site = Attacked()
     since = site.lab.now
-    site.lab.command("a1", "tcp_serve", port=5002)
-    for _ in range(300):
-        source = somebody(site.rng)
-        segment = site.rng.randrange(1024, 65536).to_bytes(2) + (5002).to_bytes(2) + site.rng.randbytes(4) + bytes(4)
-        segment += bytes([5 << 4, SYN]) + (65535).to_bytes(2) + bytes(4)
-        checksum = identifiers_checksum(source, site.a1, TCP, segment)
-        packet = Packet(source, site.a1, TCP, segment[:16] + checksum.to_bytes(2) + segment[18:])
-        site.send(with_nonce(packet, site.rng.randbytes(LONG_NONCE)))
+    site.lab.command("a1", "tcp_serve", port=FLOODED)
+    for port in range(1024, 1324):
+        site.send(with_nonce(a_syn(site.rng, somebody(site.rng), site.a1, port), site.rng.randbytes(LONG_NONCE)))
     assert site.is_untouched()
     assert "session.up" not in kinds(site.lab, "a", since)
 

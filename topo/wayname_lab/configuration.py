@@ -113,14 +113,19 @@ def _ilnp(router: RouterPlan, where: Controlled) -> list[str]:
     wishes = router.ilnp[0].wishes
     lines = ["", "[ilnp]"]
     lines += [f'{key} = "{word}"' for key, word in (("nonce", wishes.nonce), ("nonce_use", wishes.nonce_use)) if word]
+    if wishes.naive:
+        lines.append("naive = true")
     if wishes.idle is not None:
         lines.append(f"idle = {wishes.idle / 1e9}")
     for site in router.ilnp:
         lines += ["", "[[ilnp.site]]", f"prefixes = {_texts(site.prefixes)}"]
         if site.transparent:
             lines.append('mode = "transparent"')
-        elif wishes.bytes is not None:
+            continue
+        if wishes.bytes is not None:
             lines.append(f"bytes = {wishes.bytes}")
+        if wishes.tcp is not None:
+            lines.append(f'tcp = "{wishes.tcp}"')
     lines += ["", "[ilnp.names]", 'server = "::1"', f"port = {where.names_port}", f'zone = "{ZONE}"']
     lines += [f'key_name = "{KEY_NAME}"', f'key = "{base64.b64encode(KEY).decode()}"']
     if not any(site.transparent for site in router.ilnp):

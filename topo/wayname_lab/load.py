@@ -282,11 +282,12 @@ def _hip(root: _Section, hosts: list[Host]) -> Hip:
 
 def _ilnp(root: _Section, hosts: list[Host]) -> Ilnp:
     section = _Section("[ilnp]", root.get("ilnp", dict))
-    section.allow("bytes", "nonce", "nonce_use", "idle")
+    section.allow("bytes", "nonce", "nonce_use", "tcp", "naive", "idle")
     octets = section.get("bytes", int, 0)
     if octets < 0:
         raise section.wrong("bytes", "give a number of bytes, or 0 for never")
-    for key, words in (("nonce", ("short", "long")), ("nonce_use", ("always", "at-first"))):
+    choices = {"nonce": ("short", "long"), "nonce_use": ("always", "at-first"), "tcp": ("handshake", "request")}
+    for key, words in choices.items():
         if key in section.values and section.get(key, str) not in words:
             raise section.wrong(key, f"give one of {', '.join(words)}")
     for host in hosts:
@@ -298,6 +299,8 @@ def _ilnp(root: _Section, hosts: list[Host]) -> Ilnp:
         octets if "bytes" in section.values else None,
         section.values.get("nonce"),
         section.values.get("nonce_use"),
+        section.values.get("tcp"),
+        section.get("naive", bool, False),
         section.scaled("idle", TIMES),
     )
 

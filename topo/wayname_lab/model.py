@@ -97,6 +97,8 @@ class Ilnp:
     bytes: int | None = None  # after which a session is asked for
     nonce: str | None = None  # "short" or "long"
     nonce_use: str | None = None  # "always" or "at-first"
+    tcp: str | None = None  # what admits TCP: "handshake" or "request"
+    naive: bool = False
     idle: int | None = None  # nanoseconds without a packet after which a session is collected
 
 

@@ -16,6 +16,13 @@ class IlnpMode(StrEnum):
     TRANSPARENT = "transparent"
 
 
+class TcpAdmission(StrEnum):
+    """What makes the session of a TCP connection that a host of a site opens."""
+
+    HANDSHAKE = "handshake"  # its own, if the peer is known to speak ILNP
+    REQUEST = "request"  # the messages that ask for any session
+
+
 @dataclass(frozen=True, slots=True)
 class IlnpSite:
     """The hosts of a network: its prefixes are their locators, the most preferred first, one from each provider."""
@@ -24,6 +31,7 @@ class IlnpSite:
     mode: IlnpMode = IlnpMode.PROXY
     bytes: int = 2048
     seconds: float = 60.0
+    tcp: TcpAdmission = TcpAdmission.HANDSHAKE
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +81,5 @@ class Ilnp:
     naive: bool = False
     idle: float = IDLE_TIME
     names: Names | None = None
+    # Prefixes whose hosts are known to speak ILNP, beside those of whom the DNS says so.
+    speakers: tuple[IPv6Network, ...] = ()

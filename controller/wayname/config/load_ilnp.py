@@ -10,13 +10,14 @@ import dns.exception
 import dns.name
 
 from wayname.config.checks import between, one_of
-from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite, NamedNode, Names, Policies
+from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite, NamedNode, Names, Policies, TcpAdmission
 from wayname.config.reader import Table
 from wayname.config.shim6 import Shim6
 from wayname.ilnp.settings import IDLE_TIME, NonceUse
 
 NONCES = {"short": 4, "long": 12}
 MOST_PREFIXES = 4
+MOST_SPEAKERS = 256
 MOST_SESSIONS = 1_000_000
 MOST_SECONDS = 4000  # microseconds in 32 bits
 # So much of the cache others may fill, unless it is said otherwise.
@@ -40,6 +41,7 @@ def read_ilnp(root: Table, shim6: tuple[Shim6, ...]) -> Ilnp | None:
         naive=table.take("naive", bool, False),
         idle=table.take("idle", float, IDLE_TIME, between(1, 86_400)),
         names=_names(table.table("names"), sites) if table.has("names") else None,
+        speakers=_speakers(table, taken),
     )
     table.close()
     return ilnp
@@ -56,7 +58,8 @@ def _sites(table: Table, taken: list[IPv6Network]) -> tuple[IlnpSite, ...]:
         else:
             octets = each.take("bytes", int, 2048, between(0, 2**32 - 1))
             seconds = each.take("seconds", float, 60.0, between(0, MOST_SECONDS))
-            sites.append(IlnpSite(prefixes, mode, octets, seconds))
+            tcp = TcpAdmission(each.take("tcp", str, "handshake", one_of(*TcpAdmission)))
+            sites.append(IlnpSite(prefixes, mode, octets, seconds, tcp))
         each.close()
     if not sites:
         raise table.error("site", "is missing", "write [[ilnp.site]] with the prefixes of a network")
@@ -77,6 +80,20 @@ def _prefixes(table: Table, taken: list[IPv6Network]) -> tuple[IPv6Network, ...]
             raise table.error(key, f"{prefix} is there twice", "give every prefix once, to Shim6 or to ILNP")
         prefixes.append(prefix)
     return tuple(prefixes)
+
+
+def _speakers(table: Table, taken: list[IPv6Network]) -> tuple[IPv6Network, ...]:
+    given = table.take("speakers", list, [])
+    if len(given) > MOST_SPEAKERS:
+        raise table.error("speakers", f"has {len(given)}", f"write {MOST_SPEAKERS} at most; a shorter prefix has more")
+    speakers: list[IPv6Network] = []
+    for index, text in enumerate(given):
+        key = f"speakers[{index}]"
+        prefix = table.convert(key, text, IPv6Network, "write a prefix of peers as in 2001:db8:2::/48")
+        if prefix in taken or prefix in speakers:
+            raise table.error(key, f"{prefix} is there twice", "give the prefixes of peers, not those of sites here")
+        speakers.append(prefix)
+    return tuple(speakers)
 
 
 def _policies(table: Table, capacity: int) -> Policies:

@@ -30,7 +30,7 @@ CPU_PORT = 510
 CPU_SESSION = 1
 MOST_IN_SPREAD = 16
 MAIN_ROUTES = 0  # the table `routes`; others are numbers in `routes_by_table`
-DIGESTS = ("learn", "direct_export", "session_news", "pair_active", "flow_news", "schedule_news")
+DIGESTS = ("learn", "direct_export", "session_news", "pair_active", "flow_news", "schedule_news", "ilnp_flow")
 
 
 Keys = Mapping[str, int | tuple[int, int]]

@@ -15,12 +15,12 @@ MODE_FOLLOW = 2
 MODE_HOLD = 4
 MODE_SCHEDULE = 8
 MODE_ILNP = 16
-MODE_OPEN = 32
 # What an edge speaks for the hosts of a prefix.
 PROTOCOL_SHIM6 = 1
 PROTOCOL_ILNP = 2
 PROTOCOL_NAIVE = 4
 PROTOCOL_HOSTS = 8
+PROTOCOL_OPEN = 16
 
 IDENTIFIER_MASK = (1 << 64) - 1
 
@@ -42,6 +42,16 @@ def spoken_by_hosts(prefix: IPv6Network, verified: bool) -> list[fy.P4TableEntry
     """The hosts of a prefix speak Shim6 themselves, and may be checked."""
     action = "verify" if verified else "transparent"
     return [table_entry(table, prefix_keys(key, prefix), action) for table, key in _both_ways()]
+
+
+def takes_nonces(prefix: IPv6Network, octets: int) -> fy.P4TableEntry:
+    """TCP of hosts here to this prefix opens with a nonce."""
+    return table_entry("proxied_destinations", prefix_keys("destination", prefix), "takes_nonces", nonce_length=octets)
+
+
+def takes_none(address: IPv6Address) -> fy.P4TableEntry:
+    """TCP of hosts here to this address opens without a nonce."""
+    return table_entry("proxied_destinations", prefix_keys("destination", IPv6Network(address)), "transparent")
 
 
 def _both_ways() -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ import dns.update
 from wayname.config.ilnp import Names
 from wayname.edge.boundary import AskNames, Severity
 from wayname.edge.outputs import Outputs
-from wayname.edge.timers import Timers
+from wayname.edge.timers import Timers, earliest
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found, Lookup, Question, node_update
 from wayname.ilnp.records import Identified, LocatedV4, Pointed, Told
@@ -34,6 +34,8 @@ TRIES = 4
 # A host waits meanwhile.
 TRIES_OF_QUESTIONS = 2
 IDS = 1 << 16
+# A peer that nothing is known of is looked up again, so that who is told of later than we began is found.
+FIRST_WATCH = 0.5
 # How long resolvers may keep an identifier or a pointer, in seconds: hosts have them for long.
 NAME_LIFETIME = 3600
 # There is one identifier, and one network, so nothing is preferred to it.
@@ -85,6 +87,8 @@ class Directory:
         self._sought: dict[NID, Sought] = {}
         self._asked: dict[int, _Asked] = {}
         self._timers: Timers[int] = Timers()
+        self._watched: dict[NID, int] = {}
+        self._watches: Timers[NID] = Timers()
         self.published: dict[dns.name.Name, Published] = {}
         self.found: dict[NID, Found | None] = {}
 
@@ -117,6 +121,12 @@ class Directory:
         self._sought[nid] = Sought(Lookup(self._peers[nid]))
         self._go_on(nid, now)
 
+    def watch(self, nids: Iterable[NID], now: float) -> None:
+        """Look peers up until something is known of them."""
+        for nid in nids:
+            self._watched[nid] = 0
+            self.seek(nid, now)
+
     def answered(self, octets: bytes, now: float) -> None:
         """Take what the server says; what is no answer to a question of ours is left alone."""
         if len(octets) < 2 or (asked := self._asked.get(int.from_bytes(octets[:2]))) is None:
@@ -137,7 +147,7 @@ class Directory:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return self._timers.next()
+        return earliest((self._timers.next(), self._watches.next()))
 
     def handle_timer(self, now: float) -> None:
         """Send again what was not answered."""
@@ -149,6 +159,8 @@ class Directory:
                 self._send(asked.message, asked.about, asked.tries + 1, now)
             else:
                 self._take(*asked.about, None, now)
+        for nid in self._watches.due(now):
+            self.seek(nid, now)
 
     def _tell(self, name: dns.name.Name, told: tuple[Told, ...], now: float) -> None:
         before = self.published.get(name)
@@ -188,6 +200,10 @@ class Directory:
         if not sought.lookup.questions():
             del self._sought[nid]
             self.found[nid] = sought.lookup.found()
+            if nid in self._watched and self.found[nid] is None:
+                tries = self._watched[nid]
+                self._watched[nid] += 1
+                self._watches.set(nid, now + min(FIRST_WATCH * 2**tries, LONGEST_TIMEOUT))
             self._on_found(nid, self.found[nid], now)
 
     def _take(self, nid: NID, question: Question, answer: dns.message.Message | None, now: float) -> None:

@@ -19,6 +19,7 @@ from wayname.edge.boundary import FlowAdmitted, PairActive, Severity
 from wayname.edge.ilnp import memory
 from wayname.edge.ilnp.directory import Directory
 from wayname.edge.ilnp.errors import for_host
+from wayname.edge.ilnp.openings import MOST_FOUND, Openings
 from wayname.edge.ilnp.session import Ends, IlnpSession
 from wayname.edge.ilnp.sites import Sites
 from wayname.edge.ilnp.tables import IlnpTables, want_sites
@@ -84,6 +85,7 @@ class IlnpSessions:
         self._sites = Sites(rules, ways_out.is_open, self._is_leaving)
         self._tables = IlnpTables(means.providers.table_of, self._is_usable, means.schedules, rules, outputs.desired)
         want_sites(rules, outputs.desired)
+        self._openings = Openings(rules, outputs.desired)
         self.directory: Directory | None = None
         if rules.names is not None:
             self.directory = Directory(rules.names, rng, outputs, self._found)
@@ -136,6 +138,8 @@ class IlnpSessions:
         if self._endpoint is None:
             self._endpoint = Endpoint(self._rng, now, self._settings(), self._policies())
             self._recall(self._endpoint, now)
+            if self.directory is not None:
+                self.directory.watch(list(self.directory.peers)[:MOST_FOUND], now)
         self.next_hops_changed(now)
 
     def pair_active(self, active: PairActive, now: float) -> None:
@@ -185,6 +189,11 @@ class IlnpSessions:
             return
         message = icmpv6.Message.decode(arrival.packet)
         if message.type == icmpv6.PARAMETER_PROBLEM:
+            refusing = self._openings.refused(message, now)
+            if refusing is not None:
+                text = f"{refusing} does not know the nonce option: TCP to it opens without"
+                self._outputs.event(now, "ilnp.without", "ilnp", text)
+                return
             self._endpoint.receive(arrival.packet, now)
             self._take(now)
             return
@@ -251,10 +260,11 @@ class IlnpSessions:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest(each.next_timer() for each in (self._endpoint, self.directory) if each)
+        return earliest(each.next_timer() for each in (self._endpoint, self.directory, self._openings) if each)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
+        self._openings.handle_timer(now)
         if self.directory is not None:
             self.directory.handle_timer(now)
         if self._endpoint is not None:
@@ -339,6 +349,7 @@ class IlnpSessions:
         """What the DNS tells of a peer: hosts may have waited for it, and sessions may have lost it."""
         assert self._endpoint is not None
         listed = found.listed if found is not None and nid in found.nids else ()
+        self._openings.found(nid, [Vector(one.locator, nid).address for one in listed])
         for local, peer in self._waiting.pop(nid, []):
             self._connect(local, peer, listed, now)
         for names in [names for names in self._sessions if names.peer == nid and listed]:

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 
-from wayname.config.ilnp import Ilnp, IlnpMode
+from wayname.config.ilnp import Ilnp, IlnpMode, TcpAdmission
 from wayname.edge.desired import Desired
 from wayname.edge.entries_by_session import EntriesBySession
 from wayname.edge.ilnp.session import IlnpSession
@@ -26,6 +26,7 @@ def want_sites(config: Ilnp, desired: Desired) -> None:
         for prefix in site.prefixes:
             if site.mode is IlnpMode.PROXY:
                 protocols = entries.PROTOCOL_ILNP | (entries.PROTOCOL_NAIVE if config.naive else 0)
+                protocols |= entries.PROTOCOL_OPEN if site.tcp is TcpAdmission.HANDSHAKE else 0
                 wanted = entries.proxied(prefix, site.bytes, site.seconds, protocols)
             else:
                 wanted = entries.spoken_by_hosts(prefix, verified=False)
