@@ -1,4 +1,4 @@
-// HIP's own messages (RFC 7401), where an edge speaks for hosts or looks at what they say. All others pass.
+// HIP's own messages (RFC 7401), where an edge speaks for hosts, looks at what they say or listens. All others pass.
 //
 // One behind extension headers is not looked at: nobody sends such, and it goes to its host.
 
@@ -12,6 +12,8 @@ control HipMessages(in headers_t hdr, inout metadata_t meta) {
                 trap(meta, PUNT_HIP_VERIFY);
             } else if (meta.session.destination_speaker == SPEAKER_EDGE) {
                 trap(meta, PUNT_HIP);
+            } else if (meta.session.source_speaker == SPEAKER_HOST || meta.session.destination_speaker == SPEAKER_HOST) {
+                mirror(meta, PUNT_HIP_SEEN);
             }
         }
     }

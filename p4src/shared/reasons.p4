@@ -111,5 +111,6 @@ const punt_reason_t PUNT_ILNP_ERROR              = 19;  // an ICMPv6 error about
 const punt_reason_t PUNT_DHCPV6                  = 20;  // from a client to all servers
 const punt_reason_t PUNT_HIP                     = 25;  // a HIP message for a host that the edge speaks for
 const punt_reason_t PUNT_HIP_VERIFY              = 26;  // one from or for a host that speaks itself, to be looked at
+const punt_reason_t PUNT_HIP_SEEN                = 27;  // a copy of one from or for a host that speaks itself
 
 #endif

@@ -25,18 +25,21 @@ def hip_messages() -> Case:
     hold(case, proxied("verify", "2001:db8:c::/48"))
     hold(case, proxied("transparent", "2001:db8:d::/48"))
 
-    case.say("For a host that the edge speaks for: the controller's. Of the host itself: it passes.")
+    case.say("For a host that the edge speaks for: the controller's.")
     for kind in (1, 2, 3, 4, 16, 17, 18, 19, 127):
         case.punts_whole(4, in_by(4, message(REMOTE_1, LOCAL_1, kind)), "PUNT_HIP", 100)
+    case.say("Of or for a host that is let be: it passes, and the controller gets a copy.")
     packet = message("2001:db8:d::1", REMOTE, 1)
     case.passes(1, from_host(packet), 4, out_by(4, hop_less(packet)))
+    case.punted(from_host(packet), "PUNT_HIP_SEEN", 1, 1)
+    out = bytes([OUT["PACKET_OUT_SUBMIT"]]) + (1).to_bytes(2) + bytes(2)
+    case.passes(510, Raw(out + bytes(from_host(packet))), 4, out_by(4, hop_less(packet)))
 
     case.say("To be looked at, both ways; what the controller submits has been.")
     for source, destination in (("2001:db8:c::1", REMOTE), (REMOTE, "2001:db8:c::1"), ("2001:db8:c::1", LOCAL)):
         packet = message(source, destination, 3)
         case.punts_whole(1, from_host(packet), "PUNT_HIP_VERIFY", 1)
         if destination == REMOTE:
-            out = bytes([OUT["PACKET_OUT_SUBMIT"]]) + (1).to_bytes(2) + bytes(2)
             case.passes(510, Raw(out + bytes(from_host(packet))), 4, out_by(4, hop_less(packet)))
     return case
 

@@ -45,9 +45,9 @@ def held(lab: VirtualLab) -> list[list[list[tuple[str, int]]]]:
     return [sorted(sorted(entry.items()) for entry in entries(lab, "a", table)) for table in tables]
 
 
-@pytest.mark.parametrize("edge", ["a", "b"])
-def test_an_edge_knows_the_session_by_what_its_hosts_say(edge: str) -> None:
-    lab = talking()
+@pytest.mark.parametrize(("edge", "mode"), [("a", "verify"), ("b", "verify"), ("a", "transparent")])
+def test_an_edge_knows_the_session_by_what_its_hosts_say(edge: str, mode: str) -> None:
+    lab = talking(edges=mode)
     here, there = ("a1", "b1") if edge == "a" else ("b1", "a1")
     [session] = entries(lab, edge, "identities")
     assert (session["key_local"], session["key_remote"]) == tuple(

@@ -309,6 +309,8 @@ class Edge:
                 self.hip.packet(arrival, now)
             elif packet.reason == Punt.HIP_VERIFY and self.native:
                 self.native.inspect(arrival, now)
+            elif packet.reason == Punt.HIP_SEEN and self.native:
+                self.native.listen(arrival, now)
             elif packet.reason in (Punt.HIP, Punt.HIP_VERIFY):
                 self._links.submit(packet)
             elif packet.reason == Punt.SESSION_ERROR:
@@ -351,6 +353,9 @@ class Edge:
             self.identities.seen(arrival, now)
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
+        if self.native:
+            # What waits for a neighbour comes for that alone: there is no copy of it.
+            self.native.listen(arrival, now)
         packet = self.translation.as_routed(self.sessions.restored(arrival.packet))
         if self.ilnp:
             packet = self.ilnp.restored(packet)

@@ -30,6 +30,7 @@ class Punt(IntEnum):
     DHCPV6 = 20
     HIP = 25
     HIP_VERIFY = 26
+    HIP_SEEN = 27
 
 
 # Copies have meters of their own, by port.

@@ -6,6 +6,7 @@ that. Neither this edge nor its peer's has any part in what the two agree on.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from ipaddress import IPv6Address
 from itertools import product
 
@@ -22,8 +23,10 @@ from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.session import Esp, Session
 from wayname.hip.endpoint import BEFORE_HIP
+from wayname.hip.messages import Message
 from wayname.shim6.context import ContextName, Pair
 from wayname.wire.errors import DecodeError
+from wayname.wire.ipv6 import HIP
 
 SPI_OCTETS = 4
 # The edge puts no tags on ESP, and can make none that says that a host is there.
@@ -57,11 +60,15 @@ class NativeSessions(Kept):
             text = f"a HIP message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
             self._complaints.tell(now, "hip.refused", arrival.packet.source, text)
             return
-        if checked is not None:
-            self._endpoint.receive(*checked, arrival.packet, now)
-            self._take(now)
+        self._learn(checked, arrival, now)
         # Entries come before the message that lets the peer use them.
         self._ways_out.submit(arrival.original)
+
+    def listen(self, arrival: Arrival, now: float) -> None:
+        """Take note of a message that is on its way already; whatever is wrong with it is the hosts' business."""
+        if arrival.packet.next_header == HIP:
+            with suppress(DecodeError):
+                self._learn(self._inspection.check(arrival.packet), arrival, now)
 
     def hold(self, arrival: Arrival, now: float) -> None:
         """Keep a copy of the last packet that may not have arrived."""
@@ -77,6 +84,11 @@ class NativeSessions(Kept):
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
         return "well"
+
+    def _learn(self, checked: tuple[Message, bytes] | None, arrival: Arrival, now: float) -> None:
+        if checked is not None:
+            self._endpoint.receive(*checked, arrival.packet, now)
+            self._take(now)
 
     def _take(self, now: float) -> None:
         """Have on the switch what messages say."""
