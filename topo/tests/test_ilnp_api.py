@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx
 import pytest
+from answered import shown
 from lab_api import answer, client_of
 from test_ilnp_lab import talking
 
 from wayname.cli import ilnp as commands
-from wayname.cli.options import Asking
-
-
-class Answered(Asking):
-    """What a command gets for its question."""
-
-    def __init__(self, told: Any) -> None:
-        super().__init__()
-        self.told = told
-
-    def client(self) -> Any:
-        return self
-
-    def get(self, path: str) -> Any:
-        return self.told
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(talking().lab, "a") as client:
         yield client
-
-
-def shown(command: Any, told: Any, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what a command writes about an answer."""
-    command.main([], obj=Answered(told), standalone_mode=False)
-    return " ".join(capsys.readouterr().out.split())
 
 
 async def test_a_session_its_locators_and_what_the_peer_knows(

@@ -19,6 +19,7 @@ from wayname.api.address import ApiAddress, TcpAddress
 from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.guard import BrowserGuard
+from wayname.api.hip import serve_hip
 from wayname.api.identities import serve_identities
 from wayname.api.ilnp import serve_ilnp
 from wayname.api.ioam import serve_ioam
@@ -65,6 +66,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_translation(app, running, read)
     serve_ilnp(app, running)
     serve_schedules(app, running)
+    serve_hip(app, running)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside.captures)

@@ -26,6 +26,7 @@ COMMANDS = {
     "schedule": ("wayname.cli.schedule", "Sessions by several paths at once: paths and policies."),
     "translation": ("wayname.cli.translation", "Providers of a site alone, and flows that lost theirs."),
     "ilnp": ("wayname.cli.ilnp", "Sessions between identifiers: who is let in, names, providers to be left."),
+    "hip": ("wayname.cli.hip", "Associations of HIP: which stand, who the hosts are, new keys."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
     "encap": ("wayname.cli.encap", "What packets carry: list, show, add, remove."),

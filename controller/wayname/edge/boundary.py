@@ -251,6 +251,23 @@ class UnforkSession:
     session: int
 
 
+class AssociationWish(StrEnum):
+    """What can be wanted of an association of HIP."""
+
+    CONNECT = "connect"
+    RENEW = "renew"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAssociation:
+    """A command: do this about the association of two addresses; whoever sends it has asked whether it may."""
+
+    local: IPv6Address
+    peer: IPv6Address
+    wish: AssociationWish
+
+
 @dataclass(frozen=True, slots=True)
 class LeaveProvider:
     """A command: let sessions leave a provider while it still works, or let them use it again."""
@@ -267,7 +284,7 @@ class SetPolicy:
     policy: Policy
 
 
-OfSessions = ForkSession | UnforkSession | MoveSession | SetPolicy
+OfSessions = ChangeAssociation | ForkSession | UnforkSession | MoveSession | SetPolicy
 Command = OfSessions | OpenCapture | CloseCapture | SetEncapsulation | LeaveProvider
 Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted | ScheduleNews
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command

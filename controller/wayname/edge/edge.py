@@ -10,6 +10,7 @@ from finsy import P4Schema
 
 from wayname.config.model import Config
 from wayname.edge.boundary import (
+    ChangeAssociation,
     CloseCapture,
     DirectExport,
     FlowAdmitted,
@@ -180,6 +181,8 @@ class Edge:
                 self.schedules.news(input, now)
             case SetPolicy(name, policy):
                 self.schedules.set_policy(name, policy, now)
+            case ChangeAssociation(local, peer, wish) if self.hip:
+                self.hip.change(local, peer, wish, now)
             case MoveSession(session, path):
                 self.keeper(session).move(session, path, now)
             case ForkSession(session, local_port, peer_port):

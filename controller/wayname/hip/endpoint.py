@@ -81,6 +81,17 @@ class Endpoint(BaseEndpoint[Output]):
             trigger = Trigger.DISCONNECT if association.state in USABLE else Trigger.DISCARD
             self._machine.fire(association, trigger, Arrival(association.pair), now)
 
+    def renew(self, names: Names, now: float) -> bool:
+        """Set an association up anew, with keys that have nothing to do with those before; tell whether it stood."""
+        association = self.associations.named(names)
+        return association is not None and self._machine.fire(
+            association, Trigger.RENEW, Arrival(association.pair), now
+        )
+
+    def difficulty(self, now: float) -> int:
+        """Return how difficult the next puzzle is."""
+        return self._exchange.difficulty(now)
+
     def rekey(self, names: Names, now: float, fresh: bool = True) -> None:
         """Agree on new keys for ESP, out of a new Diffie-Hellman value or of what is left of the old one."""
         association = self.associations.named(names)

@@ -112,6 +112,10 @@ class Exchange:
             raise ProofError(f"R1 with counter {counter.counter}; {known} was seen before")
         check_r1(octets, message, host)
 
+    def difficulty(self, now: float) -> int:
+        """Return how difficult the next puzzle is."""
+        return self._difficulty.now(now)
+
     def i2(self, association: Association, message: Message, now: float) -> Answer:
         """Return the answer to an R1: solve its puzzle, choose from what it offers, derive keys."""
         names = association.names

@@ -44,6 +44,7 @@ class Trigger(Enum):
     CLOSE_ACK = auto()
     DISCONNECT = auto()
     UNUSED = auto()  # nothing passed for long
+    RENEW = auto()  # new keys are wanted: an exchange as if there were no association, while packets go on
     BROKEN = auto()  # the peer does not answer any more
     DISCARD = auto()
     TIMEOUT = auto()
@@ -77,6 +78,7 @@ _I2 = Row(State.R2_SENT, (Action.TAKE_I2, Action.SEND_R2))
 _R1 = Row(State.I2_SENT, (Action.TAKE_R1, Action.SEND_I2))
 _CLOSE = Row(State.CLOSED, (Action.SEND_CLOSE_ACK,))
 _CLOSING = Row(State.CLOSING, (Action.SEND_CLOSE,))
+_ANEW = Row(State.I1_SENT, (Action.SEND_I1,))
 _GONE = Row(State.UNASSOCIATED)
 
 
@@ -86,7 +88,7 @@ def _answer(state: State) -> Row:
 
 TRANSITIONS: dict[State, dict[Trigger, Row]] = {
     State.UNASSOCIATED: {
-        Trigger.CONNECT: Row(State.I1_SENT, (Action.SEND_I1,)),
+        Trigger.CONNECT: _ANEW,
         Trigger.I1: _answer(State.UNASSOCIATED),
         Trigger.I2: _I2,
     },
@@ -120,6 +122,7 @@ TRANSITIONS: dict[State, dict[Trigger, Row]] = {
         Trigger.UPDATE: Row(State.ESTABLISHED, (Action.PROCESS,)),
         Trigger.CLOSE: _CLOSE,
         Trigger.DISCONNECT: _CLOSING,
+        Trigger.RENEW: _ANEW,
         Trigger.BROKEN: _CLOSING,
         # The time for all I2s is over.
         Trigger.TIMEOUT: Row(State.ESTABLISHED),
@@ -135,12 +138,13 @@ TRANSITIONS: dict[State, dict[Trigger, Row]] = {
         Trigger.UPDATE: Row(State.ESTABLISHED, (Action.PROCESS,)),
         Trigger.CLOSE: _CLOSE,
         Trigger.DISCONNECT: _CLOSING,
+        Trigger.RENEW: _ANEW,
         Trigger.UNUSED: _CLOSING,
         Trigger.BROKEN: _CLOSING,
         Trigger.DISCARD: _GONE,
     },
     State.CLOSING: {
-        Trigger.CONNECT: Row(State.I1_SENT, (Action.SEND_I1,)),
+        Trigger.CONNECT: _ANEW,
         Trigger.I1: _answer(State.CLOSING),
         Trigger.I2: _I2,
         Trigger.CLOSE: _CLOSE,
@@ -151,7 +155,7 @@ TRANSITIONS: dict[State, dict[Trigger, Row]] = {
     },
     State.CLOSED: {
         # The RFC stays in CLOSED; its timer would not send I1 again there.
-        Trigger.CONNECT: Row(State.I1_SENT, (Action.SEND_I1,)),
+        Trigger.CONNECT: _ANEW,
         Trigger.I1: _answer(State.CLOSED),
         Trigger.I2: _I2,
         Trigger.CLOSE: Row(State.CLOSED, (Action.SEND_CLOSE_ACK,)),

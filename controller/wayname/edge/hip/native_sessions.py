@@ -17,7 +17,7 @@ from wayname.config.shim6 import Shim6, Shim6Mode
 from wayname.edge.hip import native_memory
 from wayname.edge.hip.inspection import Inspection
 from wayname.edge.hip.native_movements import NativeMovements
-from wayname.edge.hip.observations import Observations, Observed, proven
+from wayname.edge.hip.observations import Observations, Observed, Side, proven
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.kept import Kept
@@ -84,6 +84,12 @@ class NativeSessions(Kept):
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
         return "well"
+
+    def peer_of(self, session: Session) -> Side:
+        """Return what is known of the peer of a session."""
+        observed = self._endpoint.observed(frozenset((session.name.local, session.name.peer)))
+        assert observed is not None
+        return observed.side(session.name.peer)
 
     def _learn(self, checked: tuple[Message, bytes] | None, arrival: Arrival, now: float) -> None:
         if checked is not None:

@@ -15,19 +15,20 @@ import finsy as fy
 
 from wayname.config.hip import Hip
 from wayname.config.shim6 import Shim6, Shim6Mode
-from wayname.edge.boundary import Json, PairActive, Severity
+from wayname.edge.boundary import AssociationWish, Json, PairActive, Severity
 from wayname.edge.hip.keys import Identities
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.movements import Movements
 from wayname.edge.sessions.moving import words
-from wayname.edge.sessions.session import Session
+from wayname.edge.sessions.session import Health, Session
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
 from wayname.hip.endpoint import Endpoint
 from wayname.hip.parameters import HostId
 from wayname.hip.settings import Settings
+from wayname.hip.states import Trigger
 from wayname.hip.transports import Tagged
 from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.endpoint import BEFORE_SHIM6
@@ -60,10 +61,10 @@ class HipSessions(Kept):
         super().__init__(means)
         self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self.identities = identities
-        self._config = config
+        self.config = config
         self._rules = next((each for each in config.rules if each.mode is Shim6Mode.PROXY), Shim6(()))
         self._hits = {identity.hit: address for address, identity in identities.items()}
-        self._peers = {peer.address: peer.hit for peer in config.peers}
+        self.peers = {peer.address: peer.hit for peer in config.peers}
         self._by_tag: dict[int, Session] = {}
         self._unfinished: list[ContextName] = []
         self._began = False
@@ -130,6 +131,44 @@ class HipSessions(Kept):
         """Return what is being done about a session."""
         return "explores" if session.exploring else "well"
 
+    def change(self, local: IPv6Address, peer: IPv6Address, wish: AssociationWish, now: float) -> None:
+        """Somebody wants something done about an association."""
+        name = ContextName(local, peer)
+        if self.refusal(local, peer, wish) is not None:
+            return
+        match wish:
+            case AssociationWish.CONNECT:
+                self._connect(name, now)
+            case AssociationWish.RENEW:
+                self._endpoint.renew(self._names(name), now)
+            case AssociationWish.CLOSE:
+                self._endpoint.disconnect(self._names(name), now)
+        self._take(now)
+
+    def refusal(self, local: IPv6Address, peer: IPv6Address, wish: AssociationWish) -> str | None:
+        """Say why something cannot be done about an association; None if it can."""
+        if local not in self.identities:
+            return f"{local} is no host that this edge speaks HIP for; `wayname hip hosts` lists them"
+        if peer not in self.peers:
+            return f"nobody said who is at {peer}; give it a [[hip.peer]]"
+        session = self._sessions.get(ContextName(local, peer))
+        if wish is AssociationWish.CONNECT:
+            return "there is one already" if session else None
+        if session is None:
+            return "there is none; `wayname hip associations` lists them"
+        plain = session.path_of(Pair(local, peer))
+        if wish is AssociationWish.RENEW and (plain is None or self.health(session, plain) is not Health.WORKS):
+            return "it is set up between the two addresses themselves, and nothing passes there now"
+        return None
+
+    def named(self, name: ContextName) -> Session | None:
+        """Return the session of two addresses."""
+        return self._sessions.get(name)
+
+    def difficulty(self, now: float) -> int:
+        """Return how difficult a puzzle for who asks now is."""
+        return self._endpoint.difficulty(now)
+
     def associations(self) -> list[Known]:
         """Return all associations, those that are being set up or closed among them."""
         return [Known(each.exchange.local, each.exchange.peer, each) for each in self._endpoint.associations]
@@ -141,6 +180,9 @@ class HipSessions(Kept):
             match output:
                 case hip.Up(standing) | hip.Changed(standing):
                     self._stands(standing, now)
+                case hip.Gone(_, Trigger.RENEW):
+                    # Packets go on with the old tags until there are new ones.
+                    continue
                 case hip.Gone(names, trigger):
                     self._gone(names, trigger.name.lower().replace("_", " "), now)
                 case hip.Failed(names):
@@ -159,6 +201,8 @@ class HipSessions(Kept):
         tags = standing.transport.tag, standing.transport.peer_tag
         session = self._sessions.get(name)
         is_new = session is None
+        if session is not None and tags != (session.tag, session.peer_tag):
+            self._outputs.event(now, "hip.renewed", session.number, f"{words(name)}: new keys, new tags")
         if session is None:
             session = self._new_session(name, self._rules, tags, self._rules.keepalive, now)
             if session is None:
@@ -197,10 +241,13 @@ class HipSessions(Kept):
         self._outputs.event(
             now, "session.failed", name.local, f"{words(name)}: no session, {names.peer} does not answer"
         )
+        # One that was to be renewed.
+        if name in self._sessions:
+            self._gone(names, "the peer does not answer", now)
 
     def _connect(self, name: ContextName, now: float) -> None:
         """Set an association up with a peer that is known."""
-        if name.local in self.identities and name.peer in self._peers:
+        if name.local in self.identities and name.peer in self.peers:
             self._outputs.remember(_key(name), {})
             self._endpoint.connect(self._names(name), Pair(name.local, name.peer), now)
             self._take(now)
@@ -227,13 +274,13 @@ class HipSessions(Kept):
         """Say why a peer is not wanted: who it is and where hosts know it must be configured."""
         if self._hits.get(names.local) != pair.local:
             return f"{names.local} is not at {pair.local}"
-        return None if self._peers.get(pair.peer) == names.peer else f"nobody said that {names.peer} is at {pair.peer}"
+        return None if self.peers.get(pair.peer) == names.peer else f"nobody said that {names.peer} is at {pair.peer}"
 
     def _names(self, name: ContextName) -> Names:
-        return Names(self.identities[name.local].hit, self._peers[name.peer])
+        return Names(self.identities[name.local].hit, self.peers[name.peer])
 
     def _addresses(self, names: Names) -> ContextName:
-        peer = next(address for address, hit in self._peers.items() if hit == names.peer)
+        peer = next(address for address, hit in self.peers.items() if hit == names.peer)
         return ContextName(self._hits[names.local], peer)
 
     def _locators(self, address: IPv6Address) -> tuple[IPv6Address, ...]:

@@ -1,0 +1,165 @@
+"""HIP in the API: who the hosts are, which associations stand, and doing something about one.
+
+Tags and keys are not told: who knows a tag can put packets into a session.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address
+
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
+
+from wayname.api.problems import ApiError, Problem
+from wayname.api.running import Running
+from wayname.edge.boundary import AssociationWish, ChangeAssociation
+from wayname.edge.hip.native_sessions import NativeSessions
+from wayname.edge.hip.observations import proven
+from wayname.edge.hip.sessions import HipSessions, Known
+from wayname.edge.sessions.session import Session
+from wayname.hip.records import make_record
+from wayname.hip.suites import Algorithm
+from wayname.shim6.context import ContextName
+
+
+class HipHostAnswer(BaseModel):
+    """A host that the edge speaks for."""
+
+    address: str
+    hit: str
+    algorithm: str
+    record: str = Field(description="its HIP record for the DNS, behind the name (RFC 8005)")
+
+
+class HipPeerAnswer(BaseModel):
+    """Somebody whom hosts here may have associations with."""
+
+    address: str
+    hit: str
+
+
+class HipHostsAnswer(BaseModel):
+    """Who is known, and how much work it is to ask."""
+
+    hosts: list[HipHostAnswer]
+    peers: list[HipPeerAnswer]
+    difficulty: int = Field(description="bits of a puzzle for who asks now")
+    least_difficulty: int
+    most_difficulty: int
+
+
+class AssociationAnswer(BaseModel):
+    """An association of a host here."""
+
+    local: str = Field(description="the address of the host here; its HIT if it speaks HIP itself")
+    peer: str = Field(description="the address that it knows its peer by, or that one's HIT")
+    local_hit: str
+    peer_hit: str
+    spoken_by: str = Field(description="edge or host")
+    state: str
+    session: int | None = Field(description="the number of its session")
+    locators: list[str] = Field(description="where the peer is for certain, what it prefers first")
+    unverified: list[str] = Field(description="where it says that it is")
+    spis: list[int] = Field(description="of a host that speaks itself: what it receives")
+    peer_spis: list[int] = Field(description="what its peer receives")
+
+
+class AssociationChange(BaseModel):
+    """What is to be done about which association."""
+
+    local: IPv6Address
+    peer: IPv6Address
+    wish: AssociationWish
+
+
+def serve_hip(app: FastAPI, running: Running) -> None:
+    """Serve associations and identities."""
+
+    @app.get("/v1/hip/associations")
+    async def associations() -> list[AssociationAnswer]:
+        """All associations of hosts here, whoever speaks for them."""
+        return _associations(running)
+
+    @app.get("/v1/hip/hosts", responses={404: {"model": Problem}})
+    async def hosts() -> HipHostsAnswer:
+        """Identities of hosts here and of their peers, and how difficult puzzles are."""
+        return _hosts(_known(running), running.now)
+
+    @app.post("/v1/hip/associations", responses={404: {"model": Problem}, 409: {"model": Problem}})
+    async def change(change: AssociationChange) -> list[AssociationAnswer]:
+        """Set an association up, set it up anew with new keys, or close it."""
+        refusal = _known(running).refusal(change.local, change.peer, change.wish)
+        if refusal is not None:
+            raise ApiError(409, f"No {change.wish}", f"{change.local} with {change.peer}: {refusal}")
+        done = await running.command(ChangeAssociation(change.local, change.peer, change.wish))
+        await done.wait()
+        return _associations(running)
+
+
+def _known(running: Running) -> HipSessions:
+    if running.edge.hip is None:
+        raise ApiError(404, "No HIP", "the configuration has no [hip]; docs/configuration.md says how to write it")
+    return running.edge.hip
+
+
+def _hosts(known: HipSessions, now: float) -> HipHostsAnswer:
+    return HipHostsAnswer(
+        hosts=[
+            HipHostAnswer(
+                address=str(address),
+                hit=str(identity.hit),
+                algorithm=Algorithm(identity.host.algorithm).name,
+                record=f"HIP {make_record(identity.host).to_text()}",
+            )
+            for address, identity in known.identities.items()
+        ],
+        peers=[HipPeerAnswer(address=str(address), hit=str(hit)) for address, hit in known.peers.items()],
+        difficulty=known.difficulty(now),
+        least_difficulty=known.config.difficulty,
+        most_difficulty=known.config.most_difficulty,
+    )
+
+
+def _associations(running: Running) -> list[AssociationAnswer]:
+    edge, native, now = running.edge.hip, running.edge.native, running.now
+    if edge is None or native is None:
+        return []
+    answers = [_spoken_here(edge, each, now) for each in edge.associations()]
+    return answers + [_native(native, session, now) for session in native]
+
+
+def _spoken_here(known: HipSessions, each: Known, now: float) -> AssociationAnswer:
+    session = known.named(ContextName(each.local, each.peer))
+    peer = each.association.peer
+    active = [str(one.address) for one in peer.active(now)]
+    return AssociationAnswer(
+        local=str(each.local),
+        peer=str(each.peer),
+        local_hit=str(each.association.names.local),
+        peer_hit=str(each.association.names.peer),
+        spoken_by="edge",
+        state=each.association.state.name.lower().replace("_", " "),
+        session=session.number if session else None,
+        locators=active,
+        unverified=[str(address) for address in peer.known if str(address) not in active],
+        spis=[],
+        peer_spis=[],
+    )
+
+
+def _native(known: NativeSessions, session: Session, now: float) -> AssociationAnswer:
+    there = known.peer_of(session)
+    active = [str(address) for address in proven(there.locators, now)]
+    return AssociationAnswer(
+        local=str(session.name.local),
+        peer=str(session.name.peer),
+        local_hit=str(session.name.local),
+        peer_hit=str(session.name.peer),
+        spoken_by="host",
+        state="established",
+        session=session.number,
+        locators=active,
+        unverified=[str(address) for address in there.locators.known if str(address) not in active],
+        spis=list(session.esp.spis) if session.esp else [],
+        peer_spis=list(session.esp.peer_spis) if session.esp else [],
+    )

@@ -1,0 +1,100 @@
+"""`wayname hip`: associations between hosts, and who they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+
+
+@click.group()
+def command() -> None:
+    """Associations of HIP: which stand, who the hosts are; set one up, renew its keys, or close it."""
+
+
+@command.command()
+@client_options
+@pass_asking
+def associations(asking: Asking) -> None:
+    """Associations of hosts here, whoever speaks for them, and where their peers are."""
+    _show(asking, asking.client().get("/v1/hip/associations"))
+
+
+@command.command()
+@client_options
+@pass_asking
+def hosts(asking: Asking) -> None:
+    """Hosts that this edge speaks for with their tags (HITs) and records for the DNS, their peers, and puzzles."""
+    from wayname.cli import show
+
+    found = asking.client().get("/v1/hip/hosts")
+    if asking.json:
+        show.show_json(found)
+        return
+    rows = [(each["address"], each["hit"], each["algorithm"], each["record"]) for each in found["hosts"]]
+    show.show_table(("host", "tag", "key", "record"), rows, "this edge speaks HIP for no host")
+    print()
+    peers = [(each["address"], each["hit"]) for each in found["peers"]]
+    show.show_table(("peer", "tag"), peers, "no peer is known")
+    print()
+    most = f"{found['least_difficulty']} bits at rest, up to {found['most_difficulty']} under load"
+    show.show_facts((("puzzles", f"{found['difficulty']} bits now ({most})"),))
+
+
+@command.command()
+@click.argument("local")
+@click.argument("peer")
+@client_options
+@pass_asking
+def connect(asking: Asking, local: str, peer: str) -> None:
+    """Set up an association of the host LOCAL with PEER, by their addresses, before the two talk."""
+    _wish(asking, local, peer, "connect")
+
+
+@command.command()
+@click.argument("local")
+@click.argument("peer")
+@client_options
+@pass_asking
+def renew(asking: Asking, local: str, peer: str) -> None:
+    """Set the association of LOCAL with PEER up anew: other keys, another tag; packets go on meanwhile."""
+    _wish(asking, local, peer, "renew")
+
+
+@command.command()
+@click.argument("local")
+@click.argument("peer")
+@client_options
+@pass_asking
+def close(asking: Asking, local: str, peer: str) -> None:
+    """Close the association of LOCAL with PEER. If the two go on talking there will be another one."""
+    _wish(asking, local, peer, "close")
+
+
+def _wish(asking: Asking, local: str, peer: str, wish: str) -> None:
+    _show(asking, asking.client().post("/v1/hip/associations", {"local": local, "peer": peer, "wish": wish}))
+
+
+def _show(asking: Asking, found: list[dict[str, Any]]) -> None:
+    from wayname.cli import show
+
+    if asking.json:
+        show.show_json(found)
+        return
+    rows = [
+        (
+            "" if each["session"] is None else each["session"],
+            each["local"],
+            each["peer"],
+            f"{each['state']}, by the {each['spoken_by']}",
+            " ".join(map(str, each["locators"])),
+            " ".join(map(str, each["unverified"])),
+            " ".join(f"{spi:#010x}" for spi in each["spis"]),
+            " ".join(f"{spi:#010x}" for spi in each["peer_spis"]),
+        )
+        for each in found
+    ]
+    columns = ("session", "host", "peer", "", "the peer is at", "and says at", "its SPIs here", "there")
+    show.show_table(columns, rows, "there is no association")

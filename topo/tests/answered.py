@@ -1,0 +1,29 @@
+"""Commands whose questions are answered by the test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wayname.cli.options import Asking
+
+
+class Answered(Asking):
+    """What a command gets for its question."""
+
+    def __init__(self, told: Any) -> None:
+        super().__init__()
+        self.told = told
+
+    def client(self) -> Any:
+        return self
+
+    def get(self, path: str) -> Any:
+        return self.told
+
+
+def shown(command: Any, told: Any, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what a command writes about an answer."""
+    command.main([], obj=Answered(told), standalone_mode=False)
+    return " ".join(capsys.readouterr().out.split())
