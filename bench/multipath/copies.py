@@ -12,21 +12,26 @@ from finsy.proto import p4r
 from wayname.pipeline.entries import Entity
 
 BATCH = 2000
-# Any two.
-ONE, OTHER = 70_001, 90_003
+# Any two numbers that follow each other.
+ONE, OTHER = 1, 2
 
 
 def copies(schema: P4Schema, make: Callable[[int], Entity], numbers: Iterable[int]) -> Iterator[p4r.Entity]:
-    """Return `make(number)` for each number; keys and parameters that depend on it are a constant more than it."""
+    """Return `make(number)` for each number, whose keys and parameters depend on it by linear functions."""
     model, other = make(ONE).encode(schema), make(OTHER).encode(schema)
     pairs = zip(_values(model), _values(other), strict=True)
-    more = [(place, int.from_bytes(one.value) - ONE) for place, (one, another) in enumerate(pairs) if one != another]
+    linear = [
+        (place, begin, int.from_bytes(another.value) - begin)
+        for place, (one, another) in enumerate(pairs)
+        if one != another
+        for begin in [int.from_bytes(one.value)]
+    ]
     for number in numbers:
         copy = p4r.Entity()
         copy.CopyFrom(model)
         values = _values(copy)
-        for place, constant in more:
-            value = constant + number
+        for place, begin, slope in linear:
+            value = begin + slope * (number - ONE)
             # P4Runtime's canonical form has no leading zeros.
             values[place].value = value.to_bytes(max(1, (value.bit_length() + 7) // 8))
         yield copy

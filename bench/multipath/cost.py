@@ -7,7 +7,8 @@ turn, so that what is known of them is rarely in the processor's caches when the
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from ipaddress import IPv6Address, IPv6Network
 
 import wayname_switch
@@ -30,9 +31,8 @@ from wayname.wire.mac import Mac
 from wayname_lab.virtual.clock import MILLISECOND
 
 COUNTS, QUICK_COUNTS = (1_000, 10_000, 100_000, 1_000_000), (100, 1_000)
-SENDERS, QUICK_SENDERS = 5_000, 100
+SENDERS, QUICK_SENDERS = 1_000, 100
 PATHS = 8
-SCHEDULES = 16384
 SEGMENT = 1190
 ROUNDS = 5
 PORT = 5001
@@ -41,6 +41,8 @@ ANY_HOST = Mac(0x02_00_00_00_00_99)
 # Header of 20 octets, ACK, a window; no checksum, which nothing here looks at.
 TCP_TAIL = bytes([5 << 4, 16, 255, 255, 0, 0, 0, 0])
 KINDS = ("data", "acknowledgement")
+# The last four octets of the far host's address: as destination, as source.
+AT_TO, AT_FROM = 50, 34
 INTERVAL = 10_000  # nanoseconds between packets
 # So many times what it takes with the fewest sessions a packet may take with the most.
 GOAL = 1.25
@@ -76,29 +78,36 @@ class Sessions:
         numbers = range(self._there + 1, count + 1)
         self._there = count
         for make in (self._identities, lambda number: self._path(number, 0), self._schedule):
-            write(self._switch, p4r.Update.INSERT, copies(self._schema, make, numbers))
+            self._copy(p4r.Update.INSERT, make, numbers)
 
     def costs(self, senders: int, paths: int, schedule: Schedule | None) -> Costs:
         """Return what a packet takes, the call from Python among it, in the best of some rounds."""
-        sending = range(1, self._there + 1, self._there // min(self._there, senders))
-        self._prepare(sending, paths, schedule)
-        rounds = [self._round(sending) for _ in range(ROUNDS)]
+        step = self._there // senders
+        self._prepare(range(senders), step, paths, schedule)
+        rounds = [self._round(range(1, self._there + 1, step)) for _ in range(ROUNDS)]
         return min(data for data, _ in rounds), min(answer for _, answer in rounds)
 
-    def _prepare(self, sending: Sequence[int], paths: int, schedule: Schedule | None) -> None:
-        new = [number for number in sending if number not in self._ready]
+    def _prepare(self, senders: range, step: int, paths: int, schedule: Schedule | None) -> None:
+        """Change the sessions 1, 1 + step, 1 + 2 * step...; each has a schedule's registers to itself."""
+        new = [number for number in (1 + step * sender for sender in senders) if number not in self._ready]
         self._ready.update(new)
-        self._insert(self._path(number, path) for number in new for path in range(1, PATHS))
+        for path in range(1, PATHS):
+            self._copy(p4r.Update.INSERT, partial(self._path, path=path), new)
         mode = sessions.MODE_SCHEDULE if schedule else 0
-        changed: list[Entity] = [self._identities(number, mode) for number in sending]
+        self._copy(p4r.Update.MODIFY, lambda sender: self._identities(1 + step * sender, mode), senders)
         if schedule:
-            changed += [schedule.entry(number, number % SCHEDULES, range(paths), ROUTES) for number in sending]
-        write(self._switch, p4r.Update.MODIFY, (entity.encode(self._schema) for entity in changed))
+            entry = schedule.entry
+            self._copy(
+                p4r.Update.MODIFY, lambda sender: entry(1 + step * sender, sender, range(paths), ROUTES), senders
+            )
 
     def _round(self, sending: Sequence[int]) -> Costs:
-        data = [data_segment(self._local, remote(number), self._sequence) for number in sending]
-        self._sequence += SEGMENT
-        answers = [acknowledgement(remote(number), self._local, self._sequence) for number in sending]
+        sequence, self._sequence = self._sequence, self._sequence + SEGMENT
+        to = data_segment(self._local, remote(0), sequence)
+        back = acknowledgement(remote(0), self._local, self._sequence)
+        # Of the far host's address, in the frames, only the last octets differ.
+        data = [to[:AT_TO] + number.to_bytes(4) + to[AT_TO + 4 :] for number in sending]
+        answers = [back[:AT_FROM] + number.to_bytes(4) + back[AT_FROM + 4 :] for number in sending]
         return self._timed(1, data), self._timed(tables.path_port(0), answers)
 
     def _timed(self, port: int, frames: Sequence[bytes]) -> float:
@@ -110,6 +119,9 @@ class Sessions:
         taken = time.thread_time_ns() - begun
         self._now = now
         return taken / len(frames)
+
+    def _copy(self, kind: p4r.Update.Type.ValueType, make: Callable[[int], Entity], numbers: Iterable[int]) -> None:
+        write(self._switch, kind, copies(self._schema, make, numbers))
 
     def _insert(self, entities: Iterable[Entity]) -> None:
         write(self._switch, p4r.Update.INSERT, (entity.encode(self._schema) for entity in entities))
@@ -130,7 +142,7 @@ class Sessions:
 
 def remote(number: int) -> IPv6Address:
     """Return the far host of a session."""
-    return tables.site(1)[0x1_0000 + number]
+    return tables.site(1)[number]
 
 
 def data_segment(local: IPv6Address, far: IPv6Address, sequence: int) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from bench.figures import Line, Panel
+from bench.figures import Bars, Line, Panel
 from bench.multipath.experiment import Outcome, Setup, megabits
 from bench.multipath.ideal import DELAY
 from bench.multipath.network import HEADERS
@@ -63,16 +63,26 @@ def run_all(seed: int) -> Result:
     best = outcomes["marks and closing"].goodput
     wanted = f"cross traffic: {megabits(best)} of {megabits(most)} Mbit/s are {share(best, most)}; 95 % wanted"
     data = {"limit": most, "paper": PAPER, "measured": {name: asdict(outcome) for name, outcome in outcomes.items()}}
-    shown = ("none", "marks and closing")
     panels = [
         Panel(
             f"Sending rate, congestion avoidance: {name} (paper: figure 9)",
             "seconds",
             "Mbit/s",
-            (*_by_path(outcomes[name]), Line("together", _together(outcomes[name]), marks=False, steps=True)),
+            (
+                *_by_path(outcomes[name]),
+                Line("together", _together(outcomes[name]), marks=False, steps=True),
+                Line("paper's goodput", ((0, goodput), (SECONDS, goodput)), of_paper=True),
+            ),
         )
-        for name in shown
+        for name, goodput in PAPER.items()
     ]
+    bars = (
+        Bars("measured", [outcome.goodput / 1e6 for outcome in outcomes.values()]),
+        Bars("limit", [most / 1e6] * len(outcomes)),
+        Bars("paper", [PAPER.get(name) for name in outcomes], of_paper=True),
+    )
+    groups = [name.replace(" and ", "\nand ") for name in outcomes]
+    panels.append(Panel("Cross traffic, by congestion avoidance", "", "goodput in Mbit/s", bars, groups))
     return Result("multipath-figure-9", data, text, (Goal(wanted, best >= GOAL * most),), panels)
 
 

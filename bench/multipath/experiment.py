@@ -194,7 +194,7 @@ def _disturb(network: Network, setup: Setup) -> None:
 
 
 def _becoming(network: Network, path: int, route: Route) -> Callable[[], None]:
-    return lambda: network.paths[path].become(route)
+    return lambda: network.paths[path].take_route(route)
 
 
 def _cutting(network: Network, path: int, cut: bool) -> Callable[[], None]:

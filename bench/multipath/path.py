@@ -56,10 +56,10 @@ class Path(VirtualLink):
         self.route = route
         self.directions: dict[str, Direction] = {}
 
-    def become(self, route: Route) -> None:
-        """Be another path from now on; what has left its queue keeps the delay that it had."""
+    def take_route(self, route: Route) -> None:
+        """Be another path from now on."""
         self.route = route
-        self._quality = Quality(delay=route.delay)
+        self.become(Quality(delay=route.delay))
 
     def send(self, sender: str, frame: bytes, at: int) -> None:
         """Queue a frame, or drop it if the queue is full. Ethernet's header takes no time: rates are those of IP."""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.multipath import disturbed, edges, ideal, page, sweep, tables
+from bench.multipath import disturbed, edges, fed, ideal, page, sweep, tables
 from bench.multipath.copies import copies
 from bench.multipath.network import program
 from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, share, summary
-from wayname.config.schedules import Policy
+from wayname.config.schedules import Policy, Source
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
 from wayname_lab.virtual.clock import MILLISECOND
@@ -91,6 +91,19 @@ def test_the_lab_shares_out_by_the_policy_that_is_asked_for() -> None:
         assert [f'policy = "{policy.value}"' in text for text in configurations] == [True, True]
 
 
+@pytest.mark.parametrize("source", list(Source))
+def test_the_lab_is_fed_from_the_source_that_is_asked_for(source: Source) -> None:
+    scene = fed.scenes(6.0)["a delay said to be 30 ms longer"]
+    for edge in fed.lab_with(source, scene).edges:
+        assert f'source = "{source.value}"' in edge.configuration
+        assert edge.configuration.count("delay = 0.05\n") == 1
+        assert edge.configuration.count("delay = 0.02\n") == 2
+
+
+def test_a_path_that_becomes_slower_lowers_the_limit() -> None:
+    assert fed.scenes(6.0)["a path's bandwidth falls from 5 to 2 Mbit/s"].limit == 11e6 - 3e6 * 5 / 6
+
+
 def test_a_summary_counts_goals_and_names_those_missed() -> None:
     goals = {"5": [Goal("two paths", True), Goal("order", False)], "cost": [Goal("flat", True)], "live": []}
     assert summary(goals) == [
@@ -119,5 +132,18 @@ def test_what_was_printed_replaces_what_the_page_said(tmp_path: Path) -> None:
 
 def test_the_page_has_a_place_for_each_experiment() -> None:
     text = page.PAGE.read_text()
-    for name in ("5", "7", "table-1", "9", "disturbances", "fairness", "policies", "cost", "live", "edges", "sweep"):
+    for name in (
+        "5",
+        "7",
+        "table-1",
+        "9",
+        "disturbances",
+        "fed",
+        "fairness",
+        "policies",
+        "cost",
+        "live",
+        "edges",
+        "sweep",
+    ):
         assert text.count(f"<!-- {name} -->\n") == text.count(f"<!-- end of {name} -->\n") == 1

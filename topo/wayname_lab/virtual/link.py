@@ -45,6 +45,10 @@ class VirtualLink:
         """Say who takes what arrives at a node's end."""
         self.receivers[node] = take
 
+    def become(self, quality: Quality) -> None:
+        """Be like this from now on; what is under way keeps the delay that it had."""
+        self._quality = quality
+
     def send(self, sender: str, frame: bytes, at: int) -> None:
         """Take a frame whose last bit leaves the sender at this time."""
         lost = self._quality.loss > 0 and self._rng.random() < self._quality.loss

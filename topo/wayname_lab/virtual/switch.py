@@ -55,6 +55,10 @@ class VirtualSwitch:
                 self._engine.set_link(port, rate=quality.rate, queue=quality.queue or 64)
         self._tick.set(self._clock.now + TICK)
 
+    def shape(self, port: int, rate: int, queue: int) -> None:
+        """Send at this rate by a port from now on."""
+        self._alive().set_link(port, rate=rate, queue=queue)
+
     def kill(self) -> None:
         """End without a word; what waits in queues is lost."""
         self._engine = None
