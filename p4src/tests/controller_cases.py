@@ -1,0 +1,212 @@
+"""What passes between switch and controller: the cases of punts, captures and packets of the controller."""
+
+from case import Case, number
+from scapy.layers.inet import UDP
+from scapy.layers.inet6 import (
+    ICMPv6DestUnreach,
+    ICMPv6EchoRequest,
+    ICMPv6ND_NA,
+    ICMPv6ND_RA,
+    ICMPv6ND_RS,
+    ICMPv6TimeExceeded,
+    IPv6,
+)
+from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.packet import Packet, Raw
+
+from small_site import (
+    ADDRESS,
+    CPU,
+    FAR,
+    HOST,
+    IP_OF,
+    OUT,
+    PROVIDER,
+    PUNT,
+    ROUTER,
+    error_about,
+    from_host,
+    in_chain,
+    options,
+    out_first,
+    to_router,
+    udp,
+)
+
+
+def punts() -> Case:
+    case = Case("punts", "The way to the controller: a rate for each reason.")
+    case.meter("punt_meter", PUNT["PUNT_LOCAL"], 3)
+    case.meter("punt_meter", PUNT["PUNT_ROUTER_SOLICITATION"], 1)
+    case.say("Three of five for the router; another reason has a rate of its own.")
+    ping = to_router(IPv6(src=IP_OF[1], dst=ADDRESS[1]) / ICMPv6EchoRequest())
+    for n in range(5):
+        if n < 3:
+            case.punts_whole(1, ping, "PUNT_LOCAL", 1)
+        else:
+            case.drops(1, ping, "DROP_PUNT_RATE")
+    case.punts_whole(1, to_router(udp(to="2001:db8:1::99")), "PUNT_NEIGHBOUR_UNKNOWN", 1)
+
+    case.say("The bridge passes on what the controller has no room for.")
+    packet = from_host(IPv6(src="fe80::11", dst="ff02::2", hlim=255) / ICMPv6ND_RS(), "33:33:00:00:00:02")
+    for n in range(3):
+        case.send(1, packet)
+        if n < 1:
+            case.punted(packet, "PUNT_ROUTER_SOLICITATION", 1, 1)
+        case.expect(2, packet)
+        case.expect(3, Ether(src=packet.src, dst=packet.dst) / Dot1Q(vlan=1) / packet.payload)
+        case.flood_copies()
+    return case
+
+
+def captures() -> Case:
+    case = Case(
+        "captures", "Captures: copies of what arrives by a port and of what leaves by it; packets go on as ever."
+    )
+
+    def captured(way: str, packet: Packet | bytes, port: int, vlan: int) -> None:
+        case.expect(CPU, bytes([PUNT[f"PUNT_CAPTURED_{way}"]]) + port.to_bytes(2) + vlan.to_bytes(2) + bytes(packet))
+
+    case.add("captures_in", "capture_in()", port=1)
+    case.add("captures_out", "capture_out()", port=4)
+
+    case.say("Bridged: as it arrived. Routed: as it arrived, and as it leaves.")
+    bridged = from_host(udp(to=IP_OF[2]), HOST[2])
+    case.passes(1, bridged, 2)
+    captured("IN", bridged, 1, 1)
+    case.passes(1, to_router(udp()), 4, out_first(to_router(udp())))
+    captured("IN", to_router(udp()), 1, 1)
+    captured("OUT", out_first(to_router(udp())), 4, 100)
+    case.passes(2, from_host(udp(2), ROUTER[1], 2), 4, out_first(from_host(udp(2), ROUTER[1], 2)))
+    captured("OUT", out_first(from_host(udp(2), ROUTER[1], 2)), 4, 100)
+
+    case.say(
+        "What is dropped: malformed, in a foreign VLAN, without a route. The error about it is no packet that arrived."
+    )
+    for packet, reason in (
+        (bytes(to_router(udp()))[:9], "DROP_TRUNCATED"),
+        (bytes(to_router(udp()))[:40], "DROP_TRUNCATED"),
+        (bytes(in_chain(*[(60, options())] * 11)), "DROP_TOO_MANY_EXTENSIONS"),
+    ):
+        case.drops(1, packet, reason)
+        captured("IN", packet, 1, 0)
+    foreign = Ether(src=HOST[1], dst=HOST[3]) / Dot1Q(vlan=20) / udp()
+    case.drops(1, foreign, "DROP_VLAN_INGRESS")
+    captured("IN", foreign, 1, 20)
+    lost = to_router(udp(to="fd00::1"))
+    case.drops(1, lost, "DROP_NO_ROUTE")
+    case.expect(1, error_about(lost, ICMPv6DestUnreach(code=0), 1, HOST[1]))
+    captured("IN", lost, 1, 1)
+
+    case.say("An error as it leaves: checksum and end are those of the packet, not of its copy.")
+    long = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=FAR, dst=IP_OF[1], hlim=1) / UDP() / Raw(bytes(1300))
+    error = error_about(long, ICMPv6TimeExceeded(code=0), 100, PROVIDER[4])
+    case.drops(4, long, "DROP_HOP_LIMIT")
+    case.expect(4, error)
+    captured("OUT", error, 4, 100)
+
+    case.say("What the controller gets anyway, whole or as a copy, it gets a second time.")
+    ping = to_router(IPv6(src=IP_OF[1], dst=ADDRESS[1]) / ICMPv6EchoRequest())
+    case.punts_whole(1, ping, "PUNT_LOCAL", 1)
+    captured("IN", ping, 1, 1)
+    solicitation = from_host(IPv6(src="fe80::11", dst="ff02::2", hlim=255) / ICMPv6ND_RS(), "33:33:00:00:00:02")
+    case.punts_whole(1, solicitation, "PUNT_ROUTER_SOLICITATION", 1)
+    captured("IN", solicitation, 1, 1)
+    case.expect(2, solicitation)
+    case.expect(3, Ether(src=HOST[1], dst=solicitation.dst) / Dot1Q(vlan=1) / solicitation.payload)
+    case.flood_copies()
+
+    case.say("A flood leaves each port as the port wants it.")
+    case.add("captures_out", "capture_out()", port=3)
+    flood = Ether(src=HOST[2], dst="ff:ff:ff:ff:ff:ff") / ARP(psrc="192.0.2.2", pdst="192.0.2.1")
+    tagged = Ether(src=HOST[2], dst=flood.dst) / Dot1Q(vlan=1) / flood.payload
+    case.passes(2, flood, 1)
+    case.expect(3, tagged)
+    captured("OUT", tagged, 3, 1)
+    case.flood_copies()
+
+    case.say("The controller's own: captured as it leaves; what it submits has arrived before.")
+    sent = Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp")
+    case.passes(CPU, Raw(bytes([OUT["PACKET_OUT_SEND"]]) + (4).to_bytes(2) + bytes(2) + bytes(sent)), 4, sent)
+    captured("OUT", sent, 4, 0)
+    submit = bytes([OUT["PACKET_OUT_SUBMIT"]]) + (1).to_bytes(2) + bytes(2)
+    case.passes(CPU, Raw(submit + bytes(bridged)), 2, bridged)
+    case.drops(CPU, Raw(submit + bytes(lost)), "DROP_NO_ROUTE")
+    case.expect(1, error_about(lost, ICMPv6DestUnreach(code=0), 1, HOST[1]))
+
+    case.say("What egress drops has not left.")
+    case.add("stations", "send_to_port(port:4)", vlan=1, destination=number("02:00:00:00:00:44"))
+    astray = from_host(udp(), "02:00:00:00:00:44")
+    case.drops(1, astray, "DROP_VLAN_EGRESS", "egress")
+    captured("IN", astray, 1, 1)
+
+    case.say("Two from this port and no more, one by that, and the packets go on.")
+    case.add("captures_in", "capture_in()", port=2)
+    case.add("captures_out", "capture_out()", port=1)
+    case.meter("capture_in_meter", 2, 2)
+    case.meter("capture_out_meter", 1, 1)
+    back = from_host(udp(2, to=IP_OF[1]), HOST[1], 2)
+    for n in range(4):
+        case.passes(2, back, 1)
+        if n < 2:
+            captured("IN", back, 2, 1)
+        if n < 1:
+            captured("OUT", back, 1, 1)
+    return case
+
+
+def packet_out() -> Case:
+    case = Case("packet_out", "Packets of the controller: sent, flooded, submitted.")
+
+    def out(kind: str, packet: Packet, port: int = 0, vlan: int = 0) -> Packet:
+        return Raw(bytes([OUT[kind]]) + port.to_bytes(2) + vlan.to_bytes(2) + bytes(packet))
+
+    case.say("Sent: as it is, whatever it is.")
+    answer = (
+        Ether(src=ROUTER[1], dst=HOST[1]) / IPv6(src=ADDRESS[1], dst=IP_OF[1], hlim=255) / ICMPv6ND_NA(tgt=ADDRESS[1])
+    )
+    case.passes(CPU, out("PACKET_OUT_SEND", answer, 1), 1, answer)
+    case.passes(
+        CPU,
+        out("PACKET_OUT_SEND", Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp"), 6),
+        6,
+        Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp"),
+    )
+    case.passes(CPU, out("PACKET_OUT_SEND", in_chain(*[(60, options())] * 11), 4), 4, in_chain(*[(60, options())] * 11))
+
+    case.say("Flooded: to all ports of the VLAN, tagged where they want it.")
+    advertisement = IPv6(src="fe80::1", dst="ff02::1", hlim=255) / ICMPv6ND_RA()
+    to_all = Ether(src=ROUTER[1], dst="33:33:00:00:00:01")
+    case.send(CPU, out("PACKET_OUT_FLOOD", to_all / advertisement, vlan=1))
+    case.expect(1, to_all / advertisement)
+    case.expect(2, to_all / advertisement)
+    case.expect(3, to_all / Dot1Q(vlan=1) / advertisement)
+
+    case.say("Submitted: as if it had arrived by the port.")
+    case.passes(CPU, out("PACKET_OUT_SUBMIT", to_router(udp()), 1), 4, out_first(to_router(udp())))
+    case.passes(CPU, out("PACKET_OUT_SUBMIT", from_host(udp(), HOST[2]), 1), 2, from_host(udp(), HOST[2]))
+    ping = to_router(IPv6(src=IP_OF[1], dst=ADDRESS[1]) / ICMPv6EchoRequest())
+    case.send(CPU, out("PACKET_OUT_SUBMIT", ping, 1))
+    case.punted(ping, "PUNT_LOCAL", 1, 1)
+    solicitation = from_host(IPv6(src="fe80::11", dst="ff02::2", hlim=255) / ICMPv6ND_RS(), "33:33:00:00:00:02")
+    case.send(CPU, out("PACKET_OUT_SUBMIT", solicitation, 1))
+    case.punted(solicitation, "PUNT_ROUTER_SOLICITATION", 1, 1)
+    case.expect(2, solicitation)
+    case.expect(3, Ether(src=HOST[1], dst=solicitation.dst) / Dot1Q(vlan=1) / solicitation.payload)
+    case.flood_copies()
+    case.drops(CPU, out("PACKET_OUT_SUBMIT", to_router(udp(hlim=1)), 1), "DROP_HOP_LIMIT")
+    case.expect(1, error_about(to_router(udp(hlim=1)), ICMPv6TimeExceeded(code=0), 1, HOST[1]))
+    short = to_router(udp())
+    short[IPv6].plen = 60
+    case.drops(CPU, out("PACKET_OUT_SUBMIT", short, 1), "DROP_PAYLOAD_LENGTH")
+
+    case.say("What makes no sense.")
+    case.drops(CPU, Raw(b"\x09" + bytes(4) + bytes(answer)), "DROP_PACKET_OUT")
+    case.drops(CPU, out("PACKET_OUT_SEND", answer, 512), "DROP_PACKET_OUT")
+    case.drops(CPU, out("PACKET_OUT_FLOOD", answer, vlan=4096), "DROP_PACKET_OUT")
+    case.drops(CPU, out("PACKET_OUT_FLOOD", answer, vlan=77), "DROP_NO_FLOOD_GROUP")
+    case.drops(CPU, out("PACKET_OUT_SUBMIT", answer, 6), "DROP_PORT_UNKNOWN")
+    return case
+
+
+ALL = (punts, captures, packet_out)
