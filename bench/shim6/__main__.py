@@ -17,7 +17,7 @@ EXPERIMENTS = {6: generation.run, 7: negotiating.run, 9: recovering.run, 10: res
 @click.option(
     "--figure", type=click.Choice([str(number) for number in EXPERIMENTS]), help="One figure; else all of them."
 )
-@click.option("--full", is_flag=True, help="Figure 6 with a search for Sec 2, figure 9 live too: minutes.")
+@click.option("--full", is_flag=True, help="Figure 6 to the end of Sec 2, figure 9 all live: minutes.")
 @click.option("--seed", type=int, default=1, show_default=True, help="What is by lot is the same for the same seed.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
 def main(figure: str | None, full: bool, seed: int, out: Path) -> None:

@@ -12,6 +12,7 @@ import asyncio
 import random
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -43,6 +44,7 @@ PACE = 1_000_000  # bit/s: a packet every 11 ms
 DATA_BYTES = 200  # longer frames carry data
 LIVE_INTERVAL = 0.002  # how often the live receiver tells what arrived
 GOAL_BEYOND = 0.010
+NOTIFIED = "with notification"
 PAPER = (
     "stated: linear with Tsend and not below it when TCP is told, steps when it waits for its own timer; medians of 45;"
     " no single time is stated in the text"
@@ -109,7 +111,7 @@ async def live(send_timeout: float, hold: bool, moment: float) -> float:
             # The clock of events is that of all processes.
             cut = time.monotonic()
             await lab.set_cut(link, True)
-            await asyncio.sleep(2 * send_timeout + 3)
+            await asyncio.sleep(2 * send_timeout + (1.5 if hold else 3))
     return recovery(arrivals, cut - BEFORE)
 
 
@@ -130,16 +132,19 @@ class Point:
 
 
 def run(seed: int, full: bool) -> Result:
-    """Measure with and without notification, on the virtual clock, and in full also live."""
+    """Measure with and without notification on the virtual clock, with it live too, and in full also without."""
     rng = random.Random(seed)
     moments = [rng.random() for _ in range(RUNS)]
     seen: dict[str, list[Point]] = {}
-    for hold, name in ((True, "with notification"), (False, "without")):
-        seen[name] = [
-            Point.of(timeout, [on_the_virtual_clock(timeout, hold, seed, moment) for moment in moments])
-            for timeout in TIMEOUTS
-        ]
-        if full:
+    for hold, name in ((True, NOTIFIED), (False, "without")):
+        with ProcessPoolExecutor() as pool:
+            runs = {
+                timeout: [pool.submit(on_the_virtual_clock, timeout, hold, seed, moment) for moment in moments]
+                for timeout in TIMEOUTS
+            }
+        seen[name] = [Point.of(timeout, [run.result() for run in of]) for timeout, of in runs.items()]
+        # Without notification TCP's own timer makes a run long.
+        if hold or full:
             seen[f"{name}, live"] = [
                 Point.of(timeout, [asyncio.run(live(timeout, hold, moment)) for moment in moments])
                 for timeout in LIVE_TIMEOUTS
@@ -149,7 +154,7 @@ def run(seed: int, full: bool) -> Result:
         f"{name}: {(point.median - point.timeout) * 1e3:.0f} ms beyond Tsend {point.timeout:g} s, more than"
         f" {beyond * 1e3:.0f} ms"
         for name in seen
-        if name.startswith("with notification")
+        if name.startswith(NOTIFIED)
         for point in seen[name]
         if point.median - point.timeout > beyond
     ]
@@ -160,12 +165,16 @@ def run(seed: int, full: bool) -> Result:
             f"{point.median:.3f} s",
             f"{point.low:.3f} to {point.high:.3f} s",
             f"{(point.median - point.timeout) * 1e3:.0f} ms",
+            ("met" if point.median - point.timeout <= beyond else "MISSED") if name.startswith(NOTIFIED) else "",
         )
         for name, points in seen.items()
         for point in points
     ]
-    text = table(("", "Tsend", "recovery", "5 to 95 %", "beyond Tsend"), rows)
-    text += ["", f"the round trip by the way that is left takes {round_trip() * 1e3:.0f} ms"]
+    text = table(("", "Tsend", "recovery", "5 to 95 %", "beyond Tsend", "goal"), rows)
+    text += [
+        "",
+        f"goal: no more than a round trip by the way that is left and 10 ms beyond Tsend, {beyond * 1e3:.0f} ms",
+    ]
     data = {
         "measured": {name: [asdict(point) for point in points] for name, points in seen.items()},
         "round trip": round_trip(),
@@ -189,7 +198,7 @@ def _panels(seen: dict[str, list[Point]]) -> list[Panel]:
             bound,
         ]
 
-    virtual = ("with notification", "without")
+    virtual = (NOTIFIED, "without")
     axes = ("Tsend in seconds", "seconds that nothing arrives")
     return [
         Panel("Recovery, virtual clock (paper: figure 9)", *axes, lines(virtual, TIMEOUTS[-1])),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ipaddress import IPv6Address
 
 import pytest
+from attacked_site import AttackedSite
 from looking import entries, kinds
 
 from wayname.ilnp.checksums import identifiers_checksum
@@ -14,10 +15,8 @@ from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import LONG_NONCE, SHORT_NONCE, with_nonce
 from wayname.ilnp.vectors import L64, NID, Vector
-from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import UDP, Packet
-from wayname.wire.mac import Mac
 from wayname_lab.load import find_lab
 from wayname_lab.virtual.clock import SECOND
 from wayname_lab.virtual.lab import VirtualLab
@@ -30,17 +29,15 @@ ELSEWHERE = L64(0x2001_0DB8_0177_0010)
 TABLES = ("identities", "paths", "ilnp_nonces", "locator_pairs")
 
 
-class Attacked:
+class Attacked(AttackedSite):
     """Two sites with one session, a1 with b1, and somebody at provider p who sends to site a what he likes."""
 
     def __init__(self) -> None:
         described = find_lab("ilnp")
         assert described.ilnp is not None
-        self.lab = VirtualLab(replace(described, ilnp=replace(described.ilnp, idle=2 * SECOND)), seed=1)
+        lab = VirtualLab(replace(described, ilnp=replace(described.ilnp, idle=2 * SECOND)), seed=1)
+        super().__init__(lab, "a", "p")
         self.rng = random.Random(1)
-        self.heard: list[bytes] = []  # what passes from provider p to site a
-        self._take = self.lab.links["a-p"].receivers["a"]
-        self.lab.links["a-p"].connect("a", self._pass)
         self.lab.run_until(1.0)
         self.a1, self.b1 = (self.lab.plan.hosts[name].address.ip for name in ("a1", "b1"))
         self.lab.command("b1", "udp_receive", port=5001, interval=0.1)
@@ -48,21 +45,6 @@ class Attacked:
         self.lab.run_for(0.5)
         self.before = self.tables()
         assert [len(each) for each in self.before[:3]] == [1, 1, 1]
-
-    def send(self, packet: Packet) -> None:
-        """Let a packet come to site a by provider p."""
-        edge = self.lab.controllers["a"].edge
-        assert edge is not None
-        interface = edge.config.interface(self.lab.plan.routers["a"].port_to("p").vlan)
-        assert interface is not None
-        frame = Frame(interface.mac, Mac.parse("02:00:00:00:77:77"), TYPE_IPV6, packet.encode())
-        self._take(frame.encode())
-        self.lab.run_for(0.001)
-
-    def again(self, frame: bytes) -> None:
-        """Let a frame that passed before pass again."""
-        self._take(frame)
-        self.lab.run_for(0.001)
 
     def tables(self) -> list[list[dict[str, int]]]:
         """Return what the switch of site a holds of sessions."""
@@ -77,10 +59,6 @@ class Attacked:
         self.lab.run_for(0.3)
         report = self.lab.events_of("b1", "udp_report")[-1]
         return self.tables() == self.before and report["lost"] == 0 and report["longest_gap_ns"] < 40_000_000
-
-    def _pass(self, frame: bytes) -> None:
-        self.heard.append(frame)
-        self._take(frame)
 
 
 def datagram(source: IPv6Address, destination: IPv6Address, port: int = 5009) -> Packet:

@@ -142,6 +142,24 @@ def test_all_paths_are_proven_and_each_has_a_backup_that_shares_nothing() -> Non
         assert not set(session.paths[path]) & set(session.paths[to])
 
 
+@pytest.mark.parametrize("which", ["a", "b"])
+@pytest.mark.parametrize("step", range(10))
+def test_a_controller_killed_at_any_step_of_a_failover(which: str, step: int) -> None:
+    pair = established(FAST)
+    pair.dead.add("2001:db8:101::")
+    for side in (pair.a, pair.b):
+        pair.tell(side, News.LEFT_PATH, 0, side.entries("backups")[0]["path"])
+    for _ in range(step):
+        pair.step()
+    pair.restart(getattr(pair, which))
+    pair.drive(60)
+    assert pair.agrees()
+    for side in (pair.a, pair.b):
+        assert not pair.is_dead(side.only.pair.local)
+        assert not pair.is_dead(side.only.pair.peer)
+        assert side.entries("identities")[0]["path"] == side.only.path
+
+
 def test_what_does_not_answer_is_no_backup() -> None:
     pair = Pair(FAST)
     pair.dead.add("2001:db8:202::")

@@ -136,11 +136,14 @@ def _signed(listed: LocatorList) -> bytes:
 def _prove_list(ulid: IPv6Address, listed: LocatorList, prover: Prover, signature: CgaSignature | None) -> None:
     """Raise unless every locator of a list is proved by the method that it names."""
     signed = False
+    least_sec = sec_of(ulid)
     for index, locator in enumerate(listed.locators):
         try:
             match locator.verification:
                 case Verification.HBA:
-                    _check_sec(ulid, locator.address)
+                    # Less costs less to forge.
+                    if (sec := sec_of(locator.address)) < least_sec:
+                        raise ProofError(f"it has Sec {sec}, less than the {least_sec} of the identity {ulid}")
                     prover.prove_member(locator.address)
                 case Verification.CGA:
                     # One signature is over all of them.
@@ -154,12 +157,6 @@ def _prove_list(ulid: IPv6Address, listed: LocatorList, prover: Prover, signatur
             raise LocatorError(
                 ErrorCode.VERIFICATION_METHOD, OptionType.LOCATOR_LIST, at, f"{locator.address}: {error}"
             ) from error
-
-
-def _check_sec(ulid: IPv6Address, locator: IPv6Address) -> None:
-    """Raise if a locator of a set claims less than the identity: it costs less to forge."""
-    if (sec := sec_of(locator)) < (least := sec_of(ulid)):
-        raise ProofError(f"it has Sec {sec}, less than the {least} of the identity {ulid}")
 
 
 def _prove_signature(listed: LocatorList, parameters: Parameters, signature: CgaSignature | None) -> None:
