@@ -26,6 +26,7 @@ class Schedule:
     feedback: int = 0
     tolerance: float = 0.1  # seconds that a marked packet may be late
     probe_interval: float = 0.2
+    hold: float = 0.0  # seconds for which duplicates are held back
     believed: Sequence[Route] | None = None
 
     def entry(self, session: int, number: int, paths: Sequence[int], routes: Sequence[Route]) -> Entity:
@@ -41,5 +42,5 @@ class Schedule:
             case "weighted round robin":
                 return schedules.weighted_round_robin(session, registers, NO_FRAMING, places)
             case "fastest first":
-                feedback = Feedback(self.feedback, self.tolerance, self.probe_interval)
+                feedback = Feedback(self.feedback, self.tolerance, self.probe_interval, self.hold)
                 return schedules.fastest_first(session, registers, NO_FRAMING, feedback, places)

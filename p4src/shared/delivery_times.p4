@@ -39,13 +39,14 @@ struct candidate_t {
     fine_time_t delivery;       // from now on
     fine_time_t wait;           // until the path is free for it
     fine_time_t took;           // by its octets
+    fine_time_t nominal;        // by its octets, as the entry says
     fine_time_t last_arrival;   // of what was sent by it before
     bit<32> age;                // packets of the schedule since then
 }
 
 // Takes the path if it delivers earlier, then if its last packet arrives earlier, then if that was sent earlier.
 void consider(inout candidate_t best, in bit<8> rank, in bit<32> place, in path_t path, in fine_time_t delay,
-              in fine_time_t took, in fine_time_t now, in fine_time_t busy_until, in bit<32> age) {
+              in fine_time_t took, in fine_time_t now, in fine_time_t busy_until, in bit<32> age, in fine_time_t nominal) {
     fine_time_t wait = busy_until - now;
     if (wait >= LONGEST_WAIT) {
         wait = 0;
@@ -63,6 +64,7 @@ void consider(inout candidate_t best, in bit<8> rank, in bit<32> place, in path_
         best.delivery = delivery;
         best.wait = wait;
         best.took = took;
+        best.nominal = nominal;
         best.last_arrival = last_arrival;
         best.age = age;
     }

@@ -33,6 +33,7 @@ struct metadata_t {
     ilnp_t ilnp;
     hip_t hip;
     session_t session;
+    sack_t sack;
     schedule_t schedule;
     path_news_t path_news;
     news_t news;

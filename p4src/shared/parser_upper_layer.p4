@@ -6,6 +6,7 @@
 
 parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
     EspParser() esp_parser;
+    TcpParser() tcp_parser;
 
     state start {
         transition select(meta.chain.next_header) {
@@ -51,7 +52,7 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
     }
 
     state tcp {
-        packet.extract(hdr.tcp);
+        tcp_parser.apply(packet, hdr, meta);
         transition upper_layer;
     }
 

@@ -19,7 +19,8 @@ const bit<16> FACTOR_LEAST = 64;
 const bit<16> FACTOR_MOST = 16384;
 
 // Less work between two marks says nothing of octets' times (1 ms).
-const fine_time_t LEAST_SPAN = 64w1000 << 16;
+const fine_time_t LEAST_SPAN = 64w16000 << 16;
+const fine_time_t LONGEST_SPAN = 64w1000000 << 16;
 
 fine_time_t delay_of(in bit<32> delay, in learned_t learned) {
     bit<32> sum = delay + learned[47:16];
@@ -38,9 +39,20 @@ fine_time_t time_of(in bit<64> octets, in bit<32> octet_time, in learned_t learn
     return (octets * octet_time_of(octet_time, learned) + 128) >> 8;
 }
 
-// By a mark. Span: what the path had been given to do from the mark before up to this one; since: from this one up to now.
-void correct(inout learned_t learned, inout fine_time_t busy_until, in bool busy, in bool ahead, in fine_time_t late,
-             in fine_time_t span, in fine_time_t since) {
+// What was entrusted to the path behind a packet, by its work then, of which 32 bits of microseconds are known.
+fine_time_t work_after(in fine_time_t work, in fine_time_t then) {
+    bit<36> after = work[47:12] - then[47:12];
+    int<64> whole = (int<64>)(int<36>)after;
+    return (fine_time_t)whole << 12;
+}
+
+// Of work as the entry has it, as is known.
+fine_time_t by_factor(in fine_time_t work, in learned_t learned) {
+    return work * (bit<64>)(learned[15:0] + FACTOR_ONE) >> 8;
+}
+
+// By a packet that left its path's queue later than expected, after a span of work since the one measured before; 0: unknown.
+void correct(inout learned_t learned, in bool busy, in bool ahead, in fine_time_t late, in fine_time_t span) {
     bit<32> offset = learned[47:16];
     bit<16> factor = learned[15:0] + FACTOR_ONE;
     bool early = late[63:63] == 1;
@@ -48,22 +60,18 @@ void correct(inout learned_t learned, inout fine_time_t busy_until, in bool busy
     if (early) {
         size = 0 - late;
     }
-
     bit<16> step = 0;
-    fine_time_t more = 0;
-    if (busy && span >= LEAST_SPAN) {
-        if (!early && size >= span) {
+    if (busy && span >= LEAST_SPAN && span < LONGEST_SPAN) {
+        if (!early && size >= span << 1) {
+            step = factor << 1;
+        } else if (!early && size >= span) {
             step = factor;
-            more = since;
         } else if (size >= span >> 1) {
             step = factor >> 1;
-            more = since >> 1;
         } else if (size >= span >> 2) {
             step = factor >> 2;
-            more = since >> 2;
         } else if (size >= span >> 3) {
             step = factor >> 3;
-            more = since >> 3;
         }
     }
     if (step == 0) {
@@ -85,21 +93,9 @@ void correct(inout learned_t learned, inout fine_time_t busy_until, in bool busy
     } else if (factor > FACTOR_MOST) {
         factor = FACTOR_MOST;
     }
-
-    fine_time_t grown = 16w0 ++ offset ++ 16w0;
     if (!busy) {
         offset = offset + late[47:16];
-    } else if (!early) {
-        busy_until = busy_until + late + more;
-    } else if (offset[31:31] == 1) {
-        busy_until = busy_until + late - more;
-    } else if (size <= grown) {
-        offset = offset + late[47:16];
-    } else {
-        offset = 0;
-        busy_until = busy_until + late + grown - more;
-    }
-    if (ahead && offset[31:31] == 0) {
+    } else if (ahead && offset[31:31] == 0) {
         offset = offset - (offset >> 1);
     }
     learned = offset ++ (factor - FACTOR_ONE);

@@ -86,6 +86,9 @@ const drop_reason_t DROP_NO_PROVIDER         = 112;     // none that its policy 
 const drop_reason_t DROP_FLOWS_FULL          = 113;     // it came by a provider that nobody could remember
 const drop_reason_t DROP_UNTRANSLATABLE      = 114;     // its address has no counterpart
 
+// Scheduling. Next free: 121.
+const drop_reason_t DROP_DUPLICATE_HELD      = 120;     // an acknowledgement that asks for what is still under way: no loss
+
 const punt_reason_t PUNT_NONE = 0;
 
 // Next free: 35.

@@ -1,28 +1,60 @@
-// By which path did a packet go, and when should it be delivered? What is missing is known by its first octet only.
+// By which path did a packet go, and when should it be delivered? A packet is known by its first octet: the one that is sent
+// again, the one that an acknowledgement has waited for, the one that a selective acknowledgement is for. The latter two have
+// just come, and are forgotten.
 
 #ifndef WAYNAME_SCHEDULE_FLIGHTS_P4
 #define WAYNAME_SCHEDULE_FLIGHTS_P4
 
+// 27 bits of the first octet's number, octets, is it a probe, was the path busy, the place, microseconds, the path's work in 16ths of them.
+typedef bit<114> flight_t;
+
 control ScheduleFlights(inout metadata_t meta) {
-    // By connection and first octet, hashed: 29 bits of the octet's number, the place, microseconds.
+    // By connection and first octet, hashed.
     @id(FLIGHTS_REGISTER_ID)
     @name("flights")
-    REGISTERS(bit<32>, bit<64>, SCHEDULE_FLIGHTS, flights);
+    REGISTERS(bit<32>, flight_t, SCHEDULE_FLIGHTS, flights);
 
     apply {
+        bit<32> octet = meta.schedule.sequence;
+        if (meta.schedule.answer != ANSWER_NONE) {
+            octet = meta.schedule.arrived;
+        }
         bit<32> slot;
-        HASH_OF_2(slot, 32w1 << 18, meta.schedule.flow, meta.schedule.sequence);
-        if (meta.schedule.answer == ANSWER_LOST) {
-            bit<64> flight;
+        HASH_OF_2(slot, 32w1 << 18, meta.schedule.flow, octet);
+        if (meta.schedule.answer != ANSWER_NONE) {
+            flight_t flight;
             flights.read(flight, slot);
-            if (flight[63:35] == meta.schedule.sequence[28:0]) {
-                meta.schedule.place = (bit<32>)flight[34:32];
-                meta.schedule.verdict = VERDICT_LOST;
-                int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - flight[31:0]);
+            bool its = flight[113:87] == octet[26:0];
+            // A regular acknowledgement of several packets, of a receiver that delays them, is for the last of them.
+            if (meta.schedule.answer == ANSWER_REGULAR && !meta.schedule.holes || meta.schedule.answer == ANSWER_SELECTIVE) {
+                its = its && 18w0 ++ flight[86:73] == meta.schedule.length;
+            }
+            if (its) {
+                if (meta.schedule.answer == ANSWER_LOST) {
+                    meta.schedule.verdict = VERDICT_LOST;
+                } else {
+                    meta.schedule.verdict = VERDICT_MEASURED;
+                    flights.write(slot, 0);
+                }
+                meta.schedule.probe = flight[72:72] == 1;
+                meta.schedule.busy = flight[71:71] == 1;
+                meta.schedule.place = (bit<32>)flight[70:68];
+                int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - flight[67:36]);
                 meta.schedule.delivery = (meta.arrived ++ 16w0) - ((fine_time_t)since << 16);
+                meta.schedule.work = 16w0 ++ flight[35:0] ++ 12w0;
             }
         } else {
-            flights.write(slot, meta.schedule.sequence[28:0] ++ meta.schedule.place[2:0] ++ meta.schedule.delivery[47:16]);
+            bit<1> probe = 0;
+            bit<1> busy = 0;
+            if (meta.schedule.probe) {
+                probe = 1;
+            }
+            if (meta.schedule.busy) {
+                busy = 1;
+            }
+            bit<32> length = meta.schedule.ends - meta.schedule.sequence;
+            flights.write(slot, octet[26:0] ++ length[13:0] ++ probe ++ busy ++ meta.schedule.place[2:0] ++ meta.schedule.delivery[47:16]
+                          ++ meta.schedule.work[47:12]);
         }
     }
 }

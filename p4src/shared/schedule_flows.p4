@@ -36,6 +36,16 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
     @name("flow_answered")
     REGISTERS(bit<32>, bit<72>, SCHEDULE_FLOWS, answered);
 
+    // When the first octet that is not acknowledged last changed.
+    @id(FLOW_ADVANCED_REGISTER_ID)
+    @name("flow_advanced")
+    REGISTERS(bit<32>, bit<48>, SCHEDULE_FLOWS, advanced);
+
+    // The last block that was acknowledged selectively.
+    @id(FLOW_BLOCKS_REGISTER_ID)
+    @name("flow_blocks")
+    REGISTERS(bit<32>, bit<64>, SCHEDULE_FLOWS, blocks);
+
     apply {
         bit<32> sequence = hdr.tcp.start[95:64];
         bit<32> acknowledged = hdr.tcp.start[63:32];
@@ -84,6 +94,8 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
                 names.write(slot, (bit<32>)meta.session.number ++ ports);
                 sent.write(slot, ends ++ sequence);
                 answered.write(slot, sequence ++ sequence ++ 8w0);
+                advanced.write(slot, meta.arrived);
+                blocks.write(slot, 0);
                 resent.write(slot, sequence);
             } else if (ahead[31:31] == 0) {
                 meta.schedule.fresh = length != 0;
@@ -94,6 +106,7 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
                 }
                 if (whole && sequence == first) {
                     meta.schedule.answer = ANSWER_LOST;
+                    meta.schedule.arrived = first;
                 }
                 if (whole) {
                     recovered = next;
@@ -114,12 +127,39 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
                 if (ends == sequence) {
                     duplicates = duplicates |+| 1;
                     answered.write(slot, first ++ next ++ duplicates);
-                    if (duplicates >= DUPLICATES_OF_LOSS) {
+                    bit<48> since;
+                    advanced.read(since, slot);
+                    bool patient = meta.schedule.feedback & FEEDBACK_HOLD != 0
+                        && meta.arrived - since < (bit<48>)meta.schedule.hold;
+                    if (patient && duplicates >= DUPLICATES_OF_LOSS) {
+                        drop(meta, DROP_DUPLICATE_HELD);
+                    }
+                    bit<64> block = 0;
+                    if (meta.sack.here) {
+                        blocks.read(block, slot);
+                        blocks.write(slot, meta.sack.begins ++ meta.sack.ends);
+                    }
+                    // What is new of a block that has grown begins where it ended; else the block is new.
+                    bit<32> reaches = block[31:0] - meta.sack.begins;
+                    bit<32> grown = meta.sack.ends - block[31:0];
+                    meta.schedule.arrived = meta.sack.begins;
+                    if (reaches != 0 && reaches[31:31] == 0 && grown[31:31] == 0) {
+                        meta.schedule.arrived = block[31:0];
+                    }
+                    meta.schedule.length = meta.sack.ends - meta.schedule.arrived;
+                    if (duplicates >= DUPLICATES_OF_LOSS && !patient) {
                         meta.schedule.answer = ANSWER_LOST;
+                        meta.schedule.arrived = acknowledged;
+                        meta.schedule.length = 0;
+                    } else if (meta.sack.here && meta.schedule.length != 0) {
+                        meta.schedule.answer = ANSWER_SELECTIVE;
                     }
                 }
             } else {
                 meta.schedule.advance = advance;
+                meta.schedule.arrived = first;
+                meta.schedule.length = advance;
+                advanced.write(slot, meta.arrived);
                 meta.schedule.answer = ANSWER_CUMULATIVE;
                 bit<32> since_hole = first - held;
                 meta.schedule.holes = since_hole[31:31] == 1;

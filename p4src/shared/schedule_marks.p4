@@ -39,7 +39,7 @@ control ScheduleMarks(inout metadata_t meta) {
 
     @id(MARK_WORK_REGISTER_ID)
     @name("mark_work")
-    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, works);            // what the path had been given to do in all before
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, works);            // what the path had been given to do by then
 
     apply {
         fine_time_t now = meta.arrived ++ 16w0;

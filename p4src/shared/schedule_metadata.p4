@@ -3,6 +3,13 @@
 #ifndef WAYNAME_SCHEDULE_METADATA_P4
 #define WAYNAME_SCHEDULE_METADATA_P4
 
+// The first block of a selective acknowledgement (RFC 2018).
+struct sack_t {
+    bool here;
+    bit<32> begins;
+    bit<32> ends;
+}
+
 // How a schedule chooses.
 const bit<8> POLICY_NONE                 = 0;
 const bit<8> POLICY_FASTEST_FIRST        = 1;
@@ -12,6 +19,7 @@ const bit<8> POLICY_PER_FLOW             = 3;
 // What acknowledgements change: sums of these.
 const bit<8> FEEDBACK_FOLLOW = 1;       // what is known of a path
 const bit<8> FEEDBACK_CLOSE  = 2;       // whether it is open
+const bit<8> FEEDBACK_HOLD   = 4;       // none: duplicates are held back while what is missing may still come
 
 // What an acknowledgement, or something sent again, says of the connection.
 const bit<8> ANSWER_NONE       = 0;
@@ -19,6 +27,7 @@ const bit<8> ANSWER_REGULAR    = 1;     // nothing was missing
 const bit<8> ANSWER_FILLED     = 2;     // what was missing has come
 const bit<8> ANSWER_CUMULATIVE = 3;     // what was lost has come in its second or later attempt
 const bit<8> ANSWER_LOST       = 4;     // a packet was lost
+const bit<8> ANSWER_SELECTIVE  = 5;     // one has come out of order
 
 // And so of a path.
 const bit<8> VERDICT_NONE     = 0;
@@ -43,10 +52,13 @@ struct schedule_t {
     bit<8> feedback;                // FEEDBACK_*
     bit<32> tolerance;              // microseconds that a marked packet may be late
     bit<32> probe_interval;         // microseconds
+    bit<32> hold;                   // microseconds that a sender does not hear of a packet that is missing
     bit<32> flow;                   // slot of the TCP connection
     bit<32> sequence;               // the first octet that is sent, or the one that is wanted
     bit<32> ends;                   // the one behind what is sent
     bit<32> advance;                // octets that were not acknowledged before
+    bit<32> arrived;                // the first octet of the packet that has just come
+    bit<32> length;                 // its octets, if it was that one alone
     bool holes;                     // the receiver may have held what is acknowledged
     bool fresh;                     // data that was not sent before
     bit<8> answer;                  // ANSWER_*
@@ -56,7 +68,9 @@ struct schedule_t {
     bool ahead;                     // it may have come before what was sent before it
     bool busy;                      // something else waited for the path
     fine_time_t delivery;           // when it should be delivered
-    fine_time_t work;               // what the path had been given to do until then
+    fine_time_t work;               // what the path had been given to do by then, as its entry says
+    bit<32> back;                   // microseconds that its acknowledgement took
+    bool back_known;
 }
 
 // What the controller is told of a path.

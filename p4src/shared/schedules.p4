@@ -20,14 +20,17 @@
     turns.write(PLACE(k), 0);                                                                                   \
     learned_of.write(PLACE(k), 0);
 
-// The place that feedback is about, and the delay of the path that it came by.
+// The delay of the path that an acknowledgement came by.
+#define FIND_BACK(k, its)                                                                                       \
+    if (meta.session.path_known && meta.schedule.paths > k && its.path == meta.session.path) {                  \
+        meta.schedule.back_known = true;                                                                        \
+        meta.schedule.back = its.delay;                                                                         \
+    }
+
+// The place that feedback is about.
 #define FIND_PLACE(k, its)                                                                                      \
     if (meta.schedule.place == k) {                                                                             \
         about = its;                                                                                            \
-    }                                                                                                           \
-    if (meta.session.path_known && meta.schedule.paths > k && its.path == meta.session.path) {                  \
-        known = true;                                                                                           \
-        back = its.delay;                                                                                       \
     }
 
 #define TAKE_PLACE(k, its)                                                                                      \
@@ -59,7 +62,8 @@
             }                                                                                                   \
         }                                                                                                       \
         consider(best, rank, k, its.path, delay_of(its.delay, learned),                                         \
-                 time_of(octets, its.octet_time, learned), now, busy_until, turn - last);                       \
+                 time_of(octets, its.octet_time, learned), now, busy_until, turn - last,                        \
+                 time_of(octets, its.octet_time, 0));                                                           \
     }
 
 control Schedules(in headers_t hdr, inout metadata_t meta) {
@@ -92,11 +96,19 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
 
     @id(SCHEDULE_WORK_REGISTER_ID)
     @name("schedule_work")
-    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, works);    // what it has been given to do in all
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, works);    // what it has been given to do in all, as its entry says
+
+    @id(IDLE_WORK_REGISTER_ID)
+    @name("idle_work")
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, idle);     // when it was last free
 
     @id(MEASURED_WORK_REGISTER_ID)
     @name("measured_work")
-    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, measured); // and before the last mark that said something
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, measured); // with the last packet that taught something
+
+    @id(MEASURED_DEPARTURES_REGISTER_ID)
+    @name("measured_departures")
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, departures);   // when that one had left the queue
 
     @id(SCHEDULE_PROBES_REGISTER_ID)
     @name("schedule_probes")
@@ -131,7 +143,8 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                          @id(20) path_t path_4, @id(21) bit<32> delay_4, @id(22) bit<32> octet_time_4,
                          @id(23) path_t path_5, @id(24) bit<32> delay_5, @id(25) bit<32> octet_time_5,
                          @id(26) path_t path_6, @id(27) bit<32> delay_6, @id(28) bit<32> octet_time_6,
-                         @id(29) path_t path_7, @id(30) bit<32> delay_7, @id(31) bit<32> octet_time_7) {
+                         @id(29) path_t path_7, @id(30) bit<32> delay_7, @id(31) bit<32> octet_time_7,
+                         @id(32) bit<32> hold) {
         meta.schedule.policy = POLICY_FASTEST_FIRST;
         meta.schedule.number = schedule;
         meta.schedule.generation = generation;
@@ -140,6 +153,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         meta.schedule.feedback = feedback;
         meta.schedule.tolerance = tolerance;
         meta.schedule.probe_interval = probe_interval;
+        meta.schedule.hold = hold;
         place_0 = { path_0, delay_0, octet_time_0 };
         place_1 = { path_1, delay_1, octet_time_1 };
         place_2 = { path_2, delay_2, octet_time_2 };
@@ -253,18 +267,33 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
 
         if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented) {
             flows.apply(hdr, meta);
-            if (meta.schedule.answer == ANSWER_LOST) {
-                flights.apply(meta);
-            } else if (meta.schedule.answer != ANSWER_NONE) {
+            if (meta.schedule.answer != ANSWER_NONE) {
+                FIND_BACK(0, place_0)
+                FIND_BACK(1, place_1)
+                FIND_BACK(2, place_2)
+                FIND_BACK(3, place_3)
+                FIND_BACK(4, place_4)
+                FIND_BACK(5, place_5)
+                FIND_BACK(6, place_6)
+                FIND_BACK(7, place_7)
+            }
+            bool look = meta.schedule.answer == ANSWER_LOST || meta.schedule.answer == ANSWER_SELECTIVE;
+            if (meta.schedule.answer != ANSWER_NONE && !look) {
                 marks.apply(meta);
+                look = meta.schedule.answer != ANSWER_CUMULATIVE;
+                if (meta.schedule.verdict == VERDICT_COVERED) {
+                    fine_time_t over = now - meta.schedule.delivery - (16w0 ++ meta.schedule.back ++ 16w0);
+                    look = look && !meta.schedule.probe && over[63:63] == 0;
+                }
+            }
+            if (look) {
+                flights.apply(meta);
             }
         }
 
         if (meta.schedule.verdict != VERDICT_NONE) {
             bit<32> index = PLACE(meta.schedule.place);
             schedule_path_t about = place_0;
-            bit<32> back = 0;
-            bool known = false;
             FIND_PLACE(0, place_0)
             FIND_PLACE(1, place_1)
             FIND_PLACE(2, place_2)
@@ -273,12 +302,12 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             FIND_PLACE(5, place_5)
             FIND_PLACE(6, place_6)
             FIND_PLACE(7, place_7)
-            if (!known) {
-                back = about.delay;
+            if (!meta.schedule.back_known) {
+                meta.schedule.back = about.delay;
             }
             bit<8> its_bit = 8w1 << (bit<8>)meta.schedule.place;
             bool shut = closed & its_bit != 0;
-            fine_time_t late = now - meta.schedule.delivery - (16w0 ++ back ++ 16w0);
+            fine_time_t late = now - meta.schedule.delivery - (16w0 ++ meta.schedule.back ++ 16w0);
             fine_time_t over = late - (16w0 ++ meta.schedule.tolerance ++ 16w0) - 1;
             bool in_time = over[63:63] == 1;
             // Duplicates alone may be of packets that were early.
@@ -287,20 +316,39 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             learned_t learned;
             learned_of.read(learned, index);
             if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {
+                fine_time_t work;
+                fine_time_t before;
+                fine_time_t departure;
+                fine_time_t idle_since;
+                works.read(work, index);
+                idle.read(idle_since, index);
+                measured.read(before, index);
+                departures.read(departure, index);
+                fine_time_t after = work_after(work, meta.schedule.work);
+                fine_time_t sent_at = work - after;
+                fine_time_t left = meta.schedule.delivery - delay_of(about.delay, learned);
+                fine_time_t span = 0;
+                fine_time_t fresh = sent_at - before;
+                fine_time_t lasting = before - idle_since;
+                if (lasting[63:63] == 0) {
+                    span = by_factor(fresh, learned);
+                    left = departure + span;
+                }
                 // A mark that came before something that was missing came earlier than its acknowledgement says.
-                bool early = meta.schedule.verdict == VERDICT_COVERED && late[63:63] == 1;
-                if (meta.schedule.verdict == VERDICT_MEASURED || early) {
-                    fine_time_t busy_until;
-                    fine_time_t work;
-                    fine_time_t before;
-                    free.read(busy_until, index);
-                    works.read(work, index);
-                    measured.read(before, index);
-                    measured.write(index, meta.schedule.work);
+                fine_time_t here = now - (16w0 ++ meta.schedule.back ++ 16w0);
+                fine_time_t still = here - delay_of(about.delay, learned) - left;
+                bool early = meta.schedule.verdict == VERDICT_COVERED && still[63:63] == 1;
+                bool enough = fresh >= LEAST_SPAN || !meta.schedule.busy;
+                if (fresh[63:63] == 0 && (meta.schedule.verdict == VERDICT_MEASURED && enough || early)) {
                     probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
-                    correct(learned, busy_until, meta.schedule.busy, meta.schedule.ahead && late[63:63] == 1, late,
-                            meta.schedule.work - before, work - meta.schedule.work);
-                    free.write(index, busy_until);
+                    correct(learned, meta.schedule.busy, meta.schedule.ahead && still[63:63] == 1, still, span);
+                    departure = here - delay_of(about.delay, learned);
+                    measured.write(index, sent_at);
+                    departures.write(index, departure);
+                    fine_time_t current = sent_at - idle_since;
+                    if (current[63:63] == 0) {
+                        free.write(index, departure + by_factor(after, learned));
+                    }
                     bit<48> last;
                     told.read(last, index);
                     if (meta.arrived - last >= (bit<48>)meta.schedule.probe_interval) {
@@ -362,7 +410,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 now = now - ROUND;
             }
             bit<64> octets = (bit<64>)hdr.ipv6.payload_length + (bit<64>)IPV6_BYTES + (bit<64>)meta.schedule.framing;
-            candidate_t best = { false, 0, 0, 0, 0, 0, 0, 0, 0 };
+            candidate_t best = { false, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
             fine_time_t busy_until;
             bit<32> last;
             learned_t learned = 0;
@@ -387,7 +435,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             } else if (meta.schedule.feedback != 0) {
                 fine_time_t work;
                 works.read(work, index);
-                works.write(index, work + best.took);
+                work = work + best.nominal;
+                works.write(index, work);
+                if (best.wait == 0) {
+                    idle.write(index, work);
+                }
                 if (best.rank == RANK_PROBE) {
                     probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
                 }

@@ -63,6 +63,7 @@ class Schedule:
     feedback: int = 0
     tolerance: int = 0
     probe_interval: int = 1_000_000
+    hold: int = 0
     session: int = SESSION
 
     def entry(self) -> Entry:
@@ -74,6 +75,7 @@ class Schedule:
                 "feedback": self.feedback,
                 "tolerance": self.tolerance,
                 "probe_interval": self.probe_interval,
+                "hold": self.hold,
             }
         rest = [PathOf(0, 0)] * (MOST_PATHS - len(self.paths))
         for place, path in enumerate([*self.paths, *rest]):

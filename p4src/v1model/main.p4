@@ -26,6 +26,7 @@
 #include "../shared/parser_shim6.p4"
 #include "../shared/parser_nonce.p4"
 #include "../shared/parser_esp.p4"
+#include "../shared/parser_tcp.p4"
 #include "../shared/parser_upper_layer.p4"
 #include "../shared/parser.p4"
 #include "../shared/packet_out.p4"

@@ -62,6 +62,8 @@ class Schedule:
     framing: int = 0
     tolerance: float = 0.1
     probe_interval: float = 0.2
+    # How long a sender does not hear that a packet is missing; 0: it does at once.
+    hold: float = 0.0
 
     def fits(self, local: IPv6Address, peer: IPv6Address) -> bool:
         """Whether a session between two identities goes by it."""

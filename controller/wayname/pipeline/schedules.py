@@ -15,6 +15,7 @@ PLACES = 8
 # What is done about what acknowledgements say; sums of these.
 FOLLOW_MARKS = 1
 CLOSE_PATHS = 2
+HOLD_DUPLICATES = 4
 # An octet's time is counted in units of 2^-24 microseconds.
 OCTET_TIME_UNITS = 8_000_000 << 24
 MOST_OCTET_TIME = (1 << 32) - 1
@@ -44,6 +45,7 @@ class Feedback:
     feedback: int
     tolerance: float
     probe_interval: float
+    hold: float
 
 
 def octet_time(bandwidth: float) -> int:
@@ -71,6 +73,7 @@ def fastest_first(
         feedback=feedback.feedback,
         tolerance=microseconds(feedback.tolerance),
         probe_interval=microseconds(feedback.probe_interval),
+        hold=microseconds(feedback.hold),
         **_each("path", [place.path for place in places]),
         **_each("delay", [microseconds(place.delay) for place in places]),
         **_each("octet_time", [octet_time(place.bandwidth) for place in places]),

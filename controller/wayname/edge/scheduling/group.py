@@ -9,7 +9,7 @@ import finsy as fy
 from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
 from wayname.edge.boundary import PathNews, ScheduleNews
 from wayname.pipeline import schedules as entries
-from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS, Feedback, Place, Registers
+from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS, HOLD_DUPLICATES, Feedback, Place, Registers
 
 
 @dataclass(slots=True)
@@ -26,7 +26,8 @@ class Rule:
         """What is done about what acknowledgements say."""
         config = self.config
         kinds = FOLLOW_MARKS * (config.source is Source.MARKS) + CLOSE_PATHS * config.close
-        return Feedback(kinds, config.tolerance, config.probe_interval)
+        kinds += HOLD_DUPLICATES * (config.hold > 0)
+        return Feedback(kinds, config.tolerance, config.probe_interval, config.hold)
 
 
 @dataclass(slots=True)
