@@ -312,7 +312,7 @@
 
 #define SPIS_COUNTER_ID                 0x13001110
 
-// Scheduling: next free table 0x02001202, action 0x01001206, direct counter 0x13001202, register 0x16001213.
+// Scheduling: next free table 0x02001202, action 0x01001206, direct counter 0x13001202, register 0x16001217.
 #define SCHEDULES_TABLE_ID              0x02001201
 
 #define FASTEST_FIRST_ACTION_ID         0x01001201

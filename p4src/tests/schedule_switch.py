@@ -21,7 +21,7 @@ FINE = 1 << 24  # of which an octet's time is a whole number
 LARGEST = 9000
 
 
-FOLLOW, CLOSE = 1, 2
+FOLLOW, CLOSE, HOLD = 1, 2, 4
 NEWS = {1: "late", 2: "lost", 3: "opened", 4: "estimated"}
 TCP, SYN, RST, ACK = 6, 2, 4, 16
 
@@ -139,12 +139,20 @@ class ScheduledSwitch(SessionSwitch):
         return self.goes_by(time, ipv6(TCP, segment(sequence, 0, length, flags, (port, 80)), LOCAL, REMOTE))
 
     def acknowledges(
-        self, time: int, sequence: int, by: int = 0, length: int = 0, port: int = 1000, flags: int = ACK
+        self,
+        time: int,
+        sequence: int,
+        by: int = 0,
+        length: int = 0,
+        port: int = 1000,
+        flags: int = ACK,
+        options: bytes = b"",
+        held: bool = False,
     ) -> None:
-        """The peer's acknowledgement comes by a path."""
-        packet = ipv6(TCP, segment(7, sequence, length, flags, (80, port)), REMOTE, LOCAL)
+        """The peer's acknowledgement comes by a path, and is passed on unless it is held back."""
+        packet = ipv6(TCP, segment(7, sequence, length, flags, (80, port), options), REMOTE, LOCAL)
         frame = bytes(in_by(4, with_header(between(packet, REMOTE_1, locator(by)), OUR_TAG)))
-        assert len(self.at(time, 4, frame)) == 1
+        assert len(self.at(time, 4, frame)) == (not held)
 
     def path_news(self) -> list[PathNews]:
         """What was told of paths since the last time."""
@@ -169,8 +177,16 @@ def datagram(octets: int) -> bytes:
     return ipv6(59, bytes(octets - 40), LOCAL, REMOTE)
 
 
-def segment(sequence: int, acknowledged: int, length: int, flags: int, ports: tuple[int, int]) -> bytes:
+def segment(
+    sequence: int, acknowledged: int, length: int, flags: int, ports: tuple[int, int], options: bytes = b""
+) -> bytes:
     """A TCP segment; nobody looks at its checksum."""
     numbers = b"".join(number.to_bytes(2) for number in ports)
     numbers += (sequence % 2**32).to_bytes(4) + (acknowledged % 2**32).to_bytes(4)
-    return numbers + bytes([5 << 4, flags, 0xFF, 0xFF, 0, 0, 0, 0]) + bytes(length)
+    begins = (20 + len(options)) // 4 << 4
+    return numbers + bytes([begins, flags, 0xFF, 0xFF, 0, 0, 0, 0]) + options + bytes(length)
+
+
+def block(begins: int, ends: int) -> bytes:
+    """A selective acknowledgement of what came out of order."""
+    return bytes([5, 10]) + begins.to_bytes(4) + ends.to_bytes(4)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from schedule_links import Link, Transfer
-from schedule_switch import CLOSE, FOLLOW, RST, SYN, PathOf, Schedule, ScheduledSwitch, octet_time
+from schedule_switch import CLOSE, FOLLOW, HOLD, RST, SYN, PathOf, Schedule, ScheduledSwitch, block, octet_time
 
 MILLISECOND, SECOND, MBIT = 1_000, 1_000_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
@@ -203,6 +203,76 @@ def test_numbers_of_a_connection_go_round(make: Make) -> None:
     assert switch.data(SECOND, LENGTH, LENGTH) == 0
     switch.acknowledges(2 * SECOND, 2 * LENGTH)
     assert kinds(switch) == [("late", 0)]
+
+
+NOPS = bytes([1, 1])
+TIMESTAMPS = NOPS + bytes([8, 10]) + bytes(8)
+EARLY = [PathOf(10 * MILLISECOND, OCTET), PathOf(10 * MILLISECOND, OCTET)]
+
+
+@pytest.mark.parametrize("around", [(b"", NOPS), (NOPS, b""), (TIMESTAMPS + NOPS, b"")])
+def test_what_is_acknowledged_selectively_is_measured(make: Make, around: tuple[bytes, bytes]) -> None:
+    switch = make(Schedule(EARLY, feedback=FOLLOW))
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 1]
+    before, after = around
+    switch.acknowledges(DUE - 3 * MILLISECOND, 0, options=before + block(LENGTH, 2 * LENGTH) + after)
+    assert [(each.place, each.late, each.delay) for each in switch.path_news()] == [
+        (1, -3 * MILLISECOND, 7 * MILLISECOND)
+    ]
+
+
+def test_of_a_block_that_grows_the_new_part_is_measured_once(make: Make) -> None:
+    switch = make(Schedule(EARLY, feedback=CLOSE))
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in range(4)] == [0, 1, 0, 1]
+    switch.acknowledges(DUE, 0, options=NOPS + block(LENGTH, 2 * LENGTH))
+    assert kinds(switch) == []
+    for _ in range(2):
+        switch.acknowledges(2 * DUE, 0, options=NOPS + block(LENGTH, 3 * LENGTH))
+    assert kinds(switch) == [("late", 0)]
+
+
+@pytest.mark.parametrize("begins", [0, 1, LENGTH // 2, 2 * LENGTH])
+def test_a_block_that_is_no_packet_says_nothing(make: Make, begins: int) -> None:
+    switch = make(Schedule(EARLY, feedback=CLOSE))
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 1]
+    switch.acknowledges(SECOND, 0, options=NOPS + block(begins, 2 * LENGTH))
+    assert kinds(switch) == []
+
+
+HOLDING = replace(CLOSING, feedback=CLOSE | HOLD, hold=5 * MILLISECOND)
+
+
+def test_duplicates_are_held_back_while_what_is_missing_may_only_be_late(make: Make) -> None:
+    switch = make(HOLDING)
+    assert switch.data(0, 0, LENGTH) == 0
+    switch.acknowledges(DUE, LENGTH)
+    for number in range(1, 5):
+        switch.data(DUE, number * LENGTH, LENGTH)
+    for number in range(2):
+        switch.acknowledges(DUE + number, LENGTH)
+    for time in (2, HOLDING.hold - 1):
+        switch.acknowledges(DUE + time, LENGTH, held=True)
+    switch.acknowledges(DUE + HOLDING.hold, LENGTH)
+    assert kinds(switch) == []
+
+
+def test_a_loss_closes_its_path_when_its_duplicates_pass(make: Make) -> None:
+    switch = make(HOLDING)
+    switch.data(0, 0, LENGTH)
+    for number in range(3):
+        switch.acknowledges(DUE + number, 0)
+    assert kinds(switch) == [("lost", 0)], "nothing was acknowledged for longer than that"
+
+
+def test_what_is_no_duplicate_is_never_held_back(make: Make) -> None:
+    switch = make(HOLDING)
+    for number in range(4):
+        switch.data(0, number * LENGTH, LENGTH)
+    switch.acknowledges(DUE, LENGTH)
+    for number in range(4):
+        switch.acknowledges(DUE + number, LENGTH, length=10)
+    for number in range(4):
+        switch.acknowledges(DUE + 4 + number, LENGTH, port=1001)
 
 
 def followed(switch: ScheduledSwitch, rates: tuple[float, float], delays: tuple[int, int], until: int) -> Transfer:
