@@ -10,7 +10,7 @@ const fine_time_t LONGEST_MARK = 64w1 << 38;
 const fine_time_t LONGEST_PROBE = 64w1 << 35;
 
 // A connection's marks up to the acknowledged octet end here. One is answered by this very acknowledgement if it was the
-// last packet before that octet and none was missing, or if it was the missing one.
+// last packet before that octet and none was missing, or if it was the missing one. Probes first: flights measure the others.
 #define FIND_MARK(k)                                                                                                \
     if (meta.schedule.paths > k) {                                                                                  \
         names.read(name, PLACE(k));                                                                                 \
@@ -19,7 +19,7 @@ const fine_time_t LONGEST_PROBE = 64w1 << 35;
             bool its = meta.schedule.answer == ANSWER_REGULAR && past == 0                                          \
                 && (!meta.schedule.holes || meta.schedule.advance == 18w0 ++ name[61:48])                           \
                 || meta.schedule.answer == ANSWER_FILLED && past + (18w0 ++ name[61:48]) == meta.schedule.advance;  \
-            if (mark == 0 || its) {                                                                                 \
+            if (mark == 0 || name[63:63] == 1 || its && mark[63:63] == 0) {                                         \
                 answered = its;                                                                                     \
                 meta.schedule.place = k;                                                                            \
                 mark = name;                                                                                        \

@@ -370,7 +370,8 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                         meta.path_news.kind = PATH_NEWS_LOST;
                     }
                 }
-            } else if (shut && in_time && meta.schedule.probe && meta.schedule.verdict != VERDICT_LOST) {
+            } else if (shut && in_time && meta.schedule.probe && meta.schedule.verdict != VERDICT_LOST
+                       && meta.schedule.answer != ANSWER_CUMULATIVE) {
                 closed = closed & ~its_bit;
                 meta.path_news.kind = PATH_NEWS_OPENED;
             }

@@ -90,6 +90,24 @@ def test_a_late_probe_opens_nothing(late: ScheduledSwitch) -> None:
     assert late.data(closed + 2 * SECOND, 3 * LENGTH, LENGTH) == 0, "the next probe"
 
 
+def test_a_probe_that_was_sent_again_opens_nothing(late: ScheduledSwitch) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert late.data(closed + SECOND, LENGTH, LENGTH) == 0
+    assert late.data(closed + SECOND + 1, LENGTH, LENGTH) == 1
+    late.path_news()
+    late.acknowledges(closed + SECOND + DUE, 2 * LENGTH)
+    assert kinds(late) == []
+
+
+def test_a_probe_that_came_before_what_was_missing_opens_its_path(late: ScheduledSwitch) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert [late.data(closed + SECOND - 1 + number, (1 + number) * LENGTH, LENGTH) for number in (0, 1)] == [1, 0]
+    late.path_news()
+    late.acknowledges(closed + SECOND + DUE - 1, LENGTH)
+    late.acknowledges(closed + SECOND + DUE, 3 * LENGTH)
+    assert ("opened", 0) in kinds(late)
+
+
 def test_what_is_not_tcp_goes_by_open_paths_until_nothing_has_been_there_to_probe_with(late: ScheduledSwitch) -> None:
     closed = DUE + TOLERANCE + 1
     assert late.sends_octets(closed + 9 * SECOND - 1, 500) == 1
