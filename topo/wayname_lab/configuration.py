@@ -8,7 +8,7 @@ from pathlib import Path
 from wayname.identity.key_files import write_key
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.model import Shim6
-from wayname_lab.plan import ZONE, RouterPlan
+from wayname_lab.plan import ZONE, PlannedNames, RouterPlan
 
 # Who may update the names of the lab. It keeps nobody out who can read this file, and no other lab in.
 KEY_NAME = f"edges.{ZONE}"
@@ -82,6 +82,8 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
             lines += ["", "[[hip.host]]", f'address = "{address}"', f'key = "{_key_file(name)}"']
         for address, hit in hip.peers:
             lines += ["", "[[hip.peer]]", f'address = "{address}"', f'hit = "{hit}"']
+        if router.names is not None:
+            lines += _names("hip", router.names, where, True)
     return "\n".join([*lines, "", router.configuration])
 
 
@@ -126,14 +128,20 @@ def _ilnp(router: RouterPlan, where: Controlled) -> list[str]:
             lines.append(f"bytes = {wishes.bytes}")
         if wishes.tcp is not None:
             lines.append(f'tcp = "{wishes.tcp}"')
-    lines += ["", "[ilnp.names]", 'server = "::1"', f"port = {where.names_port}", f'zone = "{ZONE}"']
+    is_proxied = not any(site.transparent for site in router.ilnp)
+    return lines + _names("ilnp", router.names, where, is_proxied, f'network = "{router.names.network}"')
+
+
+def _names(kind: str, names: PlannedNames, where: Controlled, with_hosts: bool, *more: str) -> list[str]:
+    """Return what stands under a protocol of the lab's DNS server."""
+    lines = ["", f"[{kind}.names]", 'server = "::1"', f"port = {where.names_port}", f'zone = "{ZONE}"']
     lines += [f'key_name = "{KEY_NAME}"', f'key = "{base64.b64encode(KEY).decode()}"']
-    if not any(site.transparent for site in router.ilnp):
-        lines.append(f'network = "{router.names.network}"')
-        for address, name in router.names.hosts:
-            lines += ["", "[[ilnp.names.host]]", f'address = "{address}"', f'name = "{name}"']
-    for address, name in router.names.peers:
-        lines += ["", "[[ilnp.names.peer]]", f'address = "{address}"', f'name = "{name}"']
+    if with_hosts:
+        lines += more
+        for address, name in names.hosts:
+            lines += ["", f"[[{kind}.names.host]]", f'address = "{address}"', f'name = "{name}"']
+    for address, name in names.peers:
+        lines += ["", f"[[{kind}.names.peer]]", f'address = "{address}"', f'name = "{name}"']
     return lines
 
 

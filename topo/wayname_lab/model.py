@@ -78,6 +78,7 @@ class Shim6:
     bytes: int | None = None  # after which a session begins
     hold: bool | None = None  # whether what is not answered is sent again by the new path
     is_secure: bool = True  # whether locators must be proved
+    has_names: bool = False  # of HIP: whether edges know peers by their records in the lab's DNS server
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,11 @@ class Lab:
     def is_multihomed(self) -> bool:
         """Whether sites have their prefixes from their providers."""
         return any(each is not None for each in (self.shim6, self.hip, self.ilnp, self.hip_edges))
+
+    @property
+    def has_names(self) -> bool:
+        """Whether a DNS server runs beside it."""
+        return self.ilnp is not None or (self.hip_edges is not None and self.hip_edges.has_names)
 
     @property
     def edges(self) -> tuple[Router, ...]:

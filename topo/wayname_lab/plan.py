@@ -245,7 +245,7 @@ def plan_lab(lab: Lab) -> Plan:
             hip_edge=_hip_edge(lab, router.name, numbering) if router.is_edge else None,
         )
     plans = {host.name: _host(lab, host, numbering, routers) for host in lab.hosts}
-    if lab.ilnp is not None:
+    if lab.has_names:
         routers = {name: replace(router, names=_names(name, plans)) for name, router in routers.items()}
     return Plan(lab, routers, plans)
 
@@ -256,7 +256,7 @@ def check_for_linux(plan: Plan) -> None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts get no addresses by DHCPv6 here; run it on wires")
     if plan.lab.hip is not None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts speak no HIP; run it on wires (`--in wires`)")
-    if plan.lab.ilnp is not None:
+    if plan.lab.has_names:
         raise LabError(f"lab {plan.lab.name}: its names are not served in namespaces; run it on wires (`--in wires`)")
 
 
@@ -329,7 +329,11 @@ def _hip_edge(lab: Lab, edge: str, numbering: Numbering) -> PlannedHipEdge | Non
         tuple(prefixes),
         lab.hip_edges,
         tuple((_locators(lab, host, numbering)[0], host.name) for host in here),
-        tuple((_locators(lab, host, numbering)[0], identity_of_host(host.name).hit) for host in elsewhere),
+        tuple(
+            (_locators(lab, host, numbering)[0], identity_of_host(host.name).hit)
+            for host in elsewhere
+            if not lab.has_names
+        ),
     )
 
 

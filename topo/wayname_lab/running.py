@@ -112,7 +112,7 @@ class RunningLab:
 
     async def _start(self) -> None:
         await self.medium.set_up()
-        if self.plan.lab.ilnp is not None:
+        if self.plan.lab.has_names:
             await self.supervisor.keep("names", name_server_arguments(self.plan, self._names_port))
         for router in self.plan.routers.values():
             await self._start_router(router)

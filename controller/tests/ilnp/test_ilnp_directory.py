@@ -10,59 +10,36 @@ import dns.message
 import dns.name
 import dns.rcode
 import pytest
+from name_desk import KEY, KEY_NAME, NameDesk
 
-from wayname.config.ilnp import NamedNode, Names
-from wayname.edge.boundary import AskNames, Event
+from wayname.config.names import NamedNode, Names
+from wayname.edge.boundary import AskNames
 from wayname.edge.ilnp.directory import Directory
-from wayname.edge.outputs import Outputs
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found
 from wayname.ilnp.vectors import L64, NID, Vector
-from wayname_lab.name_server import NameServer
 
-KEY_NAME, KEY = "edge.lab.test", b"secret"
 HOST, PEER = IPv6Address("2001:db8:101:10::1:11"), IPv6Address("2001:db8:102:10::2:11")
 P, Q = L64(0x2001_0DB8_0101_0010), L64(0x2001_0DB8_0201_0010)
 
 
-class Desk:
-    """A directory, and the server that it asks; messages may get lost."""
+class Desk(NameDesk[Directory]):
+    """A directory, and the server that it asks."""
 
     def __init__(self, network: str = "", key: bytes = KEY) -> None:
+        records = ["b1.lab.test NID 10 0000:0000:0002:0011", "b1.lab.test LP 10 b.lab.test"]
+        super().__init__([*records, "b.lab.test L64 10 2001:0db8:0102:0010"])
         hosts, peers = (NamedNode(HOST, "a1.lab.test"),), (NamedNode(PEER, "b1.lab.test"),)
         names = Names(IPv6Address("::1"), 53, "lab.test", network, KEY_NAME, key, hosts, peers)
-        records = ["b1.lab.test NID 10 0000:0000:0002:0011", "b1.lab.test LP 10 b.lab.test"]
-        self.server = NameServer("lab.test", KEY_NAME, KEY, [*records, "b.lab.test L64 10 2001:0db8:0102:0010"])
-        self.outputs = Outputs()
         self.found: list[tuple[NID, Found | None]] = []
         self.directory = Directory(
             names, random.Random(1), self.outputs, lambda nid, found, now: self.found.append((nid, found))
         )
-        self.events: list[Event] = []
-        self.works = True
-        self.asked = 0
 
     def publish(self, locators: Iterable[L64], now: float = 0.0) -> None:
         listed = tuple(Listed(locator, 10 * rank, 300) for rank, locator in enumerate(locators, 1))
         self.directory.publish(lambda vector: listed if vector == Vector.of(HOST) else (), now)
         self.exchange(now)
-
-    def exchange(self, now: float) -> None:
-        while outputs := self.outputs.take():
-            self.events += [output for output in outputs if isinstance(output, Event)]
-            for question in (output for output in outputs if isinstance(output, AskNames)):
-                self.asked += 1
-                answer = self.server.answer(question.message) if self.works else None
-                if answer is not None:
-                    self.directory.answered(answer, now)
-
-    def run(self, until: float) -> None:
-        while (at := self.directory.next_timer()) is not None and at <= until:
-            self.directory.handle_timer(at)
-            self.exchange(at)
-
-    def told(self, name: str) -> list[str]:
-        return [record for record in self.server.records() if record.startswith(f"{name}.")]
 
 
 def test_a_host_is_told_with_its_locators() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 from pathlib import Path
 
+from wayname.config.names import Names
 from wayname.config.shim6 import Shim6
 
 
@@ -34,3 +35,5 @@ class Hip:
     peers: tuple[HipPeer, ...] = ()
     difficulty: int = 8
     most_difficulty: int = 18
+    # Hosts whose HIP records the DNS is told, and peers that are known by theirs (RFC 8005).
+    names: Names | None = None

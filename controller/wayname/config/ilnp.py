@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Network
 
+from wayname.config.names import Names
 from wayname.ilnp.settings import IDLE_TIME, NonceUse
 
 
@@ -43,30 +44,6 @@ class Policies:
     rate: float | None = 100.0
     burst: float = 200.0
     rate_prefix: int = 48
-
-
-@dataclass(frozen=True, slots=True)
-class NamedNode:
-    """A node whose identifier and locators are under a name."""
-
-    address: IPv6Address
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Which DNS server is asked and told, and who has which name there."""
-
-    server: IPv6Address
-    port: int = 53
-    zone: str = ""
-    # The name that has the locators of all hosts; theirs point at it (LP). Without it each has its own.
-    network: str = ""
-    # What signs updates (RFC 8945); without a key they go unsigned.
-    key_name: str = ""
-    key: bytes = b""
-    hosts: tuple[NamedNode, ...] = ()
-    peers: tuple[NamedNode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from wayname.config.checks import between
 from wayname.config.hip import Hip, HipHost, HipPeer
+from wayname.config.load_names import read_names
 from wayname.config.load_shim6 import read_prefixes, read_rules
 from wayname.config.reader import Table
 from wayname.config.shim6 import Shim6, Shim6Mode
@@ -41,9 +42,25 @@ def read_hip(root: Table, folder: Path, others: Sequence[Shim6]) -> Hip | None:
         _peers(table, proxied),
         difficulty,
         table.take("most_difficulty", int, max(18, difficulty), between(difficulty, 32)),
+        read_names(table.table("names"), [proxied], with_network=False) if table.has("names") else None,
     )
+    _check_names(table, hip, proxied)
     table.close()
     return hip
+
+
+def _check_names(table: Table, hip: Hip, proxied: list[IPv6Network]) -> None:
+    """Names are of hosts that have an identity, and of peers that nothing else is said of."""
+    if hip.names is None:
+        return
+    hosts, peers = {host.address for host in hip.hosts}, {peer.address for peer in hip.peers}
+    for index, node in enumerate(hip.names.hosts):
+        if node.address not in hosts:
+            raise table.error(f"names.host[{index}]", f"{node.address} has no identity", "give it a [[hip.host]]")
+    for index, node in enumerate(hip.names.peers):
+        if node.address in peers or any(node.address in prefix for prefix in proxied):
+            mend = "leave the [[hip.peer]] out, or the name" if node.address in peers else "peers are elsewhere"
+            raise table.error(f"names.peer[{index}]", f"{node.address} is known already", mend)
 
 
 def _hosts(table: Table, folder: Path, proxied: list[IPv6Network]) -> tuple[HipHost, ...]:

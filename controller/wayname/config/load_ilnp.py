@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from ipaddress import IPv6Address, IPv6Network
-
-import dns.exception
-import dns.name
+from ipaddress import IPv6Network
 
 from wayname.config.checks import between, one_of
-from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite, NamedNode, Names, Policies, TcpAdmission
+from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite, Policies, TcpAdmission
+from wayname.config.load_names import read_names
 from wayname.config.reader import Table
 from wayname.config.shim6 import Shim6
 from wayname.ilnp.settings import IDLE_TIME, NonceUse
@@ -40,7 +36,7 @@ def read_ilnp(root: Table, shim6: tuple[Shim6, ...]) -> Ilnp | None:
         nonce_use=NonceUse(table.take("nonce_use", str, "always", one_of(*NonceUse))),
         naive=table.take("naive", bool, False),
         idle=table.take("idle", float, IDLE_TIME, between(1, 86_400)),
-        names=_names(table.table("names"), sites) if table.has("names") else None,
+        names=read_names(table.table("names"), [site.prefixes for site in sites]) if table.has("names") else None,
         speakers=_speakers(table, taken),
     )
     table.close()
@@ -108,73 +104,3 @@ def _policies(table: Table, capacity: int) -> Policies:
     )
     table.close()
     return policies
-
-
-def _names(table: Table, sites: tuple[IlnpSite, ...]) -> Names:
-    key_name, key = table.take("key_name", str, ""), b""
-    if key_name or table.has("key"):
-        _name(table, "key_name", key_name)
-        key = table.parse("key", _secret, "write the key that the server knows under key_name, in base64")
-    zone = table.take("zone", str, "")
-    if zone:
-        _name(table, "zone", zone)
-    network = table.take("network", str, "")
-    if network:
-        _name(table, "network", network)
-        if len(sites) > 1:
-            mend = "leave network out, and each host's name gets the locators of its own site"
-            raise table.error("network", f"is one name for {len(sites)} sites", mend)
-    names = Names(
-        table.parse("server", IPv6Address, "write the address of a DNS server"),
-        table.take("port", int, 53, between(1, 65535)),
-        zone,
-        network,
-        key_name,
-        key,
-        _nodes(table, "host"),
-        _nodes(table, "peer"),
-    )
-    for index, host in enumerate(names.hosts):
-        if not any(host.address in prefix for site in sites for prefix in site.prefixes):
-            mend = "names of hosts here are told to the DNS, those of others belong into [[ilnp.names.peer]]"
-            raise table.error(f"host[{index}].address", f"{host.address} is in no site", mend)
-        _in_zone(table, f"host[{index}].name", host.name, zone)
-    if network:
-        _in_zone(table, "network", network, zone)
-    table.close()
-    return names
-
-
-def _in_zone(table: Table, key: str, name: str, zone: str) -> None:
-    if not zone:
-        raise table.error("zone", "is missing", "say in which zone the names of hosts are updated")
-    if not dns.name.from_text(name).is_subdomain(dns.name.from_text(zone)):
-        raise table.error(key, f"{name} is not in {zone}", "give it a name in the zone")
-
-
-def _nodes(table: Table, kind: str) -> tuple[NamedNode, ...]:
-    nodes: list[NamedNode] = []
-    for each in table.tables(kind):
-        address = each.parse("address", IPv6Address, "write the node's address")
-        name = each.take("name", str)
-        _name(each, "name", name)
-        if any(address == other.address for other in nodes):
-            raise each.error("address", f"{address} is there twice", "give every node one name")
-        nodes.append(NamedNode(address, name))
-        each.close()
-    return tuple(nodes)
-
-
-def _name(table: Table, key: str, text: str) -> None:
-    try:
-        if dns.name.from_text(text) == dns.name.root:
-            raise table.error(key, "is empty", "write a name as in a.example")
-    except dns.exception.DNSException as wrong:
-        raise table.error(key, f"{text!r} is no name ({wrong})", "write a name as in a.example") from None
-
-
-def _secret(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as wrong:
-        raise ValueError(wrong) from None

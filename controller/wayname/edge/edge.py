@@ -173,8 +173,11 @@ class Edge:
                 self.ilnp.flow(input, now)
             case LeaveProvider(name, leaving) if self.ilnp:
                 self.ilnp.leave(name, leaving, now)
-            case NamesAnswered(message) if self.ilnp:
-                self.ilnp.answered(message, now)
+            case NamesAnswered(message):
+                if self.ilnp:
+                    self.ilnp.answered(message, now)
+                if self.hip:
+                    self.hip.answered(message, now)
             case FlowNews():
                 self.translation.news(input, now)
             case ScheduleNews():

@@ -16,6 +16,7 @@ import finsy as fy
 from wayname.config.hip import Hip
 from wayname.config.shim6 import Shim6, Shim6Mode
 from wayname.edge.boundary import AssociationWish, Json, PairActive, Severity
+from wayname.edge.hip.directory import Directory
 from wayname.edge.hip.keys import Identities
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
@@ -23,10 +24,12 @@ from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.movements import Movements
 from wayname.edge.sessions.moving import words
 from wayname.edge.sessions.session import Health, Session
+from wayname.edge.timers import earliest
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
 from wayname.hip.endpoint import Endpoint
 from wayname.hip.parameters import HostId
+from wayname.hip.records import Named
 from wayname.hip.settings import Settings
 from wayname.hip.states import Trigger
 from wayname.hip.transports import Tagged
@@ -38,6 +41,7 @@ from wayname.wire.ipv6 import SHIM6, Packet
 
 COUNTER = "hip counter"
 KEY = "hip"
+MOST_WAITING = 1000
 # How far the counter of R1s goes up at each start: further than its periods ever do.
 COUNTER_STEP = 1 << 32
 
@@ -65,6 +69,13 @@ class HipSessions(Kept):
         self._rules = next((each for each in config.rules if each.mode is Shim6Mode.PROXY), Shim6(()))
         self._hits = {identity.hit: address for address, identity in identities.items()}
         self.peers = {peer.address: peer.hit for peer in config.peers}
+        # An association may outlive what is known of its peer.
+        self._by_peer_hit = {hit: address for address, hit in self.peers.items()}
+        # Who is to be associated with a peer when its record is found.
+        self._waiting: set[ContextName] = set()
+        self.directory: Directory | None = None
+        if config.names is not None:
+            self.directory = Directory(config.names, means.rng, means.outputs, self._found)
         self._by_tag: dict[int, Session] = {}
         self._unfinished: list[ContextName] = []
         self._began = False
@@ -87,6 +98,10 @@ class HipSessions(Kept):
             self._began = True
             for address, identity in self.identities.items():
                 self._endpoint.serve(LocalHost(identity, self._locators(address)), now)
+            if self.directory is not None:
+                self.directory.publish(self.identities, now)
+                for address in self.directory.peers:
+                    self.directory.seek(address, now)
             for name in self._unfinished:
                 self._connect(name, now)
         self.next_hops_changed(now)
@@ -149,7 +164,7 @@ class HipSessions(Kept):
         """Say why something cannot be done about an association; None if it can."""
         if local not in self.identities:
             return f"{local} is no host that this edge speaks HIP for; `wayname hip hosts` lists them"
-        if peer not in self.peers:
+        if peer not in self.peers and not (self.directory and peer in self.directory.peers):
             return f"nobody said who is at {peer}; give it a [[hip.peer]]"
         session = self._sessions.get(ContextName(local, peer))
         if wish is AssociationWish.CONNECT:
@@ -241,16 +256,58 @@ class HipSessions(Kept):
         self._outputs.event(
             now, "session.failed", name.local, f"{words(name)}: no session, {names.peer} does not answer"
         )
+        if self.directory is not None and name.peer in self.directory.peers:
+            # Perhaps it has another key now.
+            self.directory.seek(name.peer, now)
         # One that was to be renewed.
         if name in self._sessions:
             self._gone(names, "the peer does not answer", now)
 
     def _connect(self, name: ContextName, now: float) -> None:
-        """Set an association up with a peer that is known."""
+        """Set an association up with a peer that is known, or will be."""
+        if self.directory is not None and name.peer in self.directory.peers and name.peer not in self.peers:
+            if len(self._waiting) < MOST_WAITING:
+                self._waiting.add(name)
+            return
         if name.local in self.identities and name.peer in self.peers:
             self._outputs.remember(_key(name), {})
             self._endpoint.connect(self._names(name), Pair(name.local, name.peer), now)
             self._take(now)
+
+    def answered(self, message: bytes, now: float) -> None:
+        """A DNS server says something."""
+        if self.directory is not None:
+            self.directory.answered(message, now)
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        return earliest((super().next_timer(), self.directory.next_timer() if self.directory else None))
+
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+        if self.directory is not None:
+            self.directory.handle_timer(now)
+        super().handle_timer(now, late)
+
+    def _found(self, peer: IPv6Address, found: list[Named], now: float) -> None:
+        """The DNS says who a peer is: one that we can speak to, and whom it names at no other address."""
+        usable = [named.hit for named in found if self._by_peer_hit.get(named.hit, peer) == peer]
+        if not usable:
+            text = f"the DNS says that {peer} is {found[0].hit}, which is {self._by_peer_hit[found[0].hit]}"
+            self._outputs.event(now, "names.wrong", peer, text, Severity.WARNING)
+            return
+        before = self.peers.get(peer)
+        if before is not None and before not in usable:
+            # It has another key now.
+            for name in [name for name in self._sessions if name.peer == peer]:
+                self._endpoint.disconnect(self._names(name), now)
+            self._take(now)
+        if before not in usable:
+            self.peers[peer] = usable[0]
+            self._by_peer_hit[usable[0]] = peer
+        for name in [name for name in self._waiting if name.peer == peer]:
+            self._waiting.discard(name)
+            self._connect(name, now)
 
     def _recall(self, remembered: Mapping[str, Json]) -> None:
         """Take note of what is to be set up again; keys are never written down (RFC 7401, section 6.16)."""
@@ -280,8 +337,7 @@ class HipSessions(Kept):
         return Names(self.identities[name.local].hit, self.peers[name.peer])
 
     def _addresses(self, names: Names) -> ContextName:
-        peer = next(address for address, hit in self.peers.items() if hit == names.peer)
-        return ContextName(self._hits[names.local], peer)
+        return ContextName(self._hits[names.local], self._by_peer_hit[names.peer])
 
     def _locators(self, address: IPv6Address) -> tuple[IPv6Address, ...]:
         """Return where a host is reached: at its address, and with the same interface identifier in each prefix."""

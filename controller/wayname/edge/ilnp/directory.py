@@ -10,17 +10,15 @@ import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-import dns.exception
 import dns.flags
 import dns.message
 import dns.name
 import dns.rcode
 import dns.rdatatype
-import dns.tsig
-import dns.update
 
-from wayname.config.ilnp import Names
-from wayname.edge.boundary import AskNames, Severity
+from wayname.config.names import Names
+from wayname.edge.boundary import Severity
+from wayname.edge.name_server import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, NameServer
 from wayname.edge.outputs import Outputs
 from wayname.edge.timers import Timers, earliest
 from wayname.ilnp.locator_update import Listed
@@ -28,12 +26,6 @@ from wayname.ilnp.lookup import Found, Lookup, Question, node_update
 from wayname.ilnp.records import Identified, LocatedV4, Pointed, Told
 from wayname.ilnp.vectors import NID, Vector, half_text
 
-FIRST_TIMEOUT = 1.0
-LONGEST_TIMEOUT = 64.0
-TRIES = 4
-# A host waits meanwhile.
-TRIES_OF_QUESTIONS = 2
-IDS = 1 << 16
 # A peer that nothing is known of is looked up again, so that who is told of later than we began is found.
 FIRST_WATCH = 0.5
 # How long resolvers may keep an identifier or a pointer, in seconds: hosts have them for long.
@@ -60,15 +52,6 @@ class Sought:
     waiting: dict[Question, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A message that waits for its answer."""
-
-    message: dns.message.Message
-    about: Published | tuple[NID, Question]
-    tries: int
-
-
 class Directory:
     """Sends messages to one server, and takes what it answers."""
 
@@ -76,17 +59,12 @@ class Directory:
         self, names: Names, rng: random.Random, outputs: Outputs, on_found: Callable[[NID, Found | None, float], None]
     ) -> None:
         self._names = names
-        self._rng = rng
         self._outputs = outputs
         self._on_found = on_found
         self._zone = dns.name.from_text(names.zone or ".")
-        self._keys = None
-        if names.key_name:
-            self._keys = {(name := dns.name.from_text(names.key_name)): dns.tsig.Key(name, names.key)}
+        self._server: NameServer[Published | tuple[NID, Question]] = NameServer(names, rng, outputs)
         self._peers = {Vector.of(node.address).nid: dns.name.from_text(node.name) for node in names.peers}
         self._sought: dict[NID, Sought] = {}
-        self._asked: dict[int, _Asked] = {}
-        self._timers: Timers[int] = Timers()
         self._watched: dict[NID, int] = {}
         self._watches: Timers[NID] = Timers()
         self.published: dict[dns.name.Name, Published] = {}
@@ -129,34 +107,27 @@ class Directory:
 
     def answered(self, octets: bytes, now: float) -> None:
         """Take what the server says; what is no answer to a question of ours is left alone."""
-        if len(octets) < 2 or (asked := self._asked.get(int.from_bytes(octets[:2]))) is None:
+        answered = self._server.answered(octets)
+        if answered is None:
             return
-        mac = asked.message.mac
-        try:
-            answer = dns.message.from_wire(octets, keyring=self._keys, request_mac=mac)
-        except dns.exception.DNSException:
-            return
-        if not asked.message.is_response(answer) or bool(mac) != answer.had_tsig:
-            return
-        self._forget(asked.message.id)
-        if isinstance(asked.about, Published):
-            self._updated(asked.about, answer, now)
+        about, answer = answered
+        if isinstance(about, Published):
+            self._updated(about, answer, now)
         else:
-            nid, question = asked.about
+            nid, question = about
             self._take(nid, question, answer, now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest((self._timers.next(), self._watches.next()))
+        return earliest((self._server.next_timer(), self._watches.next()))
 
     def handle_timer(self, now: float) -> None:
         """Send again what was not answered."""
-        for number in self._timers.due(now):
-            asked = self._asked.pop(number)
+        for asked in self._server.silent(now):
             if isinstance(asked.about, Published):
                 self._again(asked.about, "the server does not answer", now)
             elif asked.tries < TRIES_OF_QUESTIONS:
-                self._send(asked.message, asked.about, asked.tries + 1, now)
+                self._server.send(asked.message, asked.about, asked.tries + 1, now)
             else:
                 self._take(*asked.about, None, now)
         for nid in self._watches.due(now):
@@ -167,14 +138,13 @@ class Directory:
         if before is not None and before.told == told:
             return
         self.published[name] = published = Published(name, told)
-        for number, asked in list(self._asked.items()):
-            if asked.about is before:
-                self._forget(number)
+        if before is not None:
+            self._server.forget(before)
         self._send_update(published, now)
 
     def _send_update(self, published: Published, now: float) -> None:
         published.tries += 1
-        self._send(node_update(self._zone, published.name, published.told), published, published.tries, now)
+        self._server.send(node_update(self._zone, published.name, published.told), published, published.tries, now)
 
     def _updated(self, published: Published, answer: dns.message.Message, now: float) -> None:
         if answer.rcode() != dns.rcode.NOERROR:
@@ -196,7 +166,7 @@ class Directory:
             if question not in sought.waiting:
                 message = dns.message.make_query(question.name, question.kind, flags=dns.flags.RD)
                 sought.waiting[question] = 1
-                self._send(message, (nid, question), 1, now)
+                self._server.send(message, (nid, question), 1, now)
         if not sought.lookup.questions():
             del self._sought[nid]
             self.found[nid] = sought.lookup.found()
@@ -210,24 +180,6 @@ class Directory:
         lookup = self._sought[nid].lookup
         lookup.take(question, answer.answer if answer is not None and answer.rcode() == dns.rcode.NOERROR else ())
         self._go_on(nid, now)
-
-    def _send(
-        self, message: dns.message.Message, about: Published | tuple[NID, Question], tries: int, now: float
-    ) -> None:
-        number = self._rng.randrange(IDS)
-        while number in self._asked:
-            number = (number + 1) % IDS
-        message.id = number
-        if self._keys is not None and isinstance(message, dns.update.UpdateMessage):
-            message.use_tsig(self._keys)
-        octets = message.to_wire()
-        self._asked[number] = _Asked(message, about, tries)
-        self._timers.set(number, now + min(FIRST_TIMEOUT * 2 ** (tries - 1), LONGEST_TIMEOUT))
-        self._outputs.ask(AskNames(self._names.server, self._names.port, octets))
-
-    def _forget(self, number: int) -> None:
-        del self._asked[number]
-        self._timers.cancel(number)
 
 
 def in_words(told: Iterable[Told]) -> str:

@@ -1,0 +1,98 @@
+"""HIP records at the edge: who the DNS is told of and asked about, and what becomes of answers that are wrong."""
+
+from __future__ import annotations
+
+import random
+from ipaddress import IPv6Address
+
+import pytest
+from hip.keys import ecdsa, rsa_identity
+from name_desk import KEY, KEY_NAME, NameDesk
+
+from wayname.config.names import NamedNode, Names
+from wayname.edge.hip.directory import Directory
+from wayname.hip.records import Named, make_record
+
+HOST, PEER = IPv6Address("2001:db8:1::a"), IPv6Address("2001:db8:1::b")
+WRONG = make_record(ecdsa(2).host).to_text().replace(ecdsa(2).hit.packed.hex(), ecdsa(3).hit.packed.hex())
+
+
+class Desk(NameDesk[Directory]):
+    """A directory, and the server that it asks."""
+
+    def __init__(self, *records: str, zone: str = "lab.test") -> None:
+        super().__init__([f"b.lab.test HIP {record}" for record in records])
+        hosts, peers = (NamedNode(HOST, f"a.{zone}"),), (NamedNode(PEER, "b.lab.test"),)
+        names = Names(IPv6Address("::1"), 53, zone, "", KEY_NAME, KEY, hosts, peers)
+        self.found: list[tuple[IPv6Address, list[Named]]] = []
+        self.directory = Directory(
+            names, random.Random(1), self.outputs, lambda peer, found, now: self.found.append((peer, found))
+        )
+
+    def publish(self) -> None:
+        self.directory.publish({HOST: ecdsa(1)}, 0.0)
+        self.exchange(0.0)
+
+    def seek(self) -> None:
+        self.directory.seek(PEER, 0.0)
+        self.exchange(0.0)
+
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.events]
+
+
+def test_a_host_is_told_with_its_key() -> None:
+    desk = Desk()
+    desk.publish()
+    [line] = desk.told("a")
+    assert line == f"a.lab.test. 3600 IN HIP {make_record(ecdsa(1).host).to_text()}"
+    assert desk.kinds() == ["names.updated"]
+    assert desk.directory.next_timer() is None
+
+
+def test_what_gets_lost_is_told_again_until_it_is_there() -> None:
+    desk = Desk()
+    desk.works = False
+    desk.publish()
+    desk.run(20)
+    assert desk.kinds() == ["names.untold"]
+    desk.works = True
+    desk.run(200)
+    assert len(desk.told("a")) == 1
+    assert desk.directory.next_timer() is None
+
+
+def test_a_server_that_refuses_is_told_again_much_later() -> None:
+    desk = Desk(zone="other.test")
+    desk.publish()
+    assert (desk.told("a"), desk.kinds(), desk.asked) == ([], ["names.untold"], 1)
+    desk.run(65)
+    assert desk.asked == 2
+
+
+@pytest.mark.parametrize("which", range(2))
+def test_a_peer_is_found_by_its_record(which: int) -> None:
+    identity = (ecdsa(2), rsa_identity())[which]
+    desk = Desk(make_record(identity.host).to_text())
+    desk.seek()
+    [(peer, [named])] = desk.found
+    assert (peer, named.hit) == (PEER, identity.hit)
+
+
+def test_a_peer_that_is_not_there_is_looked_up_again() -> None:
+    desk = Desk()
+    desk.seek()
+    desk.run(100)
+    assert (desk.found, desk.asked) == ([], 8)
+    desk.server = Desk(make_record(ecdsa(2).host).to_text()).server
+    desk.run(200)
+    assert len(desk.found) == 1
+    assert desk.directory.next_timer() is None
+
+
+def test_a_record_whose_tag_is_not_its_key_s_is_none() -> None:
+    desk = Desk(WRONG)
+    desk.seek()
+    assert desk.found == []
+    [event] = desk.events
+    assert (event.kind, "is not that of its key" in event.text) == ("names.wrong", True)

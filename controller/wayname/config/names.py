@@ -1,0 +1,30 @@
+"""What a configuration says of names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNode:
+    """A node whose identifier and locators are under a name."""
+
+    address: IPv6Address
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Which DNS server is asked and told, and who has which name there."""
+
+    server: IPv6Address
+    port: int = 53
+    zone: str = ""
+    # The name that has the locators of all hosts; theirs point at it (LP). Without it each has its own.
+    network: str = ""
+    # What signs updates (RFC 8945); without a key they go unsigned.
+    key_name: str = ""
+    key: bytes = b""
+    hosts: tuple[NamedNode, ...] = ()
+    peers: tuple[NamedNode, ...] = ()
