@@ -2,7 +2,7 @@
 
 from wayname_lab.load import find_lab
 from wayname_lab.plan import plan_lab
-from wayname_lab.traffic import Traffic, summary
+from wayname_lab.traffic import Traffic, shared_out, summary
 
 SECOND = 1_000_000_000
 
@@ -85,3 +85,16 @@ def test_a_connection_of_a_host_without_a_known_address_is_known_by_its_port() -
         traffic.take(host, there | {"local": f"[::]:{flow.port}"})
         traffic.take(host, rate)
         assert flow.flowed
+
+
+def test_a_connection_over_all_links_of_a_site_is_held_against_their_sum() -> None:
+    plan = plan_lab(find_lab("many-paths"))
+    traffic = Traffic(plan)
+    remote = f"[{plan.hosts['a1'].address.ip}]:50000"
+    traffic.take("b1", {"at_ns": 0, "flow": 7, "event": "tcp_connected", "local": "[::]:5001", "remote": remote})
+    for second, megabytes in enumerate((0, 1, 3, 4, 4)):
+        rate = {"flow": 7, "event": "rate", "bytes": 10, "total_bytes": megabytes * 1_000_000, "bits_per_second": 80}
+        traffic.take("b1", rate | {"at_ns": second * SECOND})
+    said = "goodput up to 12.00 Mbit/s for 2 s; the links of a: 11.00 Mbit/s"
+    assert shared_out(traffic.flows, plan) == [f"tcp a1 > b1: {said}"]
+    assert shared_out(two_providers().flows, plan_lab(find_lab("two-providers"))) == []

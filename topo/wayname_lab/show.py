@@ -18,7 +18,7 @@ from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
 from wayname_lab.screen import Screen
 from wayname_lab.terminal import Keys
-from wayname_lab.traffic import Part, Traffic, summary
+from wayname_lab.traffic import Part, Traffic, shared_out, summary
 from wayname_lab.view import HostView, LinkView, RouterView, View, bits, clock
 from wayname_lab.wires import Wires
 
@@ -45,7 +45,7 @@ async def run_lab(lab: Lab, medium: str, seconds: float | None) -> int:
         except asyncio.CancelledError:
             _say("asked to end")
     lines, flowed = summary(traffic.flows)
-    for line in lines:
+    for line in [*lines, *shared_out(traffic.flows, plan)]:
         _say(line)
     _say("traffic flowed" if flowed else "traffic did not flow")
     return 0 if flowed else 1

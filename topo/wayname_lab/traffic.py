@@ -1,7 +1,8 @@
 """The traffic of a lab: which programs its hosts run, and what their events say about each flow."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from wayname_lab.model import Flow, FlowKind
@@ -16,6 +17,7 @@ REPORT_INTERVAL = 0.1
 DATAGRAM = 1000  # bytes
 LOST = ("reset", "timed_out", "refused")
 STALLED = 0.5  # seconds
+SUSTAINED = 2_000_000_000  # nanoseconds for which a rate must last to be called one
 INTERRUPTED = 350_000_000  # nanoseconds; what arrives is told every tenth of a second
 # What the links of the labs hold: a stack without selective acknowledgements takes long to repair an overflow.
 BUFFER = 128 * 1024
@@ -36,6 +38,9 @@ class FlowState:
     ended: str = ""  # how, if it did
     last_progress: int | None = None  # when something arrived last, in nanoseconds of the hosts' clock
     last_report: int | None = None
+    # Bytes by when they had arrived, in nanoseconds, of the last seconds; the most of such a time, in bits per second.
+    lately: deque[tuple[int, int]] = field(default_factory=deque)
+    best: float = 0.0
     resumed: int = 0  # how long nothing had arrived when something did, in nanoseconds, until it is told
 
     @property
@@ -75,6 +80,7 @@ class FlowState:
             case "rate":
                 self.total = event["total_bytes"]
                 self.rate = event["bits_per_second"]
+                self._keep_best(event["at_ns"])
                 if event["bytes"]:
                     self._progress(event["at_ns"])
             case "udp_report":
@@ -88,6 +94,13 @@ class FlowState:
             case "tcp_done":
                 self.ended = event["outcome"]
                 self.rate = 0.0
+
+    def _keep_best(self, now: int) -> None:
+        self.lately.append((now, self.total))
+        then, total = self.lately[0]
+        if now - then >= SUSTAINED:
+            self.best = max(self.best, (self.total - total) * 8e9 / (now - then))
+            self.lately.popleft()
 
     def _progress(self, now: int) -> None:
         if self.last_progress is not None:
@@ -192,3 +205,16 @@ def summary(flows: Sequence[FlowState]) -> tuple[list[str], bool]:
         gap = f", longest gap {flow.longest_gap / 1e6:.0f} ms" if flow.flowed else ""
         lines.append(f"{flow.name}: {arrived if flow.flowed else 'nothing arrived'}{lost}{gap}")
     return lines, all(flow.flowed for flow in flows)
+
+
+def shared_out(flows: Sequence[FlowState], plan: Plan) -> list[str]:
+    """Return a line for each connection of a site whose packets are shared out to all its links: what they reached."""
+    lines = []
+    for flow in flows:
+        edge = plan.routers[plan.hosts[flow.flow.source].edge]
+        rates = [port.quality.rate for port in edge.ports if port.quality.rate is not None]
+        if flow.flow.kind == "tcp" and flow.flow.rate is None and "[[schedule]]" in edge.configuration:
+            reached, links = f"{flow.best / 1e6:.2f} Mbit/s", f"{sum(rates) / 1e6:.2f} Mbit/s"
+            seconds = SUSTAINED // 1_000_000_000
+            lines.append(f"{flow.name}: goodput up to {reached} for {seconds} s; the links of {edge.name}: {links}")
+    return lines

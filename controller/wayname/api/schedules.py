@@ -10,10 +10,13 @@ from pydantic import BaseModel, Field
 from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.config.schedules import Policy
-from wayname.edge.boundary import SetPolicy
+from wayname.edge.boundary import BringFigures, SetPolicy
 from wayname.edge.scheduling.group import Group, Known, Rule
+from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
 
 NO_SCHEDULE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such schedule"}}
+
+NOT_READ: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "these are no figures of paths"}}
 
 
 class ConfiguredPath(BaseModel):
@@ -63,6 +66,40 @@ class ScheduleAnswer(BaseModel):
     groups: list[GroupAnswer]
 
 
+class Smoothed(BaseModel):
+    """A value that was seen again and again, as `/v1/ioam/paths` has it."""
+
+    smoothed: float
+    count: int = Field(ge=1)
+
+    def summary(self) -> Summary:
+        """Return it as the collector keeps it."""
+        return Summary(self.count, smoothed=self.smoothed)
+
+
+class TracedNode(BaseModel):
+    """A node that packets waited in."""
+
+    delay: Smoothed | None = None
+    queue: Smoothed | None = None
+
+
+class TracedPath(BaseModel):
+    """Of what `/v1/ioam/paths` of another controller answers, what schedules need; the rest may be there."""
+
+    id: str
+    count: int = Field(description="traces; without new ones nothing is new")
+    delay: Smoothed | None = None
+    inside: Smoothed | None = None
+    nodes: list[TracedNode] = []
+
+    def figures(self, now: float) -> PathFigures:
+        """Return it as the collector keeps it."""
+        nodes = [NodeFigures(0, _summary(node.delay), _summary(node.queue)) for node in self.nodes]
+        delay, inside = _summary(self.delay), _summary(self.inside)
+        return PathFigures(PathId.parse(self.id), now, now, self.count, delay, inside=inside, nodes=nodes)
+
+
 class PolicyWish(BaseModel):
     """How packets are to be shared out."""
 
@@ -82,6 +119,17 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         """A schedule."""
         return _answer(running, _find(running, name))
 
+    @app.post("/v1/schedules/figures", responses=NOT_READ)
+    async def figures(paths: list[TracedPath]) -> list[ScheduleAnswer]:
+        """Take what another controller's `/v1/ioam/paths` answers, for schedules whose source is ioam."""
+        try:
+            brought = tuple(path.figures(running.now) for path in paths)
+        except ValueError as wrong:
+            raise ApiError(422, "No figures of paths", f"{wrong}; send what /v1/ioam/paths answers") from None
+        done = await running.command(BringFigures(brought))
+        await done.wait()
+        return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
+
     @app.post("/v1/schedules/{name}/policy", responses=NO_SCHEDULE)
     async def policy(name: str, wish: PolicyWish) -> ScheduleAnswer:
         """Have the sessions of a schedule share their packets out another way, from the next packet on."""
@@ -89,6 +137,10 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         done = await running.command(SetPolicy(name, wish.policy))
         await done.wait()
         return _answer(running, rule)
+
+
+def _summary(value: Smoothed | None) -> Summary:
+    return Summary() if value is None else value.summary()
 
 
 def _find(running: Running, name: str) -> Rule:

@@ -35,6 +35,7 @@ def read_schedules(root: Table, providers: Sequence[Provider]) -> tuple[Schedule
             source,
             close=table.take("close", bool, True),
             framing=table.take("framing", int, 0, between(0, MOST_FRAMING)),
+            packet=table.take("packet", int, 1500, between(40, 65_535)),
             tolerance=table.take("tolerance", float, 0.1, between(0, MOST_SECONDS)),
             probe_interval=table.take("probe_interval", float, 0.2, between(0.001, MOST_SECONDS)),
             hold=table.take("hold", float, 0.0, between(0, MOST_SECONDS)),

@@ -60,6 +60,8 @@ class Schedule:
     # Whether a path that is late or loses packets is closed.
     close: bool = True
     framing: int = 0
+    # Octets of the packets that wait where traces tell of a queue.
+    packet: int = 1500
     tolerance: float = 0.1
     probe_interval: float = 0.2
     # How long a sender does not hear that a packet is missing; 0: it does at once.

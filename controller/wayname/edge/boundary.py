@@ -18,6 +18,7 @@ import finsy as fy
 
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.schedules import Policy
+from wayname.ioam.figures import PathFigures
 from wayname.pipeline.entries import Entity
 from wayname.wire.flow import Flow
 
@@ -284,7 +285,14 @@ class SetPolicy:
     policy: Policy
 
 
-OfSessions = ChangeAssociation | ForkSession | UnforkSession | MoveSession | SetPolicy
+@dataclass(frozen=True, slots=True)
+class BringFigures:
+    """A command: take what another controller knows of paths from traces that ended there."""
+
+    paths: tuple[PathFigures, ...]
+
+
+OfSessions = ChangeAssociation | ForkSession | UnforkSession | MoveSession | SetPolicy | BringFigures
 Command = OfSessions | OpenCapture | CloseCapture | SetEncapsulation | LeaveProvider
 Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted | ScheduleNews
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command

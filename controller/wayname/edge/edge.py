@@ -10,6 +10,7 @@ from finsy import P4Schema
 
 from wayname.config.model import Config
 from wayname.edge.boundary import (
+    BringFigures,
     ChangeAssociation,
     CloseCapture,
     DirectExport,
@@ -55,6 +56,7 @@ from wayname.edge.ports import want_ports
 from wayname.edge.providers import Providers
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
+from wayname.edge.scheduling.figures import Figures
 from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.session_numbers import SessionNumbers
@@ -119,6 +121,7 @@ class Edge:
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
+        self.figures = Figures(self.schedules, self.encapsulation.traces.collector)
         self._captures = Captures(outputs)
         self.identities: HostIdentities | None = None
         if config.identities and key:
@@ -182,6 +185,8 @@ class Edge:
                 self.translation.news(input, now)
             case ScheduleNews():
                 self.schedules.news(input, now)
+            case BringFigures(paths):
+                self.figures.bring(paths)
             case SetPolicy(name, policy):
                 self.schedules.set_policy(name, policy, now)
             case ChangeAssociation(local, peer, wish) if self.hip:
@@ -225,6 +230,7 @@ class Edge:
             self.encapsulation,
             self.sessions,
             self.translation,
+            self.figures,
         )
         others = (self.identities, self.ilnp, self.hip, self.native)
         return earliest(manager.next_timer() for manager in (*managers, *others) if manager)
@@ -247,6 +253,7 @@ class Edge:
         self.translation.handle_timer(now)
         if self.ilnp:
             self.ilnp.handle_timer(now)
+        self.figures.handle_timer(now)
         self.schedules.tell(now)
 
     def take_outputs(self) -> list[Output]:
@@ -273,6 +280,7 @@ class Edge:
         if self.native:
             self.native.next_hops_changed(now)
         self.translation.start(now)
+        self.figures.start(now)
         if self.ilnp:
             self.ilnp.start(now)
 

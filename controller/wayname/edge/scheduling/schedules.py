@@ -107,13 +107,16 @@ class Schedules:
             self._write(group)
         self._outputs.event(now, "schedule.policy", name, f"schedule {name}: packets are shared out {policy.value}")
 
-    def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> None:
-        """Take a way of a schedule to have this delay and this bandwidth; what waits there is remembered."""
-        rule = self.rules[name]
-        rule.figures[index] = delay, bandwidth
-        for group in self.groups(name):
-            if index in group.ways:
-                self._write(group)
+    def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> int:
+        """Take a way of a schedule to have this delay and this bandwidth; return how many entries that changes.
+
+        What waits there is remembered.
+        """
+        self.rules[name].figures[index] = delay, bandwidth
+        changed = [group for group in self.groups(name) if index in group.ways]
+        for group in changed:
+            self._write(group)
+        return sum(len(group.sessions) for group in changed)
 
     def tell(self, now: float) -> None:
         """Say which ways are taken now that were not, and the other way round."""

@@ -1,0 +1,121 @@
+"""What traces tell of paths comes into the entries of schedules: not too often, not for nothing, not for ever."""
+
+from __future__ import annotations
+
+import pytest
+from scheduling.test_schedules import PP, QQ, RULE, Site
+
+from wayname.edge.scheduling.figures import LOOK, STALE, Figures, bandwidth_of, delay_of
+from wayname.ioam.collector import Collector
+from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
+from wayname.pipeline.schedules import octet_time
+
+TRACED = RULE.replace("framing", 'source = "ioam"\npacket = 1000\nframing').replace(
+    "delay = 0.02\n", 'delay = 0.02\ntrace = "1:a-b"\n'
+)
+TRACE = PathId(1, (0xA, 0xB))
+MS = 1e6  # nanoseconds
+
+
+def told(
+    delay: float, inside: float = 0.0, queue: float = 0.0, at: float = 10.0, count: int = 1, id: PathId = TRACE
+) -> PathFigures:
+    """Return figures of a path, in nanoseconds, whose first node has the queue."""
+    first = NodeFigures(0xA, Summary(count, smoothed=inside), Summary(count, smoothed=queue))
+    summaries = Summary(count, smoothed=delay), Summary(count, smoothed=inside)
+    return PathFigures(id, at, at, count, summaries[0], inside=summaries[1], nodes=[first, NodeFigures(0xB)])
+
+
+class Measured(Site):
+    """A site whose first path is measured."""
+
+    def __init__(self, rule: str = TRACED) -> None:
+        super().__init__(rule)
+        self.figures = Figures(self.schedules, Collector())
+        self.figures.start(10.0)
+        self.follow(5, PP, QQ)
+
+    def look(self, *paths: PathFigures, now: float = 10.0 + LOOK) -> tuple[object, ...]:
+        """Take figures and let the time come to look at them; return delay and octet time of the first path."""
+        self.figures.bring(paths)
+        self.figures.handle_timer(now)
+        entry = self.entry(5)
+        return entry["delay_0"], entry["octet_time_0"]
+
+
+def test_what_packets_wait_in_nodes_is_no_delay() -> None:
+    assert delay_of(told(50 * MS, 30 * MS)) == pytest.approx(0.02)
+
+
+def test_clocks_that_disagree_make_no_delay_negative() -> None:
+    assert delay_of(told(10 * MS, 30 * MS)) == 0.0
+
+
+@pytest.mark.parametrize(("queue", "bandwidth"), [(10.0, 4e6), (3.9, None), (0.0, None)])
+def test_a_queue_tells_the_bandwidth_of_its_link(queue: float, bandwidth: float | None) -> None:
+    assert bandwidth_of(told(50 * MS, 20 * MS, queue), 1000) == bandwidth
+
+
+def test_the_entry_follows_what_is_measured_with_the_same_generation() -> None:
+    site = Measured()
+    before = site.entry(5)
+    assert site.look(told(60 * MS, 20 * MS, 10)) == (40_000, octet_time(4e6))
+    changed = {key: value for key, value in site.entry(5).items() if before[key] != value}
+    assert changed.keys() == {"delay_0", "octet_time_0"}
+
+
+@pytest.mark.parametrize(
+    ("delay", "entry"), [(20.4, 20_000), (20.9, 20_000), (21.1, 21_100), (19.6, 20_000), (18.9, 18_900)]
+)
+def test_a_small_change_is_not_worth_a_write(delay: float, entry: int) -> None:
+    assert Measured().look(told(delay * MS))[0] == entry
+
+
+def test_writes_are_bounded() -> None:
+    site = Measured()
+    assert site.look(told(40 * MS))[0] == 40_000
+    assert site.look(told(80 * MS, count=2), now=10.0 + LOOK + 0.1)[0] == 40_000
+    assert site.figures.next_timer() == pytest.approx(10.0 + 2 * LOOK)
+    assert site.look(now=10.0 + 2 * LOOK)[0] == 80_000
+    [group] = site.schedules
+    group.sessions.update(dict.fromkeys(range(100, 4100), (0, 1)))
+    site.figures.bring([told(40 * MS, count=3)])
+    site.figures.handle_timer(20.0)
+    # So many entries were written that the next ones have to wait.
+    due = site.figures.next_timer()
+    assert due is not None
+    assert due > 20.0 + 2.0
+
+
+def test_what_was_not_measured_for_long_is_as_configured() -> None:
+    site = Measured()
+    assert site.look(told(40 * MS))[0] == 40_000
+    assert site.look(told(40 * MS), now=10.0 + STALE - 0.1)[0] == 40_000
+    assert site.look(now=10.0 + STALE + LOOK)[0] == 20_000
+
+
+def test_figures_without_new_traces_are_not_new() -> None:
+    site = Measured()
+    site.look(told(40 * MS, at=10.0))
+    assert site.look(told(40 * MS, at=39.0), now=40.0 + LOOK)[0] == 20_000
+    assert site.look(told(40 * MS, at=41.0, count=2), now=42.0)[0] == 40_000
+
+
+def test_traces_that_nobody_named_change_nothing() -> None:
+    site = Measured()
+    assert site.look(told(99 * MS, id=PathId(1, (0xA, 0xC))))[0] == 20_000
+
+
+def test_without_traces_nobody_looks() -> None:
+    site = Site()
+    figures = Figures(site.schedules, Collector())
+    figures.start(1.0)
+    assert figures.next_timer() is None
+    figures.handle_timer(2.0)
+
+
+def test_one_of_both_changes_alone() -> None:
+    site = Measured()
+    assert site.look(told(40 * MS, 20 * MS, 5.2)) == (20_000, octet_time(2e6))
+    assert site.look(told(60 * MS, 20 * MS, 5.2, count=2), now=12.0) == (40_000, octet_time(2e6))
+    assert site.look(told(60 * MS, 20 * MS, 10, count=3), now=13.0) == (40_000, octet_time(4e6))
