@@ -110,20 +110,28 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         bit<8> kept_provider = 0;
         bit<4> stage = 0;
         bool translated = false;        // it goes under another address than the inside's
-        bool told = false;              // that it is held
+        bool told = false;              // that it is held; of a host's own session, that it began
         bool out_of_session = false;
 
         if (!meta.settled && meta.border.way != BORDER_STAYS) {
             change_destination.apply(hdr, meta);
         }
-        // A host that speaks for itself, and what its edge sends for it, has the addresses that it wants.
-        if ((meta.border.way == BORDER_OUT && (meta.shim6.kind != SHIM6_NONE || meta.ilnp.kind != NONCE_NONE))
+        // A host that speaks for itself, and what its edge sends for it, has the addresses that it wants; unless it leaves
+        // its locators to the border (RFC 6748): then its sessions go on under others, by any provider, at once.
+        bool native = meta.ilnp.kind == NONCE_HERE
+            && (meta.session.source_protocols | meta.session.destination_protocols) & PROTOCOL_HOSTS != 0;
+        if ((meta.border.way == BORDER_OUT
+             && (meta.shim6.kind != SHIM6_NONE || (meta.ilnp.kind != NONCE_NONE && !native)))
             || (meta.border.way == BORDER_IN && meta.session.number != 0)) {
             meta.border.way = BORDER_STAYS;
         }
 
         if (!meta.settled && (meta.border.way == BORDER_OUT || meta.border.way == BORDER_IN)) {
             flow_of_border.apply(hdr, meta, is_error, of_tcp, begins, hashed);
+            if (native) {
+                of_tcp = false;
+                meta.flow_news.nonce_octets = meta.ilnp.octets;
+            }
             bit<32> ports = meta.border.local_port ++ meta.border.remote_port;
             flow = meta.border.local ++ meta.border.remote ++ meta.border.next_header ++ ports;
             HASH_OF_4(slot, (bit<32>)FLOWS, meta.border.local, meta.border.remote, meta.border.next_header, ports);
@@ -188,6 +196,15 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
                 }
             }
             meta.border.provider = by;
+            if (native && known) {
+                told = was_told;
+                if (!told && stage == FLOW_KEPT && meta.flow_news.kind == FLOW_NEWS_NONE) {
+                    meta.flow_news.kind = FLOW_NEWS_BEGAN;
+                    meta.flow_news.provider_from = by;
+                    meta.flow_news.provider_to = by;
+                    told = true;
+                }
+            }
             if (is_error) {
                 meta.flow_news.kind = FLOW_NEWS_NONE;
             }
@@ -195,6 +212,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
                 colour_t colour;
                 METER(news_meter, meta.flow_news.provider_from, colour);
                 if (colour == COLOUR_RED) {
+                    told = told && meta.flow_news.kind != FLOW_NEWS_BEGAN;      // with the next packet, then
                     meta.flow_news.kind = FLOW_NEWS_NONE;
                 }
             }
@@ -232,7 +250,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
                 translated = meta.border.destination.wanted;
                 told = false;
             }
-            if (!write && elsewhere) {
+            if (!write && elsewhere && !native) {
                 drop(meta, DROP_FLOWS_FULL);    // its answer would leave under another address
             }
         }

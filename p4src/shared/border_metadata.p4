@@ -50,11 +50,13 @@ struct border_t {
 const bit<8> FLOW_NEWS_NONE = 0;
 const bit<8> FLOW_NEWS_HELD = 1;        // what its host sends is dropped for now
 const bit<8> FLOW_NEWS_MOVED = 2;       // it goes by another provider, so with another address
+const bit<8> FLOW_NEWS_BEGAN = 3;       // of a session of the host's own: both ends have spoken
 
 struct flow_news_of_packet_t {
     bit<8> kind;                // FLOW_NEWS_*
     bit<8> provider_from;
     bit<8> provider_to;
+    bit<8> nonce_octets;        // of the host's own session; 0 is none
 }
 
 // A flow whose provider failed, for the controller.
@@ -69,6 +71,8 @@ struct flow_news_t {
     bit<8> next_header;
     bit<16> local_port;
     bit<16> remote_port;
+    bit<8> nonce_octets;            // 0: it is of no session of the host's own
+    nonce_t nonce;
 }
 
 #endif

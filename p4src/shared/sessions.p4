@@ -59,6 +59,9 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
             } else {
                 drop(meta, DROP_NONCE_MISSING);
             }
+        } else if (for_us && !from_us && meta.session.destination_protocols & PROTOCOL_HOSTS != 0 && with_nonce
+                   && meta.icmpv6.type == ICMPV6_LOCATOR_UPDATE && !meta.fragmented && !meta.from_controller) {
+            trap(meta, PUNT_LOCATOR_UPDATE);        // an acknowledgement may be of what the border told
         } else if (ilnp_for_us && meta.ilnp.quoted) {
             trap(meta, PUNT_ILNP_ERROR);
         } else if (for_us && !from_us) {

@@ -209,10 +209,11 @@ def ilnp_messages() -> Case:
     case.passes(4, in_by(4, echo), 1, to_host(hop_less(echo)))
     case.drops(4, in_by(4, message(UPDATE, b"")), "DROP_NONCE_MISSING")
     case.say("For hosts that speak themselves, or of whom only Shim6 is spoken: they pass.")
-    for prefix in ("d", "e"):
-        for data in (request(1), UPDATE):
-            passing = message(data, WRONG, f"2001:db8:1:{prefix}::12")
-            case.passes(4, in_by(4, passing), 4, out_by(4, hop_less(passing)))
+    for prefix, data in (("d", request(1)), ("e", request(1)), ("e", UPDATE)):
+        passing = message(data, WRONG, f"2001:db8:1:{prefix}::12")
+        case.passes(4, in_by(4, passing), 4, out_by(4, hop_less(passing)))
+    case.say("But an update may be an acknowledgement of what their border told.")
+    case.punts_whole(4, in_by(4, message(UPDATE, WRONG, "2001:db8:1:d::12")), "PUNT_LOCATOR_UPDATE", 100)
 
     case.say("Errors about what bore a nonce, and about what a session sent without one.")
     about = packet(UDP, DATAGRAM, LOCAL_1, REMOTE_1, ilnp=True)

@@ -11,11 +11,12 @@ import pytest
 from border_site import FAILED, HELD, WORKS, bucket, bucket_of, out_of
 from border_switch import BorderSwitch, less
 from carriers import octets, ones_sum
+from ilnp_site import HOSTS_SPEAK, ILNP_SPOKEN, LONG, PEERS_LONG, with_nonce
 from mapped_packets import all_kinds
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import ICMPv6DestUnreach, ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6PacketTooBig, IPv6
 from scapy.packet import Packet, Raw
-from session_site import from_host
+from session_site import from_host, proxied
 from site_switch import value_of
 
 from small_site import DROP, FAR, IP_OF
@@ -24,7 +25,7 @@ from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
 Make = Callable[..., BorderSwitch]
 HOST = IP_OF[1]
 FLOWS = 131072
-HELD_NEWS, MOVED_NEWS = 1, 2
+HELD_NEWS, MOVED_NEWS, BEGAN_NEWS = 1, 2, 3
 
 
 @pytest.fixture
@@ -227,7 +228,7 @@ def test_a_connection_whose_provider_failed_waits_and_lives_when_that_is_back(ma
     for second in (1, 2, 3):
         assert switch.goes_out(second, tcp(HOST, FAR, "A", 7000)) is None
     assert drops(switch, "DROP_FLOW_HELD") == 3
-    assert switch.news() == [[HELD_NEWS, 1, 0, 1, value_of(HOST), value_of(FAR), 6, 7000, 80]], "told once"
+    assert switch.news() == [[HELD_NEWS, 1, 0, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], "told once"
     begun = switch.goes_out(4, tcp(HOST, FAR, "S", 7001))
     switch.is_now(1, WORKS)
     switch.serve(1)
@@ -244,7 +245,7 @@ def test_a_connection_whose_provider_stays_away_is_lost(make: Make) -> None:
     switch.serve(2)
     for second in (1, 2):
         assert switch.goes_out(second, tcp(HOST, FAR, "A", 7000)) == (2, less(tcp(out_of(HOST, 2), FAR, "A", 7000)))
-    assert switch.news() == [[MOVED_NEWS, 1, 2, 1, value_of(HOST), value_of(FAR), 6, 7000, 80]], "told once"
+    assert switch.news() == [[MOVED_NEWS, 1, 2, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], "told once"
     reset = tcp(FAR, out_of(HOST, 2), "R", 80, 7000)
     assert switch.comes_in(3, 2, reset) == less(tcp(FAR, HOST, "R", 80, 7000)), "its peer ends it"
 
@@ -255,7 +256,37 @@ def test_what_has_no_connections_moves_at_once(make: Make) -> None:
     assert switch.comes_in(0, 2, datagram(FAR, outside, 9, 53)) is not None
     switch.is_now(2, HELD)
     assert switch.goes_out(1, datagram(HOST, FAR, 53, 9)) == (1, less(datagram(out_of(HOST, 1), FAR, 53, 9)))
-    assert switch.news() == [[MOVED_NEWS, 2, 1, 1, value_of(HOST), value_of(FAR), 17, 53, 9]]
+    assert switch.news() == [[MOVED_NEWS, 2, 1, 1, value_of(HOST), value_of(FAR), 17, 53, 9, 0, 0]]
+
+
+def test_a_session_of_the_host_s_own_moves_at_once_and_its_nonce_is_told(make: Make) -> None:
+    """Its identifier is the same, and so are checksums over identifiers; the peer has to know the locator."""
+    switch = make(home=1, more=proxied(prefix=f"{HOST}/128", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
+
+    def bears(packet: Packet, nonce: bytes) -> bytes:
+        return with_nonce(bytes(packet), nonce)
+
+    def ends(kind: int, before: int, after: int) -> list[list[int]]:
+        flow = [value_of(HOST), value_of(FAR), 6, 7000, 80]
+        return [[kind, before, after, 1, *flow, len(LONG), int.from_bytes(LONG)]]
+
+    def leaves(second: int, flags: str, by: int) -> None:
+        sent, outside = bears(tcp(HOST, FAR, flags, 7000), LONG), bears(tcp(HOST, FAR, flags, 7000), LONG)
+        outside = outside[:8] + octets(out_of(HOST, by)) + outside[24:]
+        assert switch.goes_out(second, sent) == (by, less(outside))
+
+    leaves(1, "S", 1)
+    answer = bears(tcp(FAR, out_of(HOST, 1), "SA", 80, 7000), PEERS_LONG)
+    assert switch.comes_in(1, 1, answer) == less(answer[:24] + octets(HOST) + answer[40:])
+    assert switch.news() == [], "a peer that answers once may be forged"
+    leaves(1, "A", 1)
+    assert switch.news() == ends(BEGAN_NEWS, 1, 1)
+    leaves(2, "A", 1)
+    switch.is_now(1, HELD)
+    switch.serve(2)
+    leaves(3, "A", 2)
+    leaves(4, "A", 2)
+    assert switch.news() == ends(MOVED_NEWS, 1, 2), "told once"
 
 
 def test_without_any_provider_the_sender_is_told(make: Make) -> None:

@@ -104,7 +104,7 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
             digest<flow_news_t>(1, {
                 meta.flow_news.kind, meta.flow_news.provider_from, meta.flow_news.provider_to, meta.border.site,
                 meta.border.local, meta.border.remote, meta.border.next_header, meta.border.local_port,
-                meta.border.remote_port
+                meta.border.remote_port, meta.flow_news.nonce_octets, meta.ilnp.nonce
             });
         }
         // A copy of the packet as it arrived, whatever has become of it here.

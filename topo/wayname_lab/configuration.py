@@ -121,14 +121,14 @@ def _ilnp(router: RouterPlan, where: Controlled) -> list[str]:
         lines.append(f"idle = {wishes.idle / 1e9}")
     for site in router.ilnp:
         lines += ["", "[[ilnp.site]]", f"prefixes = {_texts(site.prefixes)}"]
-        if site.transparent:
-            lines.append('mode = "transparent"')
+        if site.mode != "proxy":
+            lines.append(f'mode = "{site.mode}"')
             continue
         if wishes.bytes is not None:
             lines.append(f"bytes = {wishes.bytes}")
         if wishes.tcp is not None:
             lines.append(f'tcp = "{wishes.tcp}"')
-    is_proxied = not any(site.transparent for site in router.ilnp)
+    is_proxied = not any(site.mode == "transparent" for site in router.ilnp)
     return lines + _names("ilnp", router.names, where, is_proxied, f'network = "{router.names.network}"')
 
 

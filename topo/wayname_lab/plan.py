@@ -89,7 +89,7 @@ class PlannedIlnp:
 
     prefixes: tuple[IPv6Network, ...]
     wishes: Ilnp
-    transparent: bool
+    mode: str  # as in its configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ def plan_lab(lab: Lab) -> Plan:
         )
     plans = {host.name: _host(lab, host, numbering, routers) for host in lab.hosts}
     if lab.has_names:
-        routers = {name: replace(router, names=_names(name, plans)) for name, router in routers.items()}
+        routers = {name: replace(router, names=_names(name, plans, routers)) for name, router in routers.items()}
     return Plan(lab, routers, plans)
 
 
@@ -304,11 +304,17 @@ def _shim6(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedShim6
 
 def _ilnp(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedIlnp:
     speaks_itself = any(host.ilnp for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan))
-    return PlannedIlnp(tuple(numbering.subnets(edge, vlan)), lab.ilnp or Ilnp(), speaks_itself)
+    native = "border" if numbering.inside(edge) else "transparent"
+    return PlannedIlnp(tuple(numbering.subnets(edge, vlan)), lab.ilnp or Ilnp(), native if speaks_itself else "proxy")
 
 
-def _names(edge: str, hosts: dict[str, HostPlan]) -> PlannedNames:
-    named = [(host.edge == edge, host.address.ip, f"{host.name}.{ZONE}") for host in hosts.values()]
+def _names(edge: str, hosts: dict[str, HostPlan], routers: dict[str, RouterPlan]) -> PlannedNames:
+    named = []
+    for host in hosts.values():
+        home, address = routers[host.edge], host.address.ip
+        if host.edge != edge and home.inside is not None:
+            address = home.outside(address, home.providers[0].name)
+        named.append((host.edge == edge, address, f"{host.name}.{ZONE}"))
     return PlannedNames(
         f"{edge}.{ZONE}",
         tuple((address, name) for here, address, name in named if here),

@@ -6,7 +6,7 @@ from ipaddress import IPv6Address
 
 import pytest
 
-from wayname.config.ilnp import IlnpMode
+from wayname.config.ilnp import IlnpMode, TcpAdmission
 from wayname.config.load import ConfigError, parse_config
 from wayname.config.names import NamedNode
 from wayname.ilnp.settings import NonceUse
@@ -24,6 +24,57 @@ def test_what_is_not_said_has_a_default() -> None:
     assert ilnp is not None
     assert (ilnp.nonce_octets, ilnp.nonce_use, ilnp.naive, ilnp.names) == (12, NonceUse.ALWAYS, False, None)
     assert (ilnp.policies.count, ilnp.policies.rate, ilnp.sites[0].mode) == (900, 100.0, IlnpMode.PROXY)
+
+
+BORDER = """
+[[port]]
+number = 1
+vlan = 1
+[[port]]
+number = 2
+vlan = 2
+[[interface]]
+vlan = 1
+addresses = ["fd12:3456:789a:10::1/64"]
+[[interface]]
+vlan = 2
+addresses = ["2001:db8:0:1::2/64"]
+[[provider]]
+name = "p"
+prefix = "2001:db8:101::/{bits}"
+via = ["2001:db8:0:1::1"]
+[[translation]]
+inside = "fd12:3456:789a::/48"
+[ilnp]
+[[ilnp.site]]
+prefixes = {prefixes}
+mode = "border"
+"""
+
+
+def test_a_border_changes_the_locators_of_hosts() -> None:
+    ilnp = parse_config(BORDER.format(bits=48, prefixes='["fd12:3456:789a:10::/64"]')).ilnp
+    assert ilnp is not None and [site.mode for site in ilnp.sites] == [IlnpMode.BORDER]
+
+
+@pytest.mark.parametrize(
+    ("bits", "prefixes", "wrong"),
+    [
+        (48, '["fd12:3456:789b:10::/64"]', "fd12:3456:789b:10::/64 is translated at no border"),
+        (48, '["fd12:3456:789a:10::/64", "fd12:3456:789a:11::/64"]', "hosts inside a border have one locator"),
+        (56, '["fd12:3456:789a:10::/64"]', "identifiers stay as they are if"),
+    ],
+)
+def test_a_border_that_cannot_be(bits: int, prefixes: str, wrong: str) -> None:
+    with pytest.raises(ConfigError, match=wrong):
+        parse_config(BORDER.format(bits=bits, prefixes=prefixes))
+
+
+def test_what_admits_tcp_can_be_said() -> None:
+    text = '[ilnp]\nspeakers = ["2001:db8:102::/48"]\n' + SITE + 'tcp = "request"\n'
+    ilnp = parse_config(text).ilnp
+    assert ilnp is not None and ilnp.sites[0].tcp is TcpAdmission.REQUEST
+    assert [str(prefix) for prefix in ilnp.speakers] == ["2001:db8:102::/48"]
 
 
 def test_all_can_be_said() -> None:
@@ -49,6 +100,9 @@ def test_all_can_be_said() -> None:
         ('[ilnp]\n[[ilnp.site]]\nprefixes = ["2001:db8::/48"]\n', "2001:db8::/48 is no locator"),
         ("[ilnp]\n[[ilnp.site]]\nprefixes = []\n", "prefixes: has 0"),
         ("[ilnp]\n" + SITE + SITE, "is there twice"),
+        ('[ilnp]\nspeakers = ["2001:db8:101:10::/64"]\n' + SITE, "speakers[0]: 2001:db8:101:10::/64 is there twice"),
+        ('[ilnp]\nspeakers = ["x"]\n' + SITE, "write a prefix of peers"),
+        ("[ilnp]\n" + SITE + 'tcp = "syn"\n', 'write one of "handshake", "request"'),
         ('[[shim6]]\nprefixes = ["2001:db8:101:10::/64"]\n[ilnp]\n' + SITE, "is there twice"),
         ("[ilnp]\ncapacity = 10\n[ilnp.policy]\ncount = 11\n" + SITE, "write a number from 1 to 10"),
         ("[ilnp]\n" + SITE + NAMES + 'key_name = "k"\n', "ilnp.names.key: is missing"),

@@ -9,7 +9,6 @@ import pytest
 from wayname.edge.ilnp.errors import for_host
 from wayname.edge.ilnp.session import IlnpSession
 from wayname.ilnp.cache import Names
-from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.outputs import Session
 from wayname.ilnp.vectors import L64, NID, Vector
@@ -40,7 +39,7 @@ def sessions() -> dict[Names, IlnpSession]:
         nonce_from_peer=bytes(12),
         source=OUT,
         destination=THERE,
-        known=(Listed(THERE, 10, 300),),
+        known=(),
         taken=(OUT, LEFT),
         bears_nonce=True,
     )

@@ -77,7 +77,8 @@ def _flow_news(member: Mapping[str, int]) -> FlowNews:
         member["local_port"],
         member["remote_port"],
     )
-    return FlowNews(FlowFate(member["kind"]), member["provider_from"], member["provider_to"], flow)
+    nonce = member["nonce"].to_bytes(member["nonce_octets"]) if member["nonce_octets"] else b""
+    return FlowNews(FlowFate(member["kind"]), member["provider_from"], member["provider_to"], flow, nonce)
 
 
 def _schedule_news(member: Mapping[str, int]) -> ScheduleNews:

@@ -15,6 +15,7 @@ class IlnpMode(StrEnum):
 
     PROXY = "proxy"
     TRANSPARENT = "transparent"
+    BORDER = "border"  # they speak ILNP themselves, and their locators are changed on the way out
 
 
 class TcpAdmission(StrEnum):

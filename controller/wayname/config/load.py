@@ -67,7 +67,7 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     config = Config(switch, controller, timing, ports, interfaces, routes, providers, shim6)
     translations = read_translations(root, providers, interfaces)
     config = replace(config, translations=translations, identities=read_identities(root, folder, interfaces))
-    config = replace(config, ilnp=read_ilnp(root, shim6))
+    config = replace(config, ilnp=read_ilnp(root, shim6, translations, providers))
     config = replace(config, hip=read_hip(root, folder, shim6), schedules=read_schedules(root, providers))
     written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
     config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)

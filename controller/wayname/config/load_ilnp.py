@@ -7,8 +7,11 @@ from ipaddress import IPv6Network
 from wayname.config.checks import between, one_of
 from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite, Policies, TcpAdmission
 from wayname.config.load_names import read_names
+from wayname.config.model import Provider
 from wayname.config.reader import Table
 from wayname.config.shim6 import Shim6
+from wayname.config.translation import Translation
+from wayname.ilnp.prefixes import SUBNET_PREFIX
 from wayname.ilnp.settings import IDLE_TIME, NonceUse
 
 NONCES = {"short": 4, "long": 12}
@@ -20,13 +23,19 @@ MOST_SECONDS = 4000  # microseconds in 32 bits
 OTHERS_SHARE = 0.9
 
 
-def read_ilnp(root: Table, shim6: tuple[Shim6, ...]) -> Ilnp | None:
+def read_ilnp(
+    root: Table, shim6: tuple[Shim6, ...], translations: tuple[Translation, ...], providers: tuple[Provider, ...]
+) -> Ilnp | None:
     """Read `[ilnp]`, if it is there."""
     if not root.has("ilnp"):
         return None
     table = root.table("ilnp")
     taken = [prefix for rules in shim6 for prefix in rules.prefixes]
-    sites = _sites(table, taken)
+    longest = {
+        each.inside: max(provider.prefix.prefixlen for provider in providers if provider.name in dict(each.shares))
+        for each in translations
+    }
+    sites = _sites(table, taken, longest)
     capacity = table.take("capacity", int, MOST_SESSIONS, between(1, MOST_SESSIONS))
     ilnp = Ilnp(
         sites,
@@ -43,13 +52,15 @@ def read_ilnp(root: Table, shim6: tuple[Shim6, ...]) -> Ilnp | None:
     return ilnp
 
 
-def _sites(table: Table, taken: list[IPv6Network]) -> tuple[IlnpSite, ...]:
+def _sites(table: Table, taken: list[IPv6Network], longest: dict[IPv6Network, int]) -> tuple[IlnpSite, ...]:
     sites: list[IlnpSite] = []
     for each in table.tables("site"):
         prefixes = _prefixes(each, taken)
         taken += prefixes
         mode = IlnpMode(each.take("mode", str, "proxy", one_of(*IlnpMode)))
-        if mode is IlnpMode.TRANSPARENT:
+        if mode is IlnpMode.BORDER:
+            _check_border(each, prefixes, longest)
+        if mode is not IlnpMode.PROXY:
             sites.append(IlnpSite(prefixes, mode))
         else:
             octets = each.take("bytes", int, 2048, between(0, 2**32 - 1))
@@ -60,6 +71,19 @@ def _sites(table: Table, taken: list[IPv6Network]) -> tuple[IlnpSite, ...]:
     if not sites:
         raise table.error("site", "is missing", "write [[ilnp.site]] with the prefixes of a network")
     return tuple(sites)
+
+
+def _check_border(table: Table, prefixes: tuple[IPv6Network, ...], longest: dict[IPv6Network, int]) -> None:
+    """Refuse a border that would change identifiers, or that changes nothing."""
+    if len(prefixes) != 1:
+        raise table.error("prefixes", f"has {len(prefixes)}", "hosts inside a border have one locator")
+    inside = next((each for each in longest if prefixes[0].subnet_of(each)), None)
+    if inside is None:
+        mend = "write [[translation]] with an inside that it is in"
+        raise table.error("prefixes[0]", f"{prefixes[0]} is translated at no border", mend)
+    if max(inside.prefixlen, longest[inside]) > SUBNET_PREFIX:
+        mend = "identifiers stay as they are if inside and its providers' prefixes have 48 bits at most"
+        raise table.error("prefixes[0]", f"{inside} and its providers' prefixes have {longest[inside]} bits", mend)
 
 
 def _prefixes(table: Table, taken: list[IPv6Network]) -> tuple[IPv6Network, ...]:

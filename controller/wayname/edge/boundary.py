@@ -141,20 +141,23 @@ class ScheduleNews:
 
 
 class FlowFate(IntEnum):
-    """What became of a flow whose provider does not work (`FLOW_NEWS_*` in p4src)."""
+    """What became of a flow whose provider does not work, or of a host's own session (`FLOW_NEWS_*` in p4src)."""
 
     HELD = 1
     MOVED = 2
+    BEGAN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class FlowNews:
-    """A flow met a provider that does not work; one member of a `flow_news` digest."""
+    """A flow met a provider that does not work, or is one to look after; one member of a `flow_news` digest."""
 
     kind: FlowFate
     provider_from: int
     provider_to: int
     flow: Flow
+    # Of the host's own session, if it speaks ILNP itself.
+    nonce: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ from wayname.edge.hip.keys import Identities
 from wayname.edge.hip.native_sessions import NativeSessions
 from wayname.edge.hip.sessions import HipSessions
 from wayname.edge.identities.identities import HostIdentities
+from wayname.edge.ilnp.border import SiteBorder
 from wayname.edge.ilnp.manager import IlnpSessions
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Arrival, Links
@@ -117,7 +118,11 @@ class Edge:
         self.hip = HipSessions(config.hip, hip_identities or {}, means) if config.hip else None
         self.native = NativeSessions(config.hip, means) if config.hip else None
         self.translation = Translation(config, self.routes, outputs)
-        self.ilnp = IlnpSessions(config.ilnp, means) if config.ilnp else None
+        self.border: SiteBorder | None = None
+        self.ilnp: IlnpSessions | None = None
+        if config.ilnp:
+            self.border = SiteBorder(config.ilnp, config.translations, self.translation, ways_out, outputs, rng)
+            self.ilnp = IlnpSessions(config.ilnp, means, self.border)
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
@@ -182,7 +187,10 @@ class Edge:
                 if self.hip:
                     self.hip.answered(message, now)
             case FlowNews():
-                self.translation.news(input, now)
+                if input.nonce and self.border:
+                    self.border.news(input, now)
+                else:
+                    self.translation.news(input, now)
             case ScheduleNews():
                 self.schedules.news(input, now)
             case BringFigures(paths):
@@ -315,8 +323,9 @@ class Edge:
             elif packet.reason in _SHIM6:
                 if not (self.hip and self.hip.takes(arrival.packet, now)):
                     self.sessions.packet(arrival.packet, now)
-            elif packet.reason in _ILNP and self.ilnp:
-                self.ilnp.packet(arrival, now)
+            elif packet.reason in _ILNP and self.ilnp and self.border:
+                if not (packet.reason == Punt.LOCATOR_UPDATE and self.border.takes(arrival, now)):
+                    self.ilnp.packet(arrival, now)
             elif packet.reason == Punt.ILNP_ERROR and self.ilnp:
                 self.ilnp.error(arrival, now)
             elif packet.reason == Punt.HIP and self.hip:

@@ -44,6 +44,21 @@ def spoken_by_hosts(prefix: IPv6Network, verified: bool) -> list[fy.P4TableEntry
     return [table_entry(table, prefix_keys(key, prefix), action) for table, key in _both_ways()]
 
 
+def leaves_locators_to_border(prefix: IPv6Network) -> fy.P4TableEntry:
+    """The hosts of a prefix speak ILNP themselves, but the border changes their locators."""
+    return _at_border("proxied_sources", "source", prefix)
+
+
+def reached_over_border(prefix: IPv6Network) -> fy.P4TableEntry:
+    """What comes to this prefix is for such hosts."""
+    return _at_border("proxied_destinations", "destination", prefix)
+
+
+def _at_border(table: str, key: str, prefix: IPv6Network) -> fy.P4TableEntry:
+    spoken = PROTOCOL_ILNP | PROTOCOL_HOSTS
+    return table_entry(table, prefix_keys(key, prefix), "proxy", bytes=0, time=0, protocols=spoken)
+
+
 def takes_nonces(prefix: IPv6Network, octets: int) -> fy.P4TableEntry:
     """TCP of hosts here to this prefix opens with a nonce."""
     return table_entry("proxied_destinations", prefix_keys("destination", prefix), "takes_nonces", nonce_length=octets)

@@ -10,7 +10,7 @@ def first_records(plan: Plan) -> list[str]:
     """Return the records of hosts whose edge does not tell them."""
     records = []
     for host in plan.hosts.values():
-        if host.ilnp:
+        if host.ilnp and plan.routers[host.edge].inside is None:
             vector = Vector.of(host.address.ip)
             records.append(f"{host.name}.{ZONE} NID 10 {half_text(vector.nid)}")
             records.append(f"{host.name}.{ZONE} L64 10 {half_text(vector.locator)}")

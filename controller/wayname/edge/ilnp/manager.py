@@ -17,6 +17,7 @@ from wayname.config.ilnp import Ilnp
 from wayname.config.model import Provider
 from wayname.edge.boundary import FlowAdmitted, PairActive, Severity
 from wayname.edge.ilnp import memory
+from wayname.edge.ilnp.border import SiteBorder
 from wayname.edge.ilnp.directory import Directory
 from wayname.edge.ilnp.errors import for_host
 from wayname.edge.ilnp.openings import MOST_FOUND, Openings
@@ -65,8 +66,9 @@ KINDS = {
 class IlnpSessions:
     """All sessions between identifiers of an edge; they may be looked at between calls."""
 
-    def __init__(self, rules: Ilnp, means: SessionMeans) -> None:
+    def __init__(self, rules: Ilnp, means: SessionMeans, border: SiteBorder) -> None:
         self.rules = rules
+        self._border = border
         self._numbers = means.numbers
         ways_out = self._ways_out = means.ways_out
         outputs = self._outputs = means.outputs
@@ -227,6 +229,7 @@ class IlnpSessions:
 
     def next_hops_changed(self, now: float) -> None:
         """A provider is gone or there again, or is to be left: hosts may have other locators."""
+        self._border.next_hops_changed(now)
         if self._endpoint is None:
             return
         for nid, host in list(self._hosts.items()):
@@ -260,11 +263,14 @@ class IlnpSessions:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest(each.next_timer() for each in (self._endpoint, self.directory, self._openings) if each)
+        return earliest(
+            each.next_timer() for each in (self._endpoint, self.directory, self._openings, self._border) if each
+        )
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
         self._openings.handle_timer(now)
+        self._border.handle_timer(now)
         if self.directory is not None:
             self.directory.handle_timer(now)
         if self._endpoint is not None:
@@ -328,7 +334,9 @@ class IlnpSessions:
         self._endpoint.serve(self._hosts[nid], now)
 
     def _listed(self, vector: Vector) -> tuple[Listed, ...]:
-        return self._sites.host(vector.address).listed if self.speaks_for(vector.address) else ()
+        if self.speaks_for(vector.address):
+            return self._sites.host(vector.address).listed
+        return self._border.listed(vector.address)
 
     def _is_usable(self, address: IPv6Address) -> bool:
         return self.is_open(address) and not self._is_leaving(address)

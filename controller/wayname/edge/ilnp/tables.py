@@ -28,6 +28,8 @@ def want_sites(config: Ilnp, desired: Desired) -> None:
                 protocols = entries.PROTOCOL_ILNP | (entries.PROTOCOL_NAIVE if config.naive else 0)
                 protocols |= entries.PROTOCOL_OPEN if site.tcp is TcpAdmission.HANDSHAKE else 0
                 wanted = entries.proxied(prefix, site.bytes, site.seconds, protocols)
+            elif site.mode is IlnpMode.BORDER:
+                continue
             else:
                 wanted = entries.spoken_by_hosts(prefix, verified=False)
             for each in wanted:

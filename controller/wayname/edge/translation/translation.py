@@ -77,6 +77,11 @@ class Translation:
         """Whether a provider can be used: not all its next hops are down."""
         return any(not self._routes.is_down(hop) for hop, _ in provider.via)
 
+    def numbered(self, number: int) -> Provider | None:
+        """Return a provider by its number in the tables."""
+        each = self._by_number.get(number)
+        return each.provider if each else None
+
     def share(self, name: str) -> tuple[int, int]:
         """Return how many buckets of all policies are at home with a provider, and how many it serves now."""
         number = self.providers[name].number
