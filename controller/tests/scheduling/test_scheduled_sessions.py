@@ -1,0 +1,89 @@
+"""What a session of Shim6 is to schedules: which of its paths may be used all at once, and what its entry asks for."""
+
+from __future__ import annotations
+
+from sessions.pair import UPLINKS, Pair, Side, configuration
+
+from wayname.config import parse_config
+from wayname.edge.boundary import News
+from wayname.pipeline.sessions import MODE_FOLLOW, MODE_SCHEDULE
+
+SCHEDULE = '\n[[schedule]]\nname = "s"\n'
+PATH = '[[schedule.path]]\nprovider = "{name}"\nbandwidth = 1e6\ndelay = 0.01\n'
+
+
+def talking() -> Pair:
+    """Return two edges with schedules over both providers, when their session has proven its paths."""
+    pair = Pair()
+    for side in (pair.a, pair.b):
+        paths = "".join(PATH.format(name=name) for name in UPLINKS)
+        side.config = parse_config(configuration(side.site)[0] + SCHEDULE + paths)
+        pair.restart(side)
+    pair.talk()
+    pair.drive(3.0)
+    return pair
+
+
+def is_scheduled(side: Side) -> bool:
+    """Whether a side's session has a schedule, and is asked to have one."""
+    [identities] = side.entries("identities")
+    modes = identities["mode"] & (MODE_SCHEDULE | MODE_FOLLOW)
+    assert modes == (MODE_SCHEDULE if side.entries("schedules") else MODE_FOLLOW)
+    return modes == MODE_SCHEDULE
+
+
+def test_a_session_is_scheduled_when_two_paths_are_proven() -> None:
+    pair = talking()
+    assert is_scheduled(pair.a)
+    assert is_scheduled(pair.b)
+    [entry] = pair.a.entries("schedules")
+    used = [pair.a.only.paths[entry[f"path_{place}"]] for place in range(entry["paths"])]
+    assert [str(each.local)[:12] for each in used] == ["2001:db8:101", "2001:db8:201"]
+    assert len({each.peer for each in used}) == 2
+
+
+def test_a_path_that_is_not_answered_any_more_is_left() -> None:
+    pair = talking()
+    pair.dead.add("2001:db8:201::")
+    for _ in range(10):
+        # Paths are probed as long as somebody talks.
+        pair.tell(pair.a, News.WATCH)
+        pair.drive(20.0)
+    assert not is_scheduled(pair.a)
+
+
+def test_a_provider_that_is_down_takes_its_path_out_at_once() -> None:
+    pair = talking()
+    for closed, scheduled in (({"q"}, False), (set(), True)):
+        pair.a.ways.closed = closed
+        assert pair.a.sessions is not None
+        pair.a.sessions.next_hops_changed(pair.now)
+        pair.collect(pair.a)
+        assert is_scheduled(pair.a) is scheduled
+        pair.drive(3.0)
+
+
+def test_a_session_that_looks_for_a_way_goes_by_one_path() -> None:
+    pair = talking()
+    pair.tell(pair.a, News.UNANSWERED, age=15.0)
+    assert not is_scheduled(pair.a)
+    pair.drive(10.0)
+    assert is_scheduled(pair.a)
+
+
+def test_another_controller_wants_what_the_last_one_did() -> None:
+    pair = talking()
+    before = [pair.a.entries(table) for table in ("schedules", "identities")]
+    assert before[0]
+    pair.kill(pair.a)
+    pair.restart(pair.a)
+    assert [pair.a.entries(table) for table in ("schedules", "identities")] == before
+
+
+def test_a_session_that_ends_leaves_nothing() -> None:
+    pair = talking()
+    [identities] = [each for each in pair.a.held.values() if each.table_id == "identities"]
+    assert pair.a.sessions is not None
+    pair.a.sessions.idle(identities, pair.now)
+    pair.collect(pair.a)
+    assert pair.a.entries("schedules") == []
