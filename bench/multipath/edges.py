@@ -17,8 +17,7 @@ from bench.multipath.report import Goal, Result, share
 from bench.multipath.tap import missing
 from bench.shim6.report import table
 from wayname.config.schedules import Policy
-from wayname_lab.load import find_lab
-from wayname_lab.model import Lab
+from wayname_lab.load import LabError, find_lab
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
@@ -28,13 +27,12 @@ LAB = "many-paths"
 SENDER, RECEIVER = "a1", "b1"
 LINKS = {"a-p": 2e6, "a-q": 4e6, "a-r": 5e6}
 DYING = "a-r"
-RULE = 'name = "sites"\n'
+SCHEDULE = "sites"
 PORT = 5001
 SECONDS, QUICK_SECONDS = 8.0, 3.0
 SAMPLE = 0.25
-# Until both edges have a session with three proven paths.
-SETTLE = 4.0
 PAUSE = 1.0
+PATIENCE = 30.0
 # Of a frame of 1514 octets: what is no header of Ethernet, IPv6, session payload, TCP, timestamps.
 PAYLOAD = 1420 / 1514
 GOAL = 0.9
@@ -103,6 +101,20 @@ class Live:
         retransmitted, out_of_order = (late - early for early, late in zip(before, after, strict=True))
         return Scene(received * 8 / seconds, retransmitted, out_of_order, sending)
 
+    async def set_policy(self, policy: Policy) -> None:
+        """Have both edges share packets out this way."""
+        for edge in self._lab.plan.lab.edges:
+            await self._lab.controllers[edge.name].set_policy(SCHEDULE, policy.value)
+
+    async def until_all_paths(self) -> None:
+        """Wait until both edges send by all paths."""
+        deadline = self._lab.elapsed() + PATIENCE
+        for edge in self._lab.plan.lab.edges:
+            while await self._lab.controllers[edge.name].scheduled_paths(SCHEDULE) < len(LINKS):
+                if self._lab.elapsed() > deadline:
+                    raise LabError(f"edge {edge.name} has not proven all paths in {PATIENCE:.0f} s")
+                await asyncio.sleep(SAMPLE)
+
     async def _set_cut(self, cut: bool) -> None:
         link = next(link for link in self._lab.plan.lab.links if link.name == DYING)
         await self._lab.set_cut(link, cut)
@@ -142,41 +154,35 @@ class Live:
         return said.decode()
 
 
-def lab_with(policy: Policy) -> Lab:
-    """Return the lab, whose edges share packets out by this policy."""
-    lab = find_lab(LAB)
-    rule = f'{RULE}policy = "{policy.value}"\n'
-    routers = (replace(each, configuration=each.configuration.replace(RULE, rule)) for each in lab.routers)
-    return replace(lab, routers=tuple(routers), flows=())
-
-
 @asynccontextmanager
-async def running(policy: Policy) -> AsyncIterator[Live]:
-    """Have the lab run, with sessions that go by all paths."""
-    plan = plan_lab(lab_with(policy))
+async def running() -> AsyncIterator[Live]:
+    """Have the lab run, with a session that goes by all paths."""
+    plan = plan_lab(replace(find_lab(LAB), flows=()))
     arrived = Arrived()
     with LabFolder() as folder:
         async with RunningLab(plan, Namespaces(plan, folder), folder, arrived.take) as lab:
             live = Live(lab, arrived)
-            # The first packets begin the session.
-            await live.connection(SETTLE)
+            # Packets begin the session.
+            await live.connection(PAUSE)
+            await live.until_all_paths()
             yield live
 
 
 async def measure(seconds: float) -> dict[str, Scene]:
     """Run all scenes."""
     seen: dict[str, Scene] = {}
-    for policy in Policy:
-        name = policy.value
-        async with running(policy) as live:
+    async with running() as live:
+        for policy in Policy:
+            await live.set_policy(policy)
+            name = policy.value
             seen[name] = await live.connection(seconds)
             if policy in (Policy.FASTEST_FIRST, Policy.WEIGHTED_ROUND_ROBIN):
                 seen[f"{name}, no SACK"] = await live.connection(seconds, sack=False)
             if policy in (Policy.FASTEST_FIRST, Policy.BEST_PATH):
-                seen[f"{name}, a path dies"] = await live.connection(seconds, dies=seconds / 3)
-            if policy is Policy.FASTEST_FIRST:
-                await asyncio.sleep(SETTLE)
-                seen[f"{name}, a path dies, no SACK"] = await live.connection(seconds, sack=False, dies=seconds / 3)
+                for sack in (True, False):
+                    dying = f"{name}, a path dies{'' if sack else ', no SACK'}"
+                    seen[dying] = await live.connection(seconds, sack=sack, dies=seconds / 3)
+                    await live.until_all_paths()
     return seen
 
 

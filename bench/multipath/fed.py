@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
 from bench.figures import Bars, Panel
-from bench.multipath.edges import LAB, LINKS, PORT, RECEIVER, RULE, SENDER
+from bench.multipath.edges import LAB, LINKS, PORT, RECEIVER, SCHEDULE, SENDER
 from bench.multipath.experiment import megabits
 from bench.multipath.report import Goal, Result, share
 from bench.multipath.segments import Watch
@@ -32,6 +32,7 @@ GOAL = 0.9
 PAYLOAD = 1432 / 1514
 PROVIDER, LINK, RATE = "r", "a-r", LINKS["a-r"]
 SLOWER = 2e6
+RULE = f'name = "{SCHEDULE}"\n'
 SOURCES = (Source.FIXED, Source.MARKS)
 
 

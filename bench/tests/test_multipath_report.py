@@ -13,7 +13,7 @@ from bench.multipath.copies import copies
 from bench.multipath.network import program
 from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, share, summary
-from wayname.config.schedules import Policy, Source
+from wayname.config.schedules import Source
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
 from wayname_lab.virtual.clock import MILLISECOND
@@ -83,12 +83,6 @@ def test_what_arrived_is_told_from_what_other_connections_got() -> None:
     arrived.take("a1", {"event": "rate", "flow": 2, "total_bytes": 1})
     arrived.take("b1", {"event": "rate", "flow": 9, "total_bytes": 2})
     assert arrived.octets == {5001: 700, 5002: 900}
-
-
-def test_the_lab_shares_out_by_the_policy_that_is_asked_for() -> None:
-    for policy in Policy:
-        configurations = [each.configuration for each in edges.lab_with(policy).routers if each.is_edge]
-        assert [f'policy = "{policy.value}"' in text for text in configurations] == [True, True]
 
 
 @pytest.mark.parametrize("source", list(Source))

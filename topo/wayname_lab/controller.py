@@ -45,6 +45,19 @@ class ControllerApi:
                 await asyncio.sleep(PAUSE)
                 await self.is_ready()
 
+    async def scheduled_paths(self, schedule: str) -> int:
+        """Return by how many paths the sessions of a schedule go; 0 if there are none."""
+        async with self._connection(2.0) as client:
+            groups = (await client.get(f"/v1/schedules/{schedule}")).json()["groups"]
+        return max((len(group["paths"]) for group in groups), default=0)
+
+    async def set_policy(self, schedule: str, policy: str) -> None:
+        """Have the sessions of a schedule share their packets out this way from now on."""
+        # A connection of its own: one that was idle for some seconds the other end may just be closing.
+        async with self._connection(2.0) as client:
+            answer = await client.post(f"/v1/schedules/{schedule}/policy", json={"policy": policy})
+            answer.raise_for_status()
+
     async def close(self) -> None:
         """Let go of the connection."""
         await self._client.aclose()
