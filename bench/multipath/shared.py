@@ -10,7 +10,6 @@ from bench.multipath.ideal import DELAY
 from bench.multipath.network import HEADERS
 from bench.multipath.parallel import run_each
 from bench.multipath.path import Route
-from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
 
@@ -30,8 +29,8 @@ def run_all(quick: bool, seed: int) -> Result:
     alone = Setup(routes, paths=(0,), seconds=seconds, window=WINDOW, packet_bytes=(PACKET,), ordinary=1, seed=seed)
     beside = replace(alone, packet_bytes=(PACKET, PACKET), ordinary=2)
     setups = {"alone": alone, "beside another ordinary one": beside}
-    for name, feedback in FEEDBACK.items():
-        setup = replace(beside, paths=(0, 1), ordinary=1, schedule=Schedule(feedback=feedback))
+    for name, schedule in FEEDBACK.items():
+        setup = replace(beside, paths=(0, 1), ordinary=1, schedule=schedule)
         setups[f"beside a scheduled one, feedback: {name}"] = setup
     outcomes = dict(zip(setups, run_each(setups.values()), strict=True))
     rows = [(name, *_row(outcome)) for name, outcome in outcomes.items()]

@@ -151,7 +151,7 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
                         meta.schedule.answer = ANSWER_LOST;
                         meta.schedule.arrived = acknowledged;
                         meta.schedule.length = 0;
-                    } else if (meta.sack.here && meta.schedule.length != 0) {
+                    } else if (once && meta.sack.here && meta.schedule.length != 0) {
                         meta.schedule.answer = ANSWER_SELECTIVE;
                     }
                 }

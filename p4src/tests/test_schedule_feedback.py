@@ -249,6 +249,16 @@ def test_of_a_block_that_grows_the_new_part_is_measured_once(make: Make) -> None
     assert kinds(switch) == [("late", 0)]
 
 
+def test_while_what_was_sent_again_is_under_way_blocks_say_nothing(make: Make) -> None:
+    switch = make(Schedule(EARLY, feedback=CLOSE))
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in range(3)] == [0, 1, 0]
+    switch.data(SECOND, 0, LENGTH)
+    switch.path_news()
+    # The receiver has held this one since long ago: what made it answer is what came again.
+    switch.acknowledges(SECOND + DUE, 0, options=NOPS + block(LENGTH, 2 * LENGTH))
+    assert kinds(switch) == []
+
+
 @pytest.mark.parametrize("begins", [0, 1, LENGTH // 2, 2 * LENGTH])
 def test_a_block_that_is_no_packet_says_nothing(make: Make, begins: int) -> None:
     switch = make(Schedule(EARLY, feedback=CLOSE))
