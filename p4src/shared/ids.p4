@@ -6,7 +6,7 @@
 #define WAYNAME_IDS_P4
 
 // Tables (0x02......), with the action of their misses and their counters, by the file they stand in.
-// Ports and VLANs: next free table 0x02000105, action 0x01000108, direct counter 0x13000105.
+// Ports and VLANs: next free table 0x02000105, action 0x01000109, direct counter 0x13000105.
 #define PORTS_TABLE_ID                  0x02000101
 #define VLAN_MEMBERS_TABLE_ID           0x02000102
 #define INTERFACES_TABLE_ID             0x02000103
@@ -19,6 +19,7 @@
 #define NO_INTERFACE_ACTION_ID          0x01000105
 #define REFUSE_PORT_ACTION_ID           0x01000106
 #define SET_BORDER_INTERFACE_ACTION_ID  0x01000107
+#define SET_MAPPING_INTERFACE_ACTION_ID 0x01000108
 #define SEND_TAGGED_ACTION_ID           0x01000111
 #define SEND_UNTAGGED_ACTION_ID         0x01000112
 #define NOT_IN_VLAN_ACTION_ID           0x01000113

@@ -21,6 +21,16 @@ control Interfaces(inout metadata_t meta) {
         meta.interface.mac = mac;
         meta.interface.address = address;
         meta.border.side = side;
+        meta.interface.maps = MAPS_SOURCES | MAPS_DESTINATIONS;
+    }
+
+    @id(SET_MAPPING_INTERFACE_ACTION_ID)
+    @name("set_mapping_interface")
+    @brief("The same on an edge that maps hosts. 1: some of them are behind it, 2: what comes by it may be for an identity, 3: both.")
+    action set_mapping_interface(@id(1) mac_address_t mac, @id(2) ipv6_address_t address, @id(3) bit<8> maps) {
+        meta.interface.mac = mac;
+        meta.interface.address = address;
+        meta.interface.maps = maps;
     }
 
     @id(NO_INTERFACE_ACTION_ID)
@@ -38,6 +48,7 @@ control Interfaces(inout metadata_t meta) {
         actions = {
             set_interface;
             set_border_interface;
+            set_mapping_interface;
             @defaultonly no_interface;
         }
         const default_action = no_interface;

@@ -3,6 +3,8 @@
 //   mapped_sources        what a host sends bears its identity, before anything of sessions looks at it
 //   mapped_destinations   what is for an identity is for its host, after sessions have done their work
 //
+// Only what comes by an interface that says so is looked up: elsewhere this costs a look at one byte.
+//
 // Checksums of TCP, UDP, UDP-Lite, DCCP and ICMPv6 cover addresses: an entry says what the other address adds to them.
 // An ICMPv6 error has the address once more, in the packet that it quotes; the quoted packet's own checksum stays, since
 // nobody can check it.
@@ -63,7 +65,8 @@ control MappedSources(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (!meta.settled && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && mapped_sources.apply().hit) {
+        if (!meta.settled && meta.interface.maps & MAPS_SOURCES != 0 && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel
+            && mapped_sources.apply().hit) {
             adjust_checksums.apply(hdr, change);
             if (hdr.quoted.isValid() && hdr.quoted.destination == hdr.ipv6.source) {
                 hdr.quoted.destination = source;
@@ -111,7 +114,8 @@ control MappedDestinations(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (!meta.settled && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && mapped_destinations.apply().hit) {
+        if (!meta.settled && meta.interface.maps & MAPS_DESTINATIONS != 0 && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel
+            && mapped_destinations.apply().hit) {
             adjust_checksums.apply(hdr, change);
             if (hdr.quoted.isValid() && hdr.quoted.source == hdr.ipv6.destination) {
                 hdr.quoted.source = destination;

@@ -34,10 +34,15 @@ struct icmpv6_t {
     bit<64> quoted_upper_layer; // and what stands behind its IPv6 header
 }
 
+// Which of a packet's addresses may be mapped, by the interface that it comes by.
+const bit<8> MAPS_SOURCES      = 1;     // hosts behind it are mapped
+const bit<8> MAPS_DESTINATIONS = 2;     // identities of hosts are behind this edge
+
 // The router interface on the packet's VLAN; an address of 0 says that there is none.
 struct interface_t {
     mac_address_t mac;
     ipv6_address_t address;
+    bit<8> maps;                // MAPS_*
 }
 
 // Where a routed packet goes next.

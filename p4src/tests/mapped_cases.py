@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from case import Case, number
-from mapped_packets import HOST_ADDRESS, IDENTITY, all_kinds, all_ones, entries
+from mapped_packets import HOST_ADDRESS, IDENTITY, all_kinds, all_ones, entries, interfaces
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
 from scapy.layers.l2 import Ether
@@ -13,7 +13,8 @@ from small_site import ADDRESS, FAR, HOST, IP_OF, PROVIDER, ROUTER, from_host, o
 
 
 def mapped_hosts() -> Case:
-    case = Case("mapped_hosts", "A host's own address outside, its identity outside, and checksums that fit both.")
+    about = "A host's own address outside, its identity outside, and checksums that fit both."
+    case = Case("mapped_hosts", about, interfaces())
     for entry in entries():
         parameters = ",".join(f"{name}:{number(value)}" for name, value in entry.parameters.items())
         case.add(entry.table, f"{entry.action}({parameters})", **{k: number(v) for k, v in entry.keys.items()})
@@ -35,6 +36,10 @@ def mapped_hosts() -> Case:
     case.passes(1, to_router(udp(to=IP_OF[2])), 2, routed(other, 1, HOST[2]))
     case.passes(2, to_router(udp(2), 2), 4, out_first(to_router(udp(2), 2)))
     case.passes(1, from_host(udp(to=IP_OF[2]), HOST[2]), 2)
+
+    case.say("Nor of what comes by a link whose hosts are not mapped.")
+    elsewhere = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=HOST_ADDRESS, dst=IP_OF[2]) / UDP() / Raw(b"wayname")
+    case.passes(4, elsewhere, 2, routed(elsewhere, 1, HOST[2]))
 
     case.say("The controller hears the host.")
     echo = to_router(IPv6(src=HOST_ADDRESS, dst=ADDRESS[1]) / ICMPv6EchoRequest(data=b"?"))

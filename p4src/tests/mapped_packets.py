@@ -17,7 +17,7 @@ from scapy.layers.inet6 import (
 )
 from scapy.packet import Packet, Raw
 
-from small_site import FAR, IP_OF, Entry
+from small_site import ADDRESS, FAR, IP_OF, ROUTER, Entry
 
 HOST_ADDRESS = IP_OF[1]
 IDENTITY = "2001:db8:1:0:3c5a:96f0:ffff:1"  # on the link's prefix, so that only mapping makes it another
@@ -27,6 +27,19 @@ NEXT_UDP, NEXT_UDP_LITE, NEXT_DCCP = 17, 136, 33
 def difference(old: str, new: str) -> int:
     """What an entry says of two addresses."""
     return (ones_sum(octets(new)) - ones_sum(octets(old))) % 0xFFFF
+
+
+def interfaces(hosts: int = 1) -> list[Entry]:
+    """The interfaces of an edge that maps hosts on one VLAN."""
+    return [
+        Entry(
+            "interfaces",
+            {"vlan": vlan},
+            "set_mapping_interface",
+            {"mac": mac, "address": ADDRESS[vlan], "maps": 3 if vlan == hosts else 2},
+        )
+        for vlan, mac in ROUTER.items()
+    ]
 
 
 def entries(host: str = HOST_ADDRESS, identity: str = IDENTITY) -> list[Entry]:

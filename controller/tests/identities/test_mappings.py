@@ -6,12 +6,15 @@ import random
 from ipaddress import IPv6Address
 
 import finsy as fy
+import pytest
 from identities.site import FIXED, NEW, A, B, site
 from rig import Host, Rig
 
 from wayname.config import parse_config
 from wayname.edge.boundary import FindModifier, Json, ModifierFound, Output, PacketIn, Remember
+from wayname.edge.desired import Desired
 from wayname.edge.identities.identities import HostIdentities
+from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
 from wayname.identity.search import find_modifier
@@ -133,6 +136,24 @@ def test_hosts_of_other_links_are_not() -> None:
     desk = Desk(site(MAPPED))
     desk.manager.seen(desk.arrival(HOST, vlan=100), desk.now)
     assert desk.mapped == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "actions"),
+    [
+        (MAPPED, {10: ("set_mapping_interface", 3), 100: ("set_mapping_interface", 2)}),
+        ("", dict.fromkeys((10, 100), ("set_interface", None))),
+    ],
+)
+def test_interfaces_say_where_hosts_are_mapped(more: str, actions: dict[int, tuple[str, int | None]]) -> None:
+    desired = Desired()
+    want_interfaces(parse_config(site(more)), (), desired)
+    found = {}
+    for entry in desired.wanted():
+        if isinstance(entry, fy.P4TableEntry) and entry.table_id == "interfaces":
+            assert isinstance(entry.action, fy.P4TableAction)
+            found[entry["vlan"]] = entry.action.name, entry.action.args.get("maps")
+    assert found == actions
 
 
 def test_who_was_mapped_stays_so_after_a_restart() -> None:

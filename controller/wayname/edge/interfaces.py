@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from ipaddress import IPv6Address
 
+import finsy as fy
+
 from wayname.config.model import Config, Interface
 from wayname.edge.desired import Desired
 from wayname.pipeline import entries
 from wayname.pipeline.entries import MAIN_ROUTES
+from wayname.pipeline.mappings import Maps, mapping_interface
 
 
 def want_interfaces(config: Config, tables: Collection[int], desired: Desired) -> None:
     """Want the entries of all interfaces: their MACs, addresses and prefixes, these in all route tables."""
     for interface in config.interfaces:
-        desired.put(entries.interface(interface.vlan, interface.mac, interface.error_address))
+        desired.put(_interface(config, interface))
         desired.put(entries.source_mac(interface.vlan, interface.mac))
         for address in answered_addresses(interface):
             desired.put(entries.own_address(interface.vlan, address))
@@ -24,6 +27,16 @@ def want_interfaces(config: Config, tables: Collection[int], desired: Desired) -
             if own.network.prefixlen < 128:
                 for table in (MAIN_ROUTES, *tables):
                     desired.put(entries.route_connected(own.network, interface.vlan, table))
+
+
+def _interface(config: Config, interface: Interface) -> fy.P4TableEntry:
+    """Return the entry of an interface: where hosts are mapped, and where what comes may be for their identities."""
+    mapping = {link.vlan for link in config.identities.links if link.mapped} if config.identities else set()
+    on_link = interface.vlan, interface.mac, interface.error_address
+    if not mapping:
+        return entries.interface(*on_link)
+    maps = Maps.SOURCES | Maps.DESTINATIONS if interface.vlan in mapping else Maps.DESTINATIONS
+    return mapping_interface(*on_link, maps)
 
 
 def answered_addresses(interface: Interface) -> list[IPv6Address]:

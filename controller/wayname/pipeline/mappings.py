@@ -5,11 +5,27 @@ An entry says what the other address adds to checksums.
 
 from __future__ import annotations
 
+from enum import IntFlag
 from ipaddress import IPv6Address
 
 import finsy as fy
 
+from wayname.pipeline.entries import table_entry
 from wayname.wire.checksum import address_delta
+from wayname.wire.mac import Mac
+
+
+class Maps(IntFlag):
+    """Which addresses of what comes by an interface may be mapped (`MAPS_*` in p4src)."""
+
+    SOURCES = 1
+    DESTINATIONS = 2
+
+
+def mapping_interface(vlan: int, mac: Mac, address: IPv6Address, maps: Maps) -> fy.P4TableEntry:
+    """The router on a VLAN of an edge that maps hosts."""
+    arguments = {"mac": mac.value, "address": int(address), "maps": int(maps)}
+    return table_entry("interfaces", {"vlan": vlan}, "set_mapping_interface", **arguments)
 
 
 def mapped_source(host: IPv6Address, identity: IPv6Address) -> fy.P4TableEntry:
