@@ -18,6 +18,19 @@ from wayname_lab.load import find_lab
 from wayname_lab.virtual.lab import VirtualLab
 
 
+def test_a_cut_while_a_backup_is_checked_costs_no_more_than_any() -> None:
+    lab = with_session("hip-edges")
+    lab.controllers["a"].kill()
+    lab.run_for(0.5)
+    lab.controllers["a"].start()
+    # Then a check is under way, and its answers get lost on the path that fails.
+    lab.run_for(4)
+    since = lab.now
+    lab.cut("a-p")
+    lab.run_for(4)
+    assert longest_silence(lab, since) < SEND_TIMEOUT + 0.3
+
+
 @pytest.mark.parametrize("router", ["a", "b"])
 def test_a_controller_that_forgot_its_keys_sets_up_anew(router: str) -> None:
     lab = with_session("hip-edges")

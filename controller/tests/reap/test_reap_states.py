@@ -299,9 +299,24 @@ def test_a_verified_pair_that_dies_is_a_backup_no_more() -> None:
     one.answer_checks()
     one.reap.awaiting(NAME, 0.0, one.now)
     one.outputs.clear()
-    one.wait(10)
+    one.wait(40)
     assert one.reap.verified(NAME) == {PAIRS[0]}
-    assert Unverified(NAME, PAIRS[1], "3 probes were not answered") in one.outputs
+    [died] = [each for each in one.outputs if isinstance(each, Unverified) and each.pair == PAIRS[1]]
+    assert "probes were not answered" in died.why
+
+
+def test_a_backup_stands_while_the_path_in_use_may_be_what_answers_are_lost_on() -> None:
+    one = One(Timing.of(15.0, verify_every=5.0))
+    one.answer_checks()
+    one.reap.awaiting(NAME, 0.0, one.now)
+    one.outputs.clear()
+    unanswered = [probe for probe in one.wait(14.9) if pair_of(probe) == PAIRS[3]]
+    assert len(unanswered) > 3
+    assert one.reap.verified(NAME) == set(PAIRS)
+    # What the switch finds out now is why; the backup that it went to is proven still.
+    one.reap.left_path(NAME, PAIRS[3], 15.0, one.now)
+    assert PAIRS[3] in one.reap.verified(NAME)
+    assert PAIRS[0] not in one.reap.verified(NAME)
 
 
 def test_the_switch_is_asked_again_when_the_time_is_over() -> None:

@@ -19,6 +19,8 @@ from wayname.shim6.context import ContextName, Pair
 # The switch tells of an active session at least every two send timeouts.
 IDLE_SEND_TIMEOUTS = 4
 MOST_DOUBLINGS = 8
+# How many send timeouts a way that worked may give no answer.
+PATIENCE = 1.5
 
 
 class Checks:
@@ -93,15 +95,23 @@ class Checks:
 
     def _check(self, watched: Watched, way: Way, now: float) -> None:
         timing = watched.timing
-        if way.unanswered >= MOST_UNANSWERED and way.verified:
+        if way.unanswered == 0:
+            way.asked = now
+        # Answers come by the peer's way to here. If that failed the switch says so within the send timeout, and no answer
+        # says nothing about the way that was checked.
+        in_doubt = now < way.asked + PATIENCE * timing.send_timeout
+        if way.unanswered >= MOST_UNANSWERED and way.verified and not in_doubt:
             self._unverify(watched, way, f"{way.unanswered} probes were not answered")
+            way.unanswered = MOST_UNANSWERED
         if not self._probes.is_free(now):
             way.due = now + timing.verify_every * self._rng.uniform(0, 1)
             return
         self._prober.check(watched, way.pair, now)
         way.unanswered += 1
         wait = timing.probe_timeout
-        if way.unanswered > MOST_UNANSWERED:
+        if way.unanswered > MOST_UNANSWERED and way.verified:
+            wait = max(wait, timing.send_timeout / 8)
+        elif way.unanswered > MOST_UNANSWERED:
             wait = min(
                 timing.verify_every * (1 << min(way.unanswered - MOST_UNANSWERED - 1, MOST_DOUBLINGS)),
                 self._longest(watched),

@@ -41,6 +41,7 @@ class Way:
     since: float = 0.0
     failed: float = float("-inf")
     unanswered: int = 0  # checks in a row
+    asked: float = float("-inf")  # the first of them
     heard: float = float("-inf")  # a probe of the peer by this pair
 
 
