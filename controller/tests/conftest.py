@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+
 import pytest
+import structlog
 from finsy import P4Schema
 from hypothesis import settings
 
@@ -16,3 +20,13 @@ settings.load_profile("wayname")
 def schema() -> P4Schema:
     """The schema of the pipeline."""
     return load_schema()
+
+
+@pytest.fixture
+def restored_logs() -> Iterator[None]:
+    """Let lines go to where they went before, after a test that sets up logs."""
+    handlers, level = logging.getLogger().handlers, logging.getLogger().level
+    yield
+    structlog.reset_defaults()
+    logging.getLogger().handlers = handlers
+    logging.getLogger().setLevel(level)

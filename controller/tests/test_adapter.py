@@ -15,6 +15,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from two_networks import TWO_NETWORKS
 from wire_host import WireHost
 
 from wayname.adapter import Controller, SwitchError
@@ -27,25 +28,15 @@ from wayname.pipeline.program import REPOSITORY
 
 SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
 
-CONFIG = """
+SWITCH_TABLE = """
 [switch]
 address = "127.0.0.1:{port}"
 device_id = {device}
-[[port]]
-number = 1
-vlan = 10
-[[port]]
-number = 2
-vlan = 20
-[[interface]]
-vlan = 10
-mac = "02:00:00:00:00:0a"
-addresses = ["2001:db8:1::1/64"]
-[[interface]]
-vlan = 20
-mac = "02:00:00:00:00:14"
-addresses = ["2001:db8:2::1/64"]
 """
+
+
+def configuration(port: int, device: int = 1) -> str:
+    return SWITCH_TABLE.format(port=port, device=device) + TWO_NETWORKS
 
 
 class SwitchProcess:
@@ -80,7 +71,7 @@ def switch(tmp_path: Path) -> Iterator[SwitchProcess]:
 
 
 def controller_of(switch: SwitchProcess, device: int = 1, replace: bool = False) -> Controller:
-    config = parse_config(CONFIG.format(port=switch.port, device=device))
+    config = parse_config(configuration(switch.port, device))
     return Controller(config, replace_pipeline=replace)
 
 
@@ -204,7 +195,7 @@ async def test_second_controller(switch: SwitchProcess) -> None:
 async def test_tls(switch: SwitchProcess, tmp_path: Path) -> None:
     certificate, key = self_signed(tmp_path)
     switch.start("--grpc-server-ssl", "--grpc-server-cert", str(certificate), "--grpc-server-key", str(key))
-    plain = CONFIG.format(port=switch.port, device=1)
+    plain = configuration(switch.port)
     secured = plain.replace("[[port]]", f'ca = "{certificate}"\n[[port]]', 1)
     async with asyncio.timeout(20):
         async with running(Controller(parse_config(secured))) as controller:
@@ -261,7 +252,7 @@ V1Switch(P(), V(), I(), E(), V(), D()) main;
 
 async def test_what_is_asked_of_a_session_that_has_ended_is_refused() -> None:
     # A switch that is killed ends it while answers to what it said before are still to be sent.
-    controller = Controller(parse_config(CONFIG.format(port=1, device=1)))
+    controller = Controller(parse_config(configuration(1)))
     connection = Connection(controller.config.switch, controller.schema)
     await connection.close()
     for asked in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import json
 import os
 import signal
@@ -15,14 +16,20 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from scapy.layers.inet6 import IPv6
 from scapy.utils import rdpcap
 from test_adapter import SwitchProcess, hosts
+from two_networks import TWO_NETWORKS
 
+from wayname.cli import main
 from wayname.pipeline.program import REPOSITORY
 
+# Processes begin late where many run.
+PATIENCE = 60.0
+restores_logs = pytest.mark.usefixtures("restored_logs")
 WAYNAME = Path(sys.executable).with_name("wayname")
 CONFIG = """
 [switch]
@@ -30,31 +37,29 @@ address = "127.0.0.1:{port}"
 [controller]
 api = "{api}"
 log_format = "json"
-[[port]]
-number = 1
-name = "h1"
-vlan = 10
-[[port]]
-number = 2
-name = "h2"
-vlan = 20
-[[interface]]
-vlan = 10
-mac = "02:00:00:00:00:0a"
-addresses = ["2001:db8:1::1/64"]
-[[interface]]
-vlan = 20
-mac = "02:00:00:00:00:14"
-addresses = ["2001:db8:2::1/64"]
 """
 
 
-def wayname(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def process(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     command = [str(WAYNAME), *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=20, env={**os.environ, **environment}, check=False
-    )
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def wayname(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end in this process: what it imports is there already."""
+    words, out, err = [str(argument) for argument in arguments], io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, environment),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main(words)
+    status = ended.value.code
+    assert isinstance(status, int)
+    out.seek(0)
+    return subprocess.CompletedProcess(words, status, out.read(), err.getvalue())
 
 
 def fails(done: subprocess.CompletedProcess[str], status: int = 1) -> str:
@@ -85,7 +90,7 @@ class Up:
 
     def logs(self, kind: str) -> str:
         """Wait until it logs a kind of line; return the line's text."""
-        end = time.monotonic() + 15
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             for line in self.lines():
                 if line["kind"] == kind:
@@ -96,7 +101,7 @@ class Up:
     def end(self, number: signal.Signals = signal.SIGINT) -> int:
         """Ask it to end; return its exit status."""
         self.process.send_signal(number)
-        return self.process.wait(10)
+        return self.process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -109,7 +114,7 @@ def switch(tmp_path: Path) -> Iterator[SwitchProcess]:
 @pytest.fixture
 def config(switch: SwitchProcess, tmp_path: Path) -> Path:
     path = tmp_path / "edge.toml"
-    path.write_text(CONFIG.format(port=switch.port, api=f"unix:{tmp_path}/api"))
+    path.write_text(CONFIG.format(port=switch.port, api=f"unix:{tmp_path}/api") + TWO_NETWORKS)
     return path
 
 
@@ -124,7 +129,7 @@ def up(config: Path, *arguments: str) -> Iterator[Up]:
 
 
 def test_help_names_every_command() -> None:
-    done = wayname("--help")
+    done = process("--help")
     assert done.returncode == 0
     for name in (
         "up",
@@ -212,6 +217,7 @@ def test_no_controller_is_one_line(tmp_path: Path) -> None:
     assert "/last" in fails(wayname("hosts", "--api", f"unix:{tmp_path}/last", WAYNAME_API=f"unix:{tmp_path}/other"))
 
 
+@restores_logs
 def test_mistakes_of_a_configuration_are_one_line(tmp_path: Path) -> None:
     missing = tmp_path / "missing.toml"
     assert fails(wayname("up", "--config", missing)).startswith(f"{missing}: cannot be read")
@@ -222,6 +228,7 @@ def test_mistakes_of_a_configuration_are_one_line(tmp_path: Path) -> None:
     assert "nothing.txtpb: cannot be read" in fails(wayname("up", "--config", wrong))
 
 
+@restores_logs
 def test_a_taken_address_is_one_line(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -234,6 +241,7 @@ def test_a_taken_address_is_one_line(tmp_path: Path) -> None:
     assert f"`wayname --api {address} status`" in line
 
 
+@restores_logs
 def test_an_address_that_is_not_ours_is_one_line(tmp_path: Path) -> None:
     config = tmp_path / "edge.toml"
     config.write_text('[controller]\napi = "unix:/nowhere/at/all"\n')
@@ -243,7 +251,7 @@ def test_an_address_that_is_not_ours_is_one_line(tmp_path: Path) -> None:
 def test_a_foreign_program_is_one_line(switch: SwitchProcess, config: Path) -> None:
     switch.start(str(REPOSITORY / "bench" / "p4" / "routing.p4"))
     with up(config) as running:
-        assert running.process.wait(15) == 1
+        assert running.process.wait(PATIENCE) == 1
         last = running.log.read_text().splitlines()[-1]
     assert last.startswith("wayname: the switch at ")
     assert "`wayname up --replace-pipeline` replaces it" in last
@@ -274,7 +282,7 @@ def test_up_ends_cleanly_though_somebody_listens(switch: SwitchProcess, config: 
             assert follower.stdout is not None
             assert json.loads(follower.stdout.readline())["sequence"] == 1
             assert running.end(number) == 0
-            assert follower.wait(10) == 0
+            assert follower.wait(PATIENCE) == 0
         assert running.kinds()[-1] == "controller.end"
         assert "Traceback" not in running.log.read_text()
         assert not (config.parent / "api").exists()
@@ -303,7 +311,7 @@ async def captures(api: str, count: int) -> None:
 async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path: Path) -> None:
     switch.start()
     api, file = f"unix:{config.parent}/api", tmp_path / "one.pcap"
-    async with asyncio.timeout(40), hosts(tmp_path) as (one, two):
+    async with asyncio.timeout(PATIENCE), hosts(tmp_path) as (one, two):
         with up(config) as running:
             await asyncio.to_thread(running.logs, "switch.up")
             async with (
@@ -331,9 +339,7 @@ async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path:
                 assert (done.returncode, done.stderr) == (0, "")
                 return json.loads(done.stdout)
 
-            status, known = await asyncio.gather(
-                asyncio.to_thread(answer, "status"), asyncio.to_thread(answer, "hosts")
-            )
+            status, known = await asyncio.to_thread(answer, "status"), await asyncio.to_thread(answer, "hosts")
             assert isinstance(status, dict)
             assert isinstance(known, list)
             assert status["switch"]["state"] == "ready"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -19,13 +18,7 @@ from wayname.logs.setup import set_up_logs
 MOVED = Event(1.0, "station.moved", Severity.WARNING, "02:00:00:00:00:01", "it moved", {"port": 3, "event": "any"})
 
 
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    handlers, level = logging.getLogger().handlers, logging.getLogger().level
-    yield
-    structlog.reset_defaults()
-    logging.getLogger().handlers = handlers
-    logging.getLogger().setLevel(level)
+pytestmark = pytest.mark.usefixtures("restored_logs")
 
 
 def logged(form: str, level: str = "info") -> tuple[io.StringIO, EventLog]:

@@ -25,22 +25,27 @@ def command(file: Path, replace_pipeline: bool) -> None:
     Goes on until Ctrl-C or SIGTERM. The switch forwards without it, and may come and go: the controller says so once
     and tries again until it is there. Logs go to standard error.
     """
+    from wayname.config import ConfigError, load_config
+
+    try:
+        config = load_config(file)
+    except ConfigError as error:
+        raise Failure(str(error)) from None
+    # All that takes long to load: who made a mistake need not wait for it.
     import structlog
 
     from wayname.adapter import StateError, SwitchError
     from wayname.api.server import AddressError
     from wayname.cli.controller import run
-    from wayname.config import ConfigError, load_config
     from wayname.edge.identities.identity import RecordError
     from wayname.identity.key_files import KeyFileError
     from wayname.logs.setup import set_up_logs
     from wayname.pipeline.program import ProgramError
 
     try:
-        config = load_config(file)
         set_up_logs(config.controller.log_level, config.controller.log_format)
         run(config, replace_pipeline)
-    except (ConfigError, KeyFileError, ProgramError, StateError, SwitchError) as error:
+    except (KeyFileError, ProgramError, StateError, SwitchError) as error:
         raise Failure(str(error)) from None
     except RecordError as error:
         raise Failure(f"{config.controller.state}: {error}; restore it, or remove it to begin anew") from None
