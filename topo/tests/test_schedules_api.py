@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
-from lab_api import answer, client_of
+from lab_api import OfLab, answer, client_of
 from looking import entries, kinds
+from prometheus_client.parser import text_string_to_metric_families
 from test_many_paths import SUM, goodput, many_paths
 
 from wayname.cli import client
 from wayname.cli.root import wayname
+from wayname.metrics.exposition import exposition
 from wayname_lab.virtual.lab import VirtualLab
 
 
@@ -30,6 +32,16 @@ async def test_schedules_in_the_api_and_the_commands(lab: VirtualLab, monkeypatc
     assert [(path["provider"], path["bandwidth"]) for path in schedule["paths"]] == [("p", 2e6), ("q", 4e6), ("r", 5e6)]
     [group] = schedule["groups"]
     assert (group["sessions"], [path["state"] for path in group["paths"]]) == ([1], ["open"] * 3)
+
+    async with client_of(lab, "a") as asking:
+        [session] = await answer(asking, "/v1/sessions")
+        whole = await answer(asking, "/v1/sessions/1")
+    assert (session["schedule"], len(session["scheduled_paths"])) == ("sites", 3)
+    used = [path for path in whole["paths"] if path["sent_packets"] > 100]
+    assert [path["number"] for path in used] == session["scheduled_paths"]
+    monkeypatch.setattr(client.Client, "get", lambda self, path: [session] if path == "/v1/sessions" else whole)
+    assert "3 of 9 at once  schedule sites" in CliRunner().invoke(wayname, ["sessions"]).output
+    assert "sites: packets take paths 0, " in CliRunner().invoke(wayname, ["session", "1"]).output
 
     monkeypatch.setattr(client.Client, "get", lambda self, path: told if path == "/v1/schedules" else schedule)
     listed = CliRunner().invoke(wayname, ["schedule", "list"]).output.splitlines()
@@ -65,3 +77,13 @@ async def test_another_policy_counts_from_the_next_packet_on(lab: VirtualLab, mo
     assert kinds(lab, "a").count("schedule.policy") == 2
     # More than the best path carries; TCP finds out slowly that there is more again.
     assert goodput(lab) > 0.6 * SUM
+
+
+def test_metrics_count_sessions_and_open_paths(lab: VirtualLab) -> None:
+    text = exposition(OfLab(lab, "a"), {}, None).decode()
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    [sessions] = [each for each in samples if each.name == "wayname_schedule_sessions"]
+    assert (sessions.labels, sessions.value) == ({"schedule": "sites"}, 1)
+    paths = [each for each in samples if each.name == "wayname_schedule_path_open"]
+    assert [each.labels["path"].split()[0] for each in paths] == ["p", "q", "r"]
+    assert {each.value for each in paths} <= {0, 1}

@@ -28,6 +28,8 @@ class SessionAnswer(BaseModel):
     local: str = Field(description="the identity of the host here")
     peer: str = Field(description="the identity of its peer")
     path: int = Field(description="the path in use")
+    schedule: str | None = Field(default=None, description="whose paths its packets take instead, if any")
+    scheduled_paths: list[int] = Field(default=[], description="those paths")
     reason: str = Field(description="why it is on this path")
     generation: int = Field(description="goes up whenever the controller moves the session")
     send_timeout: float = Field(description="seconds without an answer after which a path is left (Tsend)")

@@ -47,6 +47,8 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         found = [answer(running, session) for keeper in running.edge.keepers for session in keeper]
         if running.edge.ilnp:
             found += [session_answer(running.edge.ilnp, session) for session in running.edge.ilnp]
+        for told in found:
+            note_schedule(told, running)
         return found
 
     @app.get("/v1/sessions/{number}", responses=NO_SESSION)
@@ -58,6 +60,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
             told = session_answer(running.edge.ilnp, between_identifiers)
         else:
             told = answer(running, find(running, number))
+        note_schedule(told, running)
         if picture is not None:
             count(told, picture)
         return told
@@ -138,6 +141,13 @@ def answer(running: Running, session: Session) -> SessionAnswer:
         forks=[each.number for each in running.edge.sessions.forks.among(session)],
         paths=paths,
     )
+
+
+def note_schedule(told: SessionAnswer, running: Running) -> None:
+    """Add by which schedule a session's packets go."""
+    group = running.edge.schedules.group_of(told.number)
+    if group is not None:
+        told.schedule, told.scheduled_paths = group.rule.config.name, list(group.paths_of(told.number))
 
 
 def count(told: SessionAnswer, picture: Picture) -> None:

@@ -90,6 +90,7 @@ def show_session(session: dict[str, Any]) -> None:
             *([("fork of", f"session {session['fork_of']}, ports {ports[0]} and {ports[1]}")] if ports else []),
             *([("forks", " ".join(map(str, session["forks"])))] if session["forks"] else []),
             ("path", f"{session['path']} ({session['reason']})"),
+            *([("schedule", _scheduled(session))] if session["schedule"] else []),
             ("state", session["state"]),
             ("send timeout", f"{session['send_timeout']:g} s"),
             ("keepalive", f"{session['keepalive']:g} s"),
@@ -111,3 +112,7 @@ def show_session(session: dict[str, Any]) -> None:
     ]
     columns = ("path", "our locator", "the peer's", "by", "", "backup", "sent", "received")
     table.show_table(columns, rows, "no path is left")
+
+
+def _scheduled(session: dict[str, Any]) -> str:
+    return f"{session['schedule']}: packets take paths {', '.join(map(str, session['scheduled_paths']))}"

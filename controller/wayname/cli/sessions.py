@@ -22,5 +22,9 @@ def command(asking: Asking) -> None:
     for session in sessions:
         path = next(each for each in session["paths"] if each["number"] == session["path"])
         way = f"{session['path']} of {len(session['paths'])}, by {path['provider'] or 'the main routes'}"
-        rows.append((session["number"], session["local"], session["peer"], way, session["reason"], session["state"]))
+        why = session["reason"]
+        if session["schedule"]:
+            paths = session["scheduled_paths"]
+            way, why = f"{len(paths)} of {len(session['paths'])} at once", f"schedule {session['schedule']}"
+        rows.append((session["number"], session["local"], session["peer"], way, why, session["state"]))
     show.show_table(("session", "host", "peer", "path", "because", ""), rows, "there is no session")

@@ -15,6 +15,7 @@ from wayname.api.views import reconnects
 from wayname.edge.translation.translation import Translation
 from wayname.metrics.ilnp import ilnp_of
 from wayname.metrics.paths import paths_of
+from wayname.metrics.schedules import schedules_of
 from wayname.pipeline.borders import State
 from wayname.pipeline.reasons import drop_words, punt_words
 
@@ -57,6 +58,7 @@ class Scrape(Collector):
         yield from providers_of(known.translation)
         if known.ilnp:
             yield from ilnp_of(known.ilnp)
+        yield from schedules_of(known.schedules)
         yield from paths_of(known.encapsulation.traces.collector)
 
     def switch(self, picture: Picture) -> Iterator[Metric]:

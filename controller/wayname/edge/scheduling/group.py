@@ -86,6 +86,11 @@ class Group:
         figures = [self.rule.figures[index] for index in self.ways]
         return max(range(len(figures)), key=lambda place: (figures[place][1], -figures[place][0]))
 
+    def paths_of(self, session: int) -> tuple[int, ...]:
+        """Return which of its paths the packets of a session take."""
+        paths = self.sessions[session]
+        return (paths[self.best],) if self.rule.policy is Policy.BEST_PATH else paths
+
     def begin_anew(self) -> None:
         """Know nothing of paths."""
         self.known = [Known() for _ in self.ways]
@@ -104,4 +109,4 @@ class Group:
             case Policy.PER_FLOW:
                 return entries.per_flow(session, paths)
             case Policy.BEST_PATH:
-                return entries.best_path(session, paths[self.best])
+                return entries.best_path(session, *self.paths_of(session))

@@ -47,6 +47,10 @@ class Schedules:
         """Return the groups of sessions of a schedule."""
         return [group for (of, _), group in self._groups.items() if of == name]
 
+    def group_of(self, number: int) -> Group | None:
+        """Return the group of a session that has a schedule."""
+        return self._group_of.get(number)
+
     def follow(self, session: Scheduled) -> bool:
         """Have a schedule for a session as it is now; return whether it has one."""
         rule = next((rule for rule in self.rules.values() if rule.config.fits(session.local, session.peer)), None)
