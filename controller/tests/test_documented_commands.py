@@ -39,8 +39,7 @@ def test_targets_of_make_are_there(page: Path) -> None:
 @every_page
 def test_tests_are_there(page: Path) -> None:
     assert not [test for words in commands(page, "pytest") for test in words[1:] if not is_test(test)]
-    suites = [word for words in commands(page, "ptf") for word in words[1:] if not word.startswith("-")]
-    assert not [suite for suite in suites if not (REPOSITORY / "ptf-tests" / "suites" / f"{suite}.py").exists()]
+    assert not [test for words in commands(page, "ptf") for test in words[1:] if not is_ptf_test(test)]
 
 
 @every_page
@@ -77,6 +76,7 @@ def test_what_is_not_there_is_found() -> None:
     assert unknown(["encap", "list", "--lost"]) == "no option --lost"
     assert not unknown(["--api", "unix:a", "encap", "list", "policy", "--json"])
     assert not is_test("controller/tests/test_documented_commands.py::test_lost")
+    assert is_ptf_test("sessions") and not is_ptf_test("sessions.Lost") and not is_ptf_test("lost")
     assert not leads_somewhere(PAGES[0], "docs/cli.md#lost")
 
 
@@ -145,6 +145,15 @@ def is_test(word: str) -> bool:
         return True
     file, names = REPOSITORY / path, [each for each in name.split("::") if each]
     return file.exists() and all(re.search(rf"(def|class) {each}\b", file.read_text()) for each in names)
+
+
+def is_ptf_test(word: str) -> bool:
+    """Whether a word after `ptf` is an option, or a suite or a test of one that is there."""
+    if word.startswith("-"):
+        return True
+    suite, _, name = word.partition(".")
+    file = REPOSITORY / "ptf-tests" / "suites" / f"{suite}.py"
+    return file.exists() and (not name or re.search(rf"class {name}\b", file.read_text()) is not None)
 
 
 def leads_somewhere(page: Path, link: str) -> bool:
