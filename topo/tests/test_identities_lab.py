@@ -56,8 +56,9 @@ def test_connections_of_unmodified_hosts_survive_a_provider() -> None:
     cut = lab.now
     lab.cut("a-p")
     lab.run_for(4)
+    # What waited for an answer is sent again by the other path: TCP's own timer of a second need not run out.
     for host in ("a1", "a2"):
-        assert silence(lab, host, cut) < 1.5
+        assert silence(lab, host, cut) < 0.8
     assert all(session.pair.local in SITE_A[1] for session in sessions)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from finsy import P4Schema
@@ -341,6 +342,9 @@ class Edge:
             elif packet.reason == Punt.SHIM6_VERIFY:
                 self.sessions.inspect(arrival, now)
             elif packet.reason == Punt.SESSION_HELD:
+                if self.identities:
+                    # The copy is as the host sent it, before its identity took the place of its address.
+                    arrival = replace(arrival, packet=self.identities.as_known(arrival.packet))
                 for keeper in self.keepers:
                     keeper.hold(arrival, now)
             elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):

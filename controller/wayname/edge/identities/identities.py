@@ -126,6 +126,11 @@ class HostIdentities:
         host = self._mappings.host(packet.destination)
         return replace(packet, destination=host) if host else packet
 
+    def as_known(self, packet: Packet) -> Packet:
+        """Return a packet with the source that its host is known by elsewhere."""
+        identity = self._mappings.identity(packet.source)
+        return replace(packet, source=identity) if identity else packet
+
     def lease_end(self, identity: Identity) -> float | None:
         """Return when a lease ends; None if it is none, or has ended."""
         return self._leases.end(identity)

@@ -45,6 +45,11 @@ class Mappings:
         """Return the host that is known by an identity."""
         return self._hosts.get(identity)
 
+    def identity(self, host: IPv6Address) -> IPv6Address | None:
+        """Return the address by which a host is known elsewhere."""
+        identity = self._book.of(host)
+        return identity.addresses[0] if identity is not None and identity.addresses else None
+
     def seen(self, link: HostLink, address: IPv6Address, now: float) -> None:
         """A host uses an address; map it, as soon as an identity is ready."""
         if not link.maps(address) or self._book.of(address) is not None:
