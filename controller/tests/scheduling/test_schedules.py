@@ -168,8 +168,8 @@ def test_a_path_that_is_gone_leaves_at_once_and_what_was_known_begins_anew() -> 
     site.settle()
     assert site.entry(5) == {}
     assert list(site.schedules) == []
-    kinds = ["began", "began", "ended", "ended", "began", "ended"]
-    assert site.kinds() == [f"schedule.{kind}" for kind in kinds]
+    kinds = ["taken"] * 3 + ["left"] + ["left"] * 2 + ["taken"] * 3 + ["left"] * 3
+    assert site.kinds() == [f"path.{kind}" for kind in kinds]
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_news_of_a_path_are_kept_and_told() -> None:
     assert (group.known[1].closed, group.known[1].since) == (False, 4.0)
     site.news(PathNews.ESTIMATED, 0, 5.0)
     assert (group.known[0].closed, group.known[0].since, group.known[0].told) == (False, None, 5.0)
-    assert site.kinds() == ["schedule.began", "path.closed", "path.opened"]
-    assert "a packet came 250.0 ms late" in site.events[1].text
+    assert site.kinds() == ["path.taken", "path.taken", "path.closed", "path.opened"]
+    assert "a packet came 250.0 ms late" in site.events[2].text
 
 
 def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
@@ -282,3 +282,11 @@ def test_news_of_what_is_not_there_any_more_are_nothing() -> None:
 def test_times_of_octets_are_bandwidths(bandwidth: float) -> None:
     assert 0 < octet_time(bandwidth) < 1 << 32
     assert bandwidth_of(octet_time(bandwidth)) == pytest.approx(bandwidth, rel=1e-5)
+
+
+def test_a_session_that_has_not_proven_all_paths_yet_is_not_worth_a_word() -> None:
+    site = Site()
+    site.follow(5, PP, QQ, QP)
+    site.follow(6, PP, QQ)
+    site.follow(6, PP, QQ, QP)
+    assert site.kinds() == ["path.taken"] * 3

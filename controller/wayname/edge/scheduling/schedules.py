@@ -37,8 +37,9 @@ class Schedules:
         self._by_number: dict[int, Group] = {}
         self._group_of: dict[int, Group] = {}
         self._seldom = Seldom[tuple[int, int, bool]]()
-        # Sets of ways that sessions began to go by, or went by last, in words.
-        self._changes: dict[str, bool] = {}
+        # The ways that sessions took when that was told last, and whether it may be different now.
+        self._taken: set[tuple[str, int]] = set()
+        self._changed = False
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
@@ -79,7 +80,7 @@ class Schedules:
             del self._by_number[group.registers.schedule]
             # Whoever goes by these ways next knows nothing of them.
             self._numbers.begin_anew(group.words, group.rule.policy)
-            self._note(group, False)
+            self._changed = True
 
     def news(self, news: ScheduleNews, now: float) -> None:
         """The switch found something out about a path."""
@@ -123,11 +124,17 @@ class Schedules:
         return sum(len(group.sessions) for group in changed)
 
     def tell(self, now: float) -> None:
-        """Say which ways are taken now that were not, and the other way round."""
-        for words, begins in self._changes.items():
-            text = f"schedule {words}: {'sessions go by these paths' if begins else 'no session goes by these paths'}"
-            self._outputs.event(now, f"schedule.{'began' if begins else 'ended'}", words.partition(":")[0], text)
-        self._changes.clear()
+        """Say which paths sessions take now that none took before, and the other way round."""
+        if not self._changed:
+            return
+        self._changed = False
+        taken = {(name, index) for name, ways in self._groups for index in ways}
+        for name, index in sorted(taken ^ self._taken):
+            is_taken = (name, index) in taken
+            what = "sessions take path" if is_taken else "no session takes path"
+            text = f"schedule {name}: {what} {self.rules[name].config.paths[index].name}"
+            self._outputs.event(now, f"path.{'taken' if is_taken else 'left'}", name, text)
+        self._taken = taken
 
     def _group(self, rule: Rule, ways: tuple[int, ...]) -> Group | None:
         key = rule.config.name, ways
@@ -138,14 +145,9 @@ class Schedules:
             if registers is None:
                 return None
             group = self._groups[key] = self._by_number[registers.schedule] = Group(rule, ways, registers)
-            self._note(group, True)
+            self._changed = True
         return group
 
     def _write(self, group: Group) -> None:
         for session in group.sessions:
             self._outputs.desired.put(group.entry(session))
-
-    def _note(self, group: Group, begins: bool) -> None:
-        """Keep what is to be told; what was undone at once is not worth a word."""
-        if self._changes.pop(group.words, begins) is begins:
-            self._changes[group.words] = begins
