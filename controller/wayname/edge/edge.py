@@ -338,7 +338,8 @@ class Edge:
             elif packet.reason in (Punt.HIP, Punt.HIP_VERIFY):
                 self._links.submit(packet)
             elif packet.reason == Punt.SESSION_ERROR:
-                self.sessions.error(arrival.packet, now)
+                if not (self.hip and self.hip.error(arrival.packet, now)):
+                    self.sessions.error(arrival.packet, now)
             elif packet.reason == Punt.SHIM6_VERIFY:
                 self.sessions.inspect(arrival, now)
             elif packet.reason == Punt.SESSION_HELD:

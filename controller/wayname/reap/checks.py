@@ -97,8 +97,8 @@ class Checks:
         timing = watched.timing
         if way.unanswered == 0:
             way.asked = now
-        # Answers come by the peer's way to here. If that failed the switch says so within the send timeout, and no answer
-        # says nothing about the way that was checked.
+        # Answers come by the peer's way to here. If that failed the switch says so within the send timeout, and then no
+        # answer says nothing about the way that was checked.
         in_doubt = now < way.asked + PATIENCE * timing.send_timeout
         if way.unanswered >= MOST_UNANSWERED and way.verified and not in_doubt:
             self._unverify(watched, way, f"{way.unanswered} probes were not answered")

@@ -20,6 +20,7 @@ from wayname.edge.hip.directory import Directory
 from wayname.edge.hip.keys import Identities
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
+from wayname.edge.sessions.errors import is_about_path, quoted_in
 from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.movements import Movements
 from wayname.edge.sessions.moving import words
@@ -37,6 +38,7 @@ from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.endpoint import BEFORE_SHIM6
 from wayname.shim6.messages import Keepalive, Probe, decode
 from wayname.shim6.payload import is_payload
+from wayname.wire import icmpv6
 from wayname.wire.ipv6 import SHIM6, Packet
 
 COUNTER = "hip counter"
@@ -77,6 +79,7 @@ class HipSessions(Kept):
         if config.names is not None:
             self.directory = Directory(config.names, means.rng, means.outputs, self._found)
         self._by_tag: dict[int, Session] = {}
+        self._by_peer_tag: dict[int, Session] = {}
         self._unfinished: list[ContextName] = []
         self._began = False
         before = means.remembered.get(COUNTER)
@@ -126,6 +129,19 @@ class HipSessions(Kept):
                 if pair in session.paths.values():
                     self._movements.paths.reap.receive(session.name, message, pair, now)
                     self._take(now)
+        return True
+
+    def error(self, packet: Packet, now: float) -> bool:
+        """Take an ICMPv6 error about a packet of a session; others are none of Shim6's either."""
+        if not self._is_ours(packet.destination):
+            return False
+        message = icmpv6.Message.decode(packet)
+        if is_about_path(message):
+            tag, pair = quoted_in(message)
+            session = self._by_peer_tag.get(tag)
+            if session is not None and pair in session.paths.values():
+                self._movements.error(session, message, packet.source, now)
+                self._take(now)
         return True
 
     def pair_active(self, active: PairActive, now: float) -> None:
@@ -223,9 +239,9 @@ class HipSessions(Kept):
             if session is None:
                 self._endpoint.disconnect(standing.names, now)
                 return
-        self._by_tag.pop(session.tag, None)
+        self._forget_tags(session)
         session.tag, session.peer_tag = tags
-        self._by_tag[session.tag] = session
+        self._by_tag[session.tag] = self._by_peer_tag[session.peer_tag] = session
         # Without a locator that is proven packets stay where they are.
         pairs = self._pairs(standing) or session.ordered
         session.set_pairs(pairs, session.paths.get(session.path, standing.exchange))
@@ -246,9 +262,15 @@ class HipSessions(Kept):
         name = self._addresses(names)
         session = self._sessions.get(name)
         if session is not None:
-            del self._by_tag[session.tag]
+            self._forget_tags(session)
         self._outputs.remember(_key(name), None)
         self._end(name, why, now)
+
+    def _forget_tags(self, session: Session) -> None:
+        for known, tag in ((self._by_tag, session.tag), (self._by_peer_tag, session.peer_tag)):
+            # Peers choose their tags by lot; two of them may have chosen the same one.
+            if known.get(tag) is session:
+                del known[tag]
 
     def _failed(self, names: Names, now: float) -> None:
         name = self._addresses(names)

@@ -17,13 +17,26 @@ LEAST_MTU = 1280
 DOUBTFUL = {icmpv6.UNREACHABLE: "unreachable", icmpv6.TIME_EXCEEDED: "time exceeded"}
 
 
+def is_about_path(message: icmpv6.Message) -> bool:
+    """Whether an error says something of the path that a packet went by."""
+    return message.type in DOUBTFUL or message.type == icmpv6.PACKET_TOO_BIG
+
+
 def doubtful(message: icmpv6.Message) -> str | None:
     """Return what an error says against a path, if it does."""
     return DOUBTFUL.get(message.type)
 
 
 def context_in_error(message: icmpv6.Message, contexts: Contexts) -> ContextName:
-    """Return the context of the packet that an error quotes; routers quote what fits, so it may be cut short."""
+    """Return the context of the packet that an error quotes."""
+    context = contexts.sending(*quoted_in(message))
+    if context is None:
+        raise DecodeError("the error quotes nothing of ours")
+    return context.name
+
+
+def quoted_in(message: icmpv6.Message) -> tuple[int, Pair]:
+    """Return the tag and the locators of the packet that an error quotes; routers quote what fits, so it may be cut."""
     quoted = message.body[UNUSED_OCTETS:]
     if len(quoted) < ipv6.HEADER_BYTES + 8 or quoted[6] != ipv6.SHIM6:
         raise DecodeError("the error quotes no payload header")
@@ -31,10 +44,7 @@ def context_in_error(message: icmpv6.Message, contexts: Contexts) -> ContextName
     header = quoted[ipv6.HEADER_BYTES :]
     if not is_payload(header):
         raise DecodeError("the error is about a message, not about a packet of hosts")
-    context = contexts.sending(PayloadHeader.decode(header).tag, pair)
-    if context is None:
-        raise DecodeError("the error quotes nothing of ours")
-    return context.name
+    return PayloadHeader.decode(header).tag, pair
 
 
 def for_host(session: Session, message: icmpv6.Message) -> icmpv6.Message:

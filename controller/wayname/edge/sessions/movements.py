@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from ipaddress import IPv6Address
 
 from wayname.edge.boundary import News, OutKind, SessionNews, Severity
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.complaints import Complaints
+from wayname.edge.sessions.errors import doubtful, for_host, is_on
 from wayname.edge.sessions.moving import Moving, way, words
 from wayname.edge.sessions.paths import Paths
 from wayname.edge.sessions.session import Session
@@ -16,6 +18,7 @@ from wayname.reap.states import State
 from wayname.shim6.context import ContextName
 from wayname.shim6.messages import NO_NEXT_HEADER, Keepalive, encode
 from wayname.shim6.outputs import Send
+from wayname.wire import icmpv6
 from wayname.wire.ipv6 import SHIM6, Packet
 
 
@@ -79,6 +82,14 @@ class Movements(Moving):
         self._move(session, to, why, now)
         self.paths.reap.moved(session.name, session.pair, now)
         self.want(session)
+
+    def error(self, session: Session, message: icmpv6.Message, source: IPv6Address, now: float) -> None:
+        """A router says that a packet of a session did not pass: its host is told, or the path is looked at."""
+        why = doubtful(message)
+        if why is None:
+            self._ways_out.deliver(for_host(session, message).packet(source, session.name.local))
+        elif is_on(session, message):
+            self.paths.reap.doubt(session.name, f"{source} says: {why}", now)
 
     def take(self, now: float) -> None:
         """Carry out what REAP says."""

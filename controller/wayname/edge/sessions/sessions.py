@@ -19,7 +19,7 @@ from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions import memory
 from wayname.edge.sessions.endings import Endings
-from wayname.edge.sessions.errors import context_in_error, doubtful, for_host, is_on
+from wayname.edge.sessions.errors import context_in_error, is_about_path
 from wayname.edge.sessions.forks import Forks
 from wayname.edge.sessions.hosts import local_host
 from wayname.edge.sessions.inspection import Inspection
@@ -114,15 +114,12 @@ class Sessions(Kept):
     def error(self, packet: Packet, now: float) -> None:
         """Take an ICMPv6 error about a packet of a session, or about a message of ours."""
         message = icmpv6.Message.decode(packet)
-        why = doubtful(message)
-        if why is None and message.type != icmpv6.PACKET_TOO_BIG:
+        if not is_about_path(message):
             self.packet(packet, now)
             return
         session = self._sessions.get(context_in_error(message, self._endpoint.contexts))
-        if session is not None and why is None:
-            self._ways_out.deliver(for_host(session, message).packet(packet.source, session.name.local))
-        elif session is not None and is_on(session, message):
-            self._movements.paths.reap.doubt(session.name, f"{packet.source} says: {why}", now)
+        if session is not None:
+            self._movements.error(session, message, packet.source, now)
             self._take(now)
 
     def restored(self, packet: Packet) -> Packet:
