@@ -1,39 +1,47 @@
-"""Parameters that are fixed, follow the marks, or follow what traces (IOAM) tell: the lab `many-paths`, whole edges
-with their controllers on the virtual clock, where the configuration is wrong or a path changes."""
+"""Parameters that are fixed, follow the marks, or follow what traces (IOAM) tell (N3).
+
+Whole edges with their controllers on the virtual clock (`measured.toml`), where the configuration is wrong or a path
+changes. What the receiver's controller knows of traces is brought to the sender's, as somebody would over the API.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
 
 from bench.figures import Bars, Panel
-from bench.multipath.edges import LAB, LINKS, PORT, RECEIVER, SCHEDULE, SENDER
+from bench.multipath.edges import LINKS, PORT, RECEIVER, SENDER
 from bench.multipath.experiment import megabits
 from bench.multipath.report import Goal, Result, share
 from bench.multipath.segments import Watch
 from bench.shim6.report import table
 from wayname.config.schedules import Source
-from wayname_lab.load import find_lab
+from wayname.edge.boundary import BringFigures
+from wayname_lab.load import parse_lab
 from wayname_lab.model import Lab, Quality
 from wayname_lab.virtual.clock import MILLISECOND, SECOND
 from wayname_lab.virtual.lab import VirtualLab
 
+LAB = Path(__file__).with_name("measured.toml")
 BEGIN = 0.5
 WARM_UP = 1.5
 SECONDS, QUICK_SECONDS = 6.0, 2.0
 CHANGE = 1.0  # seconds after the measurement began
 BUFFER = 131_072
 INTERVAL = 0.1
+# How often a probe goes by each path, and how often figures are brought to the sender's controller.
+PROBES, BRING = 0.2, 0.5
+PROVIDERS = 3
 QUEUE = 100
 GOAL = 0.9
 # Of a frame of 1514 octets: what is no header of Ethernet, IPv6, session payload and TCP.
 PAYLOAD = 1432 / 1514
 PROVIDER, LINK, RATE = "r", "a-r", LINKS["a-r"]
 SLOWER = 2e6
-RULE = f'name = "{SCHEDULE}"\n'
-SOURCES = (Source.FIXED, Source.MARKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,7 @@ class Scene:
     delay: int | None = None  # nanoseconds of its link
     rate: float | None = None  # bits per second of its link
     limit: float = sum(LINKS.values())  # what all paths carry on average, with headers
+    ack_delay: float = 0.0
 
 
 def scenes(seconds: float) -> dict[str, Scene]:
@@ -54,6 +63,7 @@ def scenes(seconds: float) -> dict[str, Scene]:
         "a delay said to be 30 ms longer": Scene(("delay", "0.05")),
         "a delay said to be 15 ms shorter": Scene(("delay", "0.005")),
         "a bandwidth said to be half as much again": Scene(("bandwidth", "7_500_000")),
+        "acknowledgements are delayed by 10 ms": Scene(ack_delay=0.01),
         "a path's delay rises by 40 ms": Scene(delay=50 * MILLISECOND),
         "a path's bandwidth falls from 5 to 2 Mbit/s": Scene(rate=SLOWER, limit=slower),
     }
@@ -70,17 +80,13 @@ class Seen:
 
 def lab_with(source: Source, scene: Scene) -> Lab:
     """Return the lab with schedules fed from a source, and with what the scene says wrongly."""
-    lab = find_lab(LAB)
-
-    def configuration(text: str) -> str:
-        text = text.replace(RULE, f'{RULE}source = "{source.value}"\n')
-        if scene.configured:
-            key, value = scene.configured
-            text = re.sub(rf'(provider = "{PROVIDER}"\n(?:.+\n)*?{key} = ).+', rf"\g<1>{value}", text)
-        return text
-
-    routers = (replace(each, configuration=configuration(each.configuration)) for each in lab.routers)
-    return replace(lab, routers=tuple(routers), flows=())
+    text = LAB.read_text().replace('source = "ioam"', f'source = "{source.value}"')
+    if source is not Source.IOAM:
+        text = re.sub(r'trace = "1:.+\n', "", text)
+    if scene.configured:
+        key, value = scene.configured
+        text = re.sub(rf'(provider = "{PROVIDER}"\n(?:.+\n)*?{key} = ).+', rf"\g<1>{value}", text, count=1)
+    return parse_lab(text, LAB.name, LAB.stem)
 
 
 def measure(source: Source, scene: Scene, seconds: float, seed: int) -> Seen:
@@ -90,17 +96,29 @@ def measure(source: Source, scene: Scene, seconds: float, seed: int) -> Seen:
     _watch(lab, SENDER, watch.note_sent)
     _watch(lab, RECEIVER, watch.note_arrived)
     lab.run_until(BEGIN)
-    lab.command(RECEIVER, "tcp_serve", port=PORT, interval=INTERVAL)
+    for number in range(1, PROVIDERS + 1):
+        lab.command(SENDER, "ping", to=f"2001:db8:{number}02:10::1", count=0, interval=PROBES)
+    lab.command(RECEIVER, "tcp_serve", port=PORT, interval=INTERVAL, ack_delay=scene.ack_delay)
     to = str(lab.plan.hosts[RECEIVER].address.ip)
     lab.command(SENDER, "tcp_send", to=to, port=PORT, buffer=BUFFER)
-    lab.run_for(WARM_UP)
+    _run(lab, WARM_UP)
     begin = lab.now
-    lab.run_for(CHANGE)
+    _run(lab, CHANGE)
     _change(lab, scene)
-    lab.run_for(seconds - CHANGE)
+    _run(lab, seconds - CHANGE)
     rates = lab.events_of(RECEIVER, "rate")
     octets: int = sum(each["bytes"] for each in rates if each["at_ns"] / SECOND > begin)
     return Seen(octets * 8 / seconds, watch.retransmissions, watch.reordered)
+
+
+def _run(lab: VirtualLab, seconds: float) -> None:
+    end = lab.now + seconds
+    while lab.now < end:
+        lab.run_until(min(end, lab.now + BRING))
+        known = lab.controllers["b"].edge
+        if known is not None:
+            figures = deepcopy(tuple(known.encapsulation.traces.collector.paths()))
+            lab.controllers["a"].command(BringFigures(figures))
 
 
 def _watch(lab: VirtualLab, host: str, note: Callable[[bytes], None]) -> None:
@@ -134,14 +152,14 @@ def run_all(quick: bool, seed: int) -> Result:
         runs = {
             (name, source): pool.submit(measure, source, scene, seconds, seed)
             for name, scene in cases.items()
-            for source in SOURCES
+            for source in Source
         }
         seen = {key: run.result() for key, run in runs.items()}
     rows: list[Sequence[object]] = []
     goals: list[Goal] = []
     for name, scene in cases.items():
         limit = scene.limit * PAYLOAD
-        by_source = [seen[name, source] for source in SOURCES]
+        by_source = [seen[name, source] for source in Source]
         rows.append(
             (
                 name,
@@ -150,11 +168,11 @@ def run_all(quick: bool, seed: int) -> Result:
             )
         )
         best = max(by_source, key=lambda each: each.goodput)
-        source = SOURCES[by_source.index(best)].value
+        source = tuple(Source)[by_source.index(best)].value
         told = f"{name}: {share(best.goodput, limit)} of the limit with {source}; 90 % wanted with one of them"
         goals.append(Goal(told, best.goodput >= GOAL * limit))
-    head = ("goodput (retransmitted, reordered)", *(source.value for source in SOURCES), "limit")
-    bars = [Bars(source.value, [seen[name, source].goodput / 1e6 for name in cases]) for source in SOURCES]
+    head = ("goodput (retransmitted, reordered)", *(source.value for source in Source), "limit")
+    bars = [Bars(source.value, [seen[name, source].goodput / 1e6 for name in cases]) for source in Source]
     panel = Panel("Where parameters come from", "", "goodput in Mbit/s", bars, [_short(name) for name in cases])
     data = {f"{name}, {source.value}": each.goodput for (name, source), each in seen.items()}
     return Result("multipath-fed", data, table(head, rows), goals, (panel,))

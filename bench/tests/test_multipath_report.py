@@ -86,12 +86,14 @@ def test_what_arrived_is_told_from_what_other_connections_got() -> None:
 
 
 @pytest.mark.parametrize("source", list(Source))
-def test_the_lab_is_fed_from_the_source_that_is_asked_for(source: Source) -> None:
+def test_the_sender_is_fed_from_the_source_that_is_asked_for(source: Source) -> None:
     scene = fed.scenes(6.0)["a delay said to be 30 ms longer"]
-    for edge in fed.lab_with(source, scene).edges:
-        assert f'source = "{source.value}"' in edge.configuration
-        assert edge.configuration.count("delay = 0.05\n") == 1
-        assert edge.configuration.count("delay = 0.02\n") == 2
+    sender, receiver = (edge.configuration for edge in fed.lab_with(source, scene).edges)
+    assert f'source = "{source.value}"' in sender
+    assert sender.count("delay = 0.05\n") == 1
+    assert sender.count("delay = 0.02\n") == 2
+    assert sender.count('trace = "1:') == (3 if source is Source.IOAM else 0)
+    assert receiver.count("delay = 0.02\n") == 3
 
 
 def test_a_path_that_becomes_slower_lowers_the_limit() -> None:
