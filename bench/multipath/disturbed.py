@@ -49,13 +49,14 @@ def disturbances(seconds: float, seed: int) -> dict[str, Disturbance]:
     gone = sum(RATES[2] * max(0.0, min(end, seconds) - at) for at, end, _ in flaps if at < seconds)
     later, sooner = ([*ROUTES[:2], replace(ROUTES[2], delay=DELAY + change * MILLISECOND)] for change in (30, -15))
     faster = [*ROUTES[:2], replace(ROUTES[2], rate=1.5 * RATES[2])]
+    dying = replace(plain, cuts=[(begin, seconds + 1, 2)])
+    degrading = replace(plain, changes=[(at, 2, route) for at, route in zip(steps, slower, strict=True)])
     return {
         "nothing": (plain, most),
-        "a path dies": (replace(plain, cuts=[(begin, seconds + 1, 2)]), most - dead),
-        "a path degrades slowly": (
-            replace(plain, changes=[(at, 2, route) for at, route in zip(steps, slower, strict=True)]),
-            most - lost,
-        ),
+        "a path dies": (dying, most - dead),
+        "a path dies, no SACK": (replace(dying, sack=False), most - dead),
+        "a path degrades slowly": (degrading, most - lost),
+        "a path degrades slowly, no SACK": (replace(degrading, sack=False), most - lost),
         "a path flaps": (replace(plain, cuts=flaps), most - gone),
         "a delay believed 30 ms longer": (replace(plain, schedule=Schedule(believed=later)), most),
         "a delay believed 15 ms shorter": (replace(plain, schedule=Schedule(believed=sooner)), most),

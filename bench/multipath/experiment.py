@@ -35,6 +35,7 @@ class Setup:
     packet_bytes: Sequence[int] = (1250,)  # for each connection
     congestion: Congestion = "reno"
     delayed_ack: bool = False
+    sack: bool = True  # whether the receiver says what it has behind a hole
     cross: Sequence[CrossTraffic] = ()
     ordinary: int = 0  # of the connections, the last so many go by the first path without a schedule
     both_scheduled: bool = False  # whether the receiver's edge schedules too
@@ -92,7 +93,7 @@ def megabits(rate: float) -> str:
 
 def build(setup: Setup) -> Network:
     """Return the network with its tables written and its disturbances arranged."""
-    network = Network(setup.routes, setup.packet_bytes, setup.seed)
+    network = Network(setup.routes, setup.packet_bytes, setup.seed, sack=setup.sack)
     arrange(network, setup)
     return network
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from ipaddress import IPv6Interface
 from typing import Any
@@ -14,7 +14,7 @@ from finsy.proto import p4r
 
 from bench.multipath import gateway, tables
 from bench.multipath.path import Path, Route
-from bench.multipath.segments import Watch, clamp
+from bench.multipath.segments import Watch
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.program import P4INFO, PROGRAM
 from wayname.wire.mac import Mac
@@ -41,11 +41,13 @@ def program() -> tuple[str, P4Schema]:
 class HostLink(VirtualLink):
     """A host's own link, which takes no time; what passes is watched, and SYNs are clamped."""
 
-    def __init__(self, clock: Clock, name: str, trace: Trace, watch: Watch, most: int, router: Mac) -> None:
+    def __init__(
+        self, clock: Clock, name: str, trace: Trace, watch: Watch, clamped: Callable[[bytes], bytes], router: Mac
+    ) -> None:
         super().__init__(clock, name, Quality(), random.Random(0), trace)
         self._host = name
         self._watch = watch
-        self._most = most
+        self._clamped = clamped
         self._router = router
 
     def send(self, sender: str, frame: bytes, at: int) -> None:
@@ -56,7 +58,7 @@ class HostLink(VirtualLink):
                 super().send("", advertisement, at)
                 return
             self._watch.note_sent(frame)
-            super().send(sender, clamp(frame, self._most), at)
+            super().send(sender, self._clamped(frame), at)
         else:
             self._watch.note_arrived(frame)
             super().send(sender, frame, at)
@@ -66,11 +68,17 @@ class Network:
     """Pairs of hosts, one on each side; pair n is watched by `watches[n]` in the direction from sender to receiver."""
 
     def __init__(
-        self, routes: Sequence[Route], packet_bytes: Sequence[int] = (1250,), seed: int = 1, hosts: bool = True
+        self,
+        routes: Sequence[Route],
+        packet_bytes: Sequence[int] = (1250,),
+        seed: int = 1,
+        hosts: bool = True,
+        sack: bool = True,
     ) -> None:
         self.clock = Clock()
         self.trace = Trace()
         self.packet_bytes = packet_bytes  # of each pair's longest packets
+        self._sack = sack
         self.watches = [Watch() for _ in packet_bytes]
         self.events: list[tuple[int, int, HostEvent]] = []  # side, host
         rng = random.Random(seed)
@@ -124,7 +132,9 @@ class Network:
 
     def _host_link(self, side: int, host: int) -> HostLink:
         most, router = self.packet_bytes[host] - HEADERS, tables.router_mac(side, tables.HOSTS_VLAN)
-        link = HostLink(self.clock, self.host_name(side, host), self.trace, self.watches[host], most, router)
+        link = HostLink(
+            self.clock, self.host_name(side, host), self.trace, self.watches[host], most, self._sack, router
+        )
         self.switches[side].connect(host + 1, link, Quality())
         return link
 

@@ -10,7 +10,7 @@ from wayname.wire.checksum import upper_layer_checksum
 ETHERNET, IPV6 = 14, 40
 TCP = 6
 SYN = 0x02
-MSS_OPTION = 2
+END_OF_OPTIONS, NO_OPERATION, MSS_OPTION, SACK_PERMITTED_OPTION = 0, 1, 2, 4
 WRAP = 1 << 32
 
 
@@ -80,25 +80,28 @@ class Watch:
             flow.expected = (segment.sequence + segment.size) % WRAP
 
 
-def clamp(frame: bytes, most: int) -> bytes:
-    """Let a SYN ask for segments no longer than this, as routers do before links of a lesser MTU."""
+def clamp(frame: bytes, most: int, sack: bool = True) -> bytes:
+    """Let a SYN ask for segments no longer than this, as routers do before links of a lesser MTU.
+
+    Without `sack` it does not permit selective acknowledgements either.
+    """
     begin = ETHERNET + IPV6
     if frame[12:14] != b"\x86\xdd" or frame[20] != TCP or not frame[begin + 13] & SYN:
         return frame
+    changed = bytearray(frame)
     at = begin + 20
     end = begin + (frame[begin + 12] >> 4) * 4
-    while at < end and frame[at] != 0:
-        if frame[at] == 1:
+    while at < end and frame[at] != END_OF_OPTIONS:
+        if frame[at] == NO_OPERATION:
             at += 1
-        elif frame[at] == MSS_OPTION:
-            if int.from_bytes(frame[at + 2 : at + 4]) <= most:
-                return frame
-            changed = bytearray(frame)
-            changed[at + 2 : at + 4] = most.to_bytes(2)
-            return _with_checksum(changed)
-        else:
-            at += frame[at + 1]
-    return frame
+            continue
+        if frame[at] == MSS_OPTION:
+            asked = min(most, int.from_bytes(frame[at + 2 : at + 4]))
+            changed[at + 2 : at + 4] = asked.to_bytes(2)
+        elif frame[at] == SACK_PERMITTED_OPTION and not sack:
+            changed[at : at + 2] = bytes([NO_OPERATION, NO_OPERATION])
+        at += frame[at + 1]
+    return _with_checksum(changed) if changed != frame else frame
 
 
 def _with_checksum(frame: bytearray) -> bytes:

@@ -94,6 +94,13 @@ def test_a_syn_asks_for_no_more_than_fits() -> None:
     assert clamp(frame(1, 100), 10) == frame(1, 100)
 
 
+def test_a_syn_permits_no_selective_acknowledgements_where_there_are_none() -> None:
+    mss = b"\x02\x04" + (1190).to_bytes(2)
+    syn = frame(1, 0, SYN, mss + b"\x01\x01\x04\x02")
+    assert clamp(syn, 1190, sack=False) == frame(1, 0, SYN, mss + b"\x01\x01\x01\x01")
+    assert clamp(syn, 1190) == syn
+
+
 def test_two_paths_carry_what_both_have_and_in_order() -> None:
     routes = [Route(4e6, 5 * MILLISECOND), Route(6e6, 5 * MILLISECOND)]
     setup = Setup(routes, seconds=0.15, window=30, congestion="none")
