@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from ipaddress import IPv6Interface
 from typing import Any
 
@@ -14,7 +14,7 @@ from finsy.proto import p4r
 
 from bench.multipath import gateway, tables
 from bench.multipath.path import Path, Route
-from bench.multipath.segments import Watch
+from bench.multipath.segments import Watch, clamp
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.program import P4INFO, PROGRAM
 from wayname.wire.mac import Mac
@@ -131,10 +131,9 @@ class Network:
         return f"host{side}.{host}"
 
     def _host_link(self, side: int, host: int) -> HostLink:
-        most, router = self.packet_bytes[host] - HEADERS, tables.router_mac(side, tables.HOSTS_VLAN)
-        link = HostLink(
-            self.clock, self.host_name(side, host), self.trace, self.watches[host], most, self._sack, router
-        )
+        clamped = partial(clamp, most=self.packet_bytes[host] - HEADERS, sack=self._sack)
+        router = tables.router_mac(side, tables.HOSTS_VLAN)
+        link = HostLink(self.clock, self.host_name(side, host), self.trace, self.watches[host], clamped, router)
         self.switches[side].connect(host + 1, link, Quality())
         return link
 
