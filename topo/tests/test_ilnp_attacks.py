@@ -32,10 +32,10 @@ TABLES = ("identities", "paths", "ilnp_nonces", "locator_pairs")
 class Attacked(AttackedSite):
     """Two sites with one session, a1 with b1, and somebody at provider p who sends to site a what he likes."""
 
-    def __init__(self) -> None:
+    def __init__(self, naive: bool = False) -> None:
         described = find_lab("ilnp")
         assert described.ilnp is not None
-        lab = VirtualLab(replace(described, ilnp=replace(described.ilnp, idle=2 * SECOND)), seed=1)
+        lab = VirtualLab(replace(described, ilnp=replace(described.ilnp, idle=2 * SECOND, naive=naive)), seed=1)
         super().__init__(lab, "a", "p")
         self.rng = random.Random(1)
         self.lab.run_until(1.0)
