@@ -141,6 +141,9 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                     ilnp_heard.apply(hdr, meta);
                 }
                 if (!meta.settled) {
+                    if (meta.border.source.wanted) {
+                        meta.ilnp.opens_with = 0;       // the answer will come to an address that is no locator
+                    }
                     if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit) {
                         ilnp_flows.apply(hdr, meta);
                     }

@@ -26,7 +26,8 @@ class Traffic:
         rate, pace = (20, 200_000) if quiet else (RATE, 4_000_000)
         self.lab = lab
         self.destination = destination
-        to = str(lab.plan.hosts[destination].address.ip)
+        home, address = lab.plan.routers[lab.plan.hosts[destination].edge], lab.plan.hosts[destination].address.ip
+        to = str(home.outside(address, home.providers[0].name))
         lab.command(destination, "udp_receive", port=5001, interval=0.1)
         lab.command(destination, "tcp_serve", port=5002, interval=0.02)
         self.udp = lab.command(source, "udp_send", to=to, port=5001, rate=rate)

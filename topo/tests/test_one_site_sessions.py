@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from ipaddress import IPv6Network
 
+import pytest
+
 from wayname_lab.load import find_lab
 from wayname_lab.model import Lab
 from wayname_lab.virtual.lab import VirtualLab
@@ -13,16 +15,17 @@ INSIDE = IPv6Network("2001:db8:101::/48")  # what the first provider gave to sit
 TRANSLATED = "2001:db8:201:"
 
 
-def two_sites() -> Lab:
-    """Site a is translated, and both speak Shim6."""
-    lab = find_lab("two-sites")
+def two_sites(name: str) -> Lab:
+    """Site a is translated, and the edges of both speak Shim6, or ILNP."""
+    lab = find_lab(name)
     rules = f'[[translation]]\ninside = "{INSIDE}"\n'
     routers = tuple(replace(each, configuration=rules) if each.name == "a" else each for each in lab.routers)
     return replace(lab, routers=routers)
 
 
-def test_a_session_takes_up_new_connections_and_leaves_the_translated_ones() -> None:
-    lab = VirtualLab(two_sites(), seed=1)
+@pytest.mark.parametrize("name", ["two-sites", "ilnp"])
+def test_a_session_takes_up_new_connections_and_leaves_the_translated_ones(name: str) -> None:
+    lab = VirtualLab(two_sites(name), seed=1)
     lab.run_until(2.0)
     to = str(lab.plan.hosts["b1"].address.ip)
     lab.command("b1", "tcp_serve", port=5001, service="echo")

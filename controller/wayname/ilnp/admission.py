@@ -63,6 +63,8 @@ class Arrival:
     peer: Vector
     nonce_to_peer: bytes = b""
     nonce_from_peer: bytes = b""
+    # Whether the hosts know each other by these vectors: a flow of theirs bears them.
+    is_flow: bool = False
 
 
 NOTHING_CAME = Arrival(Vector(L64(0), NID(0)), Vector(L64(0), NID(0)))
@@ -210,7 +212,9 @@ class Admission:
         if own is not None:
             local = Vector(own, names.local)
         if setup is not None and arrival.peer.locator in setup.peer_locators:
-            local, peer, known = setup.local, setup.peer, setup.peer_locators
+            known = setup.peer_locators
+            if not arrival.is_flow:
+                local, peer = setup.local, setup.peer
         entry = Entry(
             names,
             State.ESTABLISHED,

@@ -368,7 +368,7 @@ class Endpoint(BaseEndpoint[Output]):
         if entry is not None and entry.nonce_to_peer == flow.nonce_to_peer:
             self.heard(names, now, flow.peer.locator)
             return
-        arrival = Arrival(flow.local, flow.peer, flow.nonce_to_peer, flow.nonce_from_peer)
+        arrival = Arrival(flow.local, flow.peer, flow.nonce_to_peer, flow.nonce_from_peer, is_flow=True)
         if flow.opened_here:
             self._check_room(names)
         else:

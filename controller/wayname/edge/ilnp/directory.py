@@ -74,6 +74,10 @@ class Directory:
         """Return the name of a peer, if it has one."""
         return self._peers.get(nid)
 
+    def known_as(self, nid: NID) -> Vector | None:
+        """Return which node is meant by the configuration, if it names the peer."""
+        return next((vector for node in self._names.peers if (vector := Vector.of(node.address)).nid == nid), None)
+
     @property
     def peers(self) -> dict[NID, dns.name.Name]:
         """Return the peers that have names."""

@@ -357,9 +357,13 @@ class IlnpSessions:
         """What the DNS tells of a peer: hosts may have waited for it, and sessions may have lost it."""
         assert self._endpoint is not None
         listed = found.listed if found is not None and nid in found.nids else ()
+        locators = {one.locator for one in listed}
+        known_as = self.directory.known_as(nid) if self.directory is not None else None
         self._openings.found(nid, [Vector(one.locator, nid).address for one in listed])
         for local, peer in self._waiting.pop(nid, []):
-            self._connect(local, peer, listed, now)
+            # Under another address it is translated: such a flow has no part in sessions.
+            if not listed or peer == known_as or peer.locator in locators:
+                self._connect(local, peer, listed, now)
         for names in [names for names in self._sessions if names.peer == nid and listed]:
             self._endpoint.look_again(names, listed, now)
 
