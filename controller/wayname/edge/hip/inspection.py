@@ -23,7 +23,8 @@ MOST_HOSTS = 10_000
 class Inspection:
     """Remembers the keys of hosts; those that were not seen for longest go first."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_HOSTS) -> None:
+        self._most = most
         self._keys: OrderedDict[IPv6Address, HostId] = OrderedDict()
 
     def key_of(self, hit: IPv6Address) -> HostId | None:
@@ -60,5 +61,5 @@ class Inspection:
         hit = hit_of(host)
         self._keys[hit] = host
         self._keys.move_to_end(hit)
-        if len(self._keys) > MOST_HOSTS:
+        if len(self._keys) > self._most:
             self._keys.popitem(last=False)

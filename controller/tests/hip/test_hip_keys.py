@@ -1,0 +1,60 @@
+"""Files with the identities of the hosts that the edge speaks for."""
+
+from __future__ import annotations
+
+import stat
+from ipaddress import IPv6Address
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+from wayname.config.hip import Hip, HipHost
+from wayname.edge.hip.keys import host_identities
+from wayname.hip.suites import Algorithm, HitSuite, suite_of
+from wayname.identity.key_files import KeyFileError, write_key
+
+HOST = IPv6Address("2001:db8:1::a")
+
+
+def identities_of(file: Path) -> Hip:
+    """Return a configuration with one host, whose key is in a file."""
+    return Hip((), (HipHost(HOST, file),))
+
+
+def test_a_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "keys" / "a.pem"
+    [first] = host_identities(identities_of(file)).values()
+    assert (first.host.algorithm, suite_of(first.hit)) == (Algorithm.ECDSA, HitSuite.ECDSA_SHA384)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    [again] = host_identities(identities_of(file)).values()
+    assert again.hit == first.hit
+
+
+def test_a_key_of_somebody_s_own_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "a.pem"
+    write_key(file, rsa.generate_private_key(65537, 2048))
+    [identity] = host_identities(identities_of(file)).values()
+    assert suite_of(identity.hit) is HitSuite.RSA_DSA_SHA256
+
+
+@pytest.mark.parametrize(
+    ("key", "complaint"),
+    [
+        (ed25519.Ed25519PrivateKey.generate(), "is no RSA or ECDSA key, which HIP signs with; name another file"),
+        (ec.generate_private_key(ec.SECP521R1()), "identities on curve secp521r1 are not known to HIP"),
+    ],
+)
+def test_a_key_that_hip_cannot_use_is_refused(key: ec.EllipticCurvePrivateKey, complaint: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.pem"
+    write_key(file, key)
+    with pytest.raises(KeyFileError, match=complaint) as raised:
+        host_identities(identities_of(file))
+    assert str(raised.value).startswith(str(file))
+
+
+def test_a_file_without_a_key_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.pem"
+    file.write_text("no key")
+    with pytest.raises(KeyFileError):
+        host_identities(identities_of(file))
