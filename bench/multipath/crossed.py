@@ -25,7 +25,7 @@ PACKET = 1250
 GOAL = 0.95
 PAPER = {"none": 5.9, "marks and closing": 7.6}
 BEST = "and duplicates held back"
-TOLERANCE, PROBE_INTERVAL, HOLD = 0.08, 1.0, 0.05  # seconds
+TOLERANCE, PROBE_INTERVAL, HOLD = 0.12, 1.0, 0.06  # seconds
 FEEDBACK = {
     name: Schedule(feedback=feedback, tolerance=TOLERANCE, probe_interval=PROBE_INTERVAL, hold=HOLD)
     for name, feedback in {

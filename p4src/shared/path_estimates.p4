@@ -41,14 +41,37 @@ fine_time_t time_of(in bit<64> octets, in bit<32> octet_time, in learned_t learn
 
 // What was entrusted to the path behind a packet, by its work then, of which 32 bits of microseconds are known.
 fine_time_t work_after(in fine_time_t work, in fine_time_t then) {
-    bit<36> after = work[47:12] - then[47:12];
-    int<64> whole = (int<64>)(int<36>)after;
+    bit<32> after = work[43:12] - then[43:12];
+    int<64> whole = (int<64>)(int<32>)after;
     return (fine_time_t)whole << 12;
 }
 
 // Of work as the entry has it, as is known.
 fine_time_t by_factor(in fine_time_t work, in learned_t learned) {
     return work * (bit<64>)(learned[15:0] + FACTOR_ONE) >> 8;
+}
+
+// So long the path is busy that others use too, when a packet was sent into it so long ago and waited: what others send goes
+// on, so it gets free the slower the longer its octets take, whatever it is given.
+fine_time_t wait_beside(in fine_time_t waited, in fine_time_t after, in fine_time_t elapsed, in learned_t learned) {
+    bit<16> factor = learned[15:0] + FACTOR_ONE;
+    fine_time_t drained = elapsed;
+    if (factor >= FACTOR_ONE << 3) {
+        drained = elapsed >> 3;
+    } else if (factor >= FACTOR_ONE << 2) {
+        drained = elapsed >> 2;
+    } else if (factor >= FACTOR_ONE * 3) {
+        drained = (elapsed >> 2) + (elapsed >> 3);
+    } else if (factor >= FACTOR_ONE << 1) {
+        drained = elapsed >> 1;
+    } else if (factor >= FACTOR_ONE + (FACTOR_ONE >> 2)) {
+        drained = elapsed - (elapsed >> 2);
+    }
+    fine_time_t wait = waited + after - drained;
+    if (wait[63:63] == 1) {
+        wait = 0;
+    }
+    return wait;
 }
 
 // By a packet that left its path's queue later than expected, after a span of work since the one measured before; 0: unknown.

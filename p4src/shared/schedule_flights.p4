@@ -5,8 +5,9 @@
 #ifndef WAYNAME_SCHEDULE_FLIGHTS_P4
 #define WAYNAME_SCHEDULE_FLIGHTS_P4
 
-// 27 bits of the first octet's number, octets, is it a probe, was the path busy, the place, microseconds, the path's work in 16ths of them.
-typedef bit<114> flight_t;
+// 27 bits of the first octet's number, octets, is it a probe, was the path busy, the place, when it is due in microseconds, how long
+// after it was sent in units of 64 of them, the path's work in 16ths.
+typedef bit<128> flight_t;
 
 control ScheduleFlights(inout metadata_t meta) {
     // By connection and first octet, hashed.
@@ -21,13 +22,23 @@ control ScheduleFlights(inout metadata_t meta) {
         }
         bit<32> slot;
         HASH_OF_2(slot, 32w1 << 18, meta.schedule.flow, octet);
+        if (meta.schedule.patient) {
+            bit<32> missing_slot;
+            HASH_OF_2(missing_slot, 32w1 << 18, meta.schedule.flow, meta.schedule.sequence);
+            flight_t flight;
+            flights.read(flight, missing_slot);
+            meta.schedule.missing = flight[127:101] == meta.schedule.sequence[26:0];
+            meta.schedule.missing_length = 18w0 ++ flight[100:87];
+            meta.schedule.missing_place = (bit<32>)flight[84:82];
+            meta.schedule.missing_work = 20w0 ++ flight[31:0] ++ 12w0;
+        }
         if (meta.schedule.answer != ANSWER_NONE) {
             flight_t flight;
             flights.read(flight, slot);
-            bool its = flight[113:87] == octet[26:0];
+            bool its = flight[127:101] == octet[26:0];
             // A regular acknowledgement of several packets, of a receiver that delays them, is for the last of them.
             if (meta.schedule.answer == ANSWER_REGULAR && !meta.schedule.holes || meta.schedule.answer == ANSWER_SELECTIVE) {
-                its = its && 18w0 ++ flight[86:73] == meta.schedule.length;
+                its = its && 18w0 ++ flight[100:87] == meta.schedule.length;
             }
             if (its) {
                 if (meta.schedule.answer == ANSWER_LOST) {
@@ -36,14 +47,15 @@ control ScheduleFlights(inout metadata_t meta) {
                     meta.schedule.verdict = VERDICT_MEASURED;
                     flights.write(slot, 0);
                 }
-                meta.schedule.probe = flight[72:72] == 1;
-                meta.schedule.busy = flight[71:71] == 1;
-                meta.schedule.place = (bit<32>)flight[70:68];
-                int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - flight[67:36]);
+                meta.schedule.probe = flight[86:86] == 1;
+                meta.schedule.busy = flight[85:85] == 1;
+                meta.schedule.place = (bit<32>)flight[84:82];
+                int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - flight[81:50]);
                 meta.schedule.delivery = (meta.arrived ++ 16w0) - ((fine_time_t)since << 16);
-                meta.schedule.work = 16w0 ++ flight[35:0] ++ 12w0;
+                meta.schedule.after = 24w0 ++ flight[49:32] ++ 22w0;
+                meta.schedule.work = 20w0 ++ flight[31:0] ++ 12w0;
             }
-        } else {
+        } else if (meta.session.direction == SESSION_SENT) {
             bit<1> probe = 0;
             bit<1> busy = 0;
             if (meta.schedule.probe) {
@@ -54,7 +66,7 @@ control ScheduleFlights(inout metadata_t meta) {
             }
             bit<32> length = meta.schedule.ends - meta.schedule.sequence;
             flights.write(slot, octet[26:0] ++ length[13:0] ++ probe ++ busy ++ meta.schedule.place[2:0] ++ meta.schedule.delivery[47:16]
-                          ++ meta.schedule.work[47:12]);
+                          ++ meta.schedule.after[39:22] ++ meta.schedule.work[43:12]);
         }
     }
 }

@@ -131,9 +131,9 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
                     advanced.read(since, slot);
                     bool patient = meta.schedule.feedback & FEEDBACK_HOLD != 0
                         && meta.arrived - since < (bit<48>)meta.schedule.hold;
-                    if (patient && duplicates >= DUPLICATES_OF_LOSS) {
-                        drop(meta, DROP_DUPLICATE_HELD);
-                    }
+                    meta.schedule.patient = patient && duplicates >= DUPLICATES_OF_LOSS;
+                    meta.schedule.duplicates = duplicates;
+                    meta.schedule.outstanding = outstanding;
                     bit<64> block = 0;
                     if (meta.sack.here) {
                         blocks.read(block, slot);

@@ -69,6 +69,15 @@ struct schedule_t {
     bool busy;                      // something else waited for the path
     fine_time_t delivery;           // when it should be delivered
     fine_time_t work;               // what the path had been given to do by then, as its entry says
+    bool patient;                   // its sender should not hear yet of what is missing
+    bit<8> duplicates;              // heard since the last acknowledgement that advanced
+    bit<32> outstanding;            // octets that are not acknowledged
+    bool missing;                   // what is known of the first of them: its packet's octets, its path, the path's work
+    bit<32> missing_length;
+    bit<32> missing_place;
+    fine_time_t missing_work;
+    bool certain;                   // it is lost
+    fine_time_t after;              // how long after it was sent it should be delivered
     bit<32> back;                   // microseconds that its acknowledgement took
     bool back_known;
 }

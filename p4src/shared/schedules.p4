@@ -121,6 +121,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     ScheduleFlows() flows;
     ScheduleFlights() flights;
     ScheduleMarks() marks;
+    SchedulePatience() patience;
 
     schedule_path_t place_0 = { 0, 0, 0 };
     schedule_path_t place_1 = { 0, 0, 0 };
@@ -286,9 +287,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     look = look && !meta.schedule.probe && over[63:63] == 0;
                 }
             }
-            if (look) {
+            if (look || meta.schedule.patient) {
                 flights.apply(meta);
             }
+            patience.apply(meta);
         }
 
         if (meta.schedule.verdict != VERDICT_NONE) {
@@ -311,7 +313,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             fine_time_t over = late - (16w0 ++ meta.schedule.tolerance ++ 16w0) - 1;
             bool in_time = over[63:63] == 1;
             // Duplicates alone may be of packets that were early.
-            bool lost = meta.schedule.verdict == VERDICT_LOST && late[63:63] == 0;
+            bool lost = meta.schedule.verdict == VERDICT_LOST && (late[63:63] == 0 || meta.schedule.certain);
 
             learned_t learned;
             learned_of.read(learned, index);
@@ -339,6 +341,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 fine_time_t still = here - delay_of(about.delay, learned) - left;
                 bool early = meta.schedule.verdict == VERDICT_COVERED && still[63:63] == 1;
                 bool enough = fresh >= LEAST_SPAN || !meta.schedule.busy;
+                // What was sent before the last correction of the delay tells of none since.
+                fine_time_t since = meta.schedule.delivery - meta.schedule.after - departure - delay_of(about.delay, learned)
+                    - (16w0 ++ meta.schedule.back ++ 16w0);
+                enough = enough && (meta.schedule.busy || since[63:63] == 0);
                 if (fresh[63:63] == 0 && (meta.schedule.verdict == VERDICT_MEASURED && enough || early)) {
                     probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
                     correct(learned, meta.schedule.busy, meta.schedule.ahead && still[63:63] == 1, still, span);
@@ -347,7 +353,16 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     departures.write(index, departure);
                     fine_time_t current = sent_at - idle_since;
                     if (current[63:63] == 0) {
-                        free.write(index, departure + by_factor(after, learned));
+                        fine_time_t until = departure + by_factor(after, learned);
+                        if (meta.schedule.verdict == VERDICT_MEASURED && meta.schedule.after != 0) {
+                            fine_time_t sent = meta.schedule.delivery - meta.schedule.after;
+                            fine_time_t beside = now + wait_beside(departure - sent, after, now - sent, learned);
+                            fine_time_t later = beside - until;
+                            if (later[63:63] == 0) {
+                                until = beside;
+                            }
+                        }
+                        free.write(index, until);
                     }
                     bit<48> last;
                     told.read(last, index);
@@ -363,12 +378,16 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 // All stay open.
             } else if (lost || meta.schedule.verdict == VERDICT_MEASURED && !in_time) {
                 if (!shut) {
-                    probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
+                    bit<32> pause = meta.schedule.probe_interval;
                     closed = closed | its_bit;
                     meta.path_news.kind = PATH_NEWS_LATE;
                     if (lost) {
                         meta.path_news.kind = PATH_NEWS_LOST;
+                        if (meta.schedule.tolerance < pause) {
+                            pause = meta.schedule.tolerance;
+                        }
                     }
+                    probes.write(index, meta.arrived + (bit<48>)pause);
                 }
             } else if (shut && in_time && meta.schedule.probe && meta.schedule.verdict != VERDICT_LOST
                        && meta.schedule.answer != ANSWER_CUMULATIVE) {
@@ -449,6 +468,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     meta.schedule.probe = best.rank == RANK_PROBE;
                     meta.schedule.busy = best.wait != 0;
                     meta.schedule.delivery = now + best.delivery;
+                    meta.schedule.after = best.delivery;
                     meta.schedule.work = work;
                     flights.apply(meta);
                     // It is not acknowledged before all that was sent before it.

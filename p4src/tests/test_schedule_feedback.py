@@ -274,7 +274,7 @@ def test_duplicates_are_held_back_while_what_is_missing_may_only_be_late(make: M
     switch = make(HOLDING)
     assert switch.data(0, 0, LENGTH) == 0
     switch.acknowledges(DUE, LENGTH)
-    for number in range(1, 5):
+    for number in range(1, 20):
         switch.data(DUE, number * LENGTH, LENGTH)
     for number in range(2):
         switch.acknowledges(DUE + number, LENGTH)
@@ -282,6 +282,52 @@ def test_duplicates_are_held_back_while_what_is_missing_may_only_be_late(make: M
         switch.acknowledges(DUE + time, LENGTH, held=True)
     switch.acknowledges(DUE + HOLDING.hold, LENGTH)
     assert kinds(switch) == []
+
+
+def two_paths_held_back(switch: ScheduledSwitch) -> None:
+    """Packet 1, by the second path, is missing; two duplicates have passed."""
+    sent = [switch.data(0, number * LENGTH, LENGTH) for number in range(20)]
+    assert sent == [0, 1] * 10
+    switch.acknowledges(DUE, LENGTH)
+    switch.acknowledges(DUE + 1, LENGTH, options=NOPS + block(2 * LENGTH, 3 * LENGTH))
+    switch.acknowledges(DUE + 2, LENGTH, options=NOPS + block(4 * LENGTH, 5 * LENGTH))
+
+
+def test_duplicates_pass_once_what_was_sent_later_by_the_same_path_has_come(make: Make) -> None:
+    switch = make(Schedule(EARLY, feedback=CLOSE | HOLD, hold=SECOND, tolerance=SECOND))
+    two_paths_held_back(switch)
+    switch.acknowledges(DUE + 3, LENGTH, options=NOPS + block(6 * LENGTH, 7 * LENGTH), held=True)
+    assert kinds(switch) == []
+    switch.acknowledges(DUE + 4, LENGTH, options=NOPS + block(6 * LENGTH, 8 * LENGTH))
+    assert kinds(switch) == [("lost", 1)]
+
+
+def test_the_last_duplicates_pass_since_none_may_follow(make: Make) -> None:
+    switch = make(Schedule(EARLY, feedback=CLOSE | HOLD, hold=SECOND, tolerance=SECOND))
+    two_paths_held_back(switch)
+    held = [number < 17 for number in range(3, 19)]
+    for number, expected in zip(range(3, 19), held, strict=True):
+        switch.acknowledges(DUE + number, LENGTH, held=expected)
+    assert kinds(switch) == []
+
+
+def test_after_a_loss_the_first_probe_is_not_long_in_coming(make: Make) -> None:
+    switch = make(CLOSING)
+    assert switch.data(0, 0, LENGTH) == 0
+    assert switch.data(SECOND, 0, LENGTH) == 1
+    assert kinds(switch) == [("lost", 0)]
+    assert switch.data(SECOND + TOLERANCE - 1, LENGTH, LENGTH) == 1
+    assert switch.data(SECOND + TOLERANCE, 2 * LENGTH, LENGTH) == 0
+    assert switch.data(SECOND + TOLERANCE + 1, 3 * LENGTH, LENGTH) == 1
+
+
+def test_what_was_sent_before_a_delay_was_corrected_does_not_correct_it_again(make: Make) -> None:
+    switch = make(Schedule([PathOf(10 * MILLISECOND, OCTET), PathOf(SECOND, OCTET)], feedback=FOLLOW, probe_interval=1))
+    for number in range(3):
+        assert switch.data(2 * number * MILLISECOND, number * LENGTH, LENGTH) == 0
+    for number in range(3):
+        switch.acknowledges(DUE + (2 * number + 4) * MILLISECOND, (number + 1) * LENGTH)
+    assert [each.delay for each in switch.path_news()] == [14 * MILLISECOND]
 
 
 def test_a_loss_closes_its_path_when_its_duplicates_pass(make: Make) -> None:

@@ -49,6 +49,7 @@
 #include "../shared/path_estimates.p4"
 #include "../shared/schedule_flows.p4"
 #include "../shared/schedule_flights.p4"
+#include "../shared/schedule_patience.p4"
 #include "../shared/schedule_marks.p4"
 #include "../shared/schedules.p4"
 #include "../shared/session_paths.p4"

@@ -1,0 +1,37 @@
+// Should a sender hear of what is missing? While it may only be late, duplicate acknowledgements are held back, so that TCP does
+// not take it for lost. They pass once it is lost for certain, as a path keeps order, or if hardly any is left to pass.
+
+#ifndef WAYNAME_SCHEDULE_PATIENCE_P4
+#define WAYNAME_SCHEDULE_PATIENCE_P4
+
+// So many duplicates must be left to come for another one to be held back.
+const bit<32> DUPLICATES_LEFT = 3;
+
+control SchedulePatience(inout metadata_t meta) {
+    @id(ARRIVED_WORK_REGISTER_ID)
+    @name("arrived_work")
+    REGISTERS(bit<32>, fine_time_t, SCHEDULE_PLACES, arrived_of);   // with the last packet that is known to have come
+
+    apply {
+        if (meta.schedule.verdict == VERDICT_MEASURED) {
+            arrived_of.write(PLACE(meta.schedule.place), meta.schedule.work);
+        }
+        if (meta.schedule.missing) {
+            fine_time_t come;
+            arrived_of.read(come, PLACE(meta.schedule.missing_place));
+            fine_time_t behind = work_after(come, meta.schedule.missing_work);
+            bit<32> heard = (24w0 ++ meta.schedule.duplicates) + DUPLICATES_LEFT;
+            bit<32> left = meta.schedule.outstanding - heard * meta.schedule.missing_length;
+            if (behind[63:63] == 0 && behind != 0) {
+                meta.schedule.certain = true;
+                meta.schedule.verdict = VERDICT_LOST;
+                meta.schedule.place = meta.schedule.missing_place;
+                meta.schedule.delivery = meta.arrived ++ 16w0;
+            } else if (left[31:31] == 0) {
+                drop(meta, DROP_DUPLICATE_HELD);
+            }
+        }
+    }
+}
+
+#endif
