@@ -103,6 +103,7 @@ class Drop(IntEnum):
     NO_PROVIDER = 112
     FLOWS_FULL = 113
     UNTRANSLATABLE = 114
+    DUPLICATE_HELD = 120
 
 
 DROP_WORDS = {
@@ -169,6 +170,7 @@ DROP_WORDS = {
     Drop.NO_PROVIDER: "no provider that its policy allows works",
     Drop.FLOWS_FULL: "by a provider that could not be remembered for the answer",
     Drop.UNTRANSLATABLE: "its address has no counterpart under the other prefix",
+    Drop.DUPLICATE_HELD: "a duplicate acknowledgement, for what may still come (no loss)",
 }
 
 
