@@ -124,7 +124,7 @@ bench-encap: venv $(VENV)/.bench-ready ## What encapsulation costs by size, draw
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
 	$(BIN)/python -m bench.encap $(if $(QUICK),--quick)
 
-bench-multipath: venv-switch $(VENV)/.bench-ready ## The experiments of the third paper, drawn into docs/figures (FIGURE=9 one of them, QUICK=1 shorter)
+bench-multipath: venv-switch $(VENV)/.bench-ready ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter)
 	$(BIN)/python -m bench.multipath $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
 bench-ilcc: venv-switch $(VENV)/.bench-ready ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short)
