@@ -120,3 +120,18 @@ async def test_the_api_counts_what_passed_each_path() -> None:
     assert first["sent_packets"] > 30
     assert first["received_packets"] > 30
     assert not any(path["sent_packets"] for path in others)
+
+
+def test_the_edge_leaves_a_path_though_nothing_more_is_sent() -> None:
+    lab = hip_lab()
+    lab.run_until(1.0)
+    lab.command("a2", "ping", to=hit(lab, "b2"), count=2, interval=5.0)
+    lab.run_for(4.98)
+    edge = lab.controllers["a"].edge
+    assert edge is not None and edge.native is not None
+    [session] = edge.native
+    lab.cut(f"a-{edge.native.provider_of(session.pair.local)}")
+    since = lab.now
+    # The last request gets lost, and the host waits longer than its edge.
+    lab.run_for(SEND_TIMEOUT + 0.1)
+    assert kinds(lab, "a", since).count("session.moved") == 1

@@ -9,17 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address
 
-from wayname.edge.boundary import News, SessionNews, Severity
+from wayname.edge.boundary import News, OutKind, SessionNews, Severity
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.moving import Moving, words
 from wayname.edge.sessions.paths import JudgedPaths
 from wayname.edge.sessions.session import Health, Session
 from wayname.edge.sessions.tables import SessionTables
-from wayname.edge.timers import Timers
+from wayname.edge.timers import Timers, earliest
 from wayname.shim6.context import ContextName, Pair
+from wayname.shim6.messages import NO_NEXT_HEADER
+from wayname.wire.ipv6 import Packet
 
 # How long a path that was left is the last to be tried.
-SILENT_TIME = 10.0
+SILENT_TIME = 3.0
+# Times of the switch are rounded.
+MARGIN = 0.001
+# A turn that comes later than this part of the send timeout finds nobody silent.
+LATE_PART = 8
 
 
 class ProvedPaths(JudgedPaths):
@@ -50,17 +56,22 @@ class NativeMovements(Moving):
         super().__init__(means, tables, write_down)
         self.paths: ProvedPaths = ProvedPaths(means.ways_out.is_open)
         self._sessions = sessions
+        # When the switch is to look whether something is unanswered still: without a packet it would not.
+        self._looks: Timers[ContextName] = Timers()
 
     def forget(self, session: Session) -> None:
         """Look after a session no more."""
         for pair in session.paths.values():
             self.paths.silent.cancel((session.name, pair))
+        self._looks.cancel(session.name)
         super().forget(session)
 
     def news(self, session: Session, news: SessionNews, now: float) -> None:
         """The switch found something out."""
         before, to = session.paths.get(news.path_from), session.paths.get(news.path_to)
         match news.kind:
+            case News.WATCH:
+                self._looks.set(session.name, now + max(session.rules.send_timeout - news.age, 0.0) + MARGIN)
             case News.LEFT_PATH if before is not None and to is not None:
                 self.paths.silent.set((session.name, before), now + SILENT_TIME)
                 self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
@@ -82,10 +93,17 @@ class NativeMovements(Moving):
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return self.paths.silent.next()
+        return earliest((self.paths.silent.next(), self._looks.next()))
 
     def handle_timer(self, now: float, late: float) -> None:
-        """Let paths be tried again that were left long ago."""
+        """Let the switch look at sessions, and paths be tried again that were left long ago."""
+        for name in self._looks.due(now):
+            if late > self._sessions[name].rules.send_timeout / LATE_PART:
+                # What answers may wait to be looked at.
+                self._looks.set(name, now + self._sessions[name].rules.send_timeout / LATE_PART)
+            else:
+                host = self._sessions[name].pair.local
+                self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""), host)
         for name, _ in self.paths.silent.due(now):
             if name in self._sessions:
                 self.want(self._sessions[name])

@@ -43,10 +43,13 @@ class WaysOut:
                 self._links.send(interface, neighbour.port, neighbour.mac, packet)
                 return
 
-    def within(self, kind: OutKind, packet: Packet) -> None:
-        """Give the switch a packet that the host could have sent, to do with it what the kind says."""
+    def within(self, kind: OutKind, packet: Packet, host: IPv6Address | None = None) -> None:
+        """Give the switch a packet that the host could have sent, to do with it what the kind says.
+
+        The host is who has the packet's source on its link, unless it is there by another address.
+        """
         for interface in self._config.interfaces:
-            neighbour = self._neighbours.get(LinkAddress(interface.vlan, packet.source))
+            neighbour = self._neighbours.get(LinkAddress(interface.vlan, host or packet.source))
             if neighbour and neighbour.mac is not None and neighbour.port is not None:
                 self._links.within(kind, interface, neighbour.port, neighbour.mac, packet)
                 return
