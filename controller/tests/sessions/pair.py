@@ -70,7 +70,7 @@ class Ways(WaysOut):
         """Keep what goes through the switch again."""
         self.submitted.append(original)
 
-    def within(self, kind: OutKind, packet: Packet) -> None:
+    def within(self, kind: OutKind, packet: Packet, host: IPv6Address | None = None) -> None:
         """Keep what the switch would get."""
         self.within_switch.append((kind, packet))
 
