@@ -27,10 +27,10 @@ def test_what_is_said_and_what_is_not() -> None:
     assert read("") == ()
     assert read(NAMED + PATHS) == (Schedule("s", (P, Q)),)
     said = 'policy = "per-flow"\nlocal = ["2001:db8:101:10::/64"]\nremote = ["2001:db8:f00::/48", "::/0"]\n'
-    said += 'source = "marks"\nclose = false\nframing = 22\ntolerance = 0.5\nprobe_interval = 1\n'
+    said += 'source = "marks"\nclose = false\nframing = 22\ntolerance = 0.5\nprobe_interval = 1\nhold = 0.05\n'
     [found] = read(NAMED + said + PATHS)
     assert (found.policy, found.source, found.close) == (Policy.PER_FLOW, Source.MARKS, False)
-    assert (found.framing, found.tolerance, found.probe_interval) == (22, 0.5, 1.0)
+    assert (found.framing, found.tolerance, found.probe_interval, found.hold) == (22, 0.5, 1.0, 0.05)
     assert found.local == (IPv6Network("2001:db8:101:10::/64"),)
     assert found.remote == (IPv6Network("2001:db8:f00::/48"), IPv6Network("::/0"))
 
@@ -61,6 +61,7 @@ def test_a_path_has_the_trace_that_it_is_measured_by() -> None:
         (NAMED + "framing = 256\n" + PATHS, "framing: is 256"),
         (NAMED + "tolerance = -1\n" + PATHS, "tolerance: is -1"),
         (NAMED + "probe_interval = 0\n" + PATHS, "probe_interval: is 0"),
+        (NAMED + "hold = -1\n" + PATHS, "hold: is -1"),
         (NAMED + 'source = "ioam"\n' + PATHS, 'source: is "ioam", and no path has a trace'),
         (NAMED + PATH_P + 'trace = "1:a"\n' + PATH_Q, "trace: is read by nobody"),
         (

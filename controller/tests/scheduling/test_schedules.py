@@ -109,7 +109,13 @@ def test_a_session_with_two_ways_has_an_entry_that_says_all_about_them() -> None
     assert [entry[key] for key in ("path_1", "delay_1", "octet_time_1")] == [1, 10_000, 2 << 24]
     assert [entry[key] for key in ("path_7", "delay_7", "octet_time_7")] == [0, 0, 0]
     # Configured figures hold, and late paths are closed.
-    assert (entry["feedback"], entry["tolerance"], entry["probe_interval"]) == (2, 100_000, 200_000)
+    assert [entry[key] for key in ("feedback", "tolerance", "probe_interval", "hold")] == [2, 100_000, 200_000, 0]
+
+
+def test_duplicates_are_held_back_if_it_is_said_for_how_long() -> None:
+    site = Site(RULE.replace("[[schedule.path]]", "hold = 0.05\n\n[[schedule.path]]", 1))
+    assert site.follow(5, PP, QQ)
+    assert [site.entry(5)[key] for key in ("feedback", "hold")] == [2 | 4, 50_000]
 
 
 @pytest.mark.parametrize("usable", [(), (PP,), (PQ, PP)])
