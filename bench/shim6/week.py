@@ -67,16 +67,18 @@ def rate(server: Server, now: float) -> float:
     return server.peak * weekly * (server.trough + (1 - server.trough) * daily)
 
 
-def visits(server: Server, rng: random.Random, seconds: float = WEEK) -> Iterator[list[Exchange]]:
-    """Return the visits to a server, in the order in which they begin."""
+def arrivals(server: Server, rng: random.Random, seconds: float = WEEK) -> Iterator[float]:
+    """Return when visits to a server begin."""
     now = 0.0
     while (now := now + rng.expovariate(server.peak)) < seconds:
         # Come at the greatest rate, and thinned out to the one of this moment.
         if rng.random() * server.peak < rate(server, now):
-            yield _visit(server, now, rng)
+            yield now
 
 
-def _visit(server: Server, begins: float, rng: random.Random) -> list[Exchange]:
+def visit(server: Server, rng: random.Random) -> list[Exchange]:
+    """Return a visit that begins at 0."""
+    begins = 0.0
     exchanges = []
     while True:
         octets = int(server.bytes_least * rng.paretovariate(PARETO_SHAPE))

@@ -5,17 +5,30 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from bench.shim6.maintaining import COLLECTION, Count, lifetimes
-from bench.shim6.week import DAY, HOUR, SERVERS, WEEK, Exchange, rate, visits
+import pytest
+
+from bench.shim6.maintaining import COLLECTION, Count
+from bench.shim6.visited import Visited, packets
+from bench.shim6.week import DAY, HOUR, SERVERS, WEEK, Exchange, arrivals, rate, visit
 
 WEB = SERVERS[0]
-VISIT = [Exchange(100, 101, 1500), Exchange(105, 106, 1500), Exchange(120, 121, 1500)]
+# A controller that looks whether a packet was answered is the last that passes: a send timeout later.
+LOOKS_AGAIN = 1.0
+VISIT = [Exchange(0, 1, 1500), Exchange(5, 6, 1500), Exchange(120, 121, 1500)]
 
 
 def test_the_same_seed_makes_the_same_week() -> None:
-    first, again, other = (list(visits(WEB, random.Random(seed), HOUR / 6)) for seed in (1, 1, 2))
+    first, again, other = (list(arrivals(WEB, random.Random(seed), HOUR / 6)) for seed in (1, 1, 2))
     assert first == again != other
-    assert all(a[0].begins <= b[0].begins for a, b in pairwise(first))
+    assert all(a <= b for a, b in pairwise(first))
+    assert visit(WEB, random.Random(1)) == visit(WEB, random.Random(1)) != visit(WEB, random.Random(2))
+
+
+def test_packets_carry_an_exchange_and_keep_it_alive_to_its_end() -> None:
+    assert list(packets(VISIT[:1])) == [(0, 1000), (0, 500)]
+    long = list(packets([Exchange(7, 9.5, 312_500)]))
+    assert [at for at, _ in long] == [0, 0, 0, 1, 2, 2.5]
+    assert {octets for _, octets in long} == {1000}
 
 
 def test_the_rate_follows_the_hour_and_the_day() -> None:
@@ -25,17 +38,19 @@ def test_the_rate_follows_the_hour_and_the_day() -> None:
     assert rate(WEB, 4 * HOUR) == WEB.peak * WEB.trough
 
 
-def test_a_context_is_collected_after_its_time_and_set_up_anew() -> None:
-    assert list(lifetimes(VISIT, 0, 0)) == [(100, 106 + COLLECTION), (120, 121 + COLLECTION)]
+@pytest.mark.parametrize(("octets", "begins"), [(1, 0.0), (2000, 5.0)])
+def test_the_edge_has_a_session_from_its_trigger_to_its_collection(octets: int, begins: float) -> None:
+    [[(up, down), *others]] = Visited(octets, COLLECTION, seed=1).lifetimes([VISIT])
+    assert up == pytest.approx(begins, abs=0.3)
+    assert COLLECTION <= down - 5 <= COLLECTION + LOOKS_AGAIN + 0.3
+    # A peer that comes back later begins anew.
+    assert len(others) == (1 if octets == 1 else 0)
 
 
-def test_a_trigger_waits_for_its_octets_and_counts_anew_after_a_collection() -> None:
-    assert list(lifetimes(VISIT, 2000, 60)) == [(105, 106 + COLLECTION)]
-
-
-def test_a_trigger_waits_for_its_seconds() -> None:
+def test_the_edge_has_a_session_after_its_seconds() -> None:
     talk = [Exchange(at, at + 1, 10) for at in range(0, 80, 5)]
-    assert list(lifetimes(talk, 2000, 60)) == [(60, 76 + COLLECTION)]
+    [[only]] = Visited(2000, COLLECTION, seed=1).lifetimes([talk])
+    assert only == pytest.approx((60, 75 + COLLECTION + LOOKS_AGAIN), abs=0.3)
 
 
 def test_contexts_are_counted_second_by_second() -> None:

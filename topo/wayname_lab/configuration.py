@@ -106,6 +106,8 @@ def _wishes(wishes: Shim6) -> list[str]:
         lines.append(f"bytes = {wishes.bytes}")
     if wishes.hold is not None:
         lines.append(f"hold = {str(wishes.hold).lower()}")
+    if wishes.idle is not None:
+        lines.append(f"idle = {wishes.idle / 1e9}")
     return lines
 
 

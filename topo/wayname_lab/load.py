@@ -242,7 +242,7 @@ def _flow(section: _Section, known: list[Host], routers: list[Router], links: li
 
 def _spoken(root: _Section, kind: str, hosts: list[Host]) -> Shim6:
     section = _Section(f"[{kind}]", root.get(kind, dict))
-    section.allow("send_timeout", "bytes", "hold", "security" if kind == "shim6" else "names")
+    section.allow("send_timeout", "bytes", "hold", *(("security", "idle") if kind == "shim6" else ("names",)))
     octets = section.get("bytes", int, 0)
     if octets < 0:
         raise section.wrong("bytes", "give a number of bytes, or 0 for never")
@@ -257,6 +257,7 @@ def _spoken(root: _Section, kind: str, hosts: list[Host]) -> Shim6:
         section.scaled("send_timeout", TIMES),
         octets if "bytes" in section.values else None,
         hold if "hold" in section.values else None,
+        section.scaled("idle", TIMES),
         is_secure=security == "proved",
         has_names=section.get("names", bool, False),
     )

@@ -77,6 +77,7 @@ class Shim6:
     send_timeout: int | None = None  # nanoseconds; None: as the controller has it
     bytes: int | None = None  # after which a session begins
     hold: bool | None = None  # whether what is not answered is sent again by the new path
+    idle: int | None = None  # nanoseconds without a packet after which a session is collected; of Shim6
     is_secure: bool = True  # whether locators must be proved
     has_names: bool = False  # of HIP: whether edges know peers by their records in the lab's DNS server
 
