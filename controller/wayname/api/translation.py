@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from fastapi import FastAPI
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
 
 from wayname.api.picture import Picture
+from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.api.sessions import ReadTables
+from wayname.config import ConfigError
+from wayname.config.load_translation import MOST_POLICIES, read_change
+from wayname.edge.boundary import SetTranslation
 from wayname.edge.translation.translation import ProviderState
 from wayname.pipeline.borders import State
 
+REFUSED: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "no such prefix is translated"},
+    409: {"model": Problem, "description": "it cannot be; nothing was changed"},
+}
 COUNTED = ("translations", "site_destinations")
 WORDS = {State.WORKS: "works", State.HELD: "down, connections wait", State.FAILED: "down"}
 
@@ -47,6 +56,37 @@ class FlowAnswer(BaseModel):
     why: str
 
 
+class PolicyAnswer(BaseModel):
+    """Which flows go by which providers; what is null does not matter."""
+
+    local: str | None = None
+    remote: str | None = None
+    protocol: int | None = None
+    local_ports: str | None = None
+    remote_ports: str | None = None
+    providers: list[str]
+    weights: list[int]
+    origin: str = Field(description="file, or live: added since")
+
+
+class RulesAnswer(BaseModel):
+    """A prefix inside, and how its new flows are shared out; the first policy that fits counts."""
+
+    inside: str
+    providers: list[str]
+    weights: list[int]
+    policies: list[PolicyAnswer]
+
+
+class TranslationWish(BaseModel):
+    """Other shares for new flows of a prefix; policies of the configuration keep their places, others come behind."""
+
+    inside: str
+    providers: list[str] | None = None
+    weights: list[int] | None = None
+    policy: list[dict[str, JsonValue]] = Field(default_factory=list, description="keys as in the configuration")
+
+
 class TranslationAnswer(BaseModel):
     """The border of the site."""
 
@@ -58,11 +98,40 @@ class TranslationAnswer(BaseModel):
 def serve_translation(app: FastAPI, running: Running, read: ReadTables) -> None:
     """Serve translation."""
 
+    @app.get("/v1/translation/rules")
+    async def rules() -> list[RulesAnswer]:
+        """How new flows are shared out now."""
+        return _rules(running)
+
+    @app.post("/v1/translation/rules", responses=REFUSED)
+    async def change_rules(wish: TranslationWish) -> list[RulesAnswer]:
+        """Share new flows out another way; connections stay with their providers."""
+        await change(running, wish)
+        return _rules(running)
+
     @app.get("/v1/translation")
     async def translation() -> TranslationAnswer:
         """Providers, what went by each if the switch is there, and flows whose provider failed."""
         picture = await read(running, list(COUNTED)) if running.connected else None
         return answer(running, picture)
+
+
+async def change(running: Running, wish: TranslationWish) -> None:
+    """Have the switch do as it is wanted now, or refuse."""
+    known = running.edge.translation
+    configured = {str(rules.inside): rules for rules in running.config.translations}
+    if wish.inside not in configured:
+        inside = ", ".join(configured) or "none; [[translation]] of the configuration makes one"
+        raise ApiError(404, "No such prefix", f"{wish.inside!r}; the prefixes inside are: {inside}")
+    values = {key: value for key, value in wish.model_dump().items() if key != "inside" and value is not None}
+    try:
+        rules = read_change(values, configured[wish.inside])
+    except ConfigError as error:
+        raise ApiError(409, "Refused", str(error)) from None
+    others = sum(len(each.policies) for each in known.rules if each.inside != rules.inside)
+    if others + len(rules.policies) > MOST_POLICIES:
+        raise ApiError(409, "Refused", f"there are too many policies; {MOST_POLICIES} at most have buckets")
+    await (await running.command(SetTranslation(rules))).wait()
 
 
 def answer(running: Running, picture: Picture | None) -> TranslationAnswer:
@@ -86,6 +155,31 @@ def answer(running: Running, picture: Picture | None) -> TranslationAnswer:
             for told in known.flows.last
         ],
     )
+
+
+def _rules(running: Running) -> list[RulesAnswer]:
+    answers = []
+    for configured, rules in zip(running.config.translations, running.edge.translation.rules, strict=True):
+        policies = [
+            PolicyAnswer(
+                local=None if policy.local is None else str(policy.local),
+                remote=None if policy.remote is None else str(policy.remote),
+                protocol=policy.protocol,
+                local_ports=_ports(policy.local_ports),
+                remote_ports=_ports(policy.remote_ports),
+                providers=[name for name, _ in policy.shares],
+                weights=[weight for _, weight in policy.shares],
+                origin="file" if index < len(configured.policies) else "live",
+            )
+            for index, policy in enumerate(rules.policies)
+        ]
+        names, weights = [name for name, _ in rules.shares], [weight for _, weight in rules.shares]
+        answers.append(RulesAnswer(inside=str(rules.inside), providers=names, weights=weights, policies=policies))
+    return answers
+
+
+def _ports(ports: tuple[int, int] | None) -> str | None:
+    return f"{ports[0]}-{ports[1]}" if ports else None
 
 
 def _provider(running: Running, each: ProviderState, picture: Picture | None) -> ProviderAnswer:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import click
 
 from wayname.cli.failure import Failure
+from wayname.cli.files import read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.config.encapsulation.load import Kind, name_of
 
@@ -136,13 +137,8 @@ def read_value(text: str) -> Any:
 
 
 def read_tables(file: Path) -> dict[str, Any]:
-    """Read tables from a file."""
-    try:
-        tables = tomllib.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise Failure(f"{file}: cannot be read ({error.strerror}); name a file with tables") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Failure(f"{file}: is not TOML ({error}); correct the line") from None
+    """Read what packets carry from a file."""
+    tables = read_toml(file)
     for name, items in tables.items():
         if name not in get_args(Kind) or not isinstance(items, list):
             raise Failure(f"{file}: {name}: is no table of what packets carry; write {', '.join(get_args(Kind))}")

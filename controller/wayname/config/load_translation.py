@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import IPv6Network
+from typing import Any
 
 from wayname.config.checks import between, network, one_of
 from wayname.config.model import Interface, Provider
@@ -41,6 +43,21 @@ def read_translations(
         table.close()
         found.append(Translation(inside, shares, hold, policies))
     return tuple(found)
+
+
+def read_change(values: dict[str, Any], rules: Translation) -> Translation:
+    """Read what is to become of a prefix while the controller runs: other shares, and policies behind those it has."""
+    table = Table("change", "", values)
+    shares = _shares(table, tuple(name for name, _ in rules.shares))
+    policies = tuple(_policy(each, tuple(name for name, _ in rules.shares)) for each in table.tables("policy"))
+    for index, old in enumerate(rules.policies):
+        if index >= len(policies) or replace(policies[index], shares=old.shares) != old:
+            mend = "those stay as they are but for their providers and weights, and others come behind them"
+            raise table.error(f"policy[{index}]", "is not the one of the configuration", mend)
+    if len(policies) > MOST_POLICIES:
+        raise table.error("policy", f"there are {len(policies)}", f"write {MOST_POLICIES} at most")
+    table.close()
+    return replace(rules, shares=shares, policies=policies)
 
 
 def _check_inside(

@@ -18,6 +18,7 @@ import finsy as fy
 
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.schedules import Policy
+from wayname.config.translation import Translation
 from wayname.ioam.figures import PathFigures
 from wayname.pipeline.entries import Entity
 from wayname.wire.flow import Flow
@@ -289,6 +290,13 @@ class SetPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class SetTranslation:
+    """A command: let new flows of a prefix inside go by providers as these rules say."""
+
+    rules: Translation
+
+
+@dataclass(frozen=True, slots=True)
 class BringFigures:
     """A command: take what another controller knows of paths from traces that ended there."""
 
@@ -296,7 +304,7 @@ class BringFigures:
 
 
 OfSessions = ChangeAssociation | ForkSession | UnforkSession | MoveSession | SetPolicy | BringFigures
-Command = OfSessions | OpenCapture | CloseCapture | SetEncapsulation | LeaveProvider
+Command = OfSessions | SetTranslation | OpenCapture | CloseCapture | SetEncapsulation | LeaveProvider
 Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted | ScheduleNews
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command
 

@@ -34,6 +34,7 @@ from wayname.edge.boundary import (
     SessionNews,
     SetEncapsulation,
     SetPolicy,
+    SetTranslation,
     Severity,
     SwitchDown,
     SwitchUp,
@@ -192,6 +193,8 @@ class Edge:
                     self.border.news(input, now)
                 else:
                     self.translation.news(input, now)
+            case SetTranslation(rules):
+                self.translation.change(rules, now)
             case ScheduleNews():
                 self.schedules.news(input, now)
             case BringFigures(paths):

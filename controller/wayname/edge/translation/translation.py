@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Network
+from itertools import count
 
 from wayname.config.model import Config, Provider
-from wayname.config.translation import Shares
+from wayname.config.translation import FlowPolicy, Shares
 from wayname.config.translation import Translation as Rules
 from wayname.edge.boundary import FlowFate, FlowNews, Json, Severity
 from wayname.edge.interfaces import answered_addresses
@@ -30,7 +31,7 @@ NEWS_RATE = 200  # flows told a second, of each provider
 SUMMARY = 1.0  # seconds in which what is told of flows becomes one event
 MOST_KNOWN = 10_000  # flows of one failure
 FIRST_POLICY = 1000  # sites have the numbers below
-FIRST_PRIORITY = 10_000
+FIRST_PRIORITY = 20_000
 LINK_LOCAL, GROUPS = IPv6Network("fe80::/10"), IPv6Network("ff00::/8")
 
 
@@ -54,6 +55,7 @@ class ProviderState:
 class _Policy:
     number: int
     weights: Weights
+    # Connections that nothing is remembered of go by these for as long as they live: they never change.
     homes: list[int]
 
 
@@ -66,7 +68,9 @@ class Translation:
         self._outputs = outputs
         self._timers: Timers[tuple[str, str]] = Timers()
         self._mappings: list[PrefixMapping] = []
-        self._policies: list[_Policy] = []
+        # Of each site its own policy, and then those of some flows in order.
+        self._of_site: dict[int, list[_Policy]] = {}
+        self.rules = list(config.translations)
         self.flows = Flows()
         self.providers = self._number()
         self._by_number = {each.number: each for each in self.providers.values()}
@@ -97,6 +101,27 @@ class Translation:
                 except UnmappableError:
                     return packet
         return packet
+
+    def change(self, rules: Rules, now: float) -> None:
+        """Let new flows go by other providers. Connections stay with theirs: buckets keep their homes."""
+        site = next(site for site, old in enumerate(self.rules, 1) if old.inside == rules.inside)
+        before, self.rules[site - 1] = self.rules[site - 1], rules
+        configured = len(self._config.translations[site - 1].policies)
+        own, *others = self._of_site[site]
+        kept = [own, *others[:configured]]
+        for policy in others[configured:]:
+            self._forget(policy, site, before.policies[others.index(policy)])
+        shares = [rules.shares, *(each.shares for each in rules.policies)]
+        self._of_site[site] = [
+            replace(policy, weights=self._weights(share)) for policy, share in zip(kept, shares, strict=False)
+        ]
+        for added in rules.policies[configured:]:
+            # What fits it went by the site's own policy until now.
+            self._add_policy(site, added, own.homes)
+        self._want_buckets()
+        self._outputs.event(
+            now, "translation.changed", rules.inside, f"new flows of {rules.inside} go by other providers"
+        )
 
     def start(self, now: float) -> None:
         """The switch is there: what it was told may be old."""
@@ -244,20 +269,31 @@ class Translation:
                 put(borders.translate_back(mapping, site, each.number))
                 put(borders.translate_out(mapping, site, each.number))
         put(borders.from_site(rules.inside, site))
-        self._add_policy(site, rules.shares)
+        weights = self._weights(rules.shares)
+        self._of_site[site] = [_Policy(site, weights, homes(weights))]
         for policy in rules.policies:
-            number = FIRST_POLICY + len(self._policies)
-            priority = FIRST_PRIORITY - len(self._policies)
-            put(borders.flow_policy(number, priority, site, policy))
-            self._add_policy(number, policy.shares)
+            self._add_policy(site, policy, homes(self._weights(policy.shares)))
 
-    def _add_policy(self, number: int, shares: Shares) -> None:
-        weights = self._weights(shares)
-        self._policies.append(_Policy(number, weights, homes(weights)))
+    @property
+    def _policies(self) -> list[_Policy]:
+        return [policy for policies in self._of_site.values() for policy in policies]
+
+    def _add_policy(self, site: int, policy: FlowPolicy, at_home: list[int]) -> None:
+        taken = {each.number for each in self._policies}
+        number = next(number for number in count(FIRST_POLICY) if number not in taken)
+        self._outputs.desired.put(borders.flow_policy(number, FIRST_PRIORITY - number, site, policy))
+        self._of_site[site].append(_Policy(number, self._weights(policy.shares), at_home))
+
+    def _forget(self, policy: _Policy, site: int, rules: FlowPolicy) -> None:
+        remove = self._outputs.desired.remove
+        remove(borders.flow_policy(policy.number, FIRST_PRIORITY - policy.number, site, rules))
+        for entry in borders.buckets(policy.number, policy.homes, policy.homes):
+            remove(entry)
 
     def _serving(self, policy: _Policy) -> list[int]:
         working = {each.number for each in self.providers.values() if each.state is State.WORKS}
-        return serving(policy.homes, policy.weights, working)
+        # After a change buckets are shared out anew, and have their homes from before.
+        return serving(homes(policy.weights), policy.weights, working)
 
     def _want_buckets(self) -> None:
         for policy in self._policies:
