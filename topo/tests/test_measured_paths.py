@@ -37,7 +37,7 @@ def measured(source: str) -> VirtualLab:
         edge_a = edge_a.replace(known, known + trace)
         before, at, after = edge_a.partition(known)
         edge_a = before + at + after.replace("delay = 0.02", f"delay = {BELIEVED[name]}", 1)
-    edge_a = edge_a.replace('name = "sites"\n', f'name = "sites"\nsource = "{source}"\n')
+    edge_a = edge_a.replace('source = "marks"', f'source = "{source}"')
     edge_a = edge_a.replace('[edge.a]\nconfiguration = """\n', f'[edge.a]\nconfiguration = """\n{here}')
     rest = rest.replace('configuration = """\n', f'configuration = """\n{there}', 1)
     lab = VirtualLab(parse_lab(edge_a + edge_b + rest, "measured", "measured"), seed=1)

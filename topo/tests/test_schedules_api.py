@@ -28,7 +28,7 @@ async def test_schedules_in_the_api_and_the_commands(lab: VirtualLab, monkeypatc
         unknown = await asking.get("/v1/schedules/other")
     assert (unknown.status_code, unknown.json()["detail"]) == (404, "'other'; the schedules are: sites")
     [schedule] = told
-    assert (schedule["policy"], schedule["source"]) == ("fastest-first", "fixed")
+    assert (schedule["policy"], schedule["source"]) == ("fastest-first", "marks")
     assert [(path["provider"], path["bandwidth"]) for path in schedule["paths"]] == [("p", 2e6), ("q", 4e6), ("r", 5e6)]
     [group] = schedule["groups"]
     assert (group["sessions"], [path["state"] for path in group["paths"]]) == ([1], ["open"] * 3)
@@ -45,7 +45,7 @@ async def test_schedules_in_the_api_and_the_commands(lab: VirtualLab, monkeypatc
 
     monkeypatch.setattr(client.Client, "get", lambda self, path: told if path == "/v1/schedules" else schedule)
     listed = CliRunner().invoke(wayname, ["schedule", "list"]).output.splitlines()
-    assert listed[1].split() == ["sites", "fastest-first", "fixed", "1", "3"]
+    assert listed[1].split() == ["sites", "fastest-first", "marks", "1", "3"]
     shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output
     assert "closed after 0.1 s, probed every 0.2 s" in shown
     assert shown.count("configured") == 3
