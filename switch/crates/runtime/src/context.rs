@@ -3,7 +3,7 @@
 use ir::*;
 use num_bigint::BigUint;
 use random::Random;
-use tables::Reader;
+use tables::{Reader, Recent};
 
 use crate::bits::BitString;
 use crate::body::Head;
@@ -40,6 +40,8 @@ pub struct Context<'d> {
     /// Packets since the reader was pinned.
     since_pin: u32,
     /// By table.
+    recent: Vec<Recent>,
+    /// By table.
     uncounted: Vec<Uncounted>,
     /// Table and slot of the entry that the last lookup hit.
     entry: Option<(TableId, u32)>,
@@ -65,6 +67,7 @@ impl<'d> Context<'d> {
             trace: None,
             reader: Reader::new(&device.epochs),
             since_pin: 0,
+            recent: vec![Recent::default(); device.tables.len()],
             uncounted: vec![Uncounted::default(); device.tables.len()],
             entry: None,
             data: vec![0; device.data_words],
@@ -122,7 +125,7 @@ impl<'d> Context<'d> {
         }
         let device = self.device;
         let state = &device.tables[table.index()];
-        let body = match state.matches.lookup(&self.reader, key) {
+        let body = match state.matches.lookup_again(&self.reader, key, &mut self.recent[table.index()]) {
             Some(hit) => {
                 state.hit(hit.slot, self.now);
                 if state.counts {

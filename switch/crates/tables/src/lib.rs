@@ -29,4 +29,4 @@ pub use epoch::{Epochs, Reader};
 pub use key::{FieldKind, FieldSpec, Pattern, Schema};
 pub use segments::{Segments, Words};
 pub use slots::Slots;
-pub use table::{Hit, InsertError, Table, Writer, table};
+pub use table::{Hit, InsertError, Recent, Table, Writer, table};

@@ -90,10 +90,33 @@ impl Lpm {
     }
 }
 
+/// Longer keys are not remembered.
+const REMEMBERED: usize = 4;
+
+/// What one reader asked a table last. Packets that follow one another often ask the same of tables of ports, VLANs,
+/// next hops and neighbours.
+#[derive(Debug, Clone)]
+pub struct Recent {
+    /// [`Table::changes`] before the table was asked.
+    changes: u64,
+    words: [u64; REMEMBERED],
+    found: Option<Hit>,
+}
+
+impl Default for Recent {
+    /// Nothing: no table changes so often.
+    fn default() -> Self {
+        Self { changes: u64::MAX, words: [0; REMEMBERED], found: None }
+    }
+}
+
 /// A table as packets see it.
 #[derive(Debug)]
 pub struct Table {
     store: Store,
+    /// How often an entry came, went or got another body: it grows after the change, and before anything that the change
+    /// took out is given back. So who sees the number that he saw before he looked would find the same again.
+    changes: AtomicU64,
     records: Words,
     bytes: usize,
     words: usize,
@@ -139,7 +162,7 @@ pub fn table(schema: Schema, capacity: u64, epochs: &Arc<Epochs>) -> (Arc<Table>
             let stride = space.stride();
             (Store::Tuples(Box::new(space)), Book::Tuples(Box::new(TupleWriter::new(schema.clone()))), stride)
         };
-    let table = Arc::new(Table { store, records: Words::new(4, stride), bytes, words });
+    let table = Arc::new(Table { store, changes: AtomicU64::new(0), records: Words::new(4, stride), bytes, words });
     let writer = Writer {
         table: table.clone(),
         epochs: epochs.clone(),
@@ -162,12 +185,29 @@ impl Table {
         match self.words {
             1 => self.find(key, &mut [0; 1], &mut [0; 1]),
             2 => self.find(key, &mut [0; 2], &mut [0; 2]),
+            3 => self.find(key, &mut [0; 3], &mut [0; 3]),
             words if words <= INLINE => self.find(key, &mut [0; INLINE][..words], &mut [0; INLINE][..words]),
             words => self.find(key, &mut vec![0; words], &mut vec![0; words]),
         }
     }
 
+    /// The same, without a look if the reader asked the same last and nothing has changed since.
     #[inline]
+    pub fn lookup_again(&self, reader: &Reader, key: &[u8], recent: &mut Recent) -> Option<Hit> {
+        if !matches!(self.store, Store::Exact(_) | Store::Tuples(_)) || self.words > REMEMBERED {
+            return self.lookup(reader, key);
+        }
+        let mut words = [0; REMEMBERED];
+        load(key, &mut words[..self.words]);
+        let changes = self.changes.load(Acquire);
+        if changes != recent.changes || words != recent.words {
+            *recent = Recent { changes, words, found: self.lookup(reader, key) };
+        }
+        recent.found
+    }
+
+    /// Inlined where it is called, so that short keys are hashed and compared without loops.
+    #[inline(always)]
     fn find(&self, key: &[u8], words: &mut [u64], masked: &mut [u64]) -> Option<Hit> {
         match &self.store {
             Store::Direct(index) => {
@@ -299,6 +339,7 @@ impl Writer {
                 }
             }
         }
+        self.changed();
         self.len += 1;
         let word = slot as usize / 64;
         if self.live.len() <= word {
@@ -330,6 +371,7 @@ impl Writer {
                 }
             }
         }
+        self.changed();
         self.slots.retire(slot, &self.epochs);
         self.live[slot as usize / 64] &= !(1 << (slot % 64));
         self.len -= 1;
@@ -349,6 +391,11 @@ impl Writer {
             Store::Direct(index) => index.set(record[KEY].load(Relaxed), slot, body),
             _ => {}
         }
+        self.changed();
+    }
+
+    fn changed(&self) {
+        self.table.changes.fetch_add(1, Release);
     }
 
     /// The body of the entry in a slot.

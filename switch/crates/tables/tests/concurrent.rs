@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread;
 
-use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, Slots, Words, table};
+use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Recent, Schema, Slots, Words, table};
 
 /// Keys of even numbers stay, those of odd numbers come and go.
 const KEYS: u32 = 400;
@@ -51,6 +51,7 @@ fn check(fields: &[FieldSpec], pattern: impl Fn(u32) -> Pattern) {
             let (table, words, epochs, done) = (&table, &words, &epochs, &done);
             scope.spawn(move || {
                 let mut reader = Reader::new(epochs);
+                let (mut recent, mut before) = (Recent::default(), start);
                 // At least one whole round, however fast the writer is.
                 for turn in start.. {
                     let finished = done.load(Acquire);
@@ -59,13 +60,16 @@ fn check(fields: &[FieldSpec], pattern: impl Fn(u32) -> Pattern) {
                             reader.pin();
                         }
                         let number = (number * 7 + turn) % KEYS;
-                        let hit = table.lookup(&reader, &key(number, bytes));
-                        assert!(hit.is_some() || number % 2 == 1, "key {number} is always there");
-                        if let Some(hit) = hit {
-                            let body = words.record(hit.body);
-                            let (first, second) = (body[0].load(Relaxed), body[1].load(Relaxed));
-                            assert_eq!(first >> 32, u64::from(number), "the body of another key");
-                            assert_eq!(first.rotate_left(32), second, "a body written while it is read");
+                        // The key before is remembered, perhaps from before the reader was pinned anew.
+                        for number in [std::mem::replace(&mut before, number), number] {
+                            let hit = table.lookup_again(&reader, &key(number, bytes), &mut recent);
+                            assert!(hit.is_some() || number % 2 == 1, "key {number} is always there");
+                            if let Some(hit) = hit {
+                                let body = words.record(hit.body);
+                                let (first, second) = (body[0].load(Relaxed), body[1].load(Relaxed));
+                                assert_eq!(first >> 32, u64::from(number), "the body of another key");
+                                assert_eq!(first.rotate_left(32), second, "a body written while it is read");
+                            }
                         }
                     }
                     if finished {

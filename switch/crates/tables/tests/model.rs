@@ -1,7 +1,7 @@
 //! Every store against a plain list, under random inserts, changes and deletes.
 
 use proptest::prelude::*;
-use tables::{Epochs, FieldKind, FieldSpec, Hit, InsertError, Pattern, Reader, Schema, Table, Writer, table};
+use tables::{Epochs, FieldKind, FieldSpec, Hit, InsertError, Pattern, Reader, Recent, Schema, Table, Writer, table};
 
 /// A list of entries, searched from end to end.
 #[derive(Default)]
@@ -216,6 +216,35 @@ fn schema(fields: &[(FieldKind, u32)]) -> Schema {
 }
 
 use FieldKind::{Exact, Lpm, Optional, Range, Ternary};
+
+#[test]
+fn what_was_asked_last_is_looked_up_anew_after_a_change() {
+    for (fields, bytes) in [
+        (vec![(Exact, 64)], 8),
+        (vec![(Exact, 8), (Exact, 128)], 17),
+        (vec![(Exact, 160), (Exact, 160)], 40),
+        (vec![(Exact, 9)], 2),
+        (vec![(Ternary, 128)], 16),
+        (vec![(Lpm, 32)], 4),
+    ] {
+        let epochs = Epochs::new();
+        let (table, mut writer) = table(schema(&fields), 10, &epochs);
+        let (mut reader, mut recent) = (Reader::new(&epochs), Recent::default());
+        reader.pin();
+        let [one, other] = [0, 1].map(|last| [vec![0; bytes - 1], vec![last]].concat());
+        let pattern = Pattern { first: one.clone(), second: vec![0xff; bytes], priority: 0 };
+        let pattern = if fields[0].0 == Exact { Pattern { second: one.clone(), ..pattern } } else { pattern };
+        let mut ask = |key: &[u8]| table.lookup_again(&reader, key, &mut recent).map(|hit| hit.body);
+        // A table that was never asked has no answer to a key of zeros either.
+        assert_eq!((ask(&one), ask(&one)), (None, None));
+        let slot = writer.insert(&pattern, |_| 7).unwrap();
+        assert_eq!((ask(&one), ask(&one), ask(&other), ask(&one)), (Some(7), Some(7), None, Some(7)));
+        writer.set_body(slot, 8);
+        assert_eq!(ask(&one), Some(8));
+        writer.remove(slot);
+        assert_eq!(ask(&one), None);
+    }
+}
 
 macro_rules! stores {
     ($($name:ident: $fields:expr;)*) => { $(
