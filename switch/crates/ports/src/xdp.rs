@@ -46,12 +46,15 @@ pub struct Xdp {
     /// Dropped first, so that no frame is given to a socket that goes away.
     _attached: Attached,
     device: Device,
+    /// The longest frame that may be sent.
+    longest: usize,
     queues: Vec<Queue>,
     /// The queue that is received from next.
     turn: usize,
     transmit: Transmit,
-    /// Readable when a queue is.
-    ready: OwnedFd,
+    /// Readable when a queue is; none where there is one queue, which says so itself. Whoever sends to us would tell it of
+    /// each frame, even while we are busy.
+    ready: Option<OwnedFd>,
     _promiscuous: OwnedFd,
 }
 
@@ -94,7 +97,7 @@ impl Xdp {
         promiscuous(&watched, device.index)?;
         let count = device.receive_queues()?;
         let sockets = (0..count).map(|_| socket()).collect::<io::Result<Vec<_>>>()?;
-        let ready = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let ready = (count > 1).then(|| epoll::create(epoll::CreateFlags::CLOEXEC)).transpose()?;
         let (mut queues, mut transmit) = (vec![], None);
         for (id, socket) in (0..).zip(sockets) {
             let queue = Queue::new(socket, chunk, id == 0)?;
@@ -102,13 +105,15 @@ impl Xdp {
                 transmit = Some(Transmit::new(&queue)?);
             }
             queue.bind(&device, id)?;
-            epoll::add(&ready, &queue.socket, epoll::EventData::new_u64(id.into()), epoll::EventFlags::IN)?;
+            if let Some(ready) = &ready {
+                epoll::add(ready, &queue.socket, epoll::EventData::new_u64(id.into()), epoll::EventFlags::IN)?;
+            }
             queues.push(queue);
         }
         let transmit = transmit.ok_or_else(|| io::Error::other("the interface has no queue"))?;
         let fds: Vec<BorrowedFd<'_>> = queues.iter().map(|queue| queue.socket.as_fd()).collect();
         let attached = program::attach(device.index, &fds)?;
-        Ok(Self { device, queues, turn: 0, transmit, ready, _attached: attached, _promiscuous: watched })
+        Ok(Self { device, longest, queues, turn: 0, transmit, ready, _attached: attached, _promiscuous: watched })
     }
 }
 
@@ -254,16 +259,15 @@ impl Port for Xdp {
     }
 
     fn send(&mut self, frame: &[u8], now: u64) -> io::Result<bool> {
-        let sender = &mut self.queues[0];
-        if frame.len() > sender.frames.chunk {
-            // Longer than the interface's MTU allows: it is lost, as on any link.
+        if frame.len() > self.longest {
+            // The interface's MTU does not allow it: it is lost, as on any link.
             return Ok(true);
         }
         let Some(at) = self.transmit.free.pop() else {
             self.flush(now)?;
             return if self.transmit.free.is_empty() { Ok(false) } else { self.send(frame, now) };
         };
-        sender.frames.write(at, frame);
+        self.queues[0].frames.write(at, frame);
         self.transmit.ring.put(libc::xdp_desc { addr: at, len: frame.len() as u32, options: 0 });
         Ok(true)
     }
@@ -277,8 +281,8 @@ impl Port for Xdp {
             let before = std::mem::replace(&mut left, transmit.ring.untaken());
             let Err(error) = result else { continue };
             match error.raw_os_error() {
-                // One call sends a bounded number; the next one goes on.
-                Some(libc::EAGAIN) if left < before => {}
+                // One call sends a bounded number, or ends with a frame that was lost; the next one goes on.
+                Some(libc::EAGAIN | libc::EBUSY) if left < before => {}
                 // The kernel has no buffers for now: it is told again with the next flush.
                 Some(libc::EAGAIN | libc::ENOBUFS | libc::EBUSY | libc::EINTR) => break,
                 // The link is down, or the interface is gone: the frames are lost.
@@ -302,7 +306,7 @@ impl Port for Xdp {
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.ready.as_fd())
+        Some(self.ready.as_ref().unwrap_or(&self.queues[0].socket).as_fd())
     }
 
     fn is_up(&self) -> bool {

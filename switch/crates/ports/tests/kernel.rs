@@ -150,6 +150,57 @@ fn xdp_receives_a_burst_without_loss() {
     burst("west", "xdp:east");
 }
 
+fn lengths_at_the_limits(from: &str, to: &str) {
+    let Some(namespace) = pair() else { return };
+    let (mut a, mut b) = (open(&namespace, from).unwrap(), open(&namespace, to).unwrap());
+    // The longest that the MTU lets pass has a VLAN tag; longer ones are lost, whatever memory has room for.
+    let mut longest = frame(1, 1514);
+    longest.splice(12..12, [0x81, 0x00, 0x60, 0x2a]);
+    let longer = [1519, 2048, 2049, 4096, 9000].map(|len| frame(len, len));
+    let mut frames = vec![frame(0, 14), longest.clone()];
+    frames.extend(longer);
+    frames.push(frame(2, 15));
+    send_all(&mut *a, &frames);
+    let got = receive(&mut *b, 3);
+    assert_eq!(got.iter().map(Vec::len).collect::<Vec<_>>(), [14, 1518, 15]);
+    assert!(got == [frame(0, 14), longest, frame(2, 15)], "frames changed on their way");
+}
+
+#[test]
+fn what_the_mtu_does_not_let_pass_is_lost_and_nothing_else() {
+    lengths_at_the_limits("west", "east");
+    lengths_at_the_limits("xdp:west", "east");
+    lengths_at_the_limits("west", "xdp:east");
+    lengths_at_the_limits("xdp:west", "xdp:east");
+}
+
+/// More than the receiver's ring holds, while nobody takes anything out: the first stay, what came later is lost, and
+/// afterwards all is as it was.
+fn full_ring(from: &str, to: &str) {
+    let Some(namespace) = pair() else { return };
+    let (mut a, mut b) = (open(&namespace, from).unwrap(), open(&namespace, to).unwrap());
+    for round in 0..2 {
+        let frames: Vec<_> = (0..10_000).map(|number| frame(number, 60 + number % 1000)).collect();
+        for batch in frames.chunks(1000) {
+            send_all(&mut *a, batch);
+        }
+        let mut got = vec![];
+        while b.receive(1000, &mut |frame| got.push(frame.to_vec())).unwrap() > 0 {}
+        assert!((4000..5000).contains(&got.len()), "{} in round {round}", got.len());
+        assert!(got[..] == frames[..got.len()], "round {round}: frames changed, or the wrong ones were lost");
+    }
+    carry(&mut *a, &mut *b);
+    carry(&mut *b, &mut *a);
+}
+
+#[test]
+fn a_full_ring_loses_what_comes_last_and_recovers() {
+    full_ring("west", "east");
+    full_ring("xdp:west", "east");
+    full_ring("west", "xdp:east");
+    full_ring("xdp:west", "xdp:east");
+}
+
 /// On a veth pair the kernel leaves checksums to a card that is not there.
 #[test]
 fn interface_makes_the_checksum_that_a_host_left_out() {
