@@ -12,25 +12,21 @@ from pathlib import Path
 
 import click
 
-from bench.encap.candidates import BMV2, ENDS, KERNEL, SWITCH, Candidate, points_of, running
+from bench.encap.candidates import BMV2, ENDS, KERNEL, PORTS, SWITCH, Candidate, points_of, running
 from bench.encap.measure import FULL, QUICK, Effort, flooded, in_memory, lossless
 from bench.encap.network import network
-from bench.encap.points import Point, all_points
-from bench.encap.report import Roads, draw, goals, table
+from bench.encap.points import Point, all_points, main_points
+from bench.encap.report import Roads, draw, goals, parts, table
 from bench.figures import FIGURES
 from harness.switches import NotHereError, NotStartedError
 
-# Of the quick run, every so many sizes; those that the goals name are always in.
-EVERY = 6
-ALWAYS = (3, 124)
-
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Fewer sizes and rounds, two minutes in place of ten.")
+@click.option("--quick", is_flag=True, help="The main sizes only: three minutes in place of ten.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
 def main(quick: bool, out: Path) -> None:
     """Measure, print, and draw into docs/figures; status 1 if a goal is missed."""
-    points = [point for point in all_points() if not quick or _in_quick(point)]
+    points = main_points() if quick else all_points()
     began = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="wayname-bench-") as name:
@@ -39,13 +35,6 @@ def main(quick: bool, out: Path) -> None:
         raise click.ClickException(str(error)) from None
     click.echo(f"{time.monotonic() - began:.0f} s, {_load()}")
     sys.exit(0 if reached else 1)
-
-
-def _in_quick(point: Point) -> bool:
-    if point.mode is None or point.size in ALWAYS:
-        return True
-    place = point.mode.sizes.index(point.size)
-    return place % EVERY == 0 or place == len(point.mode.sizes) - 1
 
 
 def _load() -> str:
@@ -66,10 +55,14 @@ def _measure(points: Sequence[Point], effort: Effort, folder: Path, out: Path) -
         roads = _measure_roads(points, effort, folder)
     except NotHereError as error:
         click.echo(f"skipped: {error}")
-    click.echo(table(memory, roads))
+    # The quick run has no neighbouring sizes.
+    steps = effort is FULL
+    click.echo(table(memory, roads, steps=steps))
     for picture in draw(memory, roads, load, out):
         click.echo(f"drawn: {picture}")
-    found = goals(memory, roads)
+    if roads:
+        click.echo(parts(memory, roads))
+    found = goals(memory, roads, steps=steps)
     click.echo("\n".join(str(goal) for goal in found))
     return all(goal.met for goal in found)
 
@@ -84,7 +77,7 @@ def _measure_roads(points: Sequence[Point], effort: Effort, folder: Path) -> Roa
                 except NotHereError as error:
                     click.echo(f"without {name}: {error}")
 
-        switch, *others = present((SWITCH, KERNEL, ENDS))
+        switch, *others = present((SWITCH, KERNEL, PORTS, ENDS))
         floods = flooded([switch, *others], points, effort, made.prefix)
         slow = list(present((BMV2,)))
         rates = lossless([switch, *slow], points_of(BMV2, points), effort, made.prefix)

@@ -1,4 +1,4 @@
-"""Who forwards: the embedded switch by AF_XDP, the Linux kernel, and BMv2 where it is installed."""
+"""Who forwards: the embedded switch by AF_XDP, its ports alone, the Linux kernel, and BMv2 where it is installed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,25 @@ from bench.encap import ROOT
 from bench.encap.network import Network, Road, kernel_forwards
 from bench.encap.points import IN_PORT, OUT_PORT, Point, written
 from bench.encap.updates import write_request
-from harness.switches import MAIN, P4INFO, NotHereError, NotStartedError, command, embedded, embedded_config, process
+from harness.switches import (
+    MAIN,
+    P4INFO,
+    NotHereError,
+    NotStartedError,
+    command,
+    embedded,
+    embedded_config,
+    process,
+)
+from harness.switches import SWITCH as SWITCH_PROGRAM
 from harness.target import DEVICE_ID
 from small_site import CPU
 
-SWITCH, KERNEL, BMV2, ENDS = "switch", "kernel", "BMv2", "plain"
+SWITCH, KERNEL, BMV2, ENDS, PORTS = "switch", "kernel", "BMv2", "plain", "ports"
+PROGRAM = SWITCH_PROGRAM.with_name("bench-encap")
+# What is between generator and counter where neither a program nor the kernel's routing is: for one kind of packet.
+BARE = (ENDS, PORTS)
+DEVICES = {IN_PORT: "xdp:west", OUT_PORT: "xdp:east"}
 # In the namespace of each, where nobody else listens.
 ADDRESS = "127.0.0.1:9559"
 # BMv2 has room for 512 octets before a packet; these sizes stay below, and it is too slow for all of them.
@@ -47,7 +61,7 @@ def points_of(name: str, points: Sequence[Point]) -> list[Point]:
         return [point for point in points if point.mode is None or point.mode.kernel]
     if name == BMV2:
         return [point for point in points if point.mode is None or point.size in BMV2_SIZES[point.mode.panel]]
-    return [point for point in points if point.mode is None] if name == ENDS else list(points)
+    return [point for point in points if point.mode is None] if name in BARE else list(points)
 
 
 @contextlib.contextmanager
@@ -63,6 +77,14 @@ def running(name: str, points: Sequence[Point], network: Network, folder: Path) 
     if name == BMV2 and not (shutil.which("simple_switch_grpc") and shutil.which("p4c-bm2-ss")):
         raise NotHereError("simple_switch_grpc and p4c-bm2-ss are not both on PATH")
     road = network.road(name)
+    if name == PORTS:
+        words = [str(PROGRAM), "carry", *(f"{port}@{device}" for port, device in DEVICES.items())]
+        with subprocess.Popen([*road.prefix, *words]) as carrier:
+            try:
+                yield Candidate(name, carrier.pid, own, room)
+            finally:
+                carrier.kill()
+        return
     if name == KERNEL:
         try:
             kernel_forwards(road, own)
@@ -77,7 +99,7 @@ def running(name: str, points: Sequence[Point], network: Network, folder: Path) 
 
 
 def _embedded(room: Path) -> tuple[list[str], Path, Path]:
-    words = embedded(ADDRESS, {IN_PORT: "xdp:west", OUT_PORT: "xdp:east"})
+    words = embedded(ADDRESS, DEVICES)
     return words, P4INFO, embedded_config(room)
 
 

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.encap.candidates import Candidate
+from bench.encap.candidates import PROGRAM, Candidate
 from bench.encap.points import IN_PORT, Point, written
 from bench.encap.updates import write_request
-from harness.switches import SWITCH, NotHereError, NotStartedError, embedded_config
+from harness.switches import NotHereError, NotStartedError, embedded_config
 
-PROGRAM = SWITCH.with_name("bench-encap")
 # Nothing forwards faster than generator and counter alone.
 FASTEST = 1_500_000
 LOSSLESS_MILLIS = 250
@@ -31,7 +30,7 @@ class Effort:
 
 
 FULL = Effort(memory_rounds=100, flood_rounds=7, lossless_rounds=1)
-QUICK = Effort(memory_rounds=20, flood_rounds=3, lossless_rounds=1)
+QUICK = Effort(memory_rounds=20, flood_rounds=7, lossless_rounds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,11 @@ class OnRoad:
     rate: float
     ns: float
     process: float
+
+    @property
+    def cores(self) -> float:
+        """Processors that were busy with it."""
+        return self.rate * self.ns / 1e9
 
 
 def in_memory(points: Sequence[Point], effort: Effort, folder: Path) -> dict[Point, InMemory]:

@@ -18,6 +18,8 @@ IN_PORT, OUT_PORT = 1, 4
 PLAIN = "plain"
 TRACE_SIZES = range(4, 245, 4)
 SEGMENTS = range(1, 37)
+# The sizes that a quick run takes, by the letter of the figure.
+MAIN_SIZES = {"a": (4, 124, 244), "b": (3, 36), "c": (3, 36), "d": (12, 36)}
 # What the generator and the counter know a packet by (switch/crates/bench/src/traffic.rs).
 MARK = b"wayname!"
 PAYLOAD_OCTETS = 64
@@ -89,6 +91,11 @@ class Point:
 def all_points() -> list[Point]:
     """The plain one first, then curve by curve."""
     return [Point(None, 0), *(Point(mode, size) for mode in MODES for size in mode.sizes)]
+
+
+def main_points() -> list[Point]:
+    """A few sizes of each mode, in the same order."""
+    return [point for point in all_points() if point.mode is None or point.size in MAIN_SIZES[point.mode.panel]]
 
 
 def site_entries(points: Sequence[Point]) -> Iterator[Entry]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.encap.candidates import BMV2, ENDS, KERNEL, SWITCH
+from bench.encap.candidates import BARE, BMV2, ENDS, KERNEL, PORTS, SWITCH
 from bench.encap.goals import (
     LEAST_OF_BMV2S_RATE,
     LEAST_OF_THE_KERNELS_RATE,
@@ -38,18 +38,18 @@ class Roads:
     lossless: Mapping[str, Mapping[Point, float]]
 
 
-def goals(memory: Mapping[Point, InMemory], roads: Roads | None) -> list[Goal]:
-    """Every goal that could be measured."""
-    alone = {point: Cost(found.octets, found.ns) for point, found in memory.items()}
-    found = [
-        memory_goal({point: seen.rate for point, seen in memory.items()}),
-        steps_goal("in memory", largest_steps(alone, MODES)),
-    ]
+def goals(memory: Mapping[Point, InMemory], roads: Roads | None, *, steps: bool) -> list[Goal]:
+    """Every goal that could be measured; those of steps only where neighbouring sizes were."""
+    found = [memory_goal({point: seen.rate for point, seen in memory.items()})]
+    if steps:
+        alone = {point: Cost(seen.octets, seen.ns) for point, seen in memory.items()}
+        found.append(steps_goal("in memory", largest_steps(alone, MODES)))
     if roads is None:
         return found
     ours, kernels = roads.floods[SWITCH], roads.floods.get(KERNEL)
-    process = {point: Cost(seen.octets, seen.process) for point, seen in ours.items()}
-    found.append(steps_goal("of the switch's time between veth pairs", largest_steps(process, MODES)))
+    if steps:
+        process = {point: Cost(seen.octets, seen.process) for point, seen in ours.items()}
+        found.append(steps_goal("of the switch's time between veth pairs", largest_steps(process, MODES)))
     if kernels:
         found.append(lengths_goal(_octets(ours), _octets(kernels)))
         what = "not slower than the kernel"
@@ -68,8 +68,8 @@ def _octets(found: Mapping[Point, OnRoad]) -> dict[Point, int]:
     return {point: seen.octets for point, seen in found.items()}
 
 
-def table(memory: Mapping[Point, InMemory], roads: Roads | None) -> str:
-    """A few sizes of each mode, and each mode's largest step.
+def table(memory: Mapping[Point, InMemory], roads: Roads | None, *, steps: bool) -> str:
+    """A few sizes of each mode, and each mode's largest step where neighbouring sizes were measured.
 
     Times are of the processor: the pipeline's, the switch's process's, and what the kernel takes beside generator and
     counter.
@@ -80,9 +80,8 @@ def table(memory: Mapping[Point, InMemory], roads: Roads | None) -> str:
         shown = {of_mode[0], of_mode[len(of_mode) // 2], of_mode[-1]}
         shown |= {point for point in of_mode if roads and point in roads.lossless[SWITCH]}
         lines += [_row(point, memory[point], roads) for point in of_mode if point in shown]
-    if roads and ENDS in roads.floods:
-        (ends,) = roads.floods[ENDS].values()
-        lines.append(f"generator and counter alone: {ends.rate / 1e3:.0f} k/s, {ends.ns:.0f} ns")
+    if not steps:
+        return "\n".join(lines)
     alone = {point: Cost(found.octets, found.ns) for point, found in memory.items()}
     lines += [f"largest step in memory: {step}" for step in largest_steps(alone, MODES)]
     kernels = roads.floods.get(KERNEL) if roads else None
@@ -106,6 +105,20 @@ def _row(point: Point, alone: InMemory, roads: Roads | None) -> str:
     return text
 
 
+def parts(memory: Mapping[Point, InMemory], roads: Roads) -> str:
+    """Where the time of a packet goes that is only routed: nanoseconds, and how many processors were busy."""
+    lines = [f"{'only routed':32} {'rate':>10} {'in all':>8} {'process':>8} {'processors':>10}"]
+    names = {ENDS: "generator and counter alone", PORTS: "ports alone, no pipeline", SWITCH: "switch", KERNEL: "kernel"}
+    for name, what in names.items():
+        for point, seen in roads.floods.get(name, {}).items():
+            if point.mode is None:
+                figures = f"{seen.rate / 1e3:6.0f} k/s {seen.ns:5.0f} ns {seen.process:5.0f} ns {seen.cores:10.2f}"
+                lines.append(f"{what:32} {figures}")
+    pipeline = memory[Point(None, 0)]
+    lines.append(f"{'pipeline alone, in memory':32} {pipeline.rate / 1e3:6.0f} k/s {pipeline.ns:17.0f} ns {1:10.2f}")
+    return "\n".join(lines)
+
+
 def draw(memory: Mapping[Point, InMemory], roads: Roads | None, load: str, folder: Path) -> list[Path]:
     """A figure for each panel of the paper's: in memory, and where it was measured between veth pairs."""
     return [_draw(letter, memory, roads, load, folder) for letter in PANELS]
@@ -123,7 +136,7 @@ def _draw(letter: str, memory: Mapping[Point, InMemory], roads: Roads | None, lo
             _line(f"{mode.name}, {name}", mode, _rates(found))
             for name, found in roads.floods.items()
             for mode in modes
-            if name != ENDS
+            if name not in BARE
         ]
         slow = [
             _line(f"{mode.name}, {BMV2} without loss", mode, roads.lossless[BMV2])

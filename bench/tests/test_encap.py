@@ -16,7 +16,19 @@ from bench.encap.goals import (
     steps,
     steps_goal,
 )
-from bench.encap.points import MARK, MODES, PAYLOAD_OCTETS, PLAIN, Point, all_points, site_entries, written
+from bench.encap.measure import InMemory, OnRoad
+from bench.encap.points import (
+    MARK,
+    MODES,
+    PAYLOAD_OCTETS,
+    PLAIN,
+    Point,
+    all_points,
+    main_points,
+    site_entries,
+    written,
+)
+from bench.encap.report import Roads, goals, parts
 
 TRACE, INLINE = MODES[0], MODES[2]
 
@@ -31,6 +43,35 @@ def test_every_size_of_the_paper_is_measured() -> None:
     assert {sizes[mode.name] for mode in MODES if mode.panel != "a"} == {36}
     assert TRACE.sizes[-1] == 244
     assert len({point.name for point in all_points()}) == len({point.prefix for point in all_points()})
+
+
+def test_a_quick_run_has_every_mode_and_the_sizes_of_the_goals() -> None:
+    points = main_points()
+    assert {point.mode for point in points} == {None, *MODES}
+    assert {Point(mode, 3) for mode in MODES[2:7]} < set(points) < set(all_points())
+    assert len(points) == 19
+
+
+def test_the_parts_of_a_packets_time_are_printed() -> None:
+    plain = Point(None, 0)
+    floods = {
+        "switch": {plain: OnRoad(118, 500_000, 3_000, 1_800), Point(INLINE, 3): OnRoad(174, 1, 1, 1)},
+        "kernel": {plain: OnRoad(118, 800_000, 1_250, 0)},
+        "ports": {plain: OnRoad(118, 600_000, 2_500, 900)},
+    }
+    printed = parts({plain: InMemory(118, 650, 640, 660, 650)}, Roads(floods, {"switch": {}})).splitlines()[1:]
+    assert [" ".join(line.split()) for line in printed] == [
+        "ports alone, no pipeline 600 k/s 2500 ns 900 ns 1.50",
+        "switch 500 k/s 3000 ns 1800 ns 1.50",
+        "kernel 800 k/s 1250 ns 0 ns 1.00",
+        "pipeline alone, in memory 1538 k/s 650 ns 1.00",
+    ]
+
+
+def test_steps_are_judged_only_between_neighbours() -> None:
+    memory = {Point(INLINE, size): InMemory(100, 500, 500, 500, 500) for size in (3, 36)}
+    assert not [goal for goal in goals(memory, None, steps=False) if "step" in goal.what]
+    assert [goal for goal in goals(memory, None, steps=True) if "step" in goal.what]
 
 
 def test_packets_carry_the_mark_and_meet_their_prefix() -> None:

@@ -1,6 +1,9 @@
 //! The generator and the counter, each on a thread of its own.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ports::Port;
 use ports::interface::Interface;
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 /// By these bytes at its end a packet is known as ours, whatever was put in front of it.
@@ -54,8 +58,8 @@ impl Ends {
         let before = kernel_threads()?;
         let start = Instant::now();
         let (sent, counted) = thread::scope(|scope| {
-            let counting = scope.spawn(|| count(counter, &finished, quiet));
-            let sending = scope.spawn(|| generate(generator, packets, rate, duration));
+            let counting = scope.spawn(|| pinned(COUNTER, || count(counter, &finished, quiet)));
+            let sending = scope.spawn(|| pinned(GENERATOR, || generate(generator, packets, rate, duration)));
             let sent = sending.join();
             finished.store(true, Ordering::Release);
             (sent, counting.join())
@@ -168,7 +172,88 @@ fn kernel_threads() -> Result<Duration> {
 }
 
 /// Processor time of the thread of this folder below /proc.
-pub fn task_time(path: &std::path::Path) -> Result<Duration> {
+fn task_time(path: &Path) -> Result<Duration> {
     let text = std::fs::read_to_string(path.join("schedstat"))?;
     Ok(Duration::from_nanos(text.split_whitespace().next().unwrap_or("0").parse()?))
+}
+
+/// Processor time of a process so far, by thread: threads come and go.
+#[derive(Default)]
+pub struct ProcessTime(BTreeMap<OsString, Duration>);
+
+impl ProcessTime {
+    pub fn of(process: u32) -> Result<Self> {
+        let mut times = BTreeMap::new();
+        for task in std::fs::read_dir(tasks(process))? {
+            let task = task?;
+            // A thread may end between the two looks.
+            if let Ok(time) = task_time(&task.path()) {
+                times.insert(task.file_name(), time);
+            }
+        }
+        Ok(Self(times))
+    }
+
+    /// What was used since, by threads that are there now.
+    pub fn since(&self, before: &Self) -> Duration {
+        let used = |(task, time): (_, &Duration)| time.saturating_sub(before.0.get(task).copied().unwrap_or_default());
+        self.0.iter().map(used).sum()
+    }
+}
+
+fn tasks(process: u32) -> std::path::PathBuf {
+    Path::new("/proc").join(process.to_string()).join("task")
+}
+
+// Who gets which of the processors that this process may use, from the first again where there are too few. What the
+// kernel forwards it forwards on the generator's.
+const GENERATOR: usize = 0;
+const FORWARDER: usize = 1;
+const COUNTER: usize = 2;
+
+/// Does the work on a processor of its own; where that cannot be had, on any.
+fn pinned<R>(role: usize, work: impl FnOnce() -> R) -> R {
+    pin(None, role);
+    work()
+}
+
+/// The name of a thread that does all the forwarding of its process.
+pub const FORWARD: &str = "forward";
+
+/// Gives the forwarding thread of a process a processor that the generator does not use. Whoever has none by that name
+/// has several, and runs them where the system lets it.
+pub fn pin_forwarder(process: u32) -> Result<()> {
+    for task in std::fs::read_dir(tasks(process))? {
+        let task = task?;
+        if std::fs::read_to_string(task.path().join("comm")).unwrap_or_default().trim_end() == FORWARD {
+            pin(Pid::from_raw(task.file_name().to_string_lossy().parse()?), FORWARDER);
+        }
+    }
+    Ok(())
+}
+
+fn pin(thread: Option<Pid>, role: usize) {
+    // Of this process's main thread, which is never pinned itself.
+    let Ok(allowed) = sched_getaffinity(Some(rustix::process::getpid())) else { return };
+    let mut processors = (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)).cycle();
+    if let Some(processor) = processors.nth(role) {
+        let mut one = CpuSet::new();
+        one.set(processor);
+        // A thread that may not be pinned runs where the system lets it.
+        let _ = sched_setaffinity(thread, &one);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_came_and_went_do_not_count_backwards() {
+        let times = |list: &[(&str, u64)]| {
+            ProcessTime(list.iter().map(|(task, time)| ((*task).into(), Duration::from_nanos(*time))).collect())
+        };
+        let (before, after) = (times(&[("1", 10), ("2", 500)]), times(&[("1", 30), ("3", 7)]));
+        assert_eq!(after.since(&before), Duration::from_nanos(27));
+    }
 }

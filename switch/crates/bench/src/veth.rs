@@ -180,7 +180,7 @@ fn cost(kind: &Kind, programs: &Path, rate: f64, rounds: usize) -> Result<Cost> 
         let mut running = kind.start(programs)?;
         let before = running.processor_time()?;
         let outcome = running.network.drive(rate, STEP)?;
-        let process = running.processor_time()?.zip(before).map(|(after, before)| after - before);
+        let process = running.processor_time()?.zip(before).map(|(after, before)| after.since(&before));
         packets.push(per_packet(&outcome, process.unwrap_or_default()) - per_packet(&plain, Duration::ZERO));
         processes.extend(process.map(|process| process.as_nanos() as f64 / outcome.received as f64));
     }

@@ -1,5 +1,6 @@
 //! What encapsulation costs by size: the fast half of `bench/encap`, which says what to measure and draws what comes of it.
 
+mod carry;
 mod memory;
 mod points;
 mod road;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use ports::PortSpec;
 use road::Road;
 
 #[derive(Parser)]
@@ -39,6 +41,12 @@ enum Measurement {
         /// Packets of each point in a round
         #[arg(long)]
         packets: usize,
+    },
+    /// Carry frames from one port to another without looking at them, until killed
+    Carry {
+        /// As the switch takes it: 1@xdp:west
+        from: PortSpec,
+        to: PortSpec,
     },
     /// Flood roads: what is forwarded, and the processor time that it takes
     Flood {
@@ -73,6 +81,7 @@ fn main() -> Result<()> {
             let mut pipeline = memory::load(&program, &entries)?;
             memory::run(&mut pipeline, &points::read(&points)?, port, rounds, packets)
         }
+        Measurement::Carry { from, to } => carry::run(&from, &to),
         Measurement::Flood { roads, rounds, millis } => roads::flood(&roads, rounds, millis),
         Measurement::Lossless { roads, rounds, millis, most } => roads::lossless(&roads, rounds, millis, most),
     }

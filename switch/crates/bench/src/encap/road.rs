@@ -1,11 +1,10 @@
 //! A way between two interfaces of this namespace, through whoever forwards on it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use bench::traffic::{Ends, task_time};
+use bench::traffic::{Ends, ProcessTime, pin_forwarder};
 use ports::interface::Interface;
 
 #[derive(Clone)]
@@ -37,16 +36,18 @@ impl FromStr for Road {
 }
 
 impl Road {
+    /// Opens both ends, and sees to it that whoever forwards has a processor of its own.
     pub fn ends(&self) -> Result<Ends> {
+        if let Some(process) = self.process {
+            pin_forwarder(process).with_context(|| format!("{} has ended", self.name))?;
+        }
         let open = |name: &str| Interface::open(name).with_context(|| name.to_string());
         Ok(Ends::new(open(&self.input)?, open(&self.output)?))
     }
 
-    /// Of all threads of the process so far.
-    pub fn processor_time(&self) -> Result<Duration> {
-        let Some(process) = self.process else { return Ok(Duration::ZERO) };
-        let tasks = std::fs::read_dir(Path::new("/proc").join(process.to_string()).join("task"))
-            .with_context(|| format!("{} has ended", self.name))?;
-        tasks.map(|task| task_time(&task?.path())).sum()
+    /// Of all threads of the process so far; the kernel has none.
+    pub fn processor_time(&self) -> Result<ProcessTime> {
+        let Some(process) = self.process else { return Ok(ProcessTime::default()) };
+        ProcessTime::of(process).with_context(|| format!("{} has ended", self.name))
     }
 }

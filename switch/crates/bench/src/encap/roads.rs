@@ -45,18 +45,20 @@ fn open(roads: &[Road]) -> Result<Vec<Candidate<'_>>> {
     Ok(candidates)
 }
 
-/// Each candidate's points, every one once in a round, the candidates in turn. Not all have all points.
+/// Each candidate's points, every one once in a round: whoever has a point takes turns at it, so that all meet the same
+/// moment of the machine. The first candidate has all points, in the order in which they come.
 fn in_turns(
     candidates: &mut [Candidate<'_>],
     rounds: usize,
     mut measure: impl FnMut(usize, usize, &Road, &mut Ends, &Point) -> Result<()>,
 ) -> Result<()> {
-    let most = candidates.iter().map(|candidate| candidate.points.len()).max().unwrap_or(0);
+    let names: Vec<String> =
+        candidates.first().map_or(vec![], |first| first.points.iter().map(|point| point.name.clone()).collect());
     for _ in 0..rounds {
-        for index in 0..most {
+        for name in &names {
             for (number, candidate) in candidates.iter_mut().enumerate() {
-                if let Some(point) = candidate.points.get(index) {
-                    measure(number, index, candidate.road, &mut candidate.ends, point)?;
+                if let Some(index) = candidate.points.iter().position(|point| point.name == *name) {
+                    measure(number, index, candidate.road, &mut candidate.ends, &candidate.points[index])?;
                 }
             }
         }
@@ -107,7 +109,7 @@ fn turn(road: &Road, ends: &mut Ends, point: &Point, length: u64, duration: Dura
     for _ in 0..TURNS {
         let before = road.processor_time()?;
         let outcome = ends.drive(&point.packets, f64::INFINITY, duration, SHORT_QUIET)?;
-        let process = road.processor_time()? - before;
+        let process = road.processor_time()?.since(&before);
         if outcome.received > 0 && outcome.octets == outcome.received * length {
             return Ok((outcome, process));
         }

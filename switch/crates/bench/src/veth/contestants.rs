@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::network::{COUNTER, EAST, Network, ROUTES, prefix, text};
-use bench::traffic::task_time;
+use bench::traffic::{ProcessTime, pin_forwarder};
 
 #[derive(Clone)]
 pub enum Kind {
@@ -135,6 +135,9 @@ impl Kind {
             let log: Vec<&str> = log.lines().take(20).collect();
             bail!("{} forwards nothing; it says:\n{}", self.name(), log.join("\n"));
         }
+        if let Some(process) = &running.process {
+            pin_forwarder(process.id())?;
+        }
         Ok(running)
     }
 }
@@ -165,13 +168,8 @@ fn route(network: &Network) -> Result<()> {
 
 impl Running {
     /// Of all threads of the process so far; the kernel has none.
-    pub fn processor_time(&self) -> Result<Option<Duration>> {
-        let Some(process) = &self.process else { return Ok(None) };
-        let mut sum = Duration::ZERO;
-        for task in std::fs::read_dir(format!("/proc/{}/task", process.id()))? {
-            sum += task_time(&task?.path())?;
-        }
-        Ok(Some(sum))
+    pub fn processor_time(&self) -> Result<Option<ProcessTime>> {
+        self.process.as_ref().map(|process| ProcessTime::of(process.id())).transpose()
     }
 }
 
