@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.ilcc import capacity, flooding
+from bench.ilcc import capacity, flooding, syns
 
 
 @click.command()
@@ -23,6 +23,9 @@ def main(quick: bool, seed: int, out: Path) -> None:
             click.echo("\n".join([f"== {result.name}", *result.text]))
             click.echo(f"drawn: {keep(result.name, result.data, result.panels, out)}\n")
             missed += result.missed
+    lines, of_syns = syns.measure(seed, quick)
+    click.echo("\n".join(["== a flood of SYNs", *lines, ""]))
+    missed += of_syns
     click.echo("\n".join(["== admissions", *capacity.admissions(seed, quick), ""]))
     goals = "zero sessions by the flood, its packets flat within 5 %, sessions admitted at their speed, none lost"
     click.echo("\n".join(f"MISSED: {goal}" for goal in missed) if missed else f"met: {goals}")

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from bench.ilcc import syns
 from bench.ilcc.capacity import Filler, found_in
 from bench.ilcc.edge import Edge, Peer, attack
 
@@ -25,6 +26,12 @@ def test_who_asks_is_admitted_beside_a_flood() -> None:
     edge.take(frame())
     assert peer.connect(edge) > 0
     assert peer.session is not None and len(edge.endpoint.cache) == 1
+
+
+def test_of_a_flood_of_syns_one_connection_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(syns, "QUICK_SYNS", 2000)
+    lines, _ = syns.measure(1, quick=True)
+    assert lines[1].startswith("0 entries, 1 digest(s) for one connection")
 
 
 def test_sessions_that_were_filled_in_are_found() -> None:
