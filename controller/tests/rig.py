@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache
 from ipaddress import IPv6Address
 
 import finsy as fy
 import wayname_switch
+from finsy import P4Schema
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 
 from wayname.adapter.digests import told
 from wayname.config import parse_config
+from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
     Event,
     FindModifier,
@@ -47,12 +50,18 @@ TYPES = {
 }
 
 
+@cache
+def program_of(switch: SwitchConfig) -> P4Schema:
+    """Load a program once for all tests: that takes long beside what most of them do."""
+    return load_program(switch)
+
+
 class Rig:
     """A switch and its controller; hosts are what the test sends and what it finds in `sent`."""
 
     def __init__(self, config: str, seed: int = 1) -> None:
         self.config = parse_config(config)
-        self.schema = load_program(self.config.switch)
+        self.schema = program_of(self.config.switch)
         self.seed = seed
         self.now = 1.0
         self.sent: list[tuple[int, Frame]] = []
@@ -171,9 +180,9 @@ class Rig:
     def _ns(self) -> int:
         return int(self.now * 1e9)
 
-    def read(self) -> list[Entity]:
-        """Return all that the switch holds of what the controller writes."""
-        request = p4r.ReadRequest(entities=encode_entities(everything(), self.schema))
+    def read(self, wanted: Iterable[Entity] = tuple(everything())) -> list[Entity]:
+        """Return what is wanted: all that the switch holds of what the controller writes, unless it is said."""
+        request = p4r.ReadRequest(entities=encode_entities(wanted, self.schema))
         reply = p4r.ReadResponse.FromString(self.switch.read(request.SerializeToString(), self._ns()))
         return [decode_entity(entity, self.schema) for entity in reply.entities]
 
@@ -183,7 +192,7 @@ class Rig:
 
     def entries(self, table: str) -> list[dict[str, object]]:
         """Return keys and arguments of a table's entries."""
-        found = [each for each in self.read() if isinstance(each, fy.P4TableEntry) and each.table_id == table]
+        found = [each for each in self.read([fy.P4TableEntry(table)]) if isinstance(each, fy.P4TableEntry)]
         return [
             {**(each.match or {}), **(each.action.args if isinstance(each.action, fy.P4TableAction) else {})}
             for each in found

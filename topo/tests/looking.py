@@ -18,9 +18,9 @@ def kinds(lab: VirtualLab, router: str, since: float = 0.0) -> list[str]:
 def entries(lab: VirtualLab, router: str, table: str) -> Entries:
     """Return keys and arguments of a table's entries on a switch."""
     switch = lab.switches[router]
-    found = [decode_entity(entity, switch.schema) for entity in switch.entities()]
+    found = [decode_entity(entity, switch.schema) for entity in switch.entities([fy.P4TableEntry(table)])]
     return [
         {**{f"key_{key}": value for key, value in (each.match or {}).items()}, **each.action.args}
         for each in found
-        if isinstance(each, fy.P4TableEntry) and each.table_id == table and isinstance(each.action, fy.P4TableAction)
+        if isinstance(each, fy.P4TableEntry) and isinstance(each.action, fy.P4TableAction)
     ]

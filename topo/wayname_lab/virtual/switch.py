@@ -7,7 +7,7 @@ from finsy.p4entity import encode_entities
 from finsy.proto import p4r
 from wayname_switch import Output, Switch
 
-from wayname.pipeline.entries import everything
+from wayname.pipeline.entries import Entity, everything
 from wayname_lab.model import Quality
 from wayname_lab.virtual.clock import MILLISECOND, Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
@@ -80,9 +80,9 @@ class VirtualSwitch:
         """Carry out a WriteRequest; answer with a status for each update."""
         return self._alive().write(request, self._clock.now)
 
-    def entities(self) -> list[p4r.Entity]:
-        """Return everything that a controller may have written."""
-        request = p4r.ReadRequest(entities=encode_entities(everything(), self.schema))
+    def entities(self, wanted: Iterable[Entity] = tuple(everything())) -> list[p4r.Entity]:
+        """Return what is wanted: everything that a controller may have written, unless it is said."""
+        request = p4r.ReadRequest(entities=encode_entities(wanted, self.schema))
         return list(p4r.ReadResponse.FromString(self.read(request.SerializeToString())).entities)
 
     def read(self, request: bytes) -> bytes:
