@@ -68,8 +68,8 @@ CASES: dict[str, Case] = {
     "DROP_INTERFACE_UNKNOWN": (1, to_router(udp(to="2001:db8:20::1"))),
 }
 
-# A rate needs more than one packet: suites/meters.py.
-ELSEWHERE = {"DROP_PUNT_RATE"}
+# They need more than one packet: suites/meters.py, and p4src/tests/test_schedule_feedback.py.
+ELSEWHERE = {"DROP_PUNT_RATE", "DROP_DUPLICATE_HELD"}
 # Of encapsulation, whose cases stand in p4src/tests.
 ENCAPSULATION = {name for name, number in DROP.items() if 70 <= number <= 80}
 # Of sessions: suites/sessions.py.
