@@ -50,6 +50,16 @@ FIRST_PEER = 0x10000
 FROM_PROVIDER = ROUTER[PROVIDER_VLAN].packed + PROVIDER_MAC.packed + ETHERTYPE
 FROM_HOST = ROUTER[HOST_VLAN].packed + HOST_MAC.packed + ETHERTYPE
 
+# A datagram of somebody who speaks no ILNP.
+ORDINARY = (
+    FROM_PROVIDER
+    + bytes([0x60, 0, 0, 0, 0, 32, 17, 64])
+    + Vector(PEERS_LOCATOR, NID(5)).address.packed
+    + HOST.address.packed
+    + bytes.fromhex("03e807d000201234")
+    + bytes(24)
+)
+
 
 @dataclass(slots=True)
 class Spent:

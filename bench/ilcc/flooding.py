@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from bench.figures import Bars, Line, Panel
-from bench.ilcc.edge import Edge, Peer, attack
+from bench.ilcc.edge import ORDINARY, Edge, Peer, attack
 from bench.shim6.report import Result, table
 
 RATE = 43
@@ -50,6 +50,7 @@ class Flood:
     made: int  # sessions by the flood
     memory: int  # octets of the process more than before
     before: float  # processor seconds that a session took before the flood, median
+    ordinary: float  # beside as many packets of no session, without nonces
     during: float
     lost: int  # of the sessions that stood or were asked for
 
@@ -78,11 +79,16 @@ def flood(policy: str, attackers: int, seconds: int, seed: int, rate: int | None
     frame = attack(rng)
     for _ in range(200):  # what is only made once
         edge.switch.inject(2, frame(), 0)
-    peers = [Peer(number, seed + number) for number in range(1, LEGITIMATE_BEFORE + seconds + 1)]
+    peers = [Peer(number, seed + number) for number in range(1, LEGITIMATE_BEFORE + 2 * seconds + 1)]
     before = [peer.connect(edge) for peer in peers[:LEGITIMATE_BEFORE]]
+    a_second, beside = rate or RATE * attackers, []
+    for peer in peers[LEGITIMATE_BEFORE + seconds :]:
+        for _ in range(a_second):
+            edge.now += 1 / a_second
+            edge.take(ORDINARY)
+        beside.append(peer.connect(edge))
     gc.collect()
     memory, during, each, sent = resident(), [], [], 0
-    a_second = rate or RATE * attackers
     for second in range(seconds):
         times = []
         for number in range(a_second):
@@ -99,7 +105,16 @@ def flood(policy: str, attackers: int, seconds: int, seed: int, rate: int | None
     standing = sum(peer.session is not None for peer in peers)
     made = len(edge.endpoint.cache) - standing
     return Flood(
-        policy, attackers, sent, tuple(each), made, grown, median(before), median(during), len(peers) - standing
+        policy,
+        attackers,
+        sent,
+        tuple(each),
+        made,
+        grown,
+        median(before),
+        median(beside),
+        median(during),
+        len(peers) - standing,
     )
 
 
@@ -130,13 +145,14 @@ def run(seed: int, quick: bool) -> list[Result]:
             one.made,
             f"{one.memory / 1e6:.1f} MB",
             f"{one.before * 1e6:.0f} µs",
+            f"{one.ordinary * 1e6:.0f} µs",
             f"{one.during * 1e6:.0f} µs",
             one.lost,
         )
         for one in (*floods, most)
     ]
     head = ("policy", "attackers", "packets", "each", "last/first", "sessions made", "memory", "a session before")
-    text = table((*head, "during", "lost"), rows)
+    text = table((*head, "beside others", "during", "lost"), rows)
     text += ["", f"fastest: {most.packets // len(most.seconds)} packets a second"]
     figure_3 = Result(
         "ilcc-figure-3",
