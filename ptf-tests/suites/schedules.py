@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import finsy as fy
 from carriers import hop_less, ipv6
-from schedule_switch import CLOSE, SCHEDULE, TCP, PathOf, Schedule, segment
+from schedule_switch import CLOSE, HOLD, SCHEDULE, TCP, PathOf, Schedule, segment
 from session_cases import DATAGRAM, OUTWARD
 from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
 from suites.sessions import SessionTest
@@ -33,8 +33,12 @@ class ScheduleTest(SessionTest):
 
     def acknowledged(self, sequence: int) -> None:
         """The peer says up to where it has everything."""
-        packet = ipv6(TCP, segment(7, sequence, 0, 16, (80, 1000)), REMOTE, LOCAL)
+        packet = acknowledgement(sequence)
         self.passes(4, in_by(4, came_by(0, packet)), 1, to_host(hop_less(packet)))
+
+
+def acknowledgement(sequence: int) -> bytes:
+    return ipv6(TCP, segment(7, sequence, 0, 16, (80, 1000)), REMOTE, LOCAL)
 
 
 def data(sequence: int) -> bytes:
@@ -134,3 +138,20 @@ class IsForged(ScheduleTest):
             self.acknowledged(301)
             self.acknowledged(2**32 - 1)
         self.goes(0, data(300))
+
+
+class HoldsBack(ScheduleTest):
+    """Of duplicates two pass; the others wait for what may only be late."""
+
+    session = replace(FIRST, number=148)
+
+    def runTest(self) -> None:
+        paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
+        self.schedule(Schedule(paths, feedback=HOLD, hold=HALF_AN_HOUR))
+        for number in range(12):
+            self.goes(0, data(100 * number))
+        for _ in range(2):
+            self.acknowledged(0)
+        for _ in range(2):
+            self.drops(4, in_by(4, came_by(0, acknowledgement(0))), "DROP_DUPLICATE_HELD")
+        self.acknowledged(100)
