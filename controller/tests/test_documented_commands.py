@@ -66,8 +66,7 @@ def test_files_are_there(page: Path) -> None:
 
 @every_page
 def test_links_lead_somewhere(page: Path) -> None:
-    # Figures are drawn by measurements, and may be younger than their pages.
-    links = re.findall(r"\]\((?!https?://|figures/)([^)\s]+)\)", page.read_text())
+    links = re.findall(r"\]\((?!https?://)([^)\s]+)\)", page.read_text())
     assert not [link for link in links if not leads_somewhere(page, link)]
 
 
