@@ -26,6 +26,7 @@ from wayname_lab.show import MEDIA
 from wayname_lab.traffic import FlowState, Traffic
 
 PATIENCE = 20.0
+HALF_A_SECOND = 500_000_000  # nanoseconds
 
 
 def lacking(medium: str) -> str:
@@ -138,12 +139,12 @@ async def test_killed_controllers_and_switches_come_back_under_traffic(medium: s
     with LabFolder() as folder:
         async with watched("line", medium, folder) as lab:
             ping = next(flow for flow in lab.traffic.flows if flow.flow.kind == "ping")
-            lost_before = ping.lost
             lab.running.kill_controller("p")
             since = lab.running.elapsed()
             await lab.until(lambda: lab.told("p", "the switch is there", since))
             await lab.until_all_flow()
-            assert ping.lost == lost_before
+            # A queue that TCP fills may drop a ping; the controller was away for much longer than this.
+            assert ping.longest_gap < HALF_A_SECOND
             lab.running.kill_switch("p")
             await lab.until_all_flow()
             kept = lab.running.supervisor.kept
