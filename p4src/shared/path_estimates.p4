@@ -18,7 +18,7 @@ const bit<16> FACTOR_ONE  = 256;
 const bit<16> FACTOR_LEAST = 64;
 const bit<16> FACTOR_MOST = 16384;
 
-// Less work between two marks says nothing of octets' times (1 ms).
+// Less work between two packets that taught something says nothing of octets' times (16 ms), nor does more (1 s).
 const fine_time_t LEAST_SPAN = 64w16000 << 16;
 const fine_time_t LONGEST_SPAN = 64w1000000 << 16;
 

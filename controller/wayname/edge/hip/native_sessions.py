@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from ipaddress import IPv6Address
-from itertools import product
+from itertools import permutations, product
 
 import finsy as fy
 
@@ -46,7 +46,9 @@ class NativeSessions(Kept):
         self._rules = [rules for rules in config.rules if rules.mode is not Shim6Mode.PROXY]
         self._endpoint = Observations()
         self._inspection = Inspection()
+        # Where peers are sent to, by the SPI there.
         self._by_spi: dict[tuple[IPv6Address, int], Session] = {}
+        self._spis_of: dict[ContextName, list[tuple[IPv6Address, int]]] = {}
         for key, written in means.remembered.items():
             before = native_memory.read(key, written)
             if before is not None:
@@ -102,8 +104,8 @@ class NativeSessions(Kept):
             if observed is not None and (name := self._name(observed)) is not None:
                 self._stands(name, observed, now)
             else:
-                for name in [name for name in self._sessions if hits == {name.local, name.peer}]:
-                    self._gone(name, "closed" if observed is None else "its hosts are elsewhere", now)
+                for each in permutations(hits, 2):
+                    self._gone(ContextName(*each), "closed" if observed is None else "its hosts are elsewhere", now)
 
     def _name(self, observed: Observed) -> ContextName | None:
         """Return between whom a session is, ours first; None if not just one of them is here."""
@@ -149,11 +151,13 @@ class NativeSessions(Kept):
         self._unindex(session)
         if session.esp is not None:
             peers = {pair.peer for pair in session.paths.values()}
-            self._by_spi.update(dict.fromkeys(product(peers, session.esp.peer_spis), session))
+            spis = self._spis_of[session.name] = list(product(peers, session.esp.peer_spis))
+            self._by_spi.update(dict.fromkeys(spis, session))
 
     def _unindex(self, session: Session) -> None:
-        for key in [key for key, each in self._by_spi.items() if each is session]:
-            del self._by_spi[key]
+        for key in self._spis_of.pop(session.name, ()):
+            if self._by_spi.get(key) is session:
+                del self._by_spi[key]
 
     def _recall(self, before: native_memory.Remembered) -> None:
         """Have a session of an earlier controller again, as it was; what no rule is for any more is left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import finsy as fy
@@ -28,6 +29,10 @@ class Rule:
         kinds = FOLLOW_MARKS * (config.source is Source.MARKS) + CLOSE_PATHS * config.close
         kinds += HOLD_DUPLICATES * (config.hold > 0)
         return Feedback(kinds, config.tolerance, config.probe_interval, config.hold)
+
+    def words(self, ways: Iterable[int]) -> str:
+        """Return the schedule and some of its ways in words."""
+        return f"{self.config.name}: {', '.join(self.config.paths[index].name for index in ways)}"
 
 
 @dataclass(slots=True)
@@ -78,7 +83,7 @@ class Group:
     @property
     def words(self) -> str:
         """Its schedule and its ways, in words; no other group has the same."""
-        return f"{self.rule.config.name}: {', '.join(path.name for path in self.paths)}"
+        return self.rule.words(self.ways)
 
     @property
     def best(self) -> int:

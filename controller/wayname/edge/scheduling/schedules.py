@@ -140,8 +140,9 @@ class Schedules:
         key = rule.config.name, ways
         group = self._groups.get(key)
         if group is None:
-            words = f"{rule.config.name}: {', '.join(rule.config.paths[index].name for index in ways)}"
-            registers = self._numbers.take(words, rule.policy, {each.words for each in self._groups.values()})
+            registers = self._numbers.take(
+                rule.words(ways), rule.policy, {each.words for each in self._groups.values()}
+            )
             if registers is None:
                 return None
             group = self._groups[key] = self._by_number[registers.schedule] = Group(rule, ways, registers)
