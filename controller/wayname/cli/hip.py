@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+
+
+def of_two_hosts(wish: Callable[[Asking, str, str], None]) -> click.Command:
+    """Make a command about the association of a host here with a peer."""
+    return command.command()(click.argument("local")(click.argument("peer")(client_options(pass_asking(wish)))))
 
 
 @click.group()
@@ -43,31 +49,19 @@ def hosts(asking: Asking) -> None:
     show.show_facts((("puzzles", f"{found['difficulty']} bits now ({most})"),))
 
 
-@command.command()
-@click.argument("local")
-@click.argument("peer")
-@client_options
-@pass_asking
+@of_two_hosts
 def connect(asking: Asking, local: str, peer: str) -> None:
     """Set up an association of the host LOCAL with PEER, by their addresses, before the two talk."""
     _wish(asking, local, peer, "connect")
 
 
-@command.command()
-@click.argument("local")
-@click.argument("peer")
-@client_options
-@pass_asking
+@of_two_hosts
 def renew(asking: Asking, local: str, peer: str) -> None:
     """Set the association of LOCAL with PEER up anew: other keys, another tag; packets go on meanwhile."""
     _wish(asking, local, peer, "renew")
 
 
-@command.command()
-@click.argument("local")
-@click.argument("peer")
-@client_options
-@pass_asking
+@of_two_hosts
 def close(asking: Asking, local: str, peer: str) -> None:
     """Close the association of LOCAL with PEER. If the two go on talking there will be another one."""
     _wish(asking, local, peer, "close")
