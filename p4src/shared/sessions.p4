@@ -76,6 +76,86 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
     }
 }
 
+// By which path a packet of two identities goes, or what one from a peer is for.
+control SessionWay(inout headers_t hdr, inout metadata_t meta) {
+    PathChoice() path_choice;
+    SessionLiveness() session_liveness;
+    Schedules() schedules;
+    SessionPaths() session_paths;
+    IlnpHeard() ilnp_heard;
+
+    apply {
+        if (meta.session.number != 0) {
+            if (meta.session.direction == SESSION_SENT) {
+                path_choice.apply(hdr, meta);
+            }
+            if (meta.session.number < WATCHED_SESSIONS) {
+                session_liveness.apply(hdr, meta);
+            }
+            if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
+                schedules.apply(hdr, meta);
+            }
+        }
+        if (meta.settled || (meta.session.direction == SESSION_SENT && meta.session.number == 0)) {
+            // It ends here, or is of no session.
+        } else if (meta.session.direction == SESSION_SENT && meta.session.request == PACKET_OUT_CHECK) {
+            drop(meta, DROP_CHECKED);
+        } else if (meta.session.direction == SESSION_SENT) {
+            session_paths.apply(hdr, meta);
+        } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
+            drop(meta, DROP_KEEPALIVE_HEARD);
+        } else if (meta.ilnp.known || (meta.ilnp.kind == NONCE_HERE
+                                       && meta.session.destination_protocols & PROTOCOL_ILNP != 0)) {
+            ilnp_heard.apply(hdr, meta);
+        }
+    }
+}
+
+// Packets that a session may come of: TCP that opens with nonces, and pairs of addresses that are worth one.
+control SessionBeginnings(inout headers_t hdr, inout metadata_t meta) {
+    IlnpFlows() ilnp_flows;
+    WatchedPairs() watched_pairs;
+
+    apply {
+        if (meta.border.source.wanted) {
+            meta.ilnp.opens_with = 0;       // the answer will come to an address that is no locator
+        }
+        if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit) {
+            ilnp_flows.apply(hdr, meta);
+        }
+        if (meta.ilnp.doubtful && !meta.ilnp.of_flow) {
+            drop(meta, DROP_NONCE_WRONG);
+        }
+        // Whoever opens TCP with a nonce asks for a session by that.
+        if (meta.session.direction == SESSION_SENT && meta.session.number == 0 && !meta.ilnp.opening
+            && meta.session.enough_bytes | meta.session.enough_time != 0) {
+            watched_pairs.apply(hdr, meta);
+        }
+    }
+}
+
+// Addresses, and headers on and off.
+control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
+    IlnpRewriting() ilnp_rewriting;
+    PutHeaderOn() put_header_on;
+    TakeHeaderOff() take_header_off;
+
+    apply {
+        if (meta.ilnp.rewritten) {
+            ilnp_rewriting.apply(hdr, meta);
+        }
+        bool payload_header = meta.session.direction == SESSION_HEARD && meta.shim6.kind == SHIM6_PAYLOAD;
+        if (meta.settled) {
+            // It ends here.
+        } else if (payload_header || meta.ilnp.to_take) {
+            take_header_off.apply(hdr, meta, payload_header);
+        } else if ((meta.session.with_header || meta.ilnp.to_put) && meta.session.request == 0) {
+            // A keepalive names the session itself.
+            put_header_on.apply(hdr, meta);
+        }
+    }
+}
+
 control Sessions(inout headers_t hdr, inout metadata_t meta) {
     Proxied() proxied;
     HipMessages() hip_messages;
@@ -83,16 +163,9 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     SessionDirection() session_direction;
     SessionIdentities() session_identities;
     BorderFlows() border_flows;
-    PathChoice() path_choice;
-    SessionLiveness() session_liveness;
-    Schedules() schedules;
-    SessionPaths() session_paths;
-    IlnpHeard() ilnp_heard;
-    IlnpFlows() ilnp_flows;
-    IlnpRewriting() ilnp_rewriting;
-    PutHeaderOn() put_header_on;
-    TakeHeaderOff() take_header_off;
-    WatchedPairs() watched_pairs;
+    SessionWay() session_way;
+    SessionBeginnings() session_beginnings;
+    SessionRewriting() session_rewriting;
 
     apply {
         if (!meta.settled && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
@@ -113,60 +186,12 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                 border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it
             }
             if (!meta.settled && meta.session.direction != SESSION_NONE) {
-                if (meta.session.number != 0) {
-                    if (meta.session.direction == SESSION_SENT) {
-                        path_choice.apply(hdr, meta);
-                    }
-                    if (meta.session.number < WATCHED_SESSIONS) {
-                        session_liveness.apply(hdr, meta);
-                    }
-                    if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
-                        schedules.apply(hdr, meta);
-                    }
-                }
-                if (meta.settled) {
-                    // It ends here.
-                } else if (meta.session.direction == SESSION_SENT) {
-                    if (meta.session.number == 0) {
-                        // Of no session.
-                    } else if (meta.session.request == PACKET_OUT_CHECK) {
-                        drop(meta, DROP_CHECKED);
-                    } else {
-                        session_paths.apply(hdr, meta);
-                    }
-                } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
-                    drop(meta, DROP_KEEPALIVE_HEARD);
-                } else if (meta.ilnp.known || (meta.ilnp.kind == NONCE_HERE
-                                               && meta.session.destination_protocols & PROTOCOL_ILNP != 0)) {
-                    ilnp_heard.apply(hdr, meta);
+                session_way.apply(hdr, meta);
+                if (!meta.settled) {
+                    session_beginnings.apply(hdr, meta);
                 }
                 if (!meta.settled) {
-                    if (meta.border.source.wanted) {
-                        meta.ilnp.opens_with = 0;       // the answer will come to an address that is no locator
-                    }
-                    if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit) {
-                        ilnp_flows.apply(hdr, meta);
-                    }
-                    if (meta.ilnp.doubtful && !meta.ilnp.of_flow) {
-                        drop(meta, DROP_NONCE_WRONG);
-                    }
-                    // Whoever opens TCP with a nonce asks for a session by that.
-                    if (meta.session.direction == SESSION_SENT && meta.session.number == 0 && !meta.ilnp.opening
-                        && meta.session.enough_bytes | meta.session.enough_time != 0) {
-                        watched_pairs.apply(hdr, meta);
-                    }
-                    if (!meta.settled && meta.ilnp.rewritten) {
-                        ilnp_rewriting.apply(hdr, meta);
-                    }
-                    bool payload_header = meta.session.direction == SESSION_HEARD && meta.shim6.kind == SHIM6_PAYLOAD;
-                    if (meta.settled) {
-                        // It ends here.
-                    } else if (payload_header || meta.ilnp.to_take) {
-                        take_header_off.apply(hdr, meta, payload_header);
-                    } else if ((meta.session.with_header || meta.ilnp.to_put) && meta.session.request == 0) {
-                        // A keepalive names the session itself.
-                        put_header_on.apply(hdr, meta);
-                    }
+                    session_rewriting.apply(hdr, meta);
                 }
             }
         }
