@@ -35,7 +35,8 @@ from wayname_lab.commands import bmv2_switch, controller, embedded_switch
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.p4c import compile_for_bmv2
-from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, check_for_linux, plan_lab
+from wayname_lab.plan import check_for_linux, plan_lab
+from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
 
 SWITCH_ADDRESS = "127.0.0.1:9559"
 PATIENCE = 30.0

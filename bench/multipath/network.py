@@ -19,7 +19,7 @@ from wayname.pipeline.entries import Entity
 from wayname.pipeline.program import P4INFO, PROGRAM
 from wayname.wire.mac import Mac
 from wayname_lab.model import Quality
-from wayname_lab.plan import HostPlan
+from wayname_lab.planned import HostPlan
 from wayname_lab.virtual.clock import SECOND, Clock
 from wayname_lab.virtual.host import VirtualHost
 from wayname_lab.virtual.link import Trace, VirtualLink

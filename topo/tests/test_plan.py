@@ -6,7 +6,8 @@ import pytest
 
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.load import find_lab, lab_names, parse_lab
-from wayname_lab.plan import RouterPlan, plan_lab
+from wayname_lab.plan import plan_lab
+from wayname_lab.planned import RouterPlan
 
 
 def routes(router: RouterPlan) -> dict[str, list[str]]:

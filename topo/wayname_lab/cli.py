@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from wayname_lab.load import LabError, find_lab, lab_names
-from wayname_lab.plan import Plan, plan_lab
+from wayname_lab.plan import plan_lab
+from wayname_lab.planned import Plan
 from wayname_lab.show import MEDIA, run_lab
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wayname_lab.configuration import KEY, KEY_NAME
 from wayname_lab.ilnp.name_records import first_records
-from wayname_lab.plan import ZONE, Plan, PlannedPort, RouterPlan
+from wayname_lab.planned import ZONE, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import device_options
 from wayname_lab.programs import program, python
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from wayname.identity.key_files import write_key
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.model import Shim6
-from wayname_lab.plan import ZONE, PlannedNames, RouterPlan
+from wayname_lab.planned import ZONE, PlannedNames, RouterPlan
 
 # Who may update the names of the lab. It keeps nobody out who can read this file, and no other lab in.
 KEY_NAME = f"edges.{ZONE}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from ipaddress import IPv6Address
 
 from wayname.identity.parameters import Parameters, sec_of
-from wayname_lab.plan import Plan
+from wayname_lab.planned import Plan
 
 ADDRESS = re.compile(r"[0-9a-f]{1,4}:[0-9a-f:]*[0-9a-f]")
 

@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from wayname_lab.load import LabError
-from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, check_for_linux
+from wayname_lab.plan import check_for_linux
+from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.programs import python
 
 # A namespace has its loopback to itself, so all switches may have the usual address.

@@ -17,7 +17,7 @@ from wayname_lab.happenings import Happenings
 from wayname_lab.load import LabError
 from wayname_lab.model import Link
 from wayname_lab.names import Names
-from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import free_udp_port
 from wayname_lab.station import Station, Take
 from wayname_lab.supervise import Supervisor

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wayname_lab.load import LabError
-from wayname_lab.plan import HostPlan
+from wayname_lab.planned import HostPlan
 
 Event = dict[str, Any]
 Take = Callable[[str, Event], None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wayname_lab.model import Flow, FlowKind
-from wayname_lab.plan import Plan
+from wayname_lab.planned import Plan
 
 Event = dict[str, Any]
 Command = dict[str, Any]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from wayname_lab.hip.process import describe
 from wayname_lab.load import LabError
-from wayname_lab.plan import HostPlan, Plan, PlannedPort, RouterPlan, described_hip_host
+from wayname_lab.plan import described_hip_host
+from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import free_ports
 from wayname_lab.programs import program, python
 

@@ -6,7 +6,7 @@ from ipaddress import IPv6Address
 from wayname_host import Host
 
 from wayname_lab.ilnp.end import IlnpEnd
-from wayname_lab.plan import HostPlan
+from wayname_lab.planned import HostPlan
 
 SECOND = 1e9
 

@@ -3,7 +3,7 @@
 from wayname.ilnp.vectors import Vector, half_text
 from wayname_lab.configuration import KEY, KEY_NAME
 from wayname_lab.name_server import NameServer
-from wayname_lab.plan import ZONE, Plan
+from wayname_lab.planned import ZONE, Plan
 
 
 def first_records(plan: Plan) -> list[str]:

@@ -9,7 +9,8 @@ from wayname_host import Host
 from wayname_lab.hip.host import HipHost
 from wayname_lab.hip.make import make_hip_host
 from wayname_lab.ilnp.host import IlnpHost, make_ilnp_host
-from wayname_lab.plan import HostPlan, described_hip_host
+from wayname_lab.plan import described_hip_host
+from wayname_lab.planned import HostPlan
 from wayname_lab.virtual.clock import Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
 
