@@ -9,7 +9,7 @@ from typing import Any, get_args
 import click
 
 from wayname.cli.failure import Failure
-from wayname.cli.files import read_toml
+from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.config.encapsulation.load import Kind, name_of
 
@@ -71,13 +71,7 @@ def show_command(asking: Asking, kind: str, name: str) -> None:
 @command.command("add")
 @click.argument("kind", type=click.Choice(KINDS), metavar="[KIND]", required=False)
 @click.argument("keys", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option(
-    "--file",
-    "-f",
-    "file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Tables as in a configuration, all at once.",
-)
+@file_option("Tables as in a configuration, all at once.")
 @client_options
 @pass_asking
 def add_command(asking: Asking, kind: str | None, keys: tuple[str, ...], file: Path | None) -> None:

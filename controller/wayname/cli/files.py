@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
+
 from wayname.cli.failure import Failure
+
+
+def file_option(contents: str) -> Callable[..., Any]:
+    """Return the option --file of a command, for a file with such tables."""
+    return click.option("--file", "-f", "file", type=click.Path(path_type=Path, dir_okay=False), help=contents)
 
 
 def read_toml(file: Path) -> dict[str, Any]:

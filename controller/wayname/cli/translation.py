@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wayname.cli.files import read_toml
+from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
 
 PROTOCOLS = {6: "tcp", 17: "udp", 58: "icmpv6", 132: "sctp"}
@@ -78,13 +78,7 @@ def rules(asking: Asking) -> None:
 @click.argument("inside")
 @click.option("--providers", help="Names between commas; default: all of the prefix.")
 @click.option("--weights", help="Numbers between commas, one for each; 0 serves when no other works.")
-@click.option(
-    "--file",
-    "-f",
-    "file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Tables [[policy]], keys as of [[translation.policy]]: all there are to be, the configuration's first.",
-)
+@file_option("Tables [[policy]], keys as of [[translation.policy]]: all there are to be, the configuration's first.")
 @client_options
 @pass_asking
 def set_command(asking: Asking, inside: str, providers: str | None, weights: str | None, file: Path | None) -> None:
