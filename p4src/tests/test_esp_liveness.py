@@ -19,7 +19,7 @@ from esp_site import (
     esp,
     sent_by,
 )
-from schedule_switch import SCHEDULE, PathOf, Schedule
+from schedule_site import SCHEDULE, PathOf, Schedule
 from session_site import FOLLOW, HOLD, LOCAL, REPORT, SEND_TIMEOUT, from_host, in_by, out_by, to_host
 from session_switch import FOLLOWED, HEARD, LEFT_PATH, UNANSWERED, WATCH, News, SessionSwitch
 from shim6_layers import NO_NEXT_HEADER

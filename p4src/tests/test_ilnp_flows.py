@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,20 @@ from typing import NamedTuple
 import pytest
 from carriers import hop_less, octets
 from finsy.proto import p4r
+from ilnp_flows import (
+    ACK,
+    HOSTS_ACK,
+    HOSTS_FIRST,
+    HOSTS_SYN,
+    HOSTS_SYN_ACK,
+    PEERS_ACK,
+    PEERS_FIRST,
+    PEERS_SYN,
+    PEERS_SYN_ACK,
+    RESET,
+    SYN,
+    segment,
+)
 from ilnp_site import (
     ILNP_SPOKEN,
     LONG,
@@ -35,8 +48,6 @@ from site_switch import MAIN, SiteSwitch
 
 from small_site import CPU, Entry
 
-SYN, ACK, RESET = 0x02, 0x10, 0x04
-PEERS_FIRST, HOSTS_FIRST = 1_000_000, 0xFFFF_FFFF  # the second one wraps
 SECOND = 1_000_000
 DROP_NONCE_WRONG, DROP_ILNP_FLOWS_FULL = 100, 105
 
@@ -48,17 +59,6 @@ class Told(NamedTuple):
     nonce_from_peer: bytes
     octets: int
     opened_here: int
-
-
-def segment(flags: int, sequence: int, acknowledged: int = 0, port: int = 1000, mine: bool = False) -> bytes:
-    """A segment between the peer's port and the host's 80, without its checksum."""
-    ports = (80, port) if mine else (port, 80)
-    return struct.pack("!HHIIHHHH", *ports, sequence % (1 << 32), acknowledged % (1 << 32), 5 << 12 | flags, 1024, 0, 0)
-
-
-PEERS_SYN = segment(SYN, PEERS_FIRST)
-HOSTS_SYN_ACK = segment(SYN | ACK, HOSTS_FIRST, PEERS_FIRST + 1, mine=True)
-PEERS_ACK = segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 1)
 
 
 class Edge:
@@ -224,9 +224,6 @@ def test_without_nonces_nothing_is_told(make: Make) -> None:
 
 
 OPENS_HERE = (*proxied(protocols=ILNP_SPOKEN | OPENS), takes_nonces(len(LONG)))
-HOSTS_SYN = segment(SYN, HOSTS_FIRST, mine=True)
-PEERS_SYN_ACK = segment(SYN | ACK, PEERS_FIRST, HOSTS_FIRST + 1)
-HOSTS_ACK = segment(ACK, HOSTS_FIRST + 1, PEERS_FIRST + 1, mine=True)
 
 
 @pytest.mark.parametrize("size", [len(LONG), len(SHORT)])

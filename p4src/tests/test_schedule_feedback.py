@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 from schedule_links import Link, Transfer
-from schedule_switch import CLOSE, FOLLOW, HOLD, RST, SYN, PathOf, Schedule, ScheduledSwitch, block, octet_time
+from schedule_site import CLOSE, FOLLOW, HOLD, RST, SYN, PathOf, Schedule, block, octet_time
+from schedule_switch import ScheduledSwitch
 
 MILLISECOND, SECOND, MBIT = 1_000, 1_000_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet

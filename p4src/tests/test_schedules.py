@@ -10,7 +10,8 @@ from fractions import Fraction
 import pytest
 from carriers import ipv6
 from schedule_model import FastestFirst, Path, RoundRobin
-from schedule_switch import MOST_PATHS, PathOf, Schedule, ScheduledSwitch, octet_time
+from schedule_site import MOST_PATHS, PathOf, Schedule, octet_time
+from schedule_switch import ScheduledSwitch
 from session_cases import DATAGRAM
 from session_site import LOCAL, REMOTE
 

@@ -3,6 +3,19 @@
 import finsy as fy
 from carriers import hop_less, octets
 from ilnp_cases import UPDATE, WRONG, request
+from ilnp_flows import (
+    ACK,
+    HOSTS_ACK,
+    HOSTS_FIRST,
+    HOSTS_SYN,
+    HOSTS_SYN_ACK,
+    PEERS_ACK,
+    PEERS_FIRST,
+    PEERS_SYN,
+    PEERS_SYN_ACK,
+    SYN,
+    segment,
+)
 from ilnp_site import (
     DATAGRAM,
     ICMPV6,
@@ -23,19 +36,6 @@ from ilnp_site import (
 )
 from session_site import LOCAL, LOCAL_1, LOCATORS, PORTS, REMOTE, from_host, in_by, out_by, proxied, to_host
 from suites.sessions import ToldTest
-from test_ilnp_flows import (
-    ACK,
-    HOSTS_ACK,
-    HOSTS_FIRST,
-    HOSTS_SYN,
-    HOSTS_SYN_ACK,
-    PEERS_ACK,
-    PEERS_FIRST,
-    PEERS_SYN,
-    PEERS_SYN_ACK,
-    SYN,
-    segment,
-)
 
 from harness.edge_test import EdgeTest
 

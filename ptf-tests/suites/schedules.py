@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import finsy as fy
 from carriers import hop_less, ipv6
-from schedule_switch import CLOSE, HOLD, SCHEDULE, TCP, PathOf, Schedule, segment
+from schedule_site import CLOSE, HOLD, SCHEDULE, TCP, PathOf, Schedule, segment
 from session_cases import DATAGRAM, OUTWARD
 from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
 from suites.sessions import SessionTest
