@@ -1,6 +1,7 @@
 """The file that says which tests a target is known to fail, and why."""
 
 import tomllib
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
@@ -20,3 +21,10 @@ def read_deviations(path: Path) -> dict[str, str]:
         if "." not in test or not isinstance(reason, str) or not reason:
             raise DeviationsError(f'{path}: {test}: a line is "GROUP.TEST" = "REASON", with the quotation marks')
     return lines
+
+
+def check_deviations(path: Path, deviations: Iterable[str], tests: Collection[str]) -> None:
+    """Refuse what names no test: it would excuse nothing, without a word."""
+    for test in deviations:
+        if test not in tests:
+            raise DeviationsError(f"{path}: {test}: there is no such test; --list names all")

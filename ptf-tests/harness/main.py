@@ -2,24 +2,21 @@
 
 import argparse
 import contextlib
-import json
-import os
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from harness import switches
-from harness.deviations import DeviationsError, read_deviations
+from harness import runner, switches
+from harness.deviations import DeviationsError, check_deviations, read_deviations
 from harness.ports import PortsError, check_ports, read_ports
-from harness.switches import MAIN, P4INFO, NotHereError, NotStartedError, Running
+from harness.runner import UnknownTestError
+from harness.switches import P4INFO, NotHereError, NotStartedError, Running
 from harness.target import DEVICE_ID
 
-HERE = Path(__file__).resolve().parent.parent
-# How long what must come may take; nothing waits that long unless a test fails. In process, all is there at once.
-PATIENCE = "2"
+INTERRUPTED = 130
 
 STARTED: dict[str, Callable[[Path], AbstractContextManager[Running]]] = {
     "wires": switches.wires,
@@ -42,72 +39,81 @@ def arguments() -> argparse.Namespace:
     target.add_argument("--wires", action="store_true", help="start the embedded switch on wires")
     target.add_argument("--veth", action="store_true", help="start the embedded switch on veth pairs (root)")
     target.add_argument("--bmv2", action="store_true", help="start simple_switch_grpc on veth pairs (root)")
-    parser.add_argument("--ports", type=Path, metavar="FILE", help="what stands behind the ports of --target")
-    parser.add_argument("--device-id", type=int, default=DEVICE_ID, help="of --target (%(default)s)")
-    parser.add_argument("--p4info", type=Path, default=P4INFO, help="of the program for --target (the repository's)")
-    parser.add_argument("--config", type=Path, help="device config for --target (the program as text)")
-    parser.add_argument("--deviations", type=Path, metavar="FILE", help="tests that --target is known to fail, and why")
+    of_target = [
+        parser.add_argument("--ports", type=Path, metavar="FILE", help="what stands behind the ports of --target"),
+        parser.add_argument("--device-id", type=int, metavar="NUMBER", help=f"of --target ({DEVICE_ID})"),
+        parser.add_argument("--p4info", type=Path, metavar="FILE", help="of --target's program (the repository's)"),
+        parser.add_argument("--config", type=Path, metavar="FILE", help="device config for --target (the P4 text)"),
+        parser.add_argument("--deviations", type=Path, metavar="FILE", help="what --target is known to fail, and why"),
+    ]
     chosen = parser.parse_args()
-    if (chosen.target is None) != (chosen.ports is None):
-        parser.error("--target and --ports belong together")
+    if chosen.target is None:
+        for option in of_target:
+            if getattr(chosen, option.dest) is not None:
+                parser.error(f"{option.option_strings[0]} is for --target")
+    elif chosen.ports is None:
+        parser.error("--target needs --ports")
     return chosen
 
 
 def main() -> int:
     """Run the tests; the exit status says whether all passed."""
     chosen = arguments()
-    started = next((start for name, start in STARTED.items() if getattr(chosen, name)), None)
+    if chosen.list:
+        return runner.list_tests()
+    for end in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(end, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="wayname-ptf-") as name:
         folder = Path(name)
         try:
-            if chosen.target is not None:
-                ports = read_ports(chosen.ports)
-                check_ports(ports)
-                config = chosen.config or switches.embedded_config(folder)
-                for file in (chosen.p4info, config, *([chosen.deviations] if chosen.deviations else [])):
-                    if not file.is_file():
-                        raise PortsError(f"{file}: no such file")
-                given = Running(chosen.target, ports, chosen.p4info, config, deviations=chosen.deviations)
-                return ptf(chosen, folder, given)
-            with started(folder) if started else contextlib.nullcontext() as running:
-                return ptf(chosen, folder, running)
+            if chosen.tests:
+                runner.check_tests(chosen.tests, runner.known_tests())
+            with running(chosen, folder) as switch:
+                return runner.run_tests(chosen.tests, folder, switch)
         except NotHereError as error:
             print(f"run: skipped: {error}")
             return 0
-        except (PortsError, DeviationsError, NotStartedError) as error:
+        except (UnknownTestError, PortsError, DeviationsError, NotStartedError) as error:
             print(f"run: {error}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
-            return 130
+            print("run: interrupted", file=sys.stderr)
+            return INTERRUPTED
 
 
-def ptf(chosen: argparse.Namespace, folder: Path, running: Running | None) -> int:
-    """Run ptf itself."""
-    described: dict[str, object] = {"target": None, "program": str(MAIN)}
-    if running:
-        described = {
-            "target": running.address,
-            "ports": running.ports,
-            "device_id": chosen.device_id,
-            "p4info": str(running.p4info),
-            "config": str(running.config),
-            "deviations": read_deviations(running.deviations) if running.deviations else {},
-        }
-    words = [
-        *(running.prefix if running else []),
-        *(
-            sys.executable,
-            str(Path(sys.executable).with_name("ptf")),
-            "--test-dir",
-            str(HERE / "suites"),
-            "--allow-user",
-        ),
-        *("--platform", "wayname", "--platform-dir", str(HERE / "platforms"), "--platform-args", json.dumps(described)),
-        *("--default-timeout", PATIENCE if running else "0", "--default-negative-timeout", "0"),
-        *("--qlen", "1000", "--socket-recv-size", "65536", "--random-seed", "1"),
-        *("--log-file", str(folder / "ptf.log"), "--quiet", "--disable-vxlan", "--disable-geneve", "--disable-erspan"),
-        *(["--list"] if chosen.list else []),
-        *chosen.tests,
-    ]
-    path = os.pathsep.join([str(HERE), str(HERE.parent / "p4src" / "tests")])
-    return subprocess.run(words, env=os.environ | {"PYTHONPATH": path}, check=False).returncode
+@contextlib.contextmanager
+def running(chosen: argparse.Namespace, folder: Path) -> Iterator[Running | None]:
+    """The switch that the tests run against; None stands for the one in process."""
+    if chosen.target is not None:
+        yield given(chosen, folder)
+        return
+    started = next((start for name, start in STARTED.items() if getattr(chosen, name)), None)
+    if started is None:
+        switches.check_module()
+        yield None
+        return
+    with started(folder) as switch:
+        yield switch
+
+
+def given(chosen: argparse.Namespace, folder: Path) -> Running:
+    """A switch that somebody else started, when everything is there that it needs."""
+    ports = read_ports(chosen.ports)
+    check_ports(ports)
+    p4info, config = chosen.p4info or P4INFO, chosen.config or program_text(folder)
+    for file in (p4info, config):
+        if not file.is_file():
+            raise PortsError(f"{file}: no such file")
+    deviations = read_deviations(chosen.deviations) if chosen.deviations else {}
+    if deviations:
+        check_deviations(chosen.deviations, deviations, runner.known_tests())
+    device_id = DEVICE_ID if chosen.device_id is None else chosen.device_id
+    return Running(chosen.target, ports, p4info, config, device_id, deviations=deviations)
+
+
+def program_text(folder: Path) -> Path:
+    """The device config of the embedded switch."""
+    try:
+        return switches.embedded_config(folder)
+    except NotHereError as error:
+        raise NotStartedError(f"{error}; or give the program with --config and --p4info") from None

@@ -1,6 +1,7 @@
 """Switches that `run` starts and ends itself."""
 
 import contextlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.deviations import read_deviations
 from harness.target import DEVICE_ID
 from small_site import CPU, PORTS
 
@@ -38,10 +40,17 @@ class Running:
     ports: dict[int, str]
     p4info: Path
     config: Path
+    device_id: int = DEVICE_ID
     # Before every command that shall see its ports.
     prefix: list[str] = field(default_factory=list)
     # Which tests it is known to fail, and why.
-    deviations: Path | None = None
+    deviations: dict[str, str] = field(default_factory=dict)
+
+
+def check_module() -> None:
+    """Refuse to run in process where the embedded switch is no module of Python."""
+    if importlib.util.find_spec("wayname_switch") is None:
+        raise NotHereError("the embedded switch is no module of this Python; `make venv-switch` makes it one")
 
 
 @contextlib.contextmanager
@@ -61,7 +70,7 @@ def veth(folder: Path) -> Iterator[Running]:
         address = "127.0.0.1:9559"
         behind = {port: f"switch{port}" for port in PORTS}
         with process([*prefix, *embedded(address, behind)], folder, address, prefix):
-            yield Running(address, {port: f"test{port}" for port in PORTS}, P4INFO, config, prefix)
+            yield Running(address, {port: f"test{port}" for port in PORTS}, P4INFO, config, prefix=prefix)
 
 
 @contextlib.contextmanager
@@ -79,22 +88,28 @@ def bmv2(folder: Path) -> Iterator[Running]:
             switch += ["-i", f"{port}@switch{port}"]
         switch += ["--", "--grpc-server-addr", address, "--cpu-port", str(CPU)]
         with process([*prefix, *switch], folder, address, prefix):
-            yield Running(address, {port: f"test{port}" for port in PORTS}, p4info, config, prefix, BMV2_DEVIATIONS)
+            ports = {port: f"test{port}" for port in PORTS}
+            yield Running(address, ports, p4info, config, prefix=prefix, deviations=read_deviations(BMV2_DEVIATIONS))
 
 
 def embedded(address: str, ports: dict[int, str]) -> list[str]:
     """The command that starts the embedded switch."""
-    if not SWITCH.exists():
-        raise NotHereError(f"{SWITCH.relative_to(ROOT)} is not built; `make switch` builds it")
     interfaces = [word for port, device in ports.items() for word in ("-i", f"{port}@{device}")]
     options = ["--grpc-server-addr", address, "--cpu-port", str(CPU), "--device-id", str(DEVICE_ID)]
-    return [str(SWITCH), *options, *interfaces]
+    return [built_switch(), *options, *interfaces]
+
+
+def built_switch() -> str:
+    """The program of the embedded switch."""
+    if not SWITCH.exists():
+        raise NotHereError(f"{SWITCH.relative_to(ROOT)} is not built; `make switch` builds it")
+    return str(SWITCH)
 
 
 def embedded_config(folder: Path) -> Path:
     """The program as the embedded switch takes it: one text."""
     config = folder / "program.txt"
-    command([str(SWITCH), "compile", str(MAIN), "--config", str(config)])
+    command([built_switch(), "compile", str(MAIN), "--config", str(config)])
     return config
 
 
@@ -135,7 +150,8 @@ def process(
     """A switch that runs until the block ends."""
     log = folder / "switch.log"
     with log.open("wb") as output:
-        switch = subprocess.Popen(words, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+        # A session of its own: Ctrl-C ends the tests first, and these leave nothing behind.
+        switch = subprocess.Popen(words, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         wait_for(switch, words, address, log, prefix or [])
         yield switch

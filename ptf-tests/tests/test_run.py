@@ -1,15 +1,21 @@
 """What `run` says when it cannot begin: one line, and exit status 2."""
 
+import os
+import signal
 import socket
+import unittest
 from pathlib import Path
 
 import pytest
 
-from harness import main
-from harness.deviations import DeviationsError, read_deviations
+from harness import main, switches
+from harness.deviations import DeviationsError, check_deviations, read_deviations
+from harness.edge_test import EntitiesTest
 from harness.ports import PortsError, check_ports, read_ports
+from harness.runner import UnknownTestError, check_tests, known_tests
 from harness.switches import BMV2_DEVIATIONS
 
+ROOM = Path(__file__).parent.parent
 WIRES = "".join(f'{port} = "wire:/nowhere/{port}"\n' for port in range(1, 7))
 
 
@@ -60,6 +66,12 @@ def test_a_wire_that_is_there_is_taken(tmp_path: Path) -> None:
         check_ports({1: f"wire:{tmp_path / '1'}"})
 
 
+@pytest.fixture(scope="module")
+def known() -> list[str]:
+    """The names of all tests, which ptf takes a moment to find."""
+    return known_tests()
+
+
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     monkeypatch.setattr("sys.argv", ["run", *words])
     return main.main()
@@ -74,10 +86,74 @@ def test_what_cannot_begin_ends_with_status_2(
     assert capsys.readouterr().err == "run: port 1: no wire at /nowhere/1; does the switch run?\n"
 
 
-def test_a_target_without_ports_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--target", "127.0.0.1:1"], "--target needs --ports"),
+        (["--device-id", "0"], "--device-id is for --target"),
+        (["--wires", "--deviations", "own.toml"], "--deviations is for --target"),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_use(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
     with pytest.raises(SystemExit) as ended:
-        run(monkeypatch, "--target", "127.0.0.1:1")
-    assert ended.value.code == 2
+        run(monkeypatch, *words)
+    assert ended.value.code == 2 and says in capsys.readouterr().err
+
+
+def test_tests_and_groups_are_known_by_name(known: list[str]) -> None:
+    assert "bridging.SamePort" in known
+    check_tests(["bridging.SamePort", "bridging"], known)
+    for name in ("bridge", "bridging.Nobody", "SamePort", ""):
+        with pytest.raises(UnknownTestError, match=f"^{name}: no test and no group"):
+            check_tests([name], known)
+
+
+def test_deviations_of_tests_that_are_not_there_are_told(tmp_path: Path) -> None:
+    with pytest.raises(DeviationsError, match=r"bridging\.SamePorts: there is no such test"):
+        check_deviations(tmp_path / "own.toml", ["bridging.SamePort", "bridging.SamePorts"], ["bridging.SamePort"])
+
+
+def test_without_the_embedded_switch_the_run_says_what_makes_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert run(monkeypatch) == 0
+    assert "`make venv-switch`" in capsys.readouterr().out
+    monkeypatch.setattr(switches, "SWITCH", switches.ROOT / "nowhere")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as switch:
+        switch.bind(str(tmp_path / "wire"))
+        file = tmp_path / "ports.toml"
+        file.write_text("".join(f'{port} = "wire:{tmp_path}/wire"\n' for port in range(1, 7)))
+        assert run(monkeypatch, "--target", "127.0.0.1:1", "--ports", str(file)) == 2
+    assert "--config and --p4info" in capsys.readouterr().err
+
+
+def test_the_packages_that_a_target_needs_have_one_version_each() -> None:
+    pinned = [line for line in (switches.ROOT / "requirements.txt").read_text().splitlines() if "==" in line]
+    needed = [line for line in (ROOM / "requirements.txt").read_text().splitlines() if "==" in line]
+    assert [line for line in needed if line not in pinned] == ["ptf==0.12.0"]
+
+
+def test_when_the_run_shall_end_the_test_that_runs_takes_away_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+
+    class Ends(EntitiesTest):
+        def runTest(self) -> None:
+            self.addCleanup(ran.append, "cleaned up")
+            os.kill(os.getpid(), signal.SIGTERM)
+            ran.append("ran on")
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr("ptf.config", {"target": None, "deviations": {}})
+    monkeypatch.setattr("ptf.open_logfile", lambda name: None)
+    try:
+        result = unittest.TestSuite([Ends(), Ends()]).run(unittest.TestResult())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert result.wasSuccessful() and result.testsRun == 1
+    assert ran == ["ran on", "cleaned up"]
 
 
 def test_what_a_machine_lacks_is_skipped_with_a_word(
@@ -91,13 +167,10 @@ def test_what_a_machine_lacks_is_skipped_with_a_word(
     assert "need root" in capsys.readouterr().out
 
 
-def test_deviations_of_bmv2_name_tests_that_are_there() -> None:
+def test_deviations_of_bmv2_name_tests_that_are_there(known: list[str]) -> None:
     deviations = read_deviations(BMV2_DEVIATIONS)
     assert deviations
-    for test in deviations:
-        group, name = test.split(".")
-        text = (BMV2_DEVIATIONS.parent.parent / "suites" / f"{group}.py").read_text("utf-8")
-        assert f"class {name}(" in text, test
+    check_deviations(BMV2_DEVIATIONS, deviations, known)
 
 
 @pytest.mark.parametrize("text", ["bridging.SamePort", 'SamePort = "why"', '"a.B" = 1', '"a.B" = ""', "\xff"])

@@ -1,4 +1,4 @@
-"""PTF's platform module for all our targets: which ports there are, and what stands behind each."""
+"""PTF's platform module for all targets behind an address: which ports there are, and what stands behind each."""
 
 import json
 import sys
@@ -8,19 +8,11 @@ from typing import Any
 
 from harness.devices import open_port
 from harness.grpc_target import GrpcTarget, Program, UnreachableError
-from harness.in_process import InProcess, InProcessPort
-from small_site import PORTS
 
 
 def platform_config_update(config: dict[str, Any]) -> None:
-    """Make the target that `run` describes, and name its ports."""
+    """Go to the target that `run` describes, and name its ports."""
     chosen = json.loads(config["platform_args"])
-    if chosen["target"] is None:
-        config["target"] = InProcess(Path(chosen["program"]))
-        config["deviations"] = {}
-        config["port_map"] = {(0, port): "in process" for port in PORTS}
-        config["dataplane"] = {"portclass": InProcessPort}
-        return
     program = Program.load(Path(chosen["p4info"]), Path(chosen["config"]))
     try:
         config["target"] = GrpcTarget(chosen["target"], chosen["device_id"], program)
