@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 
 from wayname.hip.identities import Identity, identity_of
 
@@ -13,6 +13,18 @@ from wayname.hip.identities import Identity, identity_of
 def ecdsa(number: int, curve: type[ec.EllipticCurve] = ec.SECP384R1) -> Identity:
     """Return an identity on a curve."""
     return identity_of(ec.derive_private_key(0xC0FFEE + number, curve()))
+
+
+@cache
+def eddsa(number: int) -> Identity:
+    """Return an identity on Ed25519."""
+    return identity_of(ed25519.Ed25519PrivateKey.from_private_bytes(number.to_bytes(32)))
+
+
+@cache
+def eddsa448(number: int) -> Identity:
+    """Return an identity on Ed448."""
+    return identity_of(ed448.Ed448PrivateKey.from_private_bytes(number.to_bytes(57)))
 
 
 @cache

@@ -11,12 +11,14 @@ from typing import get_args
 import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from hip.keys import ecdsa, rsa_identity
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from hip.keys import ecdsa, eddsa, eddsa448, rsa_identity
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wayname.hip import ciphers
 from wayname.hip.ciphers import Cipher, decrypt, encrypt
+from wayname.hip.cshake import kmac128
 from wayname.hip.errors import MessageError, NoProposalError, ProofError
 from wayname.hip.esp.keys import Keys, draw_keys
 from wayname.hip.esp.suites import SUITES, SuiteId
@@ -40,18 +42,18 @@ from wayname.hip.parameters import (
 )
 from wayname.hip.proofs import check_mac, check_r1, check_signature, seal, sign, sign_r1
 from wayname.hip.puzzles import LIFETIME, TRIES, Asked, Puzzles, is_solved, solve
+from wayname.hip.rhash import CSHAKE_128, SHA_256, SHA_384, Rhash
 from wayname.hip.suites import CONTEXT, HITS, Algorithm, HitSuite, hit_of, rhash_of, suite_of
 from wayname.wire.checksum import upper_layer_checksum
 
 A, B = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2")
 ONE, TWO = ecdsa(1), ecdsa(2)
-SHA384 = hashes.SHA384()
 ASKED = Asked(ONE.hit, TWO.hit, A, B)
 
 
 def identities() -> list[Identity]:
     """Return one identity of each kind."""
-    return [ecdsa(1, ec.SECP256R1), ONE, rsa_identity()]
+    return [ecdsa(1, ec.SECP256R1), ONE, rsa_identity(), eddsa(1), eddsa448(1)]
 
 
 def test_tcp_over_hits_has_the_checksum_of_the_rfc() -> None:
@@ -83,7 +85,12 @@ def test_suites_that_cannot_sign_here_still_have_hits() -> None:
 
 @pytest.mark.parametrize(
     ("address", "complaint"),
-    [("2001:db8::1", "is no HIT"), ("2001:20::1", "HIT suite 0"), ("2001:25::1", "HIT suite 5")],
+    [
+        ("2001:db8::1", "is no HIT"),
+        ("2001:20::1", "HIT suite 0"),
+        ("2001:24::1", "HIT suite 4"),
+        ("2001:30::5", "is no HIT"),
+    ],
 )
 def test_what_is_no_hit_is_refused(address: str, complaint: str) -> None:
     with pytest.raises(NoProposalError, match=complaint):
@@ -91,13 +98,13 @@ def test_what_is_no_hit_is_refused(address: str, complaint: str) -> None:
 
 
 def test_identities_of_unknown_algorithms_are_refused() -> None:
-    with pytest.raises(NoProposalError, match="algorithm 13"):
-        hit_of(HostId(13, bytes(34)))
+    with pytest.raises(NoProposalError, match="algorithm 11"):
+        hit_of(HostId(11, bytes(34)))
     with pytest.raises(NoProposalError, match="ECDSA_LOW are not made here"):
         generate(Algorithm.ECDSA_LOW)
 
 
-@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("which", range(5))
 def test_a_signature_is_verified_by_the_key_of_the_host_identity(which: int) -> None:
     identity = identities()[which]
     assert isinstance(public_key(identity.host), get_args(PublicKey))
@@ -119,6 +126,7 @@ def test_a_signature_is_verified_by_the_key_of_the_host_identity(which: int) -> 
         HostId(Algorithm.ECDSA, b"\0\3" + bytes(64)),
         HostId(Algorithm.ECDSA, b"\0\1" + b"\1" * 64),
         HostId(Algorithm.ECDSA, b""),
+        HostId(Algorithm.EDDSA, b""),
     ],
 )
 def test_keys_that_are_none_are_refused(host: HostId) -> None:
@@ -178,16 +186,17 @@ def test_unknown_groups_are_refused() -> None:
 
 def test_key_material_is_hkdf_of_secret_puzzle_and_sorted_hits() -> None:
     greater, smaller = sorted((ONE.hit, TWO.hit), reverse=True)
-    material = Keymat.of(b"secret", b"I" * 48 + b"J" * 48, (ONE.hit, TWO.hit), SHA384)
-    assert material == Keymat.of(b"secret", b"I" * 48 + b"J" * 48, (TWO.hit, ONE.hit), SHA384)
+    material = Keymat.of(b"secret", b"I" * 48 + b"J" * 48, (ONE.hit, TWO.hit), SHA_384)
+    sorted_otherwise = Keymat.of(b"secret", b"I" * 48 + b"J" * 48, (TWO.hit, ONE.hit), SHA_384)
+    assert material.ahead().draw(1000) == sorted_otherwise.draw(1000)
     # RFC 5869: extract, then expand.
     key = hmac.digest(b"I" * 48 + b"J" * 48, b"secret", "sha384")
     info, blocks, block = smaller.packed + greater.packed, b"", b""
     for number in range(1, 5):
         block = hmac.digest(key, block + info + bytes([number]), "sha384")
         blocks += block
-    assert material.material[: len(blocks)] == blocks
-    ours, theirs = material.draw_hip_keys(Cipher.AES_128_CBC, SHA384, greater, smaller)
+    assert material.ahead().draw(len(blocks)) == blocks
+    ours, theirs = material.draw_hip_keys(Cipher.AES_128_CBC, SHA_384, greater, smaller)
     assert ours == Keys(blocks[:16], blocks[16:64])
     assert theirs == Keys(blocks[64:80], blocks[80:128])
     # ESP goes on from there (RFC 7402, section 7).
@@ -198,8 +207,26 @@ def test_key_material_is_hkdf_of_secret_puzzle_and_sorted_hits() -> None:
 
 
 def test_key_material_comes_to_an_end() -> None:
+    material = Keymat.of(b"secret", b"salt", (ONE.hit, TWO.hit), SHA_384)
+    assert len(material.ahead().draw(255 * 48)) == 255 * 48
     with pytest.raises(MessageError, match="used up"):
-        Keymat.of(b"secret", b"", (ONE.hit, TWO.hit), SHA384).draw(255 * 48 + 1)
+        material.draw(255 * 48 + 1)
+    assert material.at == 0
+
+
+@pytest.mark.parametrize(("rhash", "name"), [(SHA_256, hashes.SHA256()), (SHA_384, hashes.SHA384())])
+def test_key_material_is_that_of_the_library(rhash: Rhash, name: hashes.HashAlgorithm) -> None:
+    info = b"".join(sorted((ONE.hit.packed, TWO.hit.packed)))
+    theirs = HKDF(name, 255 * rhash.size, b"salt", info).derive(b"secret")
+    assert Keymat.of(b"secret", b"salt", (ONE.hit, TWO.hit), rhash).draw(255 * rhash.size) == theirs
+
+
+def test_key_material_of_eddsa_is_hkdf_with_kmac() -> None:
+    one, two = sorted((eddsa(1).hit, eddsa(2).hit))
+    mac = kmac128(kmac128(b"IJ")(b"secret", 32))
+    first = mac(one.packed + two.packed + b"\1", 32)
+    second = mac(first + one.packed + two.packed + b"\2", 32)
+    assert Keymat.of(b"secret", b"IJ", (two, one), CSHAKE_128).draw(64) == first + second
 
 
 @given(st.binary(max_size=100), st.sampled_from(Cipher))
@@ -225,40 +252,40 @@ def received(octets: bytes) -> tuple[bytes, Message]:
     return octets, Message(Kind(octets[2]), ONE.hit, TWO.hit, decode_parameters(octets, 40))
 
 
-@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("which", range(5))
 def test_macs_and_signatures_are_made_and_checked(which: int) -> None:
     identity = identities()[which]
     message = Message(Kind.UPDATE, identity.hit, TWO.hit, (Seq(1), EchoRequestUnsigned(b"echo")))
-    octets, read = received(seal(message, identity, b"key", SHA384))
+    octets, read = received(seal(message, identity, b"key", SHA_384))
     assert read.need(HipMac).data == hmac.digest(b"key", covered(octets, HipMac.number), "sha384")
-    check_mac(octets, read, identity.host, b"key", SHA384)
+    check_mac(octets, read, identity.host, b"key", SHA_384)
     check_signature(octets, read, identity.host)
     with pytest.raises(ProofError, match="MAC of UPDATE"):
-        check_mac(octets, read, identity.host, b"another key", SHA384)
+        check_mac(octets, read, identity.host, b"another key", SHA_384)
     spoilt = octets[:47] + bytes([octets[47] ^ 1]) + octets[48:]
     with pytest.raises(ProofError, match="MAC"):
-        check_mac(spoilt, read, identity.host, b"key", SHA384)
+        check_mac(spoilt, read, identity.host, b"key", SHA_384)
     with pytest.raises(ProofError, match="signature"):
         check_signature(spoilt, read, identity.host)
 
 
 def test_what_stands_behind_the_signature_may_change() -> None:
     message = Message(Kind.UPDATE, ONE.hit, TWO.hit, (Seq(1), EchoRequestUnsigned(b"echo")))
-    octets, read = received(seal(message, ONE, b"key", SHA384))
+    octets, read = received(seal(message, ONE, b"key", SHA_384))
     check_signature(octets[:-8] + b"\xf8\xad\0\4fake", read, ONE.host)
 
 
 def test_the_mac_of_r2_covers_the_identity_of_its_sender() -> None:
-    octets, read = received(seal(Message(Kind.R2, ONE.hit, TWO.hit), ONE, b"key", SHA384))
+    octets, read = received(seal(Message(Kind.R2, ONE.hit, TWO.hit), ONE, b"key", SHA_384))
     assert read.find(HipMac) is None
-    check_mac(octets, read, ONE.host, b"key", SHA384)
+    check_mac(octets, read, ONE.host, b"key", SHA_384)
     head = bytearray(covered(octets, HipMac2.number))
     identity = b"\2\xc1" + len(ONE.host.contents()).to_bytes(2) + ONE.host.contents()
     identity += bytes(-len(identity) % 8)
     head[1] = (len(head) + len(identity)) // 8 - 1
     assert read.need(HipMac2).data == hmac.digest(b"key", bytes(head) + identity, "sha384")
     with pytest.raises(ProofError, match="MAC of R2"):
-        check_mac(octets, read, TWO.host, b"key", SHA384)
+        check_mac(octets, read, TWO.host, b"key", SHA_384)
 
 
 def test_an_r1_is_signed_once_for_all_initiators() -> None:
@@ -332,7 +359,7 @@ def test_puzzles_that_take_too_long_are_refused() -> None:
         solve(puzzle, ASKED, random.Random(2), 16)
     with pytest.raises(MessageError, match="32 octets for a hash of 48"):
         solve(Puzzle(1, 38, bytes(2), bytes(32)), ASKED, random.Random(2), 16)
-    assert rhash_of(ASKED.responder).digest_size == 48
+    assert rhash_of(ASKED.responder).size == 48
 
 
 def test_difficulty_rises_with_work_that_waits_and_falls_again() -> None:

@@ -7,10 +7,11 @@ from ipaddress import IPv6Address
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa, x25519
 
 from wayname.config.hip import Hip, HipHost
 from wayname.edge.hip.keys import host_identities
+from wayname.hip.identities import PrivateKey
 from wayname.hip.suites import Algorithm, HitSuite, suite_of
 from wayname.identity.key_files import KeyFileError, write_key
 
@@ -31,17 +32,25 @@ def test_a_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     assert again.hit == first.hit
 
 
-def test_a_key_of_somebody_s_own_is_used(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "suite"),
+    [
+        (rsa.generate_private_key(65537, 2048), HitSuite.RSA_DSA_SHA256),
+        (ed25519.Ed25519PrivateKey.generate(), HitSuite.EDDSA_CSHAKE128),
+        (ed448.Ed448PrivateKey.generate(), HitSuite.EDDSA_CSHAKE128),
+    ],
+)
+def test_a_key_of_somebody_s_own_is_used(key: PrivateKey, suite: HitSuite, tmp_path: Path) -> None:
     file = tmp_path / "a.pem"
-    write_key(file, rsa.generate_private_key(65537, 2048))
+    write_key(file, key)
     [identity] = host_identities(identities_of(file)).values()
-    assert suite_of(identity.hit) is HitSuite.RSA_DSA_SHA256
+    assert suite_of(identity.hit) is suite
 
 
 @pytest.mark.parametrize(
     ("key", "complaint"),
     [
-        (ed25519.Ed25519PrivateKey.generate(), "is no RSA or ECDSA key, which HIP signs with; name another file"),
+        (x25519.X25519PrivateKey.generate(), "is no RSA, ECDSA or EdDSA key, which HIP signs with; name another file"),
         (ec.generate_private_key(ec.SECP521R1()), "identities on curve secp521r1 are not known to HIP"),
     ],
 )

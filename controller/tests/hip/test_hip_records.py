@@ -9,7 +9,8 @@ import dns.rdatatype
 import dns.rrset
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
-from hip.keys import ecdsa, rsa_identity
+from dns.rdtypes.ANY.HIP import HIP as HIPRecord
+from hip.keys import ecdsa, eddsa, eddsa448, rsa_identity
 
 from wayname.hip.errors import NoProposalError, ProofError
 from wayname.hip.identities import Identity
@@ -27,9 +28,9 @@ OF_THE_RFC = (
 )
 
 
-@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("which", range(5))
 def test_what_a_record_tells_comes_back_from_the_wire(which: int) -> None:
-    identity: Identity = (ecdsa(1, ec.SECP256R1), ecdsa(1), rsa_identity())[which]
+    identity: Identity = (ecdsa(1, ec.SECP256R1), ecdsa(1), rsa_identity(), eddsa(1), eddsa448(1))[which]
     answer = dns.message.make_response(dns.message.make_query(OWNER, dns.rdatatype.HIP))
     answer.answer.append(dns.rrset.from_rdata(OWNER, 300, make_record(identity.host, [SERVER])))
     read = dns.message.from_wire(answer.to_wire()).answer
@@ -43,7 +44,15 @@ def test_a_record_is_refused_whose_tag_is_not_that_of_its_key() -> None:
         read_records([record])
 
 
-@pytest.mark.parametrize("text", ["1 20010020 AAAA", "3 20010020 AAAA", "0 20010020 AAAA"])
+@pytest.mark.parametrize("identity", [eddsa(1), eddsa448(1)])
+def test_a_key_of_eddsa_stands_alone(identity: Identity) -> None:
+    # RFC 9373: algorithm 4, and the key as in RFC 8080, section 3, which has no curve.
+    record = make_record(identity.host)
+    assert isinstance(record, HIPRecord)
+    assert (record.algorithm, record.key) == (4, identity.host.key[4:])
+
+
+@pytest.mark.parametrize("text", ["1 20010020 AAAA", "3 20010020 AAAA", "0 20010020 AAAA", "4 20010020 AAAA"])
 def test_keys_that_are_not_known_are_refused(text: str) -> None:
     record = dns.rrset.from_text(OWNER, 300, dns.rdataclass.IN, dns.rdatatype.HIP, text)
     with pytest.raises(NoProposalError, match="with 3 octets in a HIP record"):

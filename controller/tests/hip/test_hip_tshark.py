@@ -10,7 +10,7 @@ import shutil
 from ipaddress import IPv6Address
 
 import pytest
-from hip.keys import rsa_identity
+from hip.keys import eddsa, rsa_identity
 from hip.network import A2, ALICE, BOB, EASY, Network, anybody, message_of
 from hip.test_hip_codec import EVERY, HIT_A, HIT_B, A, B, on_the_wire
 from shim6.test_shim6_tshark import read
@@ -55,9 +55,9 @@ def exchanged(network: Network) -> list[Packet]:
 
 
 @pytest.mark.parametrize("settings", [EASY, ENCRYPTING])
-@pytest.mark.parametrize("which", range(2))
+@pytest.mark.parametrize("which", range(3))
 def test_it_reads_whole_associations(settings: Settings, which: int) -> None:
-    identities: tuple[Identity, Identity] = ((ALICE, BOB), (ALICE, rsa_identity()))[which]
+    identities: tuple[Identity, Identity] = ((ALICE, BOB), (ALICE, rsa_identity()), (eddsa(1), eddsa(2)))[which]
     packets = exchanged(Network(settings, identities=identities))
     messages = [message_of(packet) for packet in packets]
     assert {message.kind for message in messages} == set(Kind) - {Kind.NOTIFY}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hip.keys import ecdsa
+from hip.keys import ecdsa, eddsa, eddsa448
 from hip.network import A1, A2, ALICE, B1, BOB, EASY, Network, message_of
 
 from wayname.edge.hip.inspection import Inspection
 from wayname.hip.errors import MessageError, ProofError
+from wayname.hip.identities import Identity
 from wayname.hip.messages import Kind, with_checksum
 from wayname.wire.ipv6 import HIP, UDP, Packet
 
@@ -17,11 +18,11 @@ from wayname.wire.ipv6 import HIP, UDP, Packet
 class Checked(Network):
     """Two hosts, and an inspection that all their packets pass."""
 
-    def __init__(self, *, hides: bool = True) -> None:
+    def __init__(self, *, hides: bool = True, identities: tuple[Identity, Identity] = (ALICE, BOB)) -> None:
         self.inspection = Inspection()
         self.judged: list[tuple[Kind, bool]] = []
         self.passed: list[Packet] = []
-        super().__init__(replace(EASY, hides_identity=hides))
+        super().__init__(replace(EASY, hides_identity=hides), identities=identities)
 
     def inject(self, packet: Packet) -> None:
         proven = self.inspection.check(packet) is not None
@@ -45,7 +46,11 @@ def test_what_is_proven_is_known_from_when_the_key_was_seen() -> None:
     # The initiator hides who it is.
     assert way.judged[:4] == [(Kind.I1, False), (Kind.R1, True), (Kind.I2, False), (Kind.R2, True)]
     assert (way.inspection.key_of(BOB.hit), way.inspection.key_of(ALICE.hit)) == (BOB.host, None)
-    way = Checked(hides=False).established()
+
+
+@pytest.mark.parametrize("identities", [(ALICE, BOB), (eddsa(1), eddsa448(2))])
+def test_what_does_not_hide_is_proven_at_once(identities: tuple[Identity, Identity]) -> None:
+    way = Checked(hides=False, identities=identities).established()
     assert isinstance(way, Checked)
     assert way.judged[2] == (Kind.I2, True)
     way.move(way.a, A1, A2)

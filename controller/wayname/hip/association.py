@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import NamedTuple
 
-from cryptography.hazmat.primitives import hashes
-
 from wayname.hip.ciphers import Cipher
 from wayname.hip.esp.keys import Keys
 from wayname.hip.esp.suites import SuiteId
@@ -18,6 +16,7 @@ from wayname.hip.keymat import Keymat
 from wayname.hip.locator_set import Locator
 from wayname.hip.parameters import HostId
 from wayname.hip.peer_locators import PeerLocators
+from wayname.hip.rhash import Rhash
 from wayname.hip.states import State
 from wayname.shim6.context import Pair
 
@@ -64,7 +63,7 @@ class Secured:
     """What an exchange agreed on."""
 
     peer: HostId
-    rhash: hashes.HashAlgorithm
+    rhash: Rhash
     cipher: Cipher
     pair: KeyPair
     peer_public: bytes

@@ -245,7 +245,7 @@ class Exchange:
         if isinstance(chosen, Tagged):
             return Tags(self._associations.new_tag(names), 0)
         suite = SuiteId(chosen.suites[0])
-        outgoing, incoming = draw_keys(Keymat(secured.keymat.material, secured.keymat.at).draw, SUITES[suite], *names)
+        outgoing, incoming = draw_keys(secured.keymat.ahead().draw, SUITES[suite], *names)
         return Esp(suite, self._associations.new_spi(names), 0, outgoing, incoming)
 
 

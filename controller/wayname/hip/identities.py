@@ -2,7 +2,8 @@
 
 RSA: length of the exponent (8 bits, or 0 and 16 bits), exponent, modulus (RFC 3110); signatures are PSS with SHA-256
 and a salt as long as the hash. ECDSA: curve (16 bits), x and y; signatures are r and s, each as long as the order
-of the curve (RFC 4754), over SHA-384, the hash of the suite, whichever the curve.
+of the curve (RFC 4754), over SHA-384, the hash of the suite, whichever the curve. EdDSA: see edwards.py; signatures are
+those of RFC 8032 over the octets themselves.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from ipaddress import IPv6Address
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
+from wayname.hip.edwards import EdwardsPrivateKey, EdwardsPublicKey, edwards_key, edwards_octets
 from wayname.hip.errors import MessageError, NoProposalError, ProofError
 from wayname.hip.parameters import HostId
 from wayname.hip.suites import Algorithm, hit_of
@@ -27,8 +30,8 @@ RSA_HASH = hashes.SHA256()
 ECDSA_HASH = hashes.SHA384()
 PSS = padding.PSS(padding.MGF1(RSA_HASH), RSA_HASH.digest_size)
 
-PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
-PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
+PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | EdwardsPrivateKey
+PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey | EdwardsPublicKey
 
 
 class CurveLabel(IntEnum):
@@ -53,6 +56,8 @@ class Identity:
         """Return a signature over octets."""
         if isinstance(self.key, rsa.RSAPrivateKey):
             return self.key.sign(data, PSS, RSA_HASH)
+        if isinstance(self.key, EdwardsPrivateKey):
+            return self.key.sign(data)
         r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(ECDSA_HASH)))
         size = octets_of(self.key.curve)
         return r.to_bytes(size) + s.to_bytes(size)
@@ -71,6 +76,8 @@ def generate(algorithm: Algorithm) -> PrivateKey:
         return rsa.generate_private_key(RSA_EXPONENT, LEAST_RSA_BITS)
     if algorithm is Algorithm.ECDSA:
         return ec.generate_private_key(ec.SECP384R1())
+    if algorithm is Algorithm.EDDSA:
+        return Ed25519PrivateKey.generate()
     raise NoProposalError(f"keys of {algorithm.name} are not made here")
 
 
@@ -82,6 +89,9 @@ def verify(host: HostId, algorithm: int, signature: bytes, data: bytes) -> None:
     try:
         if isinstance(key, rsa.RSAPublicKey):
             key.verify(signature, data, PSS, RSA_HASH)
+            return
+        if isinstance(key, EdwardsPublicKey):
+            key.verify(signature, data)
             return
         size = octets_of(key.curve)
         if len(signature) != 2 * size:
@@ -99,6 +109,8 @@ def public_key(host: HostId) -> PublicKey:
             return _rsa_key(host.key)
         if host.algorithm == Algorithm.ECDSA:
             return _ecdsa_key(host.key)
+        if host.algorithm == Algorithm.EDDSA:
+            return edwards_key(host.key)
     except ValueError as error:
         raise MessageError(f"the host identity holds no key: {error}") from None
     raise NoProposalError(f"signatures of algorithm {host.algorithm} are not checked here")
@@ -140,6 +152,8 @@ def _public_octets(key: PublicKey) -> tuple[Algorithm, bytes]:
         exponent, modulus = (one.to_bytes((one.bit_length() + 7) // 8) for one in (numbers.e, numbers.n))
         length = bytes([len(exponent)]) if len(exponent) < 256 else b"\0" + len(exponent).to_bytes(2)
         return Algorithm.RSA, length + exponent + modulus
+    if isinstance(key, EdwardsPublicKey):
+        return Algorithm.EDDSA, edwards_octets(key)
     label = next((label for label, curve in _CURVES.items() if curve.name == key.curve.name), None)
     if label is None:
         raise NoProposalError(f"identities on curve {key.curve.name} are not known to HIP")

@@ -1,48 +1,73 @@
 """Keys out of a Diffie-Hellman secret (RFC 7401, section 6.5).
 
-HKDF with RHASH; the salt is I and J, the info is the smaller HIT and the greater one. Keys are drawn one after the
-other: encryption and integrity of the host with the greater HIT, then of the other, and behind them those of ESP.
+HKDF (RFC 5869), which is the function of every group here, with the MAC of RHASH in HMAC's place; the salt is I and J,
+the info is the smaller HIT and the greater one. Keys are drawn one after the other: encryption and integrity of the
+host with the greater HIT, then of the other, and behind them those of ESP.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
-
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from wayname.hip.ciphers import Cipher, key_octets
 from wayname.hip.errors import MessageError
 from wayname.hip.esp.keys import Keys
+from wayname.hip.rhash import Rhash
 
 MOST_BLOCKS = 255
 
 
 @dataclass(slots=True)
-class Keymat:
-    """As much key material as there can be, and from where the next key is drawn."""
+class _Material:
+    """Key material as far as it was wanted."""
 
-    material: bytes
+    blocks: Iterator[bytes]
+    octets: bytes = b""
+
+    def upto(self, size: int) -> bytes:
+        """Return so much of it."""
+        while len(self.octets) < size:
+            block = next(self.blocks, None)
+            if block is None:
+                raise MessageError("the key material is used up; a new Diffie-Hellman value is needed")
+            self.octets += block
+        return self.octets[:size]
+
+
+@dataclass(slots=True)
+class Keymat:
+    """Key material, and from where the next key is drawn; it is made as far as keys are drawn."""
+
+    material: _Material = field(repr=False)
     at: int = 0
 
     @classmethod
-    def of(cls, secret: bytes, salt: bytes, hits: Iterable[IPv6Address], rhash: hashes.HashAlgorithm) -> Keymat:
+    def of(cls, secret: bytes, salt: bytes, hits: Iterable[IPv6Address], rhash: Rhash) -> Keymat:
         """Derive it from what both ends know."""
         info = b"".join(hit.packed for hit in sorted(hits))
-        return cls(HKDF(rhash, MOST_BLOCKS * rhash.digest_size, salt, info).derive(secret))
+        return cls(_Material(_expanded(rhash.keyed(rhash.mac(salt, secret)), info)))
+
+    def ahead(self) -> Keymat:
+        """Return the same material to draw keys from that may not come to be."""
+        return Keymat(self.material, self.at)
 
     def draw(self, size: int) -> bytes:
         """Return the next octets."""
-        if self.at + size > len(self.material):
-            raise MessageError("the key material is used up; a new Diffie-Hellman value is needed")
+        octets = self.material.upto(self.at + size)[self.at :]
         self.at += size
-        return self.material[self.at - size : self.at]
+        return octets
 
-    def draw_hip_keys(
-        self, cipher: Cipher, rhash: hashes.HashAlgorithm, local: IPv6Address, peer: IPv6Address
-    ) -> tuple[Keys, Keys]:
+    def draw_hip_keys(self, cipher: Cipher, rhash: Rhash, local: IPv6Address, peer: IPv6Address) -> tuple[Keys, Keys]:
         """Return the keys for what leaves and for what comes."""
-        greater, lesser = (Keys(self.draw(key_octets(cipher)), self.draw(rhash.digest_size)) for _ in range(2))
+        greater, lesser = (Keys(self.draw(key_octets(cipher)), self.draw(rhash.size)) for _ in range(2))
         return (greater, lesser) if local > peer else (lesser, greater)
+
+
+def _expanded(mac: Callable[[bytes], bytes], info: bytes) -> Iterator[bytes]:
+    """Expand (RFC 5869, section 2.3)."""
+    block = b""
+    for number in range(1, MOST_BLOCKS + 1):
+        block = mac(block + info + bytes([number]))
+        yield block

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hmac
 
-from cryptography.hazmat.primitives import hashes
-
 from wayname.hip.errors import ProofError
 from wayname.hip.framing import frame
 from wayname.hip.identities import Identity, verify
@@ -20,6 +18,7 @@ from wayname.hip.parameters import (
     HostId,
     Parameter,
 )
+from wayname.hip.rhash import Rhash
 
 _BEHIND = (EchoRequestUnsigned, EchoResponseUnsigned)
 
@@ -41,7 +40,7 @@ def sign_r1(message: Message, identity: Identity) -> bytes:
     return _with(octets, HipSignature2(identity.host.algorithm, signature))
 
 
-def seal(message: Message, identity: Identity, key: bytes, rhash: hashes.HashAlgorithm) -> bytes:
+def seal(message: Message, identity: Identity, key: bytes, rhash: Rhash) -> bytes:
     """Return a packet with MAC and signature; that of an R2 covers the sender's identity too."""
     octets = encode(message)
     kind = HipMac2 if message.kind is Kind.R2 else HipMac
@@ -49,7 +48,7 @@ def seal(message: Message, identity: Identity, key: bytes, rhash: hashes.HashAlg
     return sign(Message(message.kind, message.sender, message.receiver, (*message.parameters, mac)), identity)
 
 
-def check_mac(octets: bytes, message: Message, host: HostId, key: bytes, rhash: hashes.HashAlgorithm) -> None:
+def check_mac(octets: bytes, message: Message, host: HostId, key: bytes, rhash: Rhash) -> None:
     """Raise ProofError if a packet's MAC is not made with this key."""
     mac = message.need(HipMac2) if message.kind is Kind.R2 else message.need(HipMac)
     if not hmac.compare_digest(_mac(octets, host, type(mac), key, rhash), mac.data):
@@ -69,13 +68,11 @@ def check_r1(octets: bytes, message: Message, host: HostId) -> None:
     verify(host, signature.algorithm, signature.signature, signed)
 
 
-def _mac(
-    octets: bytes, host: HostId, kind: type[HipMac] | type[HipMac2], key: bytes, rhash: hashes.HashAlgorithm
-) -> bytes:
+def _mac(octets: bytes, host: HostId, kind: type[HipMac] | type[HipMac2], key: bytes, rhash: Rhash) -> bytes:
     octets = covered(octets, kind.number)
     if kind is HipMac2:
         octets = with_length(octets + frame(HostId.number, host.contents()))
-    return hmac.digest(key, octets, rhash.name)
+    return rhash.mac(key, octets)
 
 
 def _with(octets: bytes, parameter: Parameter) -> bytes:

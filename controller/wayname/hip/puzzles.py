@@ -6,7 +6,6 @@ nothing and knows its own puzzles again: a wrong solution costs it two hashes.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import random
 from dataclasses import dataclass
@@ -77,24 +76,23 @@ class Puzzles:
 
 def is_solved(asked: Asked, difficulty: int, random_i: bytes, solution: bytes) -> bool:
     """Tell whether a solution is right."""
-    digest = hashlib.new(rhash_of(asked.responder).name, random_i + _hits(asked) + solution).digest()
+    digest = rhash_of(asked.responder).digest(random_i + _hits(asked) + solution)
     return not int.from_bytes(digest) & (1 << difficulty) - 1
 
 
 def solve(puzzle: Puzzle, asked: Asked, rng: random.Random, most_difficult: int) -> Solution:
     """Solve a puzzle; refuse one that would take too long."""
     rhash = rhash_of(asked.responder)
-    if len(puzzle.random) != rhash.digest_size:
-        raise MessageError(f"a puzzle of {len(puzzle.random)} octets for a hash of {rhash.digest_size}")
+    if len(puzzle.random) != rhash.size:
+        raise MessageError(f"a puzzle of {len(puzzle.random)} octets for a hash of {rhash.size}")
     if puzzle.difficulty > most_difficult:
         raise MessageError(f"a puzzle of difficulty {puzzle.difficulty}; more than {most_difficult} is not solved here")
     mask = (1 << puzzle.difficulty) - 1
-    begun = hashlib.new(rhash.name, puzzle.random + _hits(asked))
-    number, end = rng.getrandbits(8 * rhash.digest_size), 1 << 8 * rhash.digest_size
+    head = puzzle.random + _hits(asked)
+    number, end = rng.getrandbits(8 * rhash.size), 1 << 8 * rhash.size
     while True:
-        running, solution = begun.copy(), number.to_bytes(rhash.digest_size)
-        running.update(solution)
-        if not int.from_bytes(running.digest()) & mask:
+        solution = number.to_bytes(rhash.size)
+        if not int.from_bytes(rhash.digest(head + solution)) & mask:
             return Solution(puzzle.difficulty, puzzle.opaque, puzzle.random, solution)
         number = (number + 1) % end
 
@@ -109,4 +107,4 @@ def _hits(asked: Asked) -> bytes:
 
 
 def _random(asked: Asked, difficulty: int, secret: bytes) -> bytes:
-    return hmac.digest(secret, asked.encode() + bytes([difficulty]), rhash_of(asked.responder).name)
+    return hmac.digest(secret, asked.encode() + bytes([difficulty]), "sha512")[: rhash_of(asked.responder).size]

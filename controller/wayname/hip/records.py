@@ -1,6 +1,7 @@
 """HIP records in the DNS (RFC 8005), through dnspython: a host's identity, its tag, and its rendezvous servers.
 
-Keys stand there as they do in DNSSEC: one of ECDSA without the number of its curve, which its length tells.
+Keys stand there as they do in DNSSEC: one of ECDSA or EdDSA (RFC 9373) without the number of its curve, which its
+length tells.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import dns.rdatatype
 import dns.rrset
 from dns.rdtypes.ANY.HIP import HIP as HIPRecord
 
+from wayname.hip.edwards import HEAD_OCTETS, edwards_octets_of_length
 from wayname.hip.errors import NoProposalError, ProofError
 from wayname.hip.parameters import HostId
 from wayname.hip.suites import Algorithm, hit_of
 
-RSA, ECDSA = 2, 3
+RSA, ECDSA, EDDSA = 2, 3, 4
 CURVE_OCTETS = 2
 # Lengths of x and y together.
 _CURVES = {64: 1, 96: 2}
@@ -55,6 +57,8 @@ def make_record(host: HostId, servers: Iterable[dns.name.Name] = ()) -> dns.rdat
         algorithm, key = RSA, host.key
     elif host.algorithm == Algorithm.ECDSA:
         algorithm, key = ECDSA, host.key[CURVE_OCTETS:]
+    elif host.algorithm == Algorithm.EDDSA:
+        algorithm, key = EDDSA, host.key[HEAD_OCTETS:]
     else:
         raise NoProposalError(f"keys of algorithm {host.algorithm} have no place in HIP records here")
     words = (str(algorithm), hit_of(host).packed.hex(), b64encode(key).decode(), *(name.to_text() for name in servers))
@@ -66,4 +70,6 @@ def _host(algorithm: int, key: bytes) -> HostId:
         return HostId(Algorithm.RSA, key)
     if algorithm == ECDSA and len(key) in _CURVES:
         return HostId(Algorithm.ECDSA, _CURVES[len(key)].to_bytes(CURVE_OCTETS) + key)
+    if algorithm == EDDSA and (octets := edwards_octets_of_length(key)) is not None:
+        return HostId(Algorithm.EDDSA, octets)
     raise NoProposalError(f"a key of algorithm {algorithm} with {len(key)} octets in a HIP record")

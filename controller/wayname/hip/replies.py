@@ -34,7 +34,7 @@ from wayname.hip.suites import UNKNOWN_PEER, HitSuite, rhash_of
 from wayname.hip.transports import EspTransform, Tagged, TransportFormatList
 
 # Those whose signatures can be checked here.
-KNOWN_SUITES = (HitSuite.ECDSA_SHA384, HitSuite.RSA_DSA_SHA256)
+KNOWN_SUITES = (HitSuite.ECDSA_SHA384, HitSuite.RSA_DSA_SHA256, HitSuite.EDDSA_CSHAKE128)
 
 
 class _Which(NamedTuple):
@@ -82,7 +82,7 @@ class Replies:
         key = which.period, which.group
         if key not in self._pairs:
             self._pairs[key] = make_pair(which.group, self._rng)
-        puzzle = Puzzle(which.difficulty, LIFETIME_ON_THE_WIRE, bytes(2), bytes(rhash_of(which.hit).digest_size))
+        puzzle = Puzzle(which.difficulty, LIFETIME_ON_THE_WIRE, bytes(2), bytes(rhash_of(which.hit).size))
         offered: tuple[Parameter, ...] = (
             R1Counter(self._first_counter + which.period),
             puzzle,

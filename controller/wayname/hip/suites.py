@@ -1,7 +1,8 @@
 """Suites of identities (RFC 7401, sections 5.2.9 and 5.2.10), and the tags of identities that they make (RFC 7343).
 
-A HIT is | 2001:20::/28 (28 bits) | suite (4) | the middle of a hash of context and key (96) |. Its suite says which
-hash the responder's puzzles, MACs and keys are made with: RHASH.
+A HIT is | 2001:20::/28 (28 bits) | suite (4) | the middle of a hash of context and key (96) |; the suite of EdDSA asks
+its hash for 96 bits, and needs no middle (RFC 9374, section 3.5.2.1). The suite says which hash the responder's
+puzzles, MACs and keys are made with: RHASH.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from enum import IntEnum
 from ipaddress import IPv6Address, IPv6Network
 
-from cryptography.hazmat.primitives import hashes
-
+from wayname.hip.cshake import cshake128
 from wayname.hip.errors import NoProposalError
 from wayname.hip.parameters import HostId
+from wayname.hip.rhash import CSHAKE_128, SHA_1, SHA_256, SHA_384, Rhash
 
 CONTEXT = bytes.fromhex("f0eff02fbff43d0fe7930c3c6e6174ea")
 HITS = IPv6Network("2001:20::/28")
@@ -26,6 +27,7 @@ class HitSuite(IntEnum):
     RSA_DSA_SHA256 = 1
     ECDSA_SHA384 = 2
     ECDSA_LOW_SHA1 = 3
+    EDDSA_CSHAKE128 = 5
 
 
 class Algorithm(IntEnum):
@@ -35,6 +37,7 @@ class Algorithm(IntEnum):
     RSA = 5
     ECDSA = 7
     ECDSA_LOW = 9
+    EDDSA = 13
 
 
 _SUITES = {
@@ -42,11 +45,13 @@ _SUITES = {
     Algorithm.RSA: HitSuite.RSA_DSA_SHA256,
     Algorithm.ECDSA: HitSuite.ECDSA_SHA384,
     Algorithm.ECDSA_LOW: HitSuite.ECDSA_LOW_SHA1,
+    Algorithm.EDDSA: HitSuite.EDDSA_CSHAKE128,
 }
-_HASHES: dict[HitSuite, hashes.HashAlgorithm] = {
-    HitSuite.RSA_DSA_SHA256: hashes.SHA256(),
-    HitSuite.ECDSA_SHA384: hashes.SHA384(),
-    HitSuite.ECDSA_LOW_SHA1: hashes.SHA1(),
+_HASHES = {
+    HitSuite.RSA_DSA_SHA256: SHA_256,
+    HitSuite.ECDSA_SHA384: SHA_384,
+    HitSuite.ECDSA_LOW_SHA1: SHA_1,
+    HitSuite.EDDSA_CSHAKE128: CSHAKE_128,
 }
 
 
@@ -60,12 +65,7 @@ def suite_of(hit: IPv6Address) -> HitSuite:
     return HitSuite(number)
 
 
-def hash_of(suite: HitSuite) -> hashes.HashAlgorithm:
-    """Return the hash of a suite."""
-    return _HASHES[suite]
-
-
-def rhash_of(responder: IPv6Address) -> hashes.HashAlgorithm:
+def rhash_of(responder: IPv6Address) -> Rhash:
     """Return the hash that an exchange with a responder uses."""
     return _HASHES[suite_of(responder)]
 
@@ -75,14 +75,13 @@ def hit_of(host: HostId) -> IPv6Address:
     if host.algorithm not in tuple(Algorithm):
         raise NoProposalError(f"identities of algorithm {host.algorithm} are not known here")
     suite = _SUITES[Algorithm(host.algorithm)]
-    digest = digest_of(hash_of(suite), CONTEXT + host.key)
-    first = (len(digest) - HASH_OCTETS) // 2
     prefix = int(HITS.network_address) | suite << 96
-    return IPv6Address(prefix | int.from_bytes(digest[first : first + HASH_OCTETS]))
+    return IPv6Address(prefix | int.from_bytes(_hash96(suite, CONTEXT + host.key)))
 
 
-def digest_of(algorithm: hashes.HashAlgorithm, data: bytes) -> bytes:
-    """Return the hash of octets."""
-    running = hashes.Hash(algorithm)
-    running.update(data)
-    return running.finalize()
+def _hash96(suite: HitSuite, data: bytes) -> bytes:
+    if suite is HitSuite.EDDSA_CSHAKE128:
+        return cshake128(data, HASH_OCTETS)
+    digest = _HASHES[suite].digest(data)
+    first = (len(digest) - HASH_OCTETS) // 2
+    return digest[first : first + HASH_OCTETS]

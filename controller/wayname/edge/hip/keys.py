@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from ipaddress import IPv6Address
 
-from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-
 from wayname.config.hip import Hip
 from wayname.hip.errors import NoProposalError
-from wayname.hip.identities import Identity, generate, identity_of
+from wayname.hip.identities import Identity, PrivateKey, generate, identity_of
 from wayname.hip.suites import Algorithm
 from wayname.identity.key_files import KeyFileError, make_folder, read_key, write_key
 
@@ -25,8 +22,8 @@ def host_identities(hip: Hip) -> Identities:
             make_folder(host.key.parent)
             write_key(host.key, generate(Algorithm.ECDSA))
         key = read_key(host.key)
-        if not isinstance(key, RSAPrivateKey | EllipticCurvePrivateKey):
-            raise KeyFileError(f"{host.key}: is no RSA or ECDSA key, which HIP signs with; name another file")
+        if not isinstance(key, PrivateKey):
+            raise KeyFileError(f"{host.key}: is no RSA, ECDSA or EdDSA key, which HIP signs with; name another file")
         try:
             identities[host.address] = identity_of(key)
         except NoProposalError as error:
