@@ -208,6 +208,23 @@ async def test_tls(switch: SwitchProcess, tmp_path: Path) -> None:
             await Controller(parse_config(missing)).run()
 
 
+@pytest.mark.parametrize(
+    ("certificate", "key", "says"),
+    [
+        ("switch.key", "switch.key", "switch.key: has no certificate in PEM"),
+        ("switch.pem", "switch.pem", "switch.pem: has no private key without a password in PEM"),
+        ("switch.pem", "other.key", "other.key: is not the key of .*switch.pem"),
+    ],
+)
+async def test_files_that_no_session_can_be_secured_with(tmp_path: Path, certificate: str, key: str, says: str) -> None:
+    _, other = self_signed(tmp_path)
+    other.rename(tmp_path / "other.key")
+    ca, _ = self_signed(tmp_path)
+    tls = f'switch = {{ca = "{ca}", certificate = "{certificate}", key = "{key}"}}'
+    with pytest.raises(SwitchError, match=says):
+        await Controller(parse_config(tls, "edge.toml", tmp_path)).run()
+
+
 def self_signed(folder: Path) -> tuple[Path, Path]:
     """Write a certificate for the loopback address and its key."""
     key = ec.generate_private_key(ec.SECP256R1())

@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -226,6 +227,28 @@ def test_mistakes_of_a_configuration_are_one_line(tmp_path: Path) -> None:
     assert fails(wayname("up", "--config", wrong)).startswith(f"{wrong}: port[0]")
     wrong.write_text('[switch]\np4info = "nothing.txtpb"\n')
     assert "nothing.txtpb: cannot be read" in fails(wayname("up", "--config", wrong))
+
+
+@restores_logs
+@pytest.mark.parametrize(
+    ("key", "text", "says"),
+    [
+        ("switch.p4info", "root:x:0", r"file: is no P4Info \(1:1 : "),
+        ("switch.p4info", "", "file: is empty; set switch.p4info to a P4Info file"),
+        ("switch.p4info", 'pkg_info { arch: "v1model" }', "file: has no table ports, .*; set switch.p4info to that of"),
+        ("switch.program", None, r"file: cannot be read \(Is a directory\); set switch.program"),
+        ("controller.changes", None, r"file: cannot be read \(Is a directory\); name a file as controller.changes"),
+        ("controller.changes", "[" * 100_000, "file: is no file of changes .*; correct it or remove it"),
+    ],
+)
+def test_files_that_a_configuration_names_are_one_line(tmp_path: Path, key: str, text: str | None, says: str) -> None:
+    if text is None:
+        (tmp_path / "file").mkdir()
+    else:
+        (tmp_path / "file").write_text(text)
+    config = tmp_path / "edge.toml"
+    config.write_text(f'controller.api = "unix:{tmp_path}/api"\n{key} = "file"\n')
+    assert re.search(says, fails(wayname("up", "--config", config)))
 
 
 @restores_logs

@@ -14,6 +14,15 @@ from wayname.config.model import LinkAddress, Refusal, Target
 
 PORT = "[[port]]\nnumber = 1\nvlan = 10\n"
 SITE = PORT + '[[interface]]\nvlan = 10\nname = "site"\naddresses = ["2001:db8:1::1/64"]\n'
+HIP = SITE + '[hip]\nproxy = ["2001:db8:1::/64", "2001:db8:2::/64"]\n'
+TRANSLATION = """
+port = [{number = 1, vlan = 10}, {number = 2, vlan = 20}]
+interface = [{vlan = 10, addresses = ["fd00:1::1/64"]}, {vlan = 20, addresses = ["2001:db8:1::2/64"]}]
+provider = [{name = "p", prefix = "2001:db8:101::/48", via = ["2001:db8:1::1"]}]
+[[translation]]
+inside = "fd00:1::/48"
+[[translation.policy]]
+"""
 ROUTE = SITE + '[[route]]\nprefix = "::/0"\n'
 
 
@@ -173,6 +182,55 @@ def test_what_is_not_said_has_its_default() -> None:
             "route[0].prefix: 2001:db8:1::/64 is on site already",
         ),
         (ROUTE.replace("::/0", "fe80::/10") + 'via = "discard"', "route[0].prefix: fe80::/10 is never routed"),
+        ("x = " + "1" * 5000, "has a whole number of more than 64 bits; write a smaller one"),
+        ("x = 0x" + "f" * 5000, "has a whole number of more than 64 bits; write a smaller one"),
+        ("x = " + "[" * 100_000, "has tables or lists in each other more than 16 deep; correct it"),
+        ("a" + ".a" * 3000 + " = 1", "has tables or lists in each other more than 16 deep; correct it"),
+        ('"a\\n\\u001b" = 1', "a\\n\\x1b: is not known; known here: "),
+        (f'port = "{"x" * 9999}"', "xxx ... xxx"),
+        (SITE.replace("2001:db8:1::1/64", "a\\nb"), r"'a\nb' has no prefix length; write a\nb/64"),
+        ('[switch]\naddress = "::1]:80"', "switch.address: is '::1]:80'; write HOST:PORT"),
+        (f'[switch]\naddress = "a:{"9" * 5000}"', "write HOST:PORT, an IPv6 address in brackets"),
+        ('[switch]\naddress = "a b:80"', "switch.address: is 'a b:80'; write HOST:PORT"),
+        ('[switch]\nprogram = "a\\u0000"', r"switch.program: is 'a\x00'; write the path of a file"),
+        ('[controller]\nstate = ""', "controller.state: is ''; write the path of a file"),
+        ('[controller]\nstate = "a"\nchanges = "a"', "controller.changes: a is the state's file; name another file"),
+        ('[controller]\napi = "unix:/a\\u0000"', r"controller.api: is 'unix:/a\x00'; write the path of a file"),
+        (
+            SITE + '[[provider]]\nname = "p"\nprefix = "ff00::/8"\nvia = ["2001:db8:1::2"]',
+            "provider[0].prefix: ff00::/8 is given by no provider",
+        ),
+        (SITE + "[[namespace]]\nid = 1\nports = [true]", "namespace[0].ports[0]: there is no port True"),
+        (
+            SITE + '[[namespace]]\nid = 1\n[[trace]]\nname = "t"\nnamespace = 1\nfields = [[]]',
+            "trace[0].fields[0]: is []; write one of",
+        ),
+        (
+            SITE + '[[policy]]\nname = "p"\nsegments = ["2001:db8:9::1%site"]',
+            "policy[0].segments[0]: '2001:db8:9::1%site' is wrong (no interface is named for it)",
+        ),
+        (HIP + '[[hip.peer]]\naddress = "ff02::1"\nhit = "2001:21::1"', "hip.peer[0].address: 'ff02::1' is wrong"),
+        (
+            HIP + '[[hip.host]]\naddress = "2001:db8:1::5"\n[[hip.host]]\naddress = "2001:db8:2::5"',
+            "hip.host[1].address: 2001:db8:2::5 or its interface identifier is there twice; give every host once",
+        ),
+        (
+            HIP + '[ilnp]\n[[ilnp.site]]\nprefixes = ["2001:db8:1::/64"]',
+            "hip.proxy[0]: 2001:db8:1::/64 is there twice; give every prefix once",
+        ),
+        (HIP + '[hip.names]\nserver = "::"', "hip.names.server: '::' is wrong (no server has it)"),
+        (
+            HIP + '[hip.names]\nserver = "::1"\nkey_name = "k.example"\nkey = ""',
+            "hip.names.key: '' is wrong (it is empty)",
+        ),
+        (
+            TRANSLATION + 'remote = "2001:db8::1%site"',
+            "translation[0].policy[0].remote: '2001:db8::1%site/128' is wrong",
+        ),
+        (
+            TRANSLATION + 'protocol = "tcp"\nlocal_ports = "443-"',
+            "translation[0].policy[0].local_ports: '443-' is wrong (ports are numbers)",
+        ),
     ],
 )
 def test_every_mistake_is_one_line(text: str, says: str) -> None:

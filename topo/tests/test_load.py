@@ -96,7 +96,7 @@ def test_what_a_flow_is() -> None:
             't.toml: [[flow]] number 1 rate: is missing; a UDP stream has one, such as rate = "2mbit"',
         ),
         (HEAD + "link = 3\n", "t.toml: [host.b1] link: there is no such key"),
-        ("title = ", "t.toml: is not TOML: "),
+        ("title = ", "t.toml: is not TOML ("),
     ],
 )
 def test_errors_name_the_key_and_the_mend(text: str, error: str) -> None:

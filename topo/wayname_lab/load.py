@@ -1,12 +1,12 @@
 """Reads labs from their TOML files. Every error names the file, the key, what is wrong and how to mend it."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from ipaddress import IPv6Network
 from pathlib import Path
 from typing import Any, get_args
 
+from wayname.config.toml_text import TomlError, parse_toml
 from wayname.hip.esp.suites import SuiteId
 from wayname_lab.model import Flow, FlowKind, Hip, Host, Identity, Ilnp, Lab, Link, Quality, Router, Shim6
 
@@ -53,9 +53,9 @@ def load_lab(path: Path) -> Lab:
 def parse_lab(text: str, name: str, source: str) -> Lab:
     """Make a lab of the text of its file; `source` is what errors call it."""
     try:
-        root = _Section(source, tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{source}: is not TOML: {error}") from error
+        root = _Section(source, parse_toml(text))
+    except TomlError as error:
+        raise LabError(f"{source}: {error}") from error
     except _Wrong as wrong:
         raise LabError(f"{source}: {wrong}") from wrong
     try:

@@ -67,3 +67,15 @@ def test_a_file_without_a_key_is_refused(tmp_path: Path) -> None:
     file.write_text("no key")
     with pytest.raises(KeyFileError):
         host_identities(identities_of(file))
+
+
+def test_two_hosts_with_one_identity_are_refused(tmp_path: Path) -> None:
+    file, copy = tmp_path / "a.pem", tmp_path / "b.pem"
+    write_key(file, ec.generate_private_key(ec.SECP384R1()))
+    copy.touch(0o600)
+    copy.write_bytes(file.read_bytes())
+    hip = Hip((), (HipHost(HOST, file), HipHost(HOST + 1, copy)))
+    with pytest.raises(
+        KeyFileError, match=r"b\.pem: 2001:db8:1::b would be the same host as 2001:db8:1::a; name another"
+    ):
+        host_identities(hip)

@@ -9,13 +9,14 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
-from finsy import GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
+from finsy import GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r
 
 from wayname.adapter.digests import told
+from wayname.adapter.tls import TlsError, credentials
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
     Idle,
@@ -57,20 +58,18 @@ class Connection:
         self.is_primary = False
         self._config = config
         self._schema = schema
-        tls = config.tls
-        credentials = GRPCCredentialsTLS(cacert=tls.ca, cert=tls.certificate, private_key=tls.key) if tls else None
-        self._client = P4Client(config.address, credentials, wait_for_ready=False)
+        try:
+            secured = credentials(config.tls) if config.tls else None
+        except TlsError as error:
+            raise SwitchError(str(error), lasting=True) from None
+        self._client = P4Client(config.address, secured, wait_for_ready=False)
         # A stream takes one message at a time; two at once break it.
         self._sending = asyncio.Lock()
         self._closed = False
 
     async def open(self) -> None:
         """Connect and ask to be the one that the switch listens to."""
-        try:
-            await self._client.open(schema=self._schema, complete_request=self._sign)
-        except OSError as error:
-            where = f"{error.filename}: cannot be read ({error.strerror})"
-            raise SwitchError(f"{where}; set switch.ca, certificate and key to PEM files", lasting=True) from None
+        await self._client.open(schema=self._schema, complete_request=self._sign)
         ask = p4r.MasterArbitrationUpdate(device_id=self._config.device_id, election_id=U128.encode(ELECTION_ID))
         await self._send(p4r.StreamMessageRequest(arbitration=ask))
         while not self._take_arbitration(await self._message()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,6 +11,7 @@ from wayname.cli.failure import Failure
 from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.config.encapsulation.load import Kind, name_of
+from wayname.config.toml_text import TomlError, parse_toml
 
 KINDS = [kind.replace("_", "-") for kind in get_args(Kind)]
 LISTS = ("segments", "hops", "fields", "ports", "flavours")
@@ -124,8 +124,8 @@ def read_keys(keys: tuple[str, ...]) -> dict[str, Any]:
 def read_value(text: str) -> Any:
     """Read a value."""
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        value = parse_toml(f"value = {text}")["value"]
+    except TomlError:
         return text
     return value if isinstance(value, bool | int | float | str | list) else text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from wayname.cli.failure import Failure
+from wayname.config.toml_text import TomlError, parse_toml
 
 
 def file_option(contents: str) -> Callable[..., Any]:
@@ -20,8 +20,10 @@ def file_option(contents: str) -> Callable[..., Any]:
 def read_toml(file: Path) -> dict[str, Any]:
     """Read tables from a file."""
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return parse_toml(file.read_text("utf-8"))
     except OSError as error:
         raise Failure(f"{file}: cannot be read ({error.strerror}); name a file with tables") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Failure(f"{file}: is not TOML ({error}); correct the line") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{file}: is not UTF-8 text; write it as TOML") from None
+    except TomlError as error:
+        raise Failure(f"{file}: {error}") from None

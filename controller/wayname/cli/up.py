@@ -45,7 +45,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
     try:
         set_up_logs(config.controller.log_level, config.controller.log_format)
         run(config, replace_pipeline)
-    except (KeyFileError, ProgramError, StateError, SwitchError) as error:
+    except (ConfigError, KeyFileError, ProgramError, StateError, SwitchError) as error:
         raise Failure(str(error)) from None
     except RecordError as error:
         raise Failure(f"{config.controller.state}: {error}; restore it, or remove it to begin anew") from None

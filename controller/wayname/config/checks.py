@@ -24,11 +24,28 @@ def is_name(text: str) -> str | None:
     return None if text and "%" not in text and text.isprintable() else "write a name without %"
 
 
+def is_path(text: str) -> str | None:
+    """Check that a text may be the path of a file."""
+    return None if text and "\0" not in text else "write the path of a file"
+
+
 def network(text: str) -> IPv6Network:
     """Read a prefix with its length."""
     if "/" not in text:
         raise ValueError("it has no prefix length")
+    if "%" in text:
+        raise ValueError("a prefix is of no interface")
     return IPv6Network(text)
+
+
+def far_address(text: str) -> IPv6Address:
+    """Read the address of one node that packets can be sent to over routers."""
+    address = IPv6Address(text)
+    if address.is_multicast or address.is_unspecified or address.is_loopback or address.is_link_local:
+        raise ValueError("packets are not sent there")
+    if address.scope_id is not None:
+        raise ValueError("no interface is named for it")
+    return address
 
 
 def link_of(table: Table, key: str, address: IPv6Address, interfaces: tuple[Interface, ...]) -> Interface:

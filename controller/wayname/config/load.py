@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Interface
 from pathlib import Path
 from typing import Any
 
-from wayname.config.checks import between, is_name, link_of, network, one_of
+from wayname.config.checks import between, is_name, is_path, link_of, network, one_of
 from wayname.config.encapsulation.load import MOST, load_encapsulation
 from wayname.config.load_hip import read_hip
 from wayname.config.load_identities import read_identities
@@ -31,8 +31,11 @@ from wayname.config.model import (
     Tls,
 )
 from wayname.config.reader import ConfigError, Table
+from wayname.config.toml_text import TomlError, parse_toml
 from wayname.wire.mac import Mac
 
+_HOST = re.compile(r"[^\s:\[\]\x00]+|\[[0-9A-Fa-f:.]+(%[^\s\[\]\x00]+)?\]")
+_PORT = re.compile(r"[0-9]{1,5}")
 MOST_PORT = 509  # 510 is the controller's, 511 drops
 MOST_NEXT_HOPS = 16
 MOST_WEIGHT = 255
@@ -54,9 +57,9 @@ def load_config(path: Path) -> Config:
 def parse_config(text: str, file: str = "configuration", folder: Path = Path()) -> Config:
     """Read a configuration's text; paths in it are relative to the folder."""
     try:
-        root = Table(file, "", tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: is not TOML ({error}); correct the line") from None
+        root = Table(file, "", parse_toml(text))
+    except TomlError as error:
+        raise ConfigError(f"{file}: {error}") from None
     switch = _switch(root.table("switch"), folder)
     controller = _controller(root.table("controller"), folder, switch.device_id)
     timing = _timing(root.table("timing"))
@@ -68,7 +71,11 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     translations = read_translations(root, providers, interfaces)
     config = replace(config, translations=translations, identities=read_identities(root, folder, interfaces))
     config = replace(config, ilnp=read_ilnp(root, shim6, translations, providers))
-    config = replace(config, hip=read_hip(root, folder, shim6), schedules=read_schedules(root, providers))
+    sites = config.ilnp.sites if config.ilnp else ()
+    taken = [prefix for rules in shim6 for prefix in rules.prefixes] + [
+        each for site in sites for each in site.prefixes
+    ]
+    config = replace(config, hip=read_hip(root, folder, taken), schedules=read_schedules(root, providers))
     written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
     config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)
     root.close()
@@ -77,7 +84,7 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
 
 def _switch(table: Table, folder: Path) -> SwitchConfig:
     def path(key: str) -> Path | None:
-        name: str | None = table.take(key, str, None)
+        name: str | None = table.take(key, str, None, is_path)
         return None if name is None else folder / name
 
     ca, certificate, key = path("ca"), path("certificate"), path("key")
@@ -109,7 +116,7 @@ def _switch(table: Table, folder: Path) -> SwitchConfig:
 def _controller(table: Table, folder: Path, device_id: int) -> ControllerConfig:
     def is_api(text: str) -> str | None:
         if text.startswith("unix:/"):
-            return None
+            return is_path(text)
         return 'write HOST:PORT or "unix:/PATH"' if _is_host_and_port(text) else None
 
     config = ControllerConfig(
@@ -117,9 +124,11 @@ def _controller(table: Table, folder: Path, device_id: int) -> ControllerConfig:
         log_level=table.take("log_level", str, "info", one_of("debug", "info", "warning", "error")),
         log_format=table.take("log_format", str, "text", one_of("text", "json")),
         events=table.take("events", int, 1000, between(1, 1_000_000)),
-        state=folder / table.take("state", str, f"wayname-{device_id}.state"),
-        changes=folder / changes if (changes := table.take("changes", str, "")) else None,
+        state=folder / table.take("state", str, f"wayname-{device_id}.state", is_path),
+        changes=folder / changes if (changes := table.take("changes", str, "", is_path)) else None,
     )
+    if config.changes == config.state:
+        raise table.error("changes", f"{config.changes} is the state's file", "name another file")
     table.close()
     return config
 
@@ -233,6 +242,8 @@ def _providers(root: Table, interfaces: tuple[Interface, ...]) -> tuple[Provider
         if any(provider.name == name for provider in providers):
             raise table.error("name", f"{name!r} is there twice", "give every provider a name of its own")
         prefix = table.parse("prefix", network, "write PREFIX/LENGTH as in 2001:db8:1::/48")
+        if prefix.is_multicast or prefix.is_link_local:
+            raise table.error("prefix", f"{prefix} is given by no provider", "write the prefix that hosts have there")
         for other in providers:
             if other.prefix.overlaps(prefix):
                 mend = "a prefix is of one provider only"
@@ -294,6 +305,5 @@ def _is_vlan(number: int) -> str | None:
 
 def _is_host_and_port(text: str) -> str | None:
     host, _, port = text.rpartition(":")
-    whole = host and port.isascii() and port.isdigit() and 0 < int(port) < 65536
-    bare = ":" in host and not (host.startswith("[") and host.endswith("]"))
-    return None if whole and not bare else "write HOST:PORT, an IPv6 address in brackets"
+    whole = _HOST.fullmatch(host) and _PORT.fullmatch(port) and 0 < int(port) < 65536
+    return None if whole else "write HOST:PORT, an IPv6 address in brackets"

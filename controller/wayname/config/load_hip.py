@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
-from wayname.config.checks import between
+from wayname.config.checks import between, far_address, is_path
 from wayname.config.hip import Hip, HipHost, HipPeer
 from wayname.config.load_names import read_names
 from wayname.config.load_shim6 import read_prefixes, read_rules
@@ -17,12 +17,12 @@ from wayname.hip.errors import NoProposalError
 from wayname.hip.suites import suite_of
 
 
-def read_hip(root: Table, folder: Path, others: Sequence[Shim6]) -> Hip | None:
-    """Read `[hip]`; a prefix is of HIP or of Shim6."""
+def read_hip(root: Table, folder: Path, others: Iterable[IPv6Network]) -> Hip | None:
+    """Read `[hip]`; its prefixes are none of the others, of Shim6 and ILNP."""
     if not root.has("hip"):
         return None
     table = root.table("hip")
-    taken = [prefix for rules in others for prefix in rules.prefixes]
+    taken = list(others)
     rules: list[Shim6] = []
     common: Shim6 | None = None
     for mode in Shim6Mode:
@@ -69,9 +69,11 @@ def _hosts(table: Table, folder: Path, proxied: list[IPv6Network]) -> tuple[HipH
         address = each.parse("address", IPv6Address, "write the host's address")
         if not any(address in prefix for prefix in proxied):
             raise each.error("address", f"{address} is in none of proxy", "give the host an address in one of them")
-        if any(host.address == address for host in hosts):
-            raise each.error("address", f"{address} is there twice", "give every host once")
-        hosts.append(HipHost(address, folder / each.take("key", str, f"hip-{address.exploded.replace(':', '')}.pem")))
+        if any(host.address.packed[8:] == address.packed[8:] for host in hosts):
+            # In all prefixes it has the same interface identifier.
+            raise each.error("address", f"{address} or its interface identifier is there twice", "give every host once")
+        key = folder / each.take("key", str, f"hip-{address.exploded.replace(':', '')}.pem", is_path)
+        hosts.append(HipHost(address, key))
         each.close()
     return tuple(hosts)
 
@@ -79,7 +81,7 @@ def _hosts(table: Table, folder: Path, proxied: list[IPv6Network]) -> tuple[HipH
 def _peers(table: Table, proxied: list[IPv6Network]) -> tuple[HipPeer, ...]:
     peers: list[HipPeer] = []
     for each in table.tables("peer"):
-        address = each.parse("address", IPv6Address, "write the address that hosts here know the peer by")
+        address = each.parse("address", far_address, "write the address that hosts here know the peer by")
         if any(address in prefix for prefix in proxied):
             raise each.error("address", f"{address} is of this site", "peers are elsewhere")
         hit = each.parse("hit", IPv6Address, "write the peer's HIT, as its HIP record has it")

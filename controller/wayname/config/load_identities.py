@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ipaddress import IPv6Network
 from pathlib import Path
 
-from wayname.config.checks import between, network, one_of
+from wayname.config.checks import between, is_path, network, one_of
 from wayname.config.identities import Form, HostLink, Identities
 from wayname.config.model import Interface
 from wayname.config.reader import Table
@@ -32,7 +32,7 @@ def read_identities(root: Table, folder: Path, interfaces: tuple[Interface, ...]
     if not links:
         raise table.error("link", "is missing", "write [[identities.link]] with the interface of the hosts")
     identities = Identities(
-        key=folder / table.take("key", str, KEY_FILE),
+        key=folder / table.take("key", str, KEY_FILE, is_path),
         bits=table.take("bits", int, MOST_KEY_BITS, between(LEAST_KEY_BITS, MOST_KEY_BITS)),
         form=Form(table.take("form", str, Form.HBA, one_of(*Form))),
         sec=table.take("sec", int, 1, between(0, MOST_SEC)),

@@ -10,7 +10,7 @@ from ipaddress import IPv6Address, IPv6Network
 import dns.exception
 import dns.name
 
-from wayname.config.checks import between
+from wayname.config.checks import between, far_address
 from wayname.config.names import NamedNode, Names
 from wayname.config.reader import Table
 
@@ -31,7 +31,7 @@ def read_names(table: Table, sites: Sequence[Sequence[IPv6Network]], with_networ
             mend = "leave network out, and each host's name gets the locators of its own site"
             raise table.error("network", f"is one name for {len(sites)} sites", mend)
     names = Names(
-        table.parse("server", IPv6Address, "write the address of a DNS server"),
+        table.parse("server", _server, "write the address of a DNS server"),
         table.take("port", int, 53, between(1, 65535)),
         zone,
         network,
@@ -61,7 +61,7 @@ def _in_zone(table: Table, key: str, name: str, zone: str) -> None:
 def _nodes(table: Table, kind: str) -> tuple[NamedNode, ...]:
     nodes: list[NamedNode] = []
     for each in table.tables(kind):
-        address = each.parse("address", IPv6Address, "write the node's address")
+        address = each.parse("address", far_address, "write the node's address")
         name = each.take("name", str)
         _name(each, "name", name)
         if any(address == other.address for other in nodes):
@@ -79,8 +79,18 @@ def _name(table: Table, key: str, text: str) -> None:
         raise table.error(key, f"{text!r} is no name ({wrong})", "write a name as in a.example") from None
 
 
+def _server(text: str) -> IPv6Address:
+    address = IPv6Address(text)
+    if address.is_multicast or address.is_unspecified:
+        raise ValueError("no server has it")
+    return address
+
+
 def _secret(text: str) -> bytes:
     try:
-        return base64.b64decode(text, validate=True)
+        key = base64.b64decode(text, validate=True)
     except binascii.Error as wrong:
         raise ValueError(wrong) from None
+    if not key:
+        raise ValueError("it is empty")
+    return key

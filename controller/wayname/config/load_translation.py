@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from ipaddress import IPv6Network
 from typing import Any
@@ -18,6 +19,7 @@ MOST_PORT = 65535
 MOST_POLICIES = 60  # each has 256 buckets of 16384
 PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmpv6": ICMPV6, "sctp": 132}
 WITH_PORTS = ("tcp", "udp", "sctp")
+_PORTS = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?")
 
 
 def read_translations(
@@ -125,7 +127,8 @@ def _shares(table: Table, known: tuple[str, ...]) -> Shares:
 def _prefix(table: Table, key: str) -> IPv6Network | None:
     if not table.has(key):
         return None
-    return table.parse(key, IPv6Network, "write an address, or PREFIX/LENGTH")
+    text = table.take(key, str)
+    return table.convert(key, text if "/" in text else f"{text}/128", network, "write an address, or PREFIX/LENGTH")
 
 
 def _ports(table: Table, key: str, protocol: str | None) -> tuple[int, int] | None:
@@ -137,6 +140,8 @@ def _ports(table: Table, key: str, protocol: str | None) -> tuple[int, int] | No
 
 
 def _port_range(text: str) -> tuple[int, int]:
+    if not _PORTS.fullmatch(text):
+        raise ValueError("ports are numbers")
     first, _, last = text.partition("-")
     ports = int(first), int(last or first)
     if not 0 <= ports[0] <= ports[1] <= MOST_PORT:

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from wayname.config.toml_text import MOST_BITS
+
 _T = TypeVar("_T")
 _REQUIRED: Any = object()
 
@@ -17,6 +19,10 @@ _KINDS = {
     list: "a list",
     dict: "a table",
 }
+
+
+# Of what stands in a file, more is not shown in an error.
+MOST_SHOWN = 400
 
 
 class ConfigError(Exception):
@@ -35,7 +41,7 @@ class Table:
     def error(self, key: str, wrong: str, mend: str) -> ConfigError:
         """Return the error about a key; an empty one means the table itself."""
         where = ".".join(part for part in (self._path, key) if part)
-        return ConfigError(f"{self._file}: {where}: {wrong}; {mend}")
+        return ConfigError(f"{self._file}: {_one_line(where)}: {_one_line(wrong)}; {_one_line(mend)}")
 
     def has(self, key: str) -> bool:
         """Whether a key is given."""
@@ -52,7 +58,7 @@ class Table:
             value: _T = default
             return value
         given = self._values[key]
-        if kind is float and type(given) is int:
+        if kind is float and type(given) is int and given.bit_length() <= MOST_BITS:
             given = float(given)
         # A bool is an int for Python, but not for who writes the file.
         if type(given) is not kind:
@@ -101,3 +107,10 @@ class Table:
                 near = difflib.get_close_matches(key, self._known, 1)
                 mend = f"did you mean {near[0]}?" if near else f"known here: {', '.join(sorted(self._known))}"
                 raise self.error(key, "is not known", mend)
+
+
+def _one_line(text: str) -> str:
+    """Return a text that may quote the file, as it can be shown: escaped, and without its middle if it is long."""
+    if len(text) > MOST_SHOWN:
+        text = f"{text[: MOST_SHOWN // 2]} ... {text[-MOST_SHOWN // 2 :]}"
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import wayname_switch
 from finsy import P4Schema
+from google.protobuf.text_format import ParseError
 
 from wayname.config.model import SwitchConfig, Target
 
@@ -21,23 +22,33 @@ class ProgramError(Exception):
 def load_schema(p4info: Path = P4INFO, device_config: bytes = b"") -> P4Schema:
     """Return the schema of a P4Info file; with a device config it can be set on a switch."""
     try:
+        if not p4info.read_text("utf-8").strip():
+            raise ProgramError(f"{p4info}: is empty; set switch.p4info to a P4Info file")
         return P4Schema(p4info, device_config)
     except OSError as error:
         raise ProgramError(f"{p4info}: cannot be read ({error.strerror}); set switch.p4info to a P4Info file") from None
-    except ValueError as error:
+    except (ValueError, ParseError) as error:
         raise ProgramError(f"{p4info}: is no P4Info ({error}); set switch.p4info to a P4Info file") from None
 
 
 def load_program(config: SwitchConfig) -> P4Schema:
     """Return the schema with the device config that a switch of this configuration takes."""
-    return load_schema(config.p4info or P4INFO, _device_config(config.target, config.program or PROGRAM))
+    p4info = config.p4info or P4INFO
+    schema = load_schema(p4info, _device_config(config.target, config.program or PROGRAM))
+    there = {table.alias for table in schema.tables}
+    missing = [table.alias for table in load_schema().tables if table.alias not in there]
+    if missing:
+        some = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
+        raise ProgramError(f"{p4info}: has no table {some}; set switch.p4info to that of a build of p4src")
+    return schema
 
 
 def _device_config(target: Target, program: Path) -> bytes:
     """Return the program's text with all it includes for the embedded switch, p4c's JSON as it is for BMv2."""
     try:
+        text = program.read_bytes()
         if target is Target.BMV2:
-            return program.read_bytes()
+            return text
         # Without the folder of this machine: the same program is the same text everywhere.
         return wayname_switch.device_config(str(program)).replace(f'"{program.parent}/', '"').encode()
     except OSError as error:

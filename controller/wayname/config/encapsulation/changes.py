@@ -40,8 +40,10 @@ class Changes:
             kept = json.loads(path.read_text("utf-8"))
         except FileNotFoundError:
             return cls(config)
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"{path}: cannot be read ({error}); correct it or remove it") from None
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a file as controller.changes") from None
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{path}: is no file of changes ({error}); correct it or remove it") from None
         if not _is_overlay(kept):
             raise ConfigError(f"{path}: is no file of changes; name another one as controller.changes")
         changes = cls(config, kept)

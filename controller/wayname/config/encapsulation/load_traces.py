@@ -34,7 +34,7 @@ def namespace(table: Table, site: Site) -> Namespace:
     ports = table.take("ports", list, [])
     known = [port.number for port in site.config.ports]
     for index, port in enumerate(ports):
-        if port not in known:
+        if type(port) is not int or port not in known:
             mend = f"the ports are {', '.join(map(str, known)) or 'none'}"
             raise table.error(f"ports[{index}]", f"there is no port {port!r}", mend)
     namespace = Namespace(
@@ -87,7 +87,7 @@ def _type(table: Table) -> int:
     fields = table.take("fields", list, ["node", "interfaces", "seconds", "fraction", "delay", "queue"])
     type_ = 0
     for index, name in enumerate(fields):
-        if name not in FIELD_BITS:
+        if not isinstance(name, str) or name not in FIELD_BITS:
             raise table.error(f"fields[{index}]", f"is {name!r}", f"write one of {', '.join(FIELD_BITS)}")
         type_ |= 1 << 23 - FIELD_BITS[name]
     if not type_:

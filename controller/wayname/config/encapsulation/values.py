@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import TYPE_CHECKING
 
-from wayname.config.checks import is_name, link_of
+from wayname.config.checks import far_address, is_name, link_of
 from wayname.config.encapsulation.model import EncapsulationConfig, Mode
 from wayname.config.links import LinkAddress
 from wayname.config.reader import Table
@@ -60,12 +60,12 @@ def node_addresses(table: Table, key: str, most: int) -> tuple[IPv6Address, ...]
     given = table.take(key, list)
     if not 1 <= len(given) <= most:
         raise table.error(key, f"has {len(given)} addresses", f"write 1 to {most}")
-    return tuple(table.convert(f"{key}[{index}]", text, _unicast, _ADDRESS) for index, text in enumerate(given))
+    return tuple(table.convert(f"{key}[{index}]", text, far_address, _ADDRESS) for index, text in enumerate(given))
 
 
 def node_address(table: Table, key: str) -> IPv6Address | None:
     """Return the address of a node, if there is one."""
-    return table.parse(key, _unicast, _ADDRESS) if table.has(key) else None
+    return table.parse(key, far_address, _ADDRESS) if table.has(key) else None
 
 
 def own_source(table: Table, site: Site) -> IPv6Address:
@@ -80,13 +80,6 @@ def next_hop(table: Table, key: str, text: str, site: Site) -> LinkAddress:
     """Return a neighbour and the link that it is on."""
     address = table.convert(key, text, IPv6Address, "write an address, with %INTERFACE if it is link-local")
     return LinkAddress(link_of(table, key, address, site.config.interfaces).vlan, IPv6Address(int(address)))
-
-
-def _unicast(text: str) -> IPv6Address:
-    address = IPv6Address(text)
-    if address.is_multicast or address.is_unspecified or address.is_loopback or address.is_link_local:
-        raise ValueError("packets are not sent there")
-    return address
 
 
 def check_proof(table: Table, key: str, mode: Mode, policy: str, site: Site) -> None:

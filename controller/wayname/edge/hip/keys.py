@@ -25,7 +25,11 @@ def host_identities(hip: Hip) -> Identities:
         if not isinstance(key, PrivateKey):
             raise KeyFileError(f"{host.key}: is no RSA, ECDSA or EdDSA key, which HIP signs with; name another file")
         try:
-            identities[host.address] = identity_of(key)
+            identity = identity_of(key)
         except NoProposalError as error:
             raise KeyFileError(f"{host.key}: {error}; name another file") from None
+        for address, other in identities.items():
+            if other.hit == identity.hit:
+                raise KeyFileError(f"{host.key}: {host.address} would be the same host as {address}; name another file")
+        identities[host.address] = identity
     return identities

@@ -1,0 +1,41 @@
+"""What a TLS session with a switch needs, out of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from finsy import GRPCCredentialsTLS
+
+from wayname.config.model import Tls
+
+
+class TlsError(Exception):
+    """A file that is no good, in one line."""
+
+
+def credentials(tls: Tls) -> GRPCCredentialsTLS:
+    """Read the files; gRPC itself would only say that no switch answers."""
+    ca = _read(tls.ca, x509.load_pem_x509_certificates, "certificate")
+    if tls.certificate is None or tls.key is None:
+        return GRPCCredentialsTLS(cacert=ca, cert=None, private_key=None)
+    certificate = _read(tls.certificate, x509.load_pem_x509_certificate, "certificate")
+    key = _read(tls.key, lambda pem: load_pem_private_key(pem, None), "private key without a password")
+    if x509.load_pem_x509_certificate(certificate).public_key() != load_pem_private_key(key, None).public_key():
+        raise TlsError(f"{tls.key}: is not the key of {tls.certificate}; set switch.certificate and key to a pair")
+    return GRPCCredentialsTLS(cacert=ca, cert=certificate, private_key=key)
+
+
+def _read(path: Path, parse: Callable[[bytes], object], what: str) -> bytes:
+    mend = "set switch.ca, certificate and key to PEM files"
+    try:
+        pem = path.read_bytes()
+        parse(pem)
+    except OSError as error:
+        raise TlsError(f"{path}: cannot be read ({error.strerror}); {mend}") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise TlsError(f"{path}: has no {what} in PEM; {mend}") from None
+    return pem
