@@ -36,7 +36,6 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 
 from harness.entries import Entries
-from harness.grpc_target import PATIENCE
 from harness.target import Target
 from small_site import CPU, OUT, PORTS
 
@@ -163,7 +162,7 @@ class Markers:
         return found
 
     def _wait_for_entry(self, port: int) -> None:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + self._target.patience
         while self._port_received()[port] < self._received[port]:
             if time.monotonic() > until:
                 raise AssertionError(f"the frames sent to port {port} did not enter")

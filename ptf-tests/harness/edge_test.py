@@ -16,7 +16,7 @@ from scapy.packet import Packet
 
 from harness.collect import AtOnce, Collector, Markers, Punted
 from harness.entries import Entries
-from harness.grpc_target import PATIENCE, GrpcTarget
+from harness.grpc_target import GrpcTarget
 from harness.target import Target
 from small_site import CPU, CPU_SESSION, DROP, GROUPS, OUT, PUNT, Entry, entries
 
@@ -30,6 +30,8 @@ class EntitiesTest(BaseTest):
         """Run to the end, and take away what was written, also when it shall be the last test."""
         if result is not None:
             signal.signal(signal.SIGTERM, lambda *_: result.stop())
+            # What a target that has gone does not answer needs no telling by each test.
+            self._end_all = result.stop
         return super().run(result)
 
     def setUp(self) -> None:
@@ -39,13 +41,16 @@ class EntitiesTest(BaseTest):
         if deviation is not None:
             self.skipTest(f"known of this target: {deviation}")
         self.target: Target = ptf.config["target"]
+        if isinstance(self.target, GrpcTarget) and (ended := self.target.controller.ended):
+            self._end_all()
+            self.fail(f"the target has gone; no more tests run. It ended the session with {ended.name}: {ended.text}")
         self.entries = Entries(self.target)
         self.addCleanup(self.entries.clean_up)
         self._began = time.monotonic()
 
     def out_of_patience(self) -> bool:
         """Whether what a target does in its own time takes too long."""
-        return time.monotonic() > self._began + PATIENCE
+        return time.monotonic() > self._began + self.target.patience
 
     def needs_grpc(self) -> GrpcTarget:
         """The gRPC server; skip in process, where there is none."""

@@ -11,12 +11,14 @@ from pathlib import Path
 import grpc
 from finsy.p4schema import P4Schema
 from finsy.proto import U128, p4r, p4r_grpc, rpc_status
+from google.protobuf.text_format import ParseError
 
-from harness.target import RefusedError, Status
+from harness.target import PATIENCE, RefusedError, Status, told
+from small_site import entries
 
-# How long a message may take that must come. Nothing waits this long unless a test fails.
-PATIENCE = 2.0
 MILLISECOND = 1_000_000
+# A program takes longer than an answer, so many times.
+FOR_A_PROGRAM = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,18 @@ class Program:
     def load(cls, p4info: Path, device_config: Path) -> "Program":
         """A program from its P4Info (text form) and its device config."""
         config = device_config.read_bytes()
-        return cls(P4Schema(p4info, config), config)
+        try:
+            schema = P4Schema(p4info, config)
+        except (ParseError, ValueError) as error:
+            raise UnusableError(f"{p4info}: no P4Info in text form: {str(error).splitlines()[0]}") from None
+        for table in dict.fromkeys(entry.table for entry in entries()):
+            if schema.tables.get(table) is None:
+                raise UnusableError(f"{p4info}: there is no table {table}, which every test needs")
+        return cls(schema, config)
 
 
-class UnreachableError(Exception):
-    """Nobody, or no P4Runtime, at the address; one line for people."""
+class UnusableError(Exception):
+    """No program of ours, or no P4Runtime at the address; one line for people."""
 
 
 def status_of(error: grpc.RpcError) -> Status:
@@ -43,10 +52,21 @@ def status_of(error: grpc.RpcError) -> Status:
     return Status(code[0], error.details() or "")
 
 
+def refused(request: str, entities: Iterable[p4r.Entity], error: grpc.RpcError, patience: float) -> RefusedError:
+    """What a call came to."""
+    status = status_of(error)
+    if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+        status = Status(status.code, f"no answer within {patience:g} s")
+    return RefusedError(told(request, entities), status)
+
+
 class Controller:
     """One controller's session: a stream with its own election id, and requests under that id."""
 
-    def __init__(self, address: str, device_id: int, election_id: int, role: str = "") -> None:
+    def __init__(
+        self, address: str, device_id: int, election_id: int, role: str = "", patience: float = PATIENCE
+    ) -> None:
+        self.patience = patience
         self.device_id = device_id
         self.election_id = election_id
         self.role = role
@@ -92,7 +112,7 @@ class Controller:
         """The next message of a kind; None if it does not come."""
         messages = self._messages[kind]
         with self._arrived:
-            self._arrived.wait_for(lambda: messages or self.ended, PATIENCE)
+            self._arrived.wait_for(lambda: messages or self.ended, self.patience)
             return messages.popleft() if messages else None
 
     def waiting(self, kind: str) -> int:
@@ -103,7 +123,7 @@ class Controller:
     def end(self) -> Status | None:
         """How the switch ended the stream; None if it does not."""
         with self._arrived:
-            self._arrived.wait_for(lambda: self.ended, PATIENCE)
+            self._arrived.wait_for(lambda: self.ended, self.patience)
             return self.ended
 
     def write(
@@ -120,11 +140,11 @@ class Controller:
             atomicity=atomicity,
         )
         try:
-            self.stub.Write(request, timeout=PATIENCE)
+            self.stub.Write(request, timeout=self.patience)
         except grpc.RpcError as error:
             details = details_of(error)
             if len(details) != len(updates):
-                raise RefusedError(status_of(error)) from None
+                raise refused("Write", (update.entity for update in updates), error, self.patience) from None
             return details
         return [Status(0, "")] * len(updates)
 
@@ -132,9 +152,10 @@ class Controller:
         """Read what matches."""
         request = p4r.ReadRequest(device_id=self.device_id, role=self.role, entities=entities)
         try:
-            return [entity for response in self.stub.Read(request, timeout=PATIENCE) for entity in response.entities]
+            answer = self.stub.Read(request, timeout=self.patience)
+            return [entity for response in answer for entity in response.entities]
         except grpc.RpcError as error:
-            raise RefusedError(status_of(error)) from None
+            raise refused("Read", request.entities, error, self.patience) from None
 
     def set_program(self, program: Program, action: p4r.SetForwardingPipelineConfigRequest.Action.ValueType) -> Status:
         """SetForwardingPipelineConfig with one of its actions."""
@@ -149,7 +170,7 @@ class Controller:
             request.config.p4_device_config = program.device_config
             request.config.cookie.cookie = program.schema.p4cookie
         try:
-            self.stub.SetForwardingPipelineConfig(request, timeout=10 * PATIENCE)
+            self.stub.SetForwardingPipelineConfig(request, timeout=FOR_A_PROGRAM * self.patience)
         except grpc.RpcError as error:
             return status_of(error)
         return Status(0, "")
@@ -179,25 +200,26 @@ class GrpcTarget:
 
     at_once = False
 
-    def __init__(self, address: str, device_id: int, program: Program) -> None:
+    def __init__(self, address: str, device_id: int, program: Program, patience: float = PATIENCE) -> None:
+        self.patience = patience
         self.address = address
         self.device_id = device_id
         self.program = program
         self.schema = program.schema
         # Higher with each run, also than the tests of the last one bid: a switch may remember the highest that it saw.
-        self.controller = Controller(address, device_id, time.time_ns() // MILLISECOND)
+        self.controller = Controller(address, device_id, time.time_ns() // MILLISECOND, patience=patience)
         answer = self.controller.next("arbitration")
         if answer is None or answer.arbitration.status.code != 0:
             if answer is not None:
                 why = f"it does not make us primary: {answer.arbitration.status.message}"
             elif self.controller.ended is not None:
-                why = self.controller.ended.text
+                why = f"{self.controller.ended.name}: {self.controller.ended.text}"
             else:
-                why = "it does not answer"
-            raise UnreachableError(f"{address}: no P4Runtime of device {device_id} for us: {why}")
+                why = f"no answer within {patience:g} s"
+            raise UnusableError(f"{address}: no P4Runtime of device {device_id} for us: {why}")
         status = self.controller.set_program(program, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
         if status.code:
-            raise UnreachableError(f"{address} does not take the program: {status.name}: {status.text}")
+            raise UnusableError(f"{address} does not take the program: {status.name}: {status.text}")
 
     def write(
         self,

@@ -2,6 +2,8 @@
 
 import argparse
 import contextlib
+import math
+import re
 import signal
 import sys
 import tempfile
@@ -14,7 +16,7 @@ from harness.deviations import DeviationsError, check_deviations, read_deviation
 from harness.ports import PortsError, check_ports, read_ports
 from harness.runner import UnknownTestError
 from harness.switches import P4INFO, NotHereError, NotStartedError, Running
-from harness.target import DEVICE_ID
+from harness.target import DEVICE_ID, PATIENCE
 
 INTERRUPTED = 130
 
@@ -45,6 +47,9 @@ def arguments() -> argparse.Namespace:
         parser.add_argument("--p4info", type=Path, metavar="FILE", help="of --target's program (the repository's)"),
         parser.add_argument("--config", type=Path, metavar="FILE", help="device config for --target (the P4 text)"),
         parser.add_argument("--deviations", type=Path, metavar="FILE", help="what --target is known to fail, and why"),
+        parser.add_argument(
+            "--patience", type=float, metavar="SECONDS", help=f"how long an answer of --target may take ({PATIENCE:g})"
+        ),
     ]
     chosen = parser.parse_args()
     if chosen.target is None:
@@ -53,6 +58,10 @@ def arguments() -> argparse.Namespace:
                 parser.error(f"{option.option_strings[0]} is for --target")
     elif chosen.ports is None:
         parser.error("--target needs --ports")
+    elif not re.fullmatch(r".+:\d+", chosen.target):
+        parser.error(f"--target {chosen.target}: HOST:PORT")
+    if chosen.patience is not None and not 0 < chosen.patience < math.inf:
+        parser.error("--patience: a time above 0")
     return chosen
 
 
@@ -108,7 +117,8 @@ def given(chosen: argparse.Namespace, folder: Path) -> Running:
     if deviations:
         check_deviations(chosen.deviations, deviations, runner.known_tests())
     device_id = DEVICE_ID if chosen.device_id is None else chosen.device_id
-    return Running(chosen.target, ports, p4info, config, device_id, deviations=deviations)
+    patience = PATIENCE if chosen.patience is None else chosen.patience
+    return Running(chosen.target, ports, p4info, config, device_id, deviations=deviations, patience=patience)
 
 
 def program_text(folder: Path) -> Path:

@@ -10,8 +10,6 @@ from pathlib import Path
 from harness.switches import MAIN, ROOT, Running
 
 HERE = Path(__file__).resolve().parent.parent
-# How long what must come may take; nothing waits that long unless a test fails. In process, all is there at once.
-PATIENCE = "2"
 # How long the test that runs may take to its end when somebody interrupts, in seconds.
 LAST_TEST = 30.0
 
@@ -46,7 +44,7 @@ def run_tests(tests: Sequence[str], folder: Path, running: Running | None) -> in
         *(running.prefix if running else []),
         *ptf("--platform", platform, "--platform-dir", str(HERE / "platforms"), "--platform-args", described),
         *("--log-file", str(folder / "ptf.log")),
-        *("--default-timeout", PATIENCE if running else "0", "--default-negative-timeout", "0"),
+        *("--default-timeout", str(running.patience) if running else "0", "--default-negative-timeout", "0"),
         *("--qlen", "1000", "--socket-recv-size", "65536", "--random-seed", "1"),
         *tests,
     ]
@@ -69,6 +67,7 @@ def described_for_ptf(running: Running) -> str:
             "target": running.address,
             "ports": running.ports,
             "device_id": running.device_id,
+            "patience": running.patience,
             "p4info": str(running.p4info),
             "config": str(running.config),
             "deviations": running.deviations,

@@ -18,7 +18,7 @@ from finsy.p4schema import P4Schema
 from finsy.proto import p4i, p4r
 from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
 
-from harness.target import DEVICE_ID, RefusedError, Status
+from harness.target import DEVICE_ID, RefusedError, Status, told
 
 CPU_PORT = 510
 MILLISECOND = 1_000_000
@@ -57,6 +57,7 @@ class InProcess:
     """A `Target` over the Python binding."""
 
     at_once = True
+    patience = 0.0
 
     def __init__(self, program: Path) -> None:
         self.outputs = Outputs()
@@ -75,15 +76,16 @@ class InProcess:
         try:
             return [Status(*status) for status in self._switch.write(request.SerializeToString(), self._now)]
         except wayname_switch.StatusError as error:
-            raise RefusedError(Status(*error.args)) from None
+            raise RefusedError(told("Write", (update.entity for update in updates)), Status(*error.args)) from None
 
     def read(self, entities: Iterable[p4r.Entity]) -> list[p4r.Entity]:
         """Read what matches."""
+        entities = list(entities)
         request = p4r.ReadRequest(device_id=DEVICE_ID, entities=entities)
         try:
             response = self._switch.read(request.SerializeToString(), self._now)
         except wayname_switch.StatusError as error:
-            raise RefusedError(Status(*error.args)) from None
+            raise RefusedError(told("Read", entities), Status(*error.args)) from None
         return list(p4r.ReadResponse.FromString(response).entities)
 
     def inject(self, port: int, frame: bytes) -> None:

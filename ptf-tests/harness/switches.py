@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.deviations import read_deviations
-from harness.target import DEVICE_ID
+from harness.target import DEVICE_ID, PATIENCE
 from small_site import CPU, PORTS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -43,6 +43,7 @@ class Running:
     device_id: int = DEVICE_ID
     # Before every command that shall see its ports.
     prefix: list[str] = field(default_factory=list)
+    patience: float = PATIENCE
     # Which tests it is known to fail, and why.
     deviations: dict[str, str] = field(default_factory=dict)
 

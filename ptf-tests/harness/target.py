@@ -1,5 +1,6 @@
 """The one interface through which tests speak P4Runtime, whatever the switch is."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -7,6 +8,8 @@ from finsy.p4schema import P4Schema
 from finsy.proto import p4r, rpc_code
 
 DEVICE_ID = 1
+# How long what must come may take, in seconds. Nothing waits that long unless a test fails.
+PATIENCE = 2.0
 
 
 class Status(NamedTuple):
@@ -24,9 +27,15 @@ class Status(NamedTuple):
 class RefusedError(Exception):
     """The switch refused a request as a whole."""
 
-    def __init__(self, status: Status) -> None:
-        super().__init__(f"{status.name}: {status.text}")
+    def __init__(self, request: str, status: Status) -> None:
+        super().__init__(f"{request}: {status.name}: {status.text}")
         self.status = status
+
+
+def told(request: str, entities: Iterable[p4r.Entity]) -> str:
+    """A request in words for people: `Write of 3 table_entry, 1 digest_entry`."""
+    kinds = Counter(str(entity.WhichOneof("entity")) for entity in entities)
+    return f"{request} of {', '.join(f'{number} {kind}' for kind, number in kinds.items())}"
 
 
 class Target(Protocol):
@@ -35,6 +44,8 @@ class Target(Protocol):
     schema: P4Schema
     # Everything that a packet causes is there when its sending returns, and time is ours.
     at_once: bool
+    # How long what must come may take, in seconds.
+    patience: float
 
     def write(
         self,

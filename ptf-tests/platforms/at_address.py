@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.devices import open_port
-from harness.grpc_target import GrpcTarget, Program, UnreachableError
+from harness.grpc_target import GrpcTarget, Program, UnusableError
 
 
 def platform_config_update(config: dict[str, Any]) -> None:
     """Go to the target that `run` describes, and name its ports."""
     chosen = json.loads(config["platform_args"])
-    program = Program.load(Path(chosen["p4info"]), Path(chosen["config"]))
     try:
-        config["target"] = GrpcTarget(chosen["target"], chosen["device_id"], program)
-    except UnreachableError as error:
+        program = Program.load(Path(chosen["p4info"]), Path(chosen["config"]))
+        config["target"] = GrpcTarget(chosen["target"], chosen["device_id"], program, chosen["patience"])
+    except UnusableError as error:
         # ptf would warn of its own use of `logging.warn`: this line shall be the only one.
         warnings.simplefilter("ignore", DeprecationWarning)
         print(f"run: {error}", file=sys.stderr)

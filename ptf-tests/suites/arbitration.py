@@ -31,7 +31,7 @@ class ArbitrationTest(EdgeTest):
 
     def another(self, election_id: int, role: str = "") -> Controller:
         """One more controller."""
-        controller = Controller(self.grpc.address, self.grpc.device_id, election_id, role)
+        controller = Controller(self.grpc.address, self.grpc.device_id, election_id, role, self.grpc.patience)
         self.addCleanup(controller.close)
         return controller
 
@@ -100,7 +100,7 @@ class AnotherDevice(ArbitrationTest):
     """There is no other device."""
 
     def runTest(self) -> None:
-        controller = Controller(self.grpc.address, self.grpc.device_id + 1, 1)
+        controller = Controller(self.grpc.address, self.grpc.device_id + 1, 1, patience=self.grpc.patience)
         self.addCleanup(controller.close)
         ended = controller.end()
         self.assertEqual(ended and ended.name, "NOT_FOUND")

@@ -95,7 +95,9 @@ class NotByABackup(ConfigTest):
     """Only the primary sets the program."""
 
     def runTest(self) -> None:
-        controller = Controller(self.grpc.address, self.grpc.device_id, self.grpc.controller.election_id - 1)
+        controller = Controller(
+            self.grpc.address, self.grpc.device_id, self.grpc.controller.election_id - 1, patience=self.grpc.patience
+        )
         self.addCleanup(controller.close)
         self.assertIsNotNone(controller.next("arbitration"))
         status = controller.set_program(self.grpc.program, Request.VERIFY_AND_COMMIT)

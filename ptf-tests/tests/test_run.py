@@ -90,6 +90,8 @@ def test_what_cannot_begin_ends_with_status_2(
     ("words", "says"),
     [
         (["--target", "127.0.0.1:1"], "--target needs --ports"),
+        (["--target", "127.0.0.1", "--ports", "ports.toml"], "--target 127.0.0.1: HOST:PORT"),
+        (["--target", "127.0.0.1:1", "--ports", "ports.toml", "--patience", "0"], "--patience: a time above 0"),
         (["--device-id", "0"], "--device-id is for --target"),
         (["--wires", "--deviations", "own.toml"], "--deviations is for --target"),
     ],
@@ -145,13 +147,9 @@ def test_when_the_run_shall_end_the_test_that_runs_takes_away_what_it_wrote(monk
             os.kill(os.getpid(), signal.SIGTERM)
             ran.append("ran on")
 
-    before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("ptf.config", {"target": None, "deviations": {}})
     monkeypatch.setattr("ptf.open_logfile", lambda name: None)
-    try:
-        result = unittest.TestSuite([Ends(), Ends()]).run(unittest.TestResult())
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    result = unittest.TestSuite([Ends(), Ends()]).run(unittest.TestResult())
     assert result.wasSuccessful() and result.testsRun == 1
     assert ran == ["ran on", "cleaned up"]
 
