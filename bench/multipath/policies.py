@@ -28,12 +28,16 @@ class Schedule:
     probe_interval: float = 0.2
     hold: float = 0.0  # seconds for which duplicates are held back
     believed: Sequence[Route] | None = None
+    queued: int = 0  # octets of a packet in the paths' queues, if the scheduler knows how many fit
 
     def entry(self, session: int, number: int, paths: Sequence[int], routes: Sequence[Route]) -> Entity:
         """Return a session's entry; its path n goes by `routes[paths[n]]`. Those of one number share registers."""
         believed = [(self.believed or routes)[path] for path in paths]
         registers = Registers(number, GENERATION)
-        places = [Place(path, route.delay / SECOND, route.rate) for path, route in enumerate(believed)]
+        places = [
+            Place(path, route.delay / SECOND, route.rate, route.queue * self.queued)
+            for path, route in enumerate(believed)
+        ]
         match self.policy:
             case "best path":
                 return schedules.best_path(session, max(places, key=lambda place: place.bandwidth).path)

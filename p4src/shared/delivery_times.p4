@@ -23,12 +23,15 @@ struct schedule_path_t {
     path_t path;
     bit<32> delay;              // microseconds
     bit<32> octet_time;         // 2^-24 microseconds
+    bit<32> queue;              // microseconds that what fits into its queue takes, or 0: nobody knows
 }
 
-// What may be chosen first: a closed path whose probe is due, then the open ones, then the others.
+// What may be chosen first: a closed path whose probe is due, then the open ones with room for the packet, then those whose
+// queue is full, then the others.
 const bit<8> RANK_PROBE  = 0;
 const bit<8> RANK_OPEN   = 1;
-const bit<8> RANK_CLOSED = 2;
+const bit<8> RANK_FULL   = 2;
+const bit<8> RANK_CLOSED = 3;
 
 // The best path so far.
 struct candidate_t {
@@ -45,11 +48,15 @@ struct candidate_t {
 }
 
 // Takes the path if it delivers earlier, then if its last packet arrives earlier, then if that was sent earlier.
-void consider(inout candidate_t best, in bit<8> rank, in bit<32> place, in path_t path, in fine_time_t delay,
-              in fine_time_t took, in fine_time_t now, in fine_time_t busy_until, in bit<32> age, in fine_time_t nominal) {
+void consider(inout candidate_t best, in bit<8> ranked, in bit<32> place, in path_t path, in fine_time_t delay,
+              in bit<32> queue, in fine_time_t took, in fine_time_t now, in fine_time_t busy_until, in bit<32> age, in fine_time_t nominal) {
     fine_time_t wait = busy_until - now;
     if (wait >= LONGEST_WAIT) {
         wait = 0;
+    }
+    bit<8> rank = ranked;
+    if (rank == RANK_OPEN && queue != 0 && wait + took > 16w0 ++ queue ++ 16w0) {
+        rank = RANK_FULL;
     }
     fine_time_t delivery = wait + took + delay;
     fine_time_t last_arrival = busy_until + delay;

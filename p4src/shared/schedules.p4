@@ -61,7 +61,7 @@
                 closed[k:k] = 0;                                                                                \
             }                                                                                                   \
         }                                                                                                       \
-        consider(best, rank, k, its.path, delay_of(its.delay, learned),                                         \
+        consider(best, rank, k, its.path, delay_of(its.delay, learned), its.queue,                              \
                  time_of(octets, its.octet_time, learned), now, busy_until, turn - last,                        \
                  time_of(octets, its.octet_time, 0));                                                           \
     }
@@ -123,14 +123,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     ScheduleMarks() marks;
     SchedulePatience() patience;
 
-    schedule_path_t place_0 = { 0, 0, 0 };
-    schedule_path_t place_1 = { 0, 0, 0 };
-    schedule_path_t place_2 = { 0, 0, 0 };
-    schedule_path_t place_3 = { 0, 0, 0 };
-    schedule_path_t place_4 = { 0, 0, 0 };
-    schedule_path_t place_5 = { 0, 0, 0 };
-    schedule_path_t place_6 = { 0, 0, 0 };
-    schedule_path_t place_7 = { 0, 0, 0 };
+    schedule_path_t place_0 = { 0, 0, 0, 0 };
+    schedule_path_t place_1 = { 0, 0, 0, 0 };
+    schedule_path_t place_2 = { 0, 0, 0, 0 };
+    schedule_path_t place_3 = { 0, 0, 0, 0 };
+    schedule_path_t place_4 = { 0, 0, 0, 0 };
+    schedule_path_t place_5 = { 0, 0, 0, 0 };
+    schedule_path_t place_6 = { 0, 0, 0, 0 };
+    schedule_path_t place_7 = { 0, 0, 0, 0 };
 
     @id(FASTEST_FIRST_ACTION_ID)
     @name("fastest_first")
@@ -145,7 +145,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                          @id(23) path_t path_5, @id(24) bit<32> delay_5, @id(25) bit<32> octet_time_5,
                          @id(26) path_t path_6, @id(27) bit<32> delay_6, @id(28) bit<32> octet_time_6,
                          @id(29) path_t path_7, @id(30) bit<32> delay_7, @id(31) bit<32> octet_time_7,
-                         @id(32) bit<32> hold) {
+                         @id(32) bit<32> hold,
+                         @id(33) bit<32> queue_0, @id(34) bit<32> queue_1, @id(35) bit<32> queue_2, @id(36) bit<32> queue_3,
+                         @id(37) bit<32> queue_4, @id(38) bit<32> queue_5, @id(39) bit<32> queue_6, @id(40) bit<32> queue_7) {
         meta.schedule.policy = POLICY_FASTEST_FIRST;
         meta.schedule.number = schedule;
         meta.schedule.generation = generation;
@@ -155,14 +157,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         meta.schedule.tolerance = tolerance;
         meta.schedule.probe_interval = probe_interval;
         meta.schedule.hold = hold;
-        place_0 = { path_0, delay_0, octet_time_0 };
-        place_1 = { path_1, delay_1, octet_time_1 };
-        place_2 = { path_2, delay_2, octet_time_2 };
-        place_3 = { path_3, delay_3, octet_time_3 };
-        place_4 = { path_4, delay_4, octet_time_4 };
-        place_5 = { path_5, delay_5, octet_time_5 };
-        place_6 = { path_6, delay_6, octet_time_6 };
-        place_7 = { path_7, delay_7, octet_time_7 };
+        place_0 = { path_0, delay_0, octet_time_0, queue_0 };
+        place_1 = { path_1, delay_1, octet_time_1, queue_1 };
+        place_2 = { path_2, delay_2, octet_time_2, queue_2 };
+        place_3 = { path_3, delay_3, octet_time_3, queue_3 };
+        place_4 = { path_4, delay_4, octet_time_4, queue_4 };
+        place_5 = { path_5, delay_5, octet_time_5, queue_5 };
+        place_6 = { path_6, delay_6, octet_time_6, queue_6 };
+        place_7 = { path_7, delay_7, octet_time_7, queue_7 };
     }
 
     @id(WEIGHTED_ROUND_ROBIN_ACTION_ID)
@@ -182,14 +184,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         meta.schedule.generation = generation;
         meta.schedule.paths = paths;
         meta.schedule.framing = framing;
-        place_0 = { path_0, 0, octet_time_0 };
-        place_1 = { path_1, 0, octet_time_1 };
-        place_2 = { path_2, 0, octet_time_2 };
-        place_3 = { path_3, 0, octet_time_3 };
-        place_4 = { path_4, 0, octet_time_4 };
-        place_5 = { path_5, 0, octet_time_5 };
-        place_6 = { path_6, 0, octet_time_6 };
-        place_7 = { path_7, 0, octet_time_7 };
+        place_0 = { path_0, 0, octet_time_0, 0 };
+        place_1 = { path_1, 0, octet_time_1, 0 };
+        place_2 = { path_2, 0, octet_time_2, 0 };
+        place_3 = { path_3, 0, octet_time_3, 0 };
+        place_4 = { path_4, 0, octet_time_4, 0 };
+        place_5 = { path_5, 0, octet_time_5, 0 };
+        place_6 = { path_6, 0, octet_time_6, 0 };
+        place_7 = { path_7, 0, octet_time_7, 0 };
     }
 
     @id(PER_FLOW_ACTION_ID)
@@ -202,14 +204,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     @id(8) path_t path_6, @id(9) path_t path_7) {
         meta.schedule.policy = POLICY_PER_FLOW;
         meta.schedule.paths = paths;
-        place_0 = { path_0, 0, 0 };
-        place_1 = { path_1, 0, 0 };
-        place_2 = { path_2, 0, 0 };
-        place_3 = { path_3, 0, 0 };
-        place_4 = { path_4, 0, 0 };
-        place_5 = { path_5, 0, 0 };
-        place_6 = { path_6, 0, 0 };
-        place_7 = { path_7, 0, 0 };
+        place_0 = { path_0, 0, 0, 0 };
+        place_1 = { path_1, 0, 0, 0 };
+        place_2 = { path_2, 0, 0, 0 };
+        place_3 = { path_3, 0, 0, 0 };
+        place_4 = { path_4, 0, 0, 0 };
+        place_5 = { path_5, 0, 0, 0 };
+        place_6 = { path_6, 0, 0, 0 };
+        place_7 = { path_7, 0, 0, 0 };
     }
 
     @id(BEST_PATH_ACTION_ID)

@@ -25,6 +25,7 @@ class PathOf:
 
     delay: int
     octet_time: int
+    queue: int = 0
 
     @property
     def exact(self) -> Fraction:
@@ -69,6 +70,7 @@ class Schedule:
                 parameters[f"octet_time_{place}"] = path.octet_time
             if self.policy == "fastest_first":
                 parameters[f"delay_{place}"] = path.delay
+                parameters[f"queue_{place}"] = path.queue
         return Entry("schedules", {"session": self.session}, self.policy, parameters)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -92,6 +93,18 @@ def test_a_pause_forgets_nothing_but_what_has_left(make: Make) -> None:
     assert [switch.sends_octets(time, 1250) for time in (0, 0, 0)] == [0, 1, 0]
     assert switch.sends_octets(8 * MILLISECOND, 1250) == 1
     assert switch.sends_octets(200 * MILLISECOND, 1250) == 0
+
+
+def test_what_does_not_fit_into_a_queue_goes_where_there_is_room(make: Make) -> None:
+    # 1250 octets take 10 ms: three fit, the one that is sent included.
+    switch = make(Schedule([replace(path(10, 1), queue=30 * MILLISECOND), path(100, 1)]))
+    assert [switch.sends_octets(0, 1250) for _ in range(5)] == [0, 0, 0, 1, 1]
+    assert [switch.sends_octets(10 * MILLISECOND, 1250) for _ in range(2)] == [0, 1]
+
+
+def test_where_no_queue_has_room_the_path_that_delivers_first_is_taken(make: Make) -> None:
+    switch = make(Schedule([replace(path(each, 1), queue=20 * MILLISECOND) for each in (10, 100)]))
+    assert [switch.sends_octets(0, 1250) for _ in range(8)] == [0, 0, 1, 1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("start", [(1 << 48) - 5_000, (1 << 47) - 5_000])

@@ -67,6 +67,20 @@ class Ties(ScheduleTest):
             self.goes(path)
 
 
+class Full(ScheduleTest):
+    """What does not fit into a queue goes by another path; what fits nowhere, by the one that delivers first."""
+
+    session = replace(FIRST, number=150)
+
+    def runTest(self) -> None:
+        full = PathOf(0, 1 << 24, queue=1)
+        self.schedule(Schedule([full, PathOf(HALF_AN_HOUR, 0), PathOf(LONG >> 1, 0)]))
+        for _ in range(3):
+            self.goes(1)
+        self.schedule(Schedule([full, replace(full, delay=HALF_AN_HOUR), replace(full, delay=HALF_AN_HOUR)]))
+        self.goes(0)
+
+
 class RoundRobin(ScheduleTest):
     """Paths get octets by their capacity."""
 

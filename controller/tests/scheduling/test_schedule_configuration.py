@@ -35,6 +35,11 @@ def test_what_is_said_and_what_is_not() -> None:
     assert found.remote == (IPv6Network("2001:db8:f00::/48"), IPv6Network("::/0"))
 
 
+def test_a_path_may_have_a_queue_that_is_known() -> None:
+    [found] = read(NAMED + PATH_P + "queue = 75_000\n" + PATH_Q)
+    assert [path.queue for path in found.paths] == [75_000, 0]
+
+
 def test_a_path_has_the_trace_that_it_is_measured_by() -> None:
     trace = 'trace = "1:b-cafe-a"\n'
     [found] = read(NAMED + 'source = "ioam"\n' + PATH_P + trace + PATH_Q)
@@ -58,6 +63,7 @@ def test_a_path_has_the_trace_that_it_is_measured_by() -> None:
             'policy: is \'fast\'; write one of "fastest-first", "weighted-round-robin"',
         ),
         (NAMED + 'local = ["2001:db8::1"]\n' + PATHS, "local[0]: '2001:db8::1' is wrong (it has no prefix length)"),
+        (NAMED + PATH_P + "queue = -1\n" + PATH_Q, "schedule[0].path[0].queue: is -1"),
         (NAMED + "framing = 256\n" + PATHS, "framing: is 256"),
         (NAMED + "tolerance = -1\n" + PATHS, "tolerance: is -1"),
         (NAMED + "probe_interval = 0\n" + PATHS, "probe_interval: is 0"),

@@ -16,6 +16,7 @@ LEAST_PATHS, MOST_PATHS = 2, 8
 LEAST_BANDWIDTH, MOST_BANDWIDTH = 32_000, 100e9
 MOST_SECONDS = 4000
 MOST_FRAMING = 255
+MOST_QUEUE = 1 << 30
 
 
 def read_schedules(root: Table, providers: Sequence[Provider]) -> tuple[Schedule, ...]:
@@ -87,4 +88,5 @@ def _path(table: Table, providers: Sequence[Provider]) -> SchedulePath:
         trace=None
         if trace is None
         else table.convert("trace", trace, PathId.parse, "write what `wayname ioam paths` has"),
+        queue=table.take("queue", int, 0, between(0, MOST_QUEUE)),
     )

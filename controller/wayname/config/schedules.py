@@ -36,6 +36,7 @@ class SchedulePath:
     bandwidth: float  # bits per second
     delay: float  # seconds, one way
     trace: PathId | None = None
+    queue: int = 0  # octets that wait in it at most; 0: nobody knows
 
     @property
     def name(self) -> str:

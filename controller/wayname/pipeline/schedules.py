@@ -18,7 +18,7 @@ CLOSE_PATHS = 2
 HOLD_DUPLICATES = 4
 # An octet's time is counted in units of 2^-24 microseconds.
 OCTET_TIME_UNITS = 8_000_000 << 24
-MOST_OCTET_TIME = (1 << 32) - 1
+MOST_OCTET_TIME = MOST_QUEUE_TIME = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Place:
     path: int
     delay: float
     bandwidth: float
+    queue: int = 0  # octets that wait in it at most; 0: nobody knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,11 @@ def bandwidth_of(octet_time: int) -> float:
     return OCTET_TIME_UNITS / max(octet_time, 1)
 
 
+def queue_time(place: Place) -> int:
+    """Return for how long a path's queue can keep a packet waiting, in microseconds."""
+    return min(microseconds(place.queue * 8 / place.bandwidth), MOST_QUEUE_TIME)
+
+
 def fastest_first(
     session: int, registers: Registers, framing: int, feedback: Feedback, places: Sequence[Place]
 ) -> fy.P4TableEntry:
@@ -77,6 +83,7 @@ def fastest_first(
         **_each("path", [place.path for place in places]),
         **_each("delay", [microseconds(place.delay) for place in places]),
         **_each("octet_time", [octet_time(place.bandwidth) for place in places]),
+        **_each("queue", [queue_time(place) for place in places]),
     )
 
 

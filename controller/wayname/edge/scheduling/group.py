@@ -104,7 +104,10 @@ class Group:
         """Return the entry of one of its sessions."""
         paths = self.sessions[session]
         figures = (self.rule.figures[index] for index in self.ways)
-        places = [Place(path, delay, bandwidth) for path, (delay, bandwidth) in zip(paths, figures, strict=True)]
+        places = [
+            Place(path, delay, bandwidth, way.queue)
+            for path, way, (delay, bandwidth) in zip(paths, self.paths, figures, strict=True)
+        ]
         framing = self.rule.config.framing
         match self.rule.policy:
             case Policy.FASTEST_FIRST:
