@@ -68,17 +68,26 @@ class Ties(ScheduleTest):
 
 
 class Full(ScheduleTest):
-    """What does not fit into a queue goes by another path; what fits nowhere, by the one that delivers first."""
+    """What does not fit into a path's queue goes by another."""
 
     session = replace(FIRST, number=150)
 
     def runTest(self) -> None:
-        full = PathOf(0, 1 << 24, queue=1)
-        self.schedule(Schedule([full, PathOf(HALF_AN_HOUR, 0), PathOf(LONG >> 1, 0)]))
+        self.schedule(Schedule([PathOf(0, 1 << 24, queue=1), PathOf(HALF_AN_HOUR, 0), PathOf(LONG >> 1, 0)]))
         for _ in range(3):
             self.goes(1)
-        self.schedule(Schedule([full, replace(full, delay=HALF_AN_HOUR), replace(full, delay=HALF_AN_HOUR)]))
-        self.goes(0)
+
+
+class FullEverywhere(ScheduleTest):
+    """What fits nowhere goes by the path that delivers first."""
+
+    session = replace(FIRST, number=151)
+
+    def runTest(self) -> None:
+        delays = (HALF_AN_HOUR, 0, HALF_AN_HOUR)
+        self.schedule(Schedule([PathOf(delay, 1 << 24, queue=1) for delay in delays]))
+        for _ in range(3):
+            self.goes(1)
 
 
 class RoundRobin(ScheduleTest):
