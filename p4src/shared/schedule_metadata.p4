@@ -75,6 +75,8 @@ struct schedule_t {
     bool missing;                   // what is known of the first of them: its packet's octets, its path, the path's work
     bit<32> missing_length;
     bit<32> missing_place;
+    bit<32> missing_due;            // microseconds
+    bool missing_silent;            // its path is closed for a loss, and nothing came by it since
     fine_time_t missing_work;
     bool certain;                   // it is lost
     fine_time_t after;              // how long after it was sent it should be delivered

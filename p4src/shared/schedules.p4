@@ -49,8 +49,8 @@
         }                                                                                                       \
         rank = RANK_OPEN;                                                                                       \
         if (closed[k:k] == 1 || learned != 0) {                                                                 \
-            probes.read(due, PLACE(k));                                                                         \
-            due = meta.arrived - due;                                                                           \
+            probes.read(probe_state, PLACE(k));                                                                 \
+            due = meta.arrived - probe_state[55:8];                                                             \
             if (closed[k:k] == 1) {                                                                             \
                 rank = RANK_CLOSED;                                                                             \
             }                                                                                                   \
@@ -65,6 +65,12 @@
                  time_of(octets, its.octet_time, learned), now, busy_until, turn - last,                        \
                  time_of(octets, its.octet_time, 0));                                                           \
     }
+
+// When the next probe is due (48 bits), is the path silent (closed by a loss, and nothing was heard since), how often its interval
+// was doubled for that (7).
+typedef bit<56> probe_state_t;
+const bit<8> SILENT = 8w1 << 7;
+const bit<2> MOST_DOUBLED = 3;
 
 control Schedules(in headers_t hdr, inout metadata_t meta) {
     @id(SCHEDULES_COUNTER_ID) TABLE_COUNTER(schedules_counter);
@@ -112,7 +118,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
 
     @id(SCHEDULE_PROBES_REGISTER_ID)
     @name("schedule_probes")
-    REGISTERS(bit<32>, bit<48>, SCHEDULE_PLACES, probes);       // of a closed path: when the next probe is due
+    REGISTERS(bit<32>, probe_state_t, SCHEDULE_PLACES, probes); // of a closed path
 
     @id(SCHEDULE_TOLD_REGISTER_ID)
     @name("schedule_told")
@@ -270,7 +276,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
 
         if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented) {
             flows.apply(hdr, meta);
-            if (meta.schedule.answer != ANSWER_NONE) {
+            if (meta.schedule.answer != ANSWER_NONE || meta.schedule.patient) {
                 FIND_BACK(0, place_0)
                 FIND_BACK(1, place_1)
                 FIND_BACK(2, place_2)
@@ -291,6 +297,12 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
             if (look || meta.schedule.patient) {
                 flights.apply(meta);
+            }
+            if (meta.schedule.missing) {
+                probe_state_t its_probes;
+                probes.read(its_probes, PLACE(meta.schedule.missing_place));
+                bit<8> missing_closed = closed & 8w1 << (bit<8>)meta.schedule.missing_place;
+                meta.schedule.missing_silent = missing_closed != 0 && its_probes[7:7] == 1;
             }
             patience.apply(meta);
         }
@@ -348,7 +360,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     - (16w0 ++ meta.schedule.back ++ 16w0);
                 enough = enough && (meta.schedule.busy || since[63:63] == 0);
                 if (fresh[63:63] == 0 && (meta.schedule.verdict == VERDICT_MEASURED && enough || early)) {
-                    probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
+                    probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval ++ 8w0);
                     correct(learned, meta.schedule.busy, meta.schedule.ahead && still[63:63] == 1, still, span);
                     departure = here - delay_of(about.delay, learned);
                     measured.write(index, sent_at);
@@ -381,20 +393,27 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             } else if (lost || meta.schedule.verdict == VERDICT_MEASURED && !in_time) {
                 if (!shut) {
                     bit<32> pause = meta.schedule.probe_interval;
+                    bit<8> silence = 0;
                     closed = closed | its_bit;
                     meta.path_news.kind = PATH_NEWS_LATE;
                     if (lost) {
                         meta.path_news.kind = PATH_NEWS_LOST;
+                        silence = SILENT;
                         if (meta.schedule.tolerance < pause) {
                             pause = meta.schedule.tolerance;
                         }
                     }
-                    probes.write(index, meta.arrived + (bit<48>)pause);
+                    probes.write(index, meta.arrived + (bit<48>)pause ++ silence);
                 }
             } else if (shut && in_time && meta.schedule.probe && meta.schedule.verdict != VERDICT_LOST
                        && meta.schedule.answer != ANSWER_CUMULATIVE) {
                 closed = closed & ~its_bit;
                 meta.path_news.kind = PATH_NEWS_OPENED;
+            }
+            if (shut && (meta.schedule.verdict == VERDICT_MEASURED || closed & its_bit == 0)) {
+                probe_state_t heard;
+                probes.read(heard, index);
+                probes.write(index, heard[55:8] ++ 8w0);
             }
             if (meta.path_news.kind != PATH_NEWS_NONE) {
                 meta.path_news.place = (bit<8>)meta.schedule.place;
@@ -438,6 +457,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             learned_t learned = 0;
             bit<8> rank;
             bit<48> due;
+            probe_state_t probe_state;
             CONSIDER(0, place_0)
             CONSIDER(1, place_1)
             CONSIDER(2, place_2)
@@ -463,7 +483,16 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     idle.write(index, work);
                 }
                 if (best.rank == RANK_PROBE) {
-                    probes.write(index, meta.arrived + (bit<48>)meta.schedule.probe_interval);
+                    probes.read(probe_state, index);
+                    bit<48> pause = (bit<48>)meta.schedule.probe_interval;
+                    bit<8> silence = probe_state[7:0];
+                    if (silence[7:7] == 1) {
+                        pause = pause << silence[1:0];
+                        if (silence[1:0] != MOST_DOUBLED) {
+                            silence = silence + 1;
+                        }
+                    }
+                    probes.write(index, meta.arrived + pause ++ silence);
                 }
                 if (meta.schedule.fresh) {
                     meta.schedule.place = best.place;

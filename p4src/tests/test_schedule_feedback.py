@@ -322,6 +322,79 @@ def test_after_a_loss_the_first_probe_is_not_long_in_coming(make: Make) -> None:
     assert switch.data(SECOND + TOLERANCE + 1, 3 * LENGTH, LENGTH) == 1
 
 
+@pytest.fixture
+def silent(make: Make) -> ScheduledSwitch:
+    """Its first path is closed since SECOND by a loss; packets 0 and 1 are under way."""
+    switch = make(replace(CLOSING, feedback=CLOSE | HOLD, hold=60 * SECOND))
+    assert switch.data(0, 0, LENGTH) == 0
+    assert switch.data(SECOND, 0, LENGTH) == 1
+    assert switch.data(SECOND, LENGTH, LENGTH) == 1
+    assert kinds(switch) == [("lost", 0)]
+    return switch
+
+
+def probes_of(switch: ScheduledSwitch, first: int, number: int, pauses: list[int]) -> int:
+    """Expect a probe at a time, and one each so much later; return the number of the next packet."""
+    for pause in [0, *pauses]:
+        first += pause
+        assert switch.data(first - 1, number * LENGTH, LENGTH) == 1
+        assert switch.data(first, (number + 1) * LENGTH, LENGTH) == 0, f"{pause} later"
+        number += 2
+    return number
+
+
+def test_a_path_that_is_silent_after_a_loss_is_probed_half_as_often_each_time(silent: ScheduledSwitch) -> None:
+    pauses = [SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND, 8 * SECOND]
+    probes_of(silent, SECOND + TOLERANCE, 2, pauses)
+
+
+def test_an_answer_that_is_late_ends_the_silence(silent: ScheduledSwitch) -> None:
+    first = SECOND + TOLERANCE
+    number = probes_of(silent, first, 2, [SECOND, 2 * SECOND])
+    silent.acknowledges(first + 3 * SECOND + DUE, (number - 1) * LENGTH)
+    silent.acknowledges(first + 3 * SECOND + DUE + TOLERANCE + 1, number * LENGTH)
+    assert kinds(silent) == []
+    probes_of(silent, first + 7 * SECOND, number, [SECOND, SECOND])
+
+
+def test_after_a_path_has_opened_probes_begin_anew(silent: ScheduledSwitch) -> None:
+    first = SECOND + TOLERANCE
+    number = probes_of(silent, first, 2, [SECOND, 2 * SECOND])
+    silent.acknowledges(first + 3 * SECOND + DUE - 1, (number - 1) * LENGTH)
+    silent.acknowledges(first + 3 * SECOND + DUE, number * LENGTH)
+    assert kinds(silent) == [("opened", 0)]
+    lost = first + 8 * SECOND
+    assert silent.data(lost - SECOND, number * LENGTH, LENGTH) == 0
+    assert silent.data(lost, number * LENGTH, LENGTH) == 1
+    probes_of(silent, lost + TOLERANCE, number + 1, [SECOND, 2 * SECOND])
+
+
+def test_duplicates_pass_at_once_if_what_is_overdue_went_by_a_silent_path(silent: ScheduledSwitch) -> None:
+    first = SECOND + TOLERANCE
+    number = probes_of(silent, first, 2, [])
+    for later in range(20):
+        assert silent.data(first, (number + later) * LENGTH, LENGTH) == 1
+    wanted = (number - 1) * LENGTH
+    silent.acknowledges(first + DUE - 4, wanted)
+    for before in (-3, -2):
+        silent.acknowledges(first + DUE + before, wanted)
+    silent.acknowledges(first + DUE - 1, wanted, held=True)
+    silent.acknowledges(first + DUE, wanted)
+
+
+def test_duplicates_are_held_back_if_what_is_overdue_went_by_a_path_that_is_late(make: Make) -> None:
+    switch = make(replace(CLOSING, feedback=CLOSE | HOLD, hold=60 * SECOND))
+    switch.data(0, 0, LENGTH)
+    switch.acknowledges(DUE + TOLERANCE + 1, LENGTH)
+    assert kinds(switch) == [("late", 0)]
+    probe = DUE + TOLERANCE + 1 + SECOND
+    assert switch.data(probe, LENGTH, LENGTH) == 0
+    for later in range(20):
+        switch.data(probe, (2 + later) * LENGTH, LENGTH)
+    for number in range(5):
+        switch.acknowledges(probe + DUE + number, LENGTH, held=number >= 2)
+
+
 def test_what_was_sent_before_a_delay_was_corrected_does_not_correct_it_again(make: Make) -> None:
     switch = make(Schedule([PathOf(10 * MILLISECOND, OCTET), PathOf(SECOND, OCTET)], feedback=FOLLOW, probe_interval=1))
     for number in range(3):
