@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa, x25519
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from wayname.config.hip import Hip, HipHost
 from wayname.edge.hip.keys import host_identities
@@ -16,6 +17,16 @@ from wayname.hip.suites import Algorithm, HitSuite, suite_of
 from wayname.identity.key_files import KeyFileError, write_key
 
 HOST = IPv6Address("2001:db8:1::a")
+
+
+def long_rsa_key() -> rsa.RSAPrivateKey:
+    """Return a key whose primes are known, since such long ones are not found soon."""
+    p, q, e = (1 << 2203) - 1, (1 << 3217) - 1, 65537
+    d = pow(e, -1, (p - 1) * (q - 1))
+    numbers = rsa.RSAPrivateNumbers(
+        p, q, d, rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q), rsa.RSAPublicNumbers(e, p * q)
+    )
+    return numbers.private_key(unsafe_skip_rsa_key_validation=True)
 
 
 def identities_of(file: Path) -> Hip:
@@ -51,10 +62,12 @@ def test_a_key_of_somebody_s_own_is_used(key: PrivateKey, suite: HitSuite, tmp_p
     ("key", "complaint"),
     [
         (x25519.X25519PrivateKey.generate(), "is no RSA, ECDSA or EdDSA key, which HIP signs with; name another file"),
+        (rsa.generate_private_key(65537, 1024), "RSA of 1024 bits; an identity has 2048 to 4096"),
+        (long_rsa_key(), "RSA of 5420 bits; an identity has 2048 to 4096"),
         (ec.generate_private_key(ec.SECP521R1()), "identities on curve secp521r1 are not known to HIP"),
     ],
 )
-def test_a_key_that_hip_cannot_use_is_refused(key: ec.EllipticCurvePrivateKey, complaint: str, tmp_path: Path) -> None:
+def test_a_key_that_hip_cannot_use_is_refused(key: PrivateKeyTypes, complaint: str, tmp_path: Path) -> None:
     file = tmp_path / "a.pem"
     write_key(file, key)
     with pytest.raises(KeyFileError, match=complaint) as raised:

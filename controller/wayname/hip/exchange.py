@@ -172,7 +172,10 @@ class Exchange:
         solution = message.need(Solution)
         period = self._puzzles.check(Asked(names.peer, names.local, pair.peer, pair.local), solution, now)
         if suite_of(names.peer) not in KNOWN_SUITES:
-            raise NoProposalError(f"the suite of {names.peer} is not known here")
+            raise MessageError(f"the suite of {names.peer} is not known here")
+        for several in (message.need(HipCipher).ciphers, message.need(TransportFormatList).formats):
+            if len(several) != 1:
+                raise MessageError(f"{len(several)} are chosen in I2, not one")
         self._puzzles.spend(solution, now)
         self._difficulty.note(now)
         value = message.need(DiffieHellman)

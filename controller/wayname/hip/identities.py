@@ -25,6 +25,7 @@ from wayname.hip.suites import Algorithm, hit_of
 
 LEAST_RSA_BITS = 2048
 MOST_RSA_BITS = 8192
+MOST_OWN_RSA_BITS = 4096  # a packet has 2048 octets at the most, and R1 holds key and signature
 RSA_EXPONENT = 65537
 RSA_HASH = hashes.SHA256()
 ECDSA_HASH = hashes.SHA384()
@@ -148,6 +149,9 @@ def _ecdsa_key(octets: bytes) -> ec.EllipticCurvePublicKey:
 
 def _public_octets(key: PublicKey) -> tuple[Algorithm, bytes]:
     if isinstance(key, rsa.RSAPublicKey):
+        if not LEAST_RSA_BITS <= key.key_size <= MOST_OWN_RSA_BITS:
+            wanted = f"an identity has {LEAST_RSA_BITS} to {MOST_OWN_RSA_BITS}"
+            raise NoProposalError(f"RSA of {key.key_size} bits; {wanted}")
         numbers = key.public_numbers()
         exponent, modulus = (one.to_bytes((one.bit_length() + 7) // 8) for one in (numbers.e, numbers.n))
         length = bytes([len(exponent)]) if len(exponent) < 256 else b"\0" + len(exponent).to_bytes(2)

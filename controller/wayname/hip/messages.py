@@ -28,6 +28,7 @@ HEADER_OCTETS = 40
 MOST_OCTETS = 256 * UNIT
 NO_NEXT_HEADER = 59
 VERSION = 2
+KIND_MASK = 0x7F  # the bit before is Shim6's, whose packets have a number of their own
 ANONYMOUS = 1
 
 _READERS: dict[int, Reader] = parameters.READERS | transports.READERS | locator_set.READERS
@@ -120,10 +121,11 @@ def decode(octets: bytes, source: IPv6Address, destination: IPv6Address) -> Mess
         raise MessageError("the checksum is wrong")
     if octets[3] >> 4 != VERSION:
         raise MessageError(f"HIP version {octets[3] >> 4}, not {VERSION}")
-    if octets[2] not in tuple(Kind):
-        raise MessageError(f"HIP packets of type {octets[2]} are not known here")
+    kind = octets[2] & KIND_MASK
+    if kind not in tuple(Kind):
+        raise MessageError(f"HIP packets of type {kind} are not known here")
     return Message(
-        Kind(octets[2]),
+        Kind(kind),
         IPv6Address(octets[8:24]),
         IPv6Address(octets[24:40]),
         decode_parameters(octets, HEADER_OCTETS),

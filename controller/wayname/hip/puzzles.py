@@ -22,6 +22,9 @@ OPAQUE_MASK = 0xFFFF
 # A solution that was right may be tried so often: what follows is dear, and packets may come twice.
 TRIES = 4
 MOST_SPENT = 100_000
+# No clock goes on while a puzzle is solved, so its lifetime is counted in what even a slow machine does.
+TRIES_A_SECOND = 1 << 16
+SECOND_ON_THE_WIRE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,12 @@ def solve(puzzle: Puzzle, asked: Asked, rng: random.Random, most_difficult: int)
     mask = (1 << puzzle.difficulty) - 1
     head = puzzle.random + _hits(asked)
     number, end = rng.getrandbits(8 * rhash.size), 1 << 8 * rhash.size
-    while True:
+    for _ in range(TRIES_A_SECOND << puzzle.lifetime >> SECOND_ON_THE_WIRE):
         solution = number.to_bytes(rhash.size)
         if not int.from_bytes(rhash.digest(head + solution)) & mask:
             return Solution(puzzle.difficulty, puzzle.opaque, puzzle.random, solution)
         number = (number + 1) % end
+    raise MessageError(f"a puzzle of difficulty {puzzle.difficulty} is not solved as long as it lives")
 
 
 def _tries(solution: Solution) -> list[bytes]:
