@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address
 
 from hip.keys import ecdsa
@@ -14,11 +14,13 @@ from wayname.hip.association import Association, LocalHost, Names
 from wayname.hip.endpoint import BEFORE_HIP, Endpoint
 from wayname.hip.exchange import Policy
 from wayname.hip.identities import Identity
-from wayname.hip.messages import Kind, Message, decode
+from wayname.hip.messages import Kind, Message, decode, with_checksum
 from wayname.hip.outputs import Event, Output
+from wayname.hip.parameters import HipMac, HipMac2, HipSignature, Parameter
+from wayname.hip.proofs import seal
 from wayname.hip.settings import Settings
 from wayname.shim6.context import Pair
-from wayname.wire.ipv6 import Packet
+from wayname.wire.ipv6 import HIP, ICMPV6, Packet
 
 A1, A2, A3, B1, B2, B3 = (IPv6Address(f"2001:db8:{number}::{host}") for host in ("a", "b") for number in (1, 2, 3))
 ENDS = {A1: "A1", A2: "A2", A3: "A3", B1: "B1", B2: "B2", B3: "B3"}
@@ -124,7 +126,7 @@ class Network(TwoSides[Side]):
         """Let a packet arrive now, where somebody is."""
         if {packet.source, packet.destination} & self.dead:
             return arrow(packet).replace("->", "-x")
-        if (receiver := self._receiver(packet)) is not None:
+        if packet.next_header == HIP and (receiver := self._receiver(packet)) is not None:
             receiver.endpoint.receive(packet, self.now)
             self.collect()
         return arrow(packet)
@@ -153,8 +155,22 @@ def message_of(packet: Packet) -> Message:
     return decode(packet.upper_layer(BEFORE_HIP).data, packet.source, packet.destination)
 
 
+def resealed(
+    network: Network, side: Side, packet: Packet, *parameters: Parameter, without: tuple[type, ...] = ()
+) -> Packet:
+    """Return what a side sent, with other parameters in the place of those of their kinds, sealed by its keys again."""
+    message, secured = message_of(packet), network.association(side).secured
+    assert secured is not None
+    gone = (HipMac, HipMac2, HipSignature, *without, *(type(one) for one in parameters))
+    kept = [one for one in message.parameters if type(one) not in gone]
+    octets = seal(
+        replace(message, parameters=(*kept, *parameters)), side.identity, secured.outgoing.integrity, secured.rhash
+    )
+    return replace(packet, payload=with_checksum(octets, packet.source, packet.destination))
+
+
 def arrow(packet: Packet) -> str:
-    """Tell a packet as `A1 --I1-> B1`."""
+    """Tell a packet as `A1 --I1-> B1`, an ICMPv6 error as `A1 --ICMP-> B1`."""
     data = packet.upper_layer(BEFORE_HIP).data
     source, destination = (ENDS.get(one, str(one)) for one in (packet.source, packet.destination))
-    return f"{source} --{Kind(data[2]).name}-> {destination}"
+    return f"{source} --{'ICMP' if packet.next_header == ICMPV6 else Kind(data[2]).name}-> {destination}"

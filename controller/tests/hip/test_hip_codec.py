@@ -145,7 +145,7 @@ def test_parameters_stand_in_order_whatever_the_order_they_are_given_in() -> Non
     [
         (b"", "at least 40 octets, not 0"),
         (raw()[:39], "at least 40 octets, not 39"),
-        (raw() + bytes(8), "of 48 octets says that it has 40"),
+        (b";\2" + raw()[2:], "at least 40 octets, not 24"),
         (raw(frame(385, bytes(4)))[:-8], "of 40 octets says that it has 48"),
         (raw(frame(385, bytes(4)), frame(385, bytes(4))), "parameter 385 stands twice"),
         (raw(frame(449, bytes(4)), frame(385, bytes(4))), "parameter 385 stands behind 449"),
@@ -205,11 +205,13 @@ def test_padding_and_reserved_bits_are_not_looked_at() -> None:
     assert (message.parameters, message.controls) == ((DhGroupList((8,)),), 1)
 
 
-def test_what_follows_the_packet_is_ignored_where_it_is_announced() -> None:
+@pytest.mark.parametrize("next_header", [59, 6])
+def test_what_follows_the_packet_is_ignored(next_header: int) -> None:
     octets = bytearray(raw(frame(385, bytes(4))))
-    assert own_octets(bytes(octets) + b"more") == bytes(octets) + b"more"
-    octets[0] = 6
-    assert own_octets(bytes(octets) + b"more") == bytes(octets)
+    octets[0] = next_header
+    packet = with_checksum(bytes(octets), A, B)
+    assert own_octets(packet + b"more") == packet
+    assert decode(packet + b"more", A, B).need(Seq) == Seq(0)
 
 
 def test_more_than_six_ciphers_are_cut() -> None:

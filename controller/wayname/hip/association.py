@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
@@ -13,6 +14,7 @@ from wayname.hip.esp.suites import SuiteId
 from wayname.hip.groups import KeyPair
 from wayname.hip.identities import Identity
 from wayname.hip.keymat import Keymat
+from wayname.hip.load import Bucket
 from wayname.hip.locator_set import Locator
 from wayname.hip.parameters import HostId
 from wayname.hip.peer_locators import PeerLocators
@@ -123,6 +125,10 @@ class Association:
     told: tuple[Locator, ...] = ()
     rekeying: Rekeying | None = None
     used: float = 0.0
+    # How long the timers of this state ran, and when the peer was told last what was wrong with a message.
+    waited: float = 0.0
+    objected: float = -math.inf
+    notices: Bucket = field(default_factory=Bucket)
 
     @property
     def pair(self) -> Pair:

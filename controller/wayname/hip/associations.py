@@ -51,6 +51,10 @@ class Associations:
         if association.rekeying is not None:
             self._spis.pop(association.rekeying.spi, None)
 
+    def forget_spi(self, spi: int) -> None:
+        """Let nobody have an SPI that was given out."""
+        self._spis.pop(spi, None)
+
     def new_spi(self, names: Names) -> int:
         """Give out an SPI."""
         while (spi := self._rng.getrandbits(SPI_BITS)) < FIRST_SPI or spi in self._spis:

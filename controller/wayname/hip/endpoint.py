@@ -13,18 +13,19 @@ from ipaddress import IPv6Address
 from wayname.endpoint import BaseEndpoint
 from wayname.hip.association import Association, LocalHost, Names
 from wayname.hip.associations import Associations
-from wayname.hip.errors import MessageError, NoProposalError, NotifyType, ProofError
-from wayname.hip.exchange import BlockedError, Exchange, Policy
+from wayname.hip.errors import MessageError, NotifyType, ProofError
+from wayname.hip.exchange import Exchange, Policy, RefusedError
 from wayname.hip.load import Answers
 from wayname.hip.machine import Arrival, Machine
-from wayname.hip.messages import Kind, Message, decode, own_octets, with_length
+from wayname.hip.messages import RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets, with_length
+from wayname.hip.objections import OF_PEERS, Objections
 from wayname.hip.outputs import EventKind, Outbox, Output
 from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, Notification, R1Counter
 from wayname.hip.peer_locators import PeerLocators, is_host
-from wayname.hip.proofs import check_mac, check_signature, sign
-from wayname.hip.settings import Settings
+from wayname.hip.proofs import check_mac, check_signature
+from wayname.hip.settings import NOTIFY_BURST, NOTIFY_RATE, Settings
 from wayname.hip.states import TRANSITIONS, USABLE, State, Trigger
-from wayname.hip.suites import UNKNOWN_PEER, suite_of
+from wayname.hip.suites import HITS, REQUIRED, UNKNOWN_PEER, suite_number
 from wayname.hip.updates import Updates
 from wayname.shim6.context import Pair
 from wayname.wire.errors import DecodeError
@@ -45,7 +46,8 @@ class Endpoint(BaseEndpoint[Output]):
         self._outbox = Outbox()
         answers = Answers(rng)
         self._exchange = Exchange(self._hosts, self.associations, settings, rng, policy, first_counter)
-        self._updates = Updates(self._hosts, self.associations, self._outbox, answers, rng)
+        self._objections = Objections(self._hosts, self.associations, self._outbox, answers)
+        self._updates = Updates(self._hosts, self.associations, self._outbox, self._objections, answers, rng)
         self._machine = Machine(
             self._hosts, self.associations, self._exchange, self._updates, self._outbox, answers, settings, rng
         )
@@ -55,6 +57,8 @@ class Endpoint(BaseEndpoint[Output]):
         """Speak for a host from now on, or tell the peers of all its associations that it is elsewhere now."""
         if not host.locators:
             raise ValueError(f"{host.identity.hit} has no locators")
+        if wrong := [str(one) for one in host.locators if not is_host(one)]:
+            raise ValueError(f"{', '.join(wrong)} can be no locator of {host.identity.hit}")
         self._hosts[host.identity.hit] = host
         self._served |= set(host.locators)
         for association in self.associations:
@@ -129,11 +133,17 @@ class Endpoint(BaseEndpoint[Output]):
                 raise MessageError("no whole HIP packet")
             if packet.destination not in self._served or not is_host(packet.source):
                 raise MessageError(f"{packet.destination} is no locator of a host here, or {packet.source} of none")
-            octets = own_octets(upper.data)
-            message = decode(octets, packet.source, packet.destination)
-            self._take(message, octets, Pair(packet.destination, packet.source), now)
+            self._read(own_octets(upper.data), packet, now)
         except DecodeError as error:
             self._outbox.tell(EventKind.DROPPED, f"a HIP packet from {packet.source} was dropped: {error}", now)
+
+    def _read(self, octets: bytes, packet: Packet, now: float) -> None:
+        try:
+            message = decode(octets, packet.source, packet.destination)
+            self._take(message, octets, Pair(packet.destination, packet.source), now)
+        except MessageError as error:
+            self._objections.dropped(error, octets, packet, now)
+            raise
 
     def _take(self, message: Message, octets: bytes, pair: Pair, now: float) -> None:
         """Find the association that a message is of, and what it means for it."""
@@ -154,22 +164,27 @@ class Endpoint(BaseEndpoint[Output]):
             case Kind.NOTIFY if association is not None:
                 self._take_notify(message, octets, association, now)
             case _:
-                raise MessageError(f"{message.kind.name} from {message.sender} is not waited for")
+                pointer = SENDER_AT if message.kind in OF_PEERS else None
+                raise MessageError(f"{message.kind.name} from {message.sender} is not waited for", pointer=pointer)
 
     def _names(self, message: Message) -> Names:
         """Return between whom a message is; one to nobody in particular is for a host with the sender's suite."""
         local = message.receiver
         if local == UNKNOWN_PEER and message.kind is Kind.I1 and self._settings.opportunistic:
-            suite = suite_of(message.sender)
-            local = next((hit for hit in self._hosts if suite_of(hit) is suite), next(iter(self._hosts), local))
+            # Section 6.7, step 5: a suite that the initiator has itself, or else the one that all must have.
+            theirs = suite_number(message.sender)
+            hits = sorted(self._hosts, key=lambda hit: (suite_number(hit) != theirs, suite_number(hit) != REQUIRED))
+            local = next(iter(hits), local)
         if local not in self._hosts:
-            raise MessageError(f"{local} is no HIT of a host here")
+            pointer = RECEIVER_AT if message.kind in OF_PEERS else None
+            raise MessageError(f"{local} is no HIT of a host here", pointer=pointer)
         return Names(local, message.sender)
 
     def _take_i1(self, message: Message, association: Association | None, pair: Pair, now: float) -> None:
-        """Section 6.7: nothing is kept."""
+        """Section 6.7: nothing is kept; who has a suite that is not known here reads in R1 which ones are."""
         names = self._names(message)
-        suite_of(names.peer)
+        if names.peer not in HITS:
+            raise MessageError(f"{names.peer} is no HIT")
         trigger = Trigger.I1
         if association is not None and association.state is State.I1_SENT and names.peer > names.local:
             trigger = Trigger.I1_FROM_GREATER
@@ -186,11 +201,11 @@ class Endpoint(BaseEndpoint[Output]):
         association = asked if is_answer else association
         if association is None or Trigger.R1 not in TRANSITIONS[association.state]:
             raise MessageError(f"R1 from {message.sender}, which was not asked")
-        self._exchange.check_r1(association, octets, message)
         if association.state is State.I2_SENT:
             counter = message.find(R1Counter)
             if counter is None or counter.counter <= association.peer_counter:
                 raise MessageError("R1 again, no newer than the one that was answered")
+        self._exchange.check_r1(association, octets, message)
         before = association.names
         association.names = Names(message.receiver, message.sender)
         try:
@@ -217,12 +232,13 @@ class Endpoint(BaseEndpoint[Output]):
             return
         try:
             answer = self._exchange.r2(octets, message, pair, now)
-        except BlockedError as error:
-            self._refuse(names, pair, NotifyType.BLOCKED_BY_POLICY, str(error), now)
+        except RefusedError as error:
+            self._outbox.tell(EventKind.REFUSED, f"no association of {names.peer} with {names.local}: {error}", now)
+            self._objections.notify(names, pair, error, now)
             return
-        except NoProposalError as error:
-            self._refuse(names, pair, NotifyType.NO_HIP_PROPOSAL_CHOSEN, str(error), now)
-            return
+        except MessageError as error:
+            self._objections.notify(names, pair, error, now)
+            raise
         association = association or Association(names, pair.local, PeerLocators(pair.peer), pair)
         self.associations.keep(association)
         association.exchange, association.local = pair, pair.local
@@ -235,9 +251,10 @@ class Endpoint(BaseEndpoint[Output]):
         if trigger not in TRANSITIONS[association.state]:
             raise MessageError(f"{message.kind.name} in state {association.state.name}")
         _check(association, message, octets)
-        if message.kind is Kind.CLOSE:
-            message.need(EchoRequestSigned)
-        if message.kind is Kind.CLOSE_ACK and message.need(EchoResponseSigned).data != association.close_nonce:
+        request, response = message.find(EchoRequestSigned), message.find(EchoResponseSigned)
+        if (message.kind is Kind.CLOSE and request is None) or (message.kind is Kind.CLOSE_ACK and response is None):
+            raise MessageError(f"{message.kind.name} without the echo that it is for", NotifyType.INVALID_SYNTAX)
+        if message.kind is Kind.CLOSE_ACK and response != EchoResponseSigned(association.close_nonce):
             raise ProofError("CLOSE_ACK for no CLOSE of ours")
         self._machine.fire(association, trigger, Arrival(pair, message), now)
 
@@ -245,17 +262,15 @@ class Endpoint(BaseEndpoint[Output]):
         """What a peer says changes nothing (section 6.13)."""
         if association.secured is None:
             raise MessageError("NOTIFY by nobody whose key is known")
+        association.notices.drain(NOTIFY_RATE, now)
+        if association.notices.level >= NOTIFY_BURST:
+            raise MessageError("NOTIFYs come too often to be read")
+        association.notices.level += 1
         check_signature(octets, message, association.secured.peer)
         known = {number.value: number.name for number in NotifyType}
         for one in message.all(Notification):
-            what = known.get(one.kind, f"notification {one.kind}")
+            what = known.get(one.kind, f"notification {one.kind}") + (f" ({one.data[:16].hex()})" if one.data else "")
             self._outbox.tell(EventKind.NOTIFIED, f"{message.sender} says {what}", now)
-
-    def _refuse(self, names: Names, pair: Pair, kind: NotifyType, why: str, now: float) -> None:
-        """Say so to whoever solved a puzzle."""
-        self._outbox.tell(EventKind.REFUSED, f"no association of {names.peer} with {names.local}: {why}", now)
-        message = Message(Kind.NOTIFY, names.local, names.peer, (Notification(kind),))
-        self._outbox.send(pair, sign(message, self._hosts[names.local].identity))
 
 
 def _check(association: Association, message: Message, octets: bytes) -> None:

@@ -29,14 +29,30 @@ class NotifyType(IntEnum):
 
 
 class MessageError(DecodeError):
-    """Octets that are no HIP packet, or one that says what it must not: dropped."""
+    """Octets that are no HIP packet, or one that says what it must not: dropped.
+
+    What the peer may be told of it by NOTIFY, and the octet that an ICMPv6 error may point at.
+    """
+
+    def __init__(
+        self, text: str, notify: NotifyType | None = None, data: bytes = b"", pointer: int | None = None
+    ) -> None:
+        super().__init__(text)
+        self.notify = notify
+        self.data = data
+        self.pointer = pointer
+
+
+class TooLongError(MessageError):
+    """A packet of ours that would be longer than HIP packets can be."""
 
 
 class CriticalError(MessageError):
     """A parameter that must be understood, and is not."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"critical parameter {number} is not understood here")
+        kind = NotifyType.UNSUPPORTED_CRITICAL_PARAMETER_TYPE
+        super().__init__(f"critical parameter {number} is not understood here", kind, number.to_bytes(2))
         self.number = number
 
 

@@ -14,21 +14,18 @@ from ipaddress import IPv6Address
 from wayname.hip.association import Association, Esp, LocalHost, Names, Secured, Tags, Transport
 from wayname.hip.associations import Associations
 from wayname.hip.ciphers import Cipher, decrypt, encrypt
-from wayname.hip.errors import MessageError, NoProposalError, ProofError
+from wayname.hip.errors import MessageError, NoProposalError, NotifyType, ProofError
+from wayname.hip.esp.associations import FIRST_SPI
 from wayname.hip.esp.keys import draw_keys
 from wayname.hip.esp.suites import SUITES, SuiteId
 from wayname.hip.groups import KeyPair, known_group, make_pair
 from wayname.hip.identities import public_key
 from wayname.hip.keymat import Keymat
 from wayname.hip.load import Difficulty
-from wayname.hip.messages import Kind, Message, decode_parameters, encode, encode_parameters
+from wayname.hip.messages import Kind, Message, decode_parameters, encode, encode_parameters, solution_at
 from wayname.hip.parameters import (
     DhGroupList,
     DiffieHellman,
-    EchoRequestSigned,
-    EchoRequestUnsigned,
-    EchoResponseSigned,
-    EchoResponseUnsigned,
     Encrypted,
     HipCipher,
     HitSuiteList,
@@ -38,7 +35,7 @@ from wayname.hip.parameters import (
     R1Counter,
     Solution,
 )
-from wayname.hip.proofs import check_mac, check_r1, check_signature, seal
+from wayname.hip.proofs import check_mac, check_r1, check_signature, seal_answer
 from wayname.hip.puzzles import Asked, Puzzles, solve
 from wayname.hip.replies import KNOWN_SUITES, Replies
 from wayname.hip.settings import Settings
@@ -52,8 +49,8 @@ MOST_COUNTERS = 10_000
 Policy = Callable[[Names, HostId, Pair], str | None]
 
 
-class BlockedError(MessageError):
-    """A peer that is who it says it is, and is not wanted."""
+class RefusedError(MessageError):
+    """A peer that is who it says it is, and is not wanted or chose what was not offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ class Exchange:
         names = association.names
         identity = self._hosts[names.local].identity
         if (reason := self._policy(names, message.need(HostId), association.exchange)) is not None:
-            raise BlockedError(reason)
+            raise RefusedError(reason)
         if suite_of(names.local) not in message.need(HitSuiteList).suites:
             raise NoProposalError(f"{names.peer} does not know the suite of {names.local}")
         offered = message.need(DiffieHellman)
@@ -149,11 +146,9 @@ class Exchange:
             told,
             TransportFormatList((chosen.number,)),
             *_tell(transport, secured.keymat.at, chosen),
-            *(EchoResponseSigned(one.data) for one in message.all(EchoRequestSigned)),
-            *(EchoResponseUnsigned(one.data) for one in message.all(EchoRequestUnsigned)),
         ]
         i2 = Message(Kind.I2, names.local, names.peer, tuple(parameters))
-        return Answer(seal(i2, identity, secured.outgoing.integrity, rhash), secured, transport)
+        return Answer(seal_answer(i2, message, identity, secured.outgoing.integrity, rhash), secured, transport)
 
     def remember_counter(self, message: Message) -> int:
         """Remember the counter of an R1 that was answered."""
@@ -169,33 +164,37 @@ class Exchange:
         """Return the answer to an I2 that is whole and its sender's; the puzzle is checked first (section 6.9)."""
         names = Names(message.receiver, message.sender)
         identity = self._hosts[names.local].identity
-        solution = message.need(Solution)
-        period = self._puzzles.check(Asked(names.peer, names.local, pair.peer, pair.local), solution, now)
         if suite_of(names.peer) not in KNOWN_SUITES:
             raise MessageError(f"the suite of {names.peer} is not known here")
-        for several in (message.need(HipCipher).ciphers, message.need(TransportFormatList).formats):
-            if len(several) != 1:
-                raise MessageError(f"{len(several)} are chosen in I2, not one")
+        solution = message.need(Solution)
+        try:
+            self._puzzles.check(Asked(names.peer, names.local, pair.peer, pair.local), solution, now)
+        except ProofError as error:
+            raise ProofError(str(error), pointer=solution_at(octets)) from None
         self._puzzles.spend(solution, now)
         self._difficulty.note(now)
-        value = message.need(DiffieHellman)
-        ours = self._replies.pair(solution, period, value.group, message.find(R1Counter))
-        cipher = self._choose_cipher(message.need(HipCipher))
+        value, counter = message.need(DiffieHellman), message.find(R1Counter)
+        ours = self._replies.pair(value.group, counter)
+        cipher = self._chosen_cipher(message.need(HipCipher))
         secured = self._secure(names, names.local, None, cipher, ours, value.value, solution)
         # Whoever derives other keys cannot have made this MAC: checked before anything dearer.
         check_mac(octets, message, identity.host, secured.incoming.integrity, secured.rhash)
         secured.peer = host = _host_of(message, cipher, secured)
         if hit_of(host) != names.peer:
-            raise ProofError(f"the identity in I2 is that of {hit_of(host)}, not of {names.peer}")
+            raise ProofError(
+                f"the identity in I2 is that of {hit_of(host)}, not of {names.peer}", NotifyType.INVALID_HIT
+            )
         check_signature(octets, message, host)
         if (reason := self._policy(names, host, pair)) is not None:
-            raise BlockedError(reason)
-        chosen, index = self._choose_format(message), secured.keymat.at
+            raise RefusedError(reason, NotifyType.BLOCKED_BY_POLICY)
+        chosen, index = self._chosen_format(message), secured.keymat.at
         number = _peer_number(message, chosen, index)
         transport = _complete(self._own_half(names, secured, chosen), number, names, secured)
         self._puzzles.exhaust(solution, now)
+        self._replies.served(counter, now)
         r2 = Message(Kind.R2, names.local, names.peer, tuple(_tell(transport, index, None)))
-        return Answer(seal(r2, identity, secured.outgoing.integrity, secured.rhash), secured, transport)
+        sealed = seal_answer(r2, message, identity, secured.outgoing.integrity, secured.rhash)
+        return Answer(sealed, secured, transport)
 
     def check_r2(self, association: Association, octets: bytes, message: Message) -> Transport:
         """Return what an R2 agrees on; raise MessageError if it is not its sender's (section 6.10)."""
@@ -229,6 +228,26 @@ class Exchange:
             if number in self._settings.ciphers:
                 return Cipher(number)
         raise NoProposalError(f"none of the ciphers {list(offered.ciphers)} is used here")
+
+    def _chosen_cipher(self, chosen: HipCipher) -> Cipher:
+        """Return what an I2 chose (section 6.9, step 9)."""
+        if len(chosen.ciphers) != 1 or chosen.ciphers[0] not in self._settings.ciphers:
+            text = f"I2 with ciphers {list(chosen.ciphers)}, not one that was offered"
+            raise RefusedError(text, NotifyType.INVALID_HIP_CIPHER_CHOSEN)
+        return Cipher(chosen.ciphers[0])
+
+    def _chosen_format(self, message: Message) -> EspTransform | Tagged:
+        """Return what an I2 chose (section 5.3.3; RFC 7402, section 6.5)."""
+        formats, esp = message.need(TransportFormatList).formats, message.find(EspTransform)
+        if len(formats) != 1:
+            raise RefusedError(f"I2 with transport formats {list(formats)}, not one", NotifyType.INVALID_SYNTAX)
+        if formats[0] == EspTransform.number and esp is not None and len(esp.suites) != 1:
+            text = f"I2 with suites {list(esp.suites)} of ESP, not one"
+            raise RefusedError(text, NotifyType.INVALID_ESP_TRANSFORM_CHOSEN)
+        try:
+            return self._choose_format(message)
+        except NoProposalError as error:
+            raise RefusedError(str(error), NotifyType.INVALID_ESP_TRANSFORM_CHOSEN) from None
 
     def _choose_format(self, message: Message) -> EspTransform | Tagged:
         """Choose the first format that both know and whose parameter is there (section 5.2.11)."""
@@ -266,7 +285,11 @@ def _peer_number(message: Message, format_of: Transport | EspTransform | Tagged,
         return message.need(Tagged).tag
     info = message.need(EspInfo)
     if info.keymat_index != index:
-        raise MessageError(f"keys of ESP from octet {info.keymat_index} on; they begin at {index}")
+        text = f"keys of ESP from octet {info.keymat_index} on; they begin at {index}"
+        raise MessageError(text, NotifyType.INVALID_SYNTAX)
+    # RFC 7402, section 6.5, and RFC 4303, section 2.1.
+    if info.old_spi or info.new_spi < FIRST_SPI:
+        raise MessageError(f"a first SPI {info.new_spi:#x} after {info.old_spi:#x}", NotifyType.INVALID_SYNTAX)
     return info.new_spi
 
 
@@ -283,7 +306,10 @@ def _host_of(message: Message, cipher: Cipher, secured: Secured) -> HostId:
     encrypted = message.find(Encrypted)
     if encrypted is None:
         return message.need(HostId)
-    plain = decrypt(cipher, secured.incoming.encryption, encrypted.data)
+    try:
+        plain = decrypt(cipher, secured.incoming.encryption, encrypted.data)
+    except ProofError as error:
+        raise ProofError(str(error), NotifyType.ENCRYPTION_FAILED) from None
     for one in decode_parameters(plain):
         if isinstance(one, HostId):
             public_key(one)

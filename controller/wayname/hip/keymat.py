@@ -24,6 +24,7 @@ class _Material:
     """Key material as far as it was wanted."""
 
     blocks: Iterator[bytes]
+    size: int  # of all that there can be
     octets: bytes = b""
 
     def upto(self, size: int) -> bytes:
@@ -47,7 +48,13 @@ class Keymat:
     def of(cls, secret: bytes, salt: bytes, hits: Iterable[IPv6Address], rhash: Rhash) -> Keymat:
         """Derive it from what both ends know."""
         info = b"".join(hit.packed for hit in sorted(hits))
-        return cls(_Material(_expanded(rhash.keyed(rhash.mac(salt, secret)), info)))
+        blocks = _expanded(rhash.keyed(rhash.mac(salt, secret)), info)
+        return cls(_Material(blocks, MOST_BLOCKS * rhash.size))
+
+    @property
+    def size(self) -> int:
+        """How many octets there can be."""
+        return self.material.size
 
     def ahead(self) -> Keymat:
         """Return the same material to draw keys from that may not come to be."""

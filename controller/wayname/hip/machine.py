@@ -15,11 +15,11 @@ from wayname.hip.exchange import Answer, Exchange
 from wayname.hip.load import Answers
 from wayname.hip.messages import Kind, Message
 from wayname.hip.outputs import Failed, Gone, Outbox, Standing, Up
-from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned
-from wayname.hip.proofs import seal
+from wayname.hip.parameters import EchoRequestSigned
+from wayname.hip.proofs import seal, seal_answer
 from wayname.hip.settings import (
-    CLOSE_RETRIES_MAX,
     CLOSED_TIME,
+    CLOSING_TIME,
     EXCHANGE_COMPLETE_TIME,
     FAILED_TIME,
     FIRST_TIMEOUT,
@@ -31,7 +31,8 @@ from wayname.hip.states import TRANSITIONS, USABLE, Action, State, Trigger
 from wayname.hip.updates import NONCE_OCTETS, Updates
 from wayname.shim6.context import Pair
 
-_TRIES = {State.I1_SENT: I1_RETRIES_MAX, State.I2_SENT: I2_RETRIES_MAX, State.CLOSING: CLOSE_RETRIES_MAX}
+_TRIES = {State.I1_SENT: I1_RETRIES_MAX, State.I2_SENT: I2_RETRIES_MAX}
+_REPEATING = {*_TRIES, State.CLOSING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +110,23 @@ class Machine:
     def _meaning(self, association: Association, now: float) -> Trigger:
         if association.state is State.ESTABLISHED:
             return Trigger.UNUSED if association.used + self._settings.unused_time <= now else Trigger.DATA
+        if association.state is State.CLOSING:
+            return Trigger.TIMEOUT if association.waited < CLOSING_TIME else Trigger.OUT_OF_TRIES
         most = _TRIES.get(association.state)
         return Trigger.OUT_OF_TRIES if most is not None and association.tries >= most else Trigger.TIMEOUT
 
     def _arm(self, association: Association, trigger: Trigger, now: float) -> None:
         """Set the timer of a state that was entered, or of a message that went once more."""
         state = association.state
-        association.tries = association.tries + 1 if trigger is Trigger.TIMEOUT and state in _TRIES else 0
+        again = trigger is Trigger.TIMEOUT and state in _REPEATING
+        association.tries = association.tries + 1 if again else 0
         delay = {
             State.R2_SENT: EXCHANGE_COMPLETE_TIME,
             State.CLOSED: CLOSED_TIME,
             State.E_FAILED: FAILED_TIME,
             State.ESTABLISHED: max(association.used + self._settings.unused_time - now, 0.0),
         }.get(state, FIRST_TIMEOUT * 2**association.tries * self._rng.uniform(1.0, 1.25))
+        association.waited = association.waited + delay if again else delay
         if math.isinf(delay):
             self.timers.cancel(association.names)
         else:
@@ -147,12 +152,14 @@ class Machine:
                 self._send(association)
             case Action.SEND_CLOSE, _:
                 association.close_nonce = association.close_nonce or self._rng.randbytes(NONCE_OCTETS)
-                request = EchoRequestSigned(association.close_nonce)
-                self._outbox.send(association.pair, self._seal(association, Kind.CLOSE, request))
+                request = Message(Kind.CLOSE, *association.names, (EchoRequestSigned(association.close_nonce),))
+                self._outbox.send(association.pair, self._seal(association, request))
             case Action.SEND_CLOSE_ACK, Arrival(pair=pair, message=Message() as close):
-                response = EchoResponseSigned(close.need(EchoRequestSigned).data)
-                self._outbox.send(pair, self._seal(association, Kind.CLOSE_ACK, response))
+                # A CLOSE that is replayed may come from anywhere.
+                if self._answers.may_go(pair.peer, now):
+                    self._outbox.send(pair, self._seal(association, Message(Kind.CLOSE_ACK, *association.names), close))
             case Action.PROCESS, Arrival(pair=pair, message=Message() as update):
+                association.used = now
                 self._updates.receive(association, update, pair, now)
             case _:
                 raise AssertionError(f"{action} with {arrival}")
@@ -176,8 +183,9 @@ class Machine:
     def _send(self, association: Association) -> None:
         self._outbox.send(association.pair, association.sent)
 
-    def _seal(self, association: Association, kind: Kind, parameter: EchoRequestSigned | EchoResponseSigned) -> bytes:
+    def _seal(self, association: Association, message: Message, asked: Message | None = None) -> bytes:
         assert association.secured is not None
-        secured, names = association.secured, association.names
-        message = Message(kind, names.local, names.peer, (parameter,))
-        return seal(message, self._hosts[names.local].identity, secured.outgoing.integrity, secured.rhash)
+        identity, secured = self._hosts[association.names.local].identity, association.secured
+        if asked is None:
+            return seal(message, identity, secured.outgoing.integrity, secured.rhash)
+        return seal_answer(message, asked, identity, secured.outgoing.integrity, secured.rhash)

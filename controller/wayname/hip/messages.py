@@ -17,10 +17,19 @@ from ipaddress import IPv6Address
 from typing import TypeVar
 
 from wayname.hip import locator_set, parameters, transports
-from wayname.hip.errors import CriticalError, MessageError
+from wayname.hip.errors import CriticalError, MessageError, TooLongError
 from wayname.hip.framing import HEADER_OCTETS as PARAMETER_HEADER
 from wayname.hip.framing import UNIT, frame, is_critical, places
-from wayname.hip.parameters import Parameter, Puzzle, Reader
+from wayname.hip.parameters import (
+    EchoRequestSigned,
+    EchoRequestUnsigned,
+    EchoResponseSigned,
+    EchoResponseUnsigned,
+    Parameter,
+    Puzzle,
+    Reader,
+    Solution,
+)
 from wayname.wire.checksum import upper_layer_checksum
 from wayname.wire.ipv6 import HIP
 
@@ -29,6 +38,8 @@ MOST_OCTETS = 256 * UNIT
 NO_NEXT_HEADER = 59
 VERSION = 2
 KIND_MASK = 0x7F  # the bit before is Shim6's, whose packets have a number of their own
+VERSION_AT = 3
+SENDER_AT, RECEIVER_AT = 8, 24
 ANONYMOUS = 1
 
 _READERS: dict[int, Reader] = parameters.READERS | transports.READERS | locator_set.READERS
@@ -74,6 +85,13 @@ class Message:
         """Return all parameters of a kind."""
         return tuple(one for one in self.parameters if type(one) is kind)
 
+    def echoes(self) -> tuple[Parameter, ...]:
+        """Return what an answer sends back: the signed part, then what middleboxes may have asked for."""
+        return (
+            *(EchoResponseSigned(one.data) for one in self.all(EchoRequestSigned)),
+            *(EchoResponseUnsigned(one.data) for one in self.all(EchoRequestUnsigned)),
+        )
+
 
 def encode(message: Message) -> bytes:
     """Return a packet's octets, its checksum not made yet; parameters are put in order."""
@@ -95,7 +113,7 @@ def encode_parameters(several: Iterable[Parameter]) -> bytes:
 def with_length(octets: bytes) -> bytes:
     """Return a packet whose header tells how long it is, its checksum not made yet."""
     if len(octets) > MOST_OCTETS:
-        raise MessageError(f"a HIP packet has {MOST_OCTETS} octets at most, not {len(octets)}")
+        raise TooLongError(f"a HIP packet has {MOST_OCTETS} octets at most, not {len(octets)}")
     return octets[:1] + bytes([len(octets) // UNIT - 1]) + octets[2:4] + bytes(2) + octets[6:]
 
 
@@ -106,10 +124,11 @@ def with_checksum(octets: bytes, source: IPv6Address, destination: IPv6Address) 
 
 
 def own_octets(data: bytes) -> bytes:
-    """Return a packet without what follows it: nothing is defined to (section 5.1)."""
-    if len(data) < HEADER_OCTETS:
-        raise MessageError(f"a HIP packet has at least {HEADER_OCTETS} octets, not {len(data)}")
-    return data if data[0] == NO_NEXT_HEADER else data[: (data[1] + 1) * UNIT]
+    """Return a packet without what follows it: nothing is defined to (section 5.1; RFC 8200, section 4.7)."""
+    octets = data[: (data[1] + 1) * UNIT] if len(data) >= HEADER_OCTETS else data
+    if len(octets) < HEADER_OCTETS:
+        raise MessageError(f"a HIP packet has at least {HEADER_OCTETS} octets, not {len(octets)}")
+    return octets
 
 
 def decode(octets: bytes, source: IPv6Address, destination: IPv6Address) -> Message:
@@ -119,10 +138,9 @@ def decode(octets: bytes, source: IPv6Address, destination: IPv6Address) -> Mess
         raise MessageError(f"a HIP packet of {len(octets)} octets says that it has {length}")
     if upper_layer_checksum(source, destination, HIP, octets):
         raise MessageError("the checksum is wrong")
-    if octets[3] >> 4 != VERSION:
-        raise MessageError(f"HIP version {octets[3] >> 4}, not {VERSION}")
-    kind = octets[2] & KIND_MASK
-    if kind not in tuple(Kind):
+    if (version := octets[VERSION_AT] >> 4) != VERSION:
+        raise MessageError(f"HIP version {version}, not {VERSION}", pointer=VERSION_AT)
+    if (kind := octets[2] & KIND_MASK) not in tuple(Kind):
         raise MessageError(f"HIP packets of type {kind} are not known here")
     return Message(
         Kind(kind),
@@ -146,6 +164,12 @@ def decode_parameters(octets: bytes, first: int = 0) -> tuple[Parameter, ...]:
         elif is_critical(number):
             raise CriticalError(number)
     return tuple(read)
+
+
+def solution_at(octets: bytes) -> int:
+    """Return where J of a SOLUTION begins: behind K, reserved, the opaque octets and I."""
+    _, at, end = next(place for place in places(octets, HEADER_OCTETS) if place.number == Solution.number)
+    return at + PARAMETER_HEADER + 4 + (end - at - PARAMETER_HEADER - 4) // 2
 
 
 def covered(octets: bytes, number: int) -> bytes:

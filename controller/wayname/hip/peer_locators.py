@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from ipaddress import IPv6Address
 
-from wayname.hip.errors import MessageError
+from wayname.hip.errors import MessageError, NotifyType
 from wayname.hip.locator_set import FOR_EVER, Locator, LocatorSet, TrafficType
+from wayname.hip.suites import HITS
 
 MOST_LOCATORS = 16
 CREDIT_AGING_FACTOR = 7 / 8
@@ -36,6 +37,7 @@ class PeerLocator:
     expires: float | None = None
     preferred: bool = False
     nonce: bytes = b""
+    traffic: int = TrafficType.BOTH
 
     def status_at(self, now: float) -> Status:
         """Return what is known of it; beyond its lifetime it is deprecated."""
@@ -56,10 +58,8 @@ class PeerLocators:
 
     def take(self, told: LocatorSet, now: float) -> list[IPv6Address]:
         """Take a set in the place of the one before; return what is to be verified, the preferred one first."""
-        listed = [one for one in told.locators if isinstance(one, Locator)][:MOST_LOCATORS]
-        for one in listed:
-            if not is_host(one.address):
-                raise MessageError(f"{one.address} is no locator of a host")
+        check_locators(told)
+        listed = _listed(told)
         for old in self.known.values():
             old.status, old.preferred = (
                 Status.DEPRECATED if old.address not in _addresses(listed) else old.status,
@@ -70,13 +70,28 @@ class PeerLocators:
             if locator.status_at(now) is Status.DEPRECATED:
                 locator.status = Status.UNVERIFIED
             locator.expires = None if one.lifetime == FOR_EVER else now + one.lifetime
-            locator.preferred = one.preferred and one.traffic != TrafficType.SIGNALLING
+            locator.preferred, locator.traffic = one.preferred, one.traffic
         # What is gone and was replaced is of no use any more; the one in use stays until another is verified.
         for address in [one.address for one in self.known.values() if one.status is Status.DEPRECATED]:
             if address != self.current:
                 del self.known[address]
         unverified = [one for one in self.known.values() if one.status is Status.UNVERIFIED]
         return [one.address for one in sorted(unverified, key=lambda one: not one.preferred)]
+
+    def deprecate_all(self) -> None:
+        """The peer gave up the security association that its locators are of (RFC 8046, section 5.3)."""
+        for one in self.known.values():
+            one.status = Status.DEPRECATED
+
+    def next_end(self) -> float | None:
+        """Return when the next lifetime is over; what is over already does not count."""
+        ends = (one.expires for one in self.known.values() if one.status is not Status.DEPRECATED)
+        return min((one for one in ends if one is not None), default=None)
+
+    def end_outlived(self, now: float) -> None:
+        """Deprecate what is beyond its lifetime."""
+        for one in self.known.values():
+            one.status = one.status_at(now)
 
     def verified(self, nonce: bytes) -> IPv6Address | None:
         """The peer sent back what was sent to one of its locators: return which."""
@@ -90,8 +105,7 @@ class PeerLocators:
 
     def choose(self, now: float) -> bool:
         """Go to the best locator that is verified; tell whether it is another one."""
-        active = list(self.active(now))
-        best = min(active, key=lambda one: (not one.preferred, one.address != self.current), default=None)
+        best = min(self.active(now), key=self._rank, default=None)
         if best is None or best.address == self.current:
             return False
         old, self.current = self.current, best.address
@@ -100,8 +114,8 @@ class PeerLocators:
         return True
 
     def active(self, now: float) -> Iterator[PeerLocator]:
-        """Yield the locators that packets may go to."""
-        return (one for one in self.known.values() if one.status_at(now) is Status.ACTIVE)
+        """Yield the locators that data may go to."""
+        return (one for one in self._for_data() if one.status_at(now) is Status.ACTIVE)
 
     def earn(self, octets: int, now: float) -> None:
         """The peer sent a packet."""
@@ -114,11 +128,18 @@ class PeerLocators:
         active = sorted(self.active(now), key=lambda one: (one.address != self.current, not one.preferred))
         if active:
             return active[0].address
-        unverified = [one for one in self.known.values() if one.status_at(now) is Status.UNVERIFIED]
+        unverified = [one for one in self._for_data() if one.status_at(now) is Status.UNVERIFIED]
         if not unverified or self._credit < octets:
             return None
         self._credit -= octets
         return min(unverified, key=lambda one: not one.preferred).address
+
+    def _for_data(self) -> Iterator[PeerLocator]:
+        return (one for one in self.known.values() if one.traffic != TrafficType.SIGNALLING)
+
+    def _rank(self, one: PeerLocator) -> tuple[bool, bool, bool]:
+        """A preference for data counts more than one for all (RFC 8046, section 4.1)."""
+        return not one.preferred, one.preferred and one.traffic != TrafficType.DATA, one.address != self.current
 
     def _age(self, now: float) -> None:
         intervals = int((now - self._aged) // CREDIT_AGING_INTERVAL)
@@ -127,9 +148,26 @@ class PeerLocators:
             self._aged += intervals * CREDIT_AGING_INTERVAL
 
 
+def check_locators(told: LocatorSet) -> None:
+    """Raise MessageError if a set has what can be no locator."""
+    for one in _listed(told):
+        if not is_host(one.address):
+            raise MessageError(f"{one.address} is no locator of a host", NotifyType.INVALID_SYNTAX)
+
+
 def is_host(address: IPv6Address) -> bool:
-    """Tell whether packets can go to an address by a router."""
-    return not (address.is_multicast or address.is_unspecified or address.is_loopback or address.is_link_local)
+    """Tell whether packets can go to an address by a router; tags look like addresses, and are none (RFC 7343)."""
+    return not (
+        address in HITS
+        or address.is_multicast
+        or address.is_unspecified
+        or address.is_loopback
+        or address.is_link_local
+    )
+
+
+def _listed(told: LocatorSet) -> list[Locator]:
+    return [one for one in told.locators if isinstance(one, Locator)][:MOST_LOCATORS]
 
 
 def _addresses(listed: list[Locator]) -> set[IPv6Address]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hmac
+from contextlib import suppress
+from dataclasses import replace
 
-from wayname.hip.errors import ProofError
+from wayname.hip.errors import NotifyType, ProofError, TooLongError
 from wayname.hip.framing import frame
 from wayname.hip.identities import Identity, verify
 from wayname.hip.messages import Kind, Message, covered, encode, with_length, without_initiator
@@ -48,17 +50,30 @@ def seal(message: Message, identity: Identity, key: bytes, rhash: Rhash) -> byte
     return sign(Message(message.kind, message.sender, message.receiver, (*message.parameters, mac)), identity)
 
 
+def seal_answer(message: Message, asked: Message, identity: Identity, key: bytes, rhash: Rhash) -> bytes:
+    """Return a sealed answer with the echoes that it owes, unless those are too long (sections 5.2.20 and 5.2.21)."""
+    echoes = asked.echoes()
+    signed = tuple(one for one in echoes if not isinstance(one, _BEHIND))
+    for several in (echoes, signed):
+        with suppress(TooLongError):
+            return seal(replace(message, parameters=(*message.parameters, *several)), identity, key, rhash)
+    return seal(message, identity, key, rhash)
+
+
 def check_mac(octets: bytes, message: Message, host: HostId, key: bytes, rhash: Rhash) -> None:
     """Raise ProofError if a packet's MAC is not made with this key."""
     mac = message.need(HipMac2) if message.kind is Kind.R2 else message.need(HipMac)
     if not hmac.compare_digest(_mac(octets, host, type(mac), key, rhash), mac.data):
-        raise ProofError(f"the MAC of {message.kind.name} is wrong")
+        raise ProofError(f"the MAC of {message.kind.name} is wrong", NotifyType.HIP_MAC_FAILED)
 
 
 def check_signature(octets: bytes, message: Message, host: HostId) -> None:
     """Raise ProofError if a packet is not signed by this host."""
     signature = message.need(HipSignature)
-    verify(host, signature.algorithm, signature.signature, covered(octets, HipSignature.number))
+    try:
+        verify(host, signature.algorithm, signature.signature, covered(octets, HipSignature.number))
+    except ProofError as error:
+        raise ProofError(str(error), NotifyType.AUTHENTICATION_FAILED) from None
 
 
 def check_r1(octets: bytes, message: Message, host: HostId) -> None:

@@ -18,7 +18,8 @@ from wayname.secrets_by_period import SecretsByPeriod
 
 LIFETIME = 120.0  # of a secret; puzzles live for once to twice as long
 LIFETIME_ON_THE_WIRE = 32 + 6  # 64 seconds
-OPAQUE_MASK = 0xFFFF
+# The opaque octets: whether the period is an odd one, and which puzzle of the period it is.
+COUNT_BITS = 15
 # A solution that was right may be tried so often: what follows is dear, and packets may come twice.
 TRIES = 4
 MOST_SPENT = 100_000
@@ -46,22 +47,24 @@ class Puzzles:
 
     def __init__(self, rng: random.Random) -> None:
         self._secrets = SecretsByPeriod(rng, LIFETIME)
+        self._made = 0
 
     def make(self, asked: Asked, difficulty: int, now: float) -> Puzzle:
-        """Return a puzzle for whoever asks."""
+        """Return a puzzle for whoever asks; nobody gets the same one twice in a period (section 4.1.2)."""
         period, secret = self._secrets.current(now)
-        opaque = (period & OPAQUE_MASK).to_bytes(2)
-        return Puzzle(difficulty, LIFETIME_ON_THE_WIRE, opaque, _random(asked, difficulty, secret))
+        self._made = (self._made + 1) % (1 << COUNT_BITS)
+        opaque = (period % 2 << COUNT_BITS | self._made).to_bytes(2)
+        return Puzzle(difficulty, LIFETIME_ON_THE_WIRE, opaque, _random(asked, difficulty, opaque, secret))
 
-    def check(self, asked: Asked, solution: Solution, now: float) -> int:
-        """Return the period of a puzzle that is solved; else raise ProofError."""
+    def check(self, asked: Asked, solution: Solution, now: float) -> None:
+        """Raise ProofError unless a puzzle is ours and solved."""
         for period, secret in self._secrets.known(now).items():
-            if (period & OPAQUE_MASK).to_bytes(2) == solution.opaque:
-                ours = _random(asked, solution.difficulty, secret)
+            if period % 2 == int.from_bytes(solution.opaque) >> COUNT_BITS:
+                ours = _random(asked, solution.difficulty, solution.opaque, secret)
                 if hmac.compare_digest(ours, solution.random):
                     if not is_solved(asked, solution.difficulty, solution.random, solution.solution):
                         raise ProofError("the puzzle is not solved")
-                    return period
+                    return
         raise ProofError("the puzzle is not ours, or too old")
 
     def spend(self, solution: Solution, now: float) -> None:
@@ -84,7 +87,7 @@ def is_solved(asked: Asked, difficulty: int, random_i: bytes, solution: bytes) -
 
 
 def solve(puzzle: Puzzle, asked: Asked, rng: random.Random, most_difficult: int) -> Solution:
-    """Solve a puzzle; refuse one that would take too long."""
+    """Solve a puzzle; refuse one that would take too long, or longer than it lives."""
     rhash = rhash_of(asked.responder)
     if len(puzzle.random) != rhash.size:
         raise MessageError(f"a puzzle of {len(puzzle.random)} octets for a hash of {rhash.size}")
@@ -102,7 +105,7 @@ def solve(puzzle: Puzzle, asked: Asked, rng: random.Random, most_difficult: int)
 
 
 def _tries(solution: Solution) -> list[bytes]:
-    """Return what is spent of a solution; whoever asks again in the same period solves the same puzzle once more."""
+    """Return what is spent of a solution."""
     return [solution.random + solution.solution + bytes([one]) for one in range(TRIES)]
 
 
@@ -110,5 +113,6 @@ def _hits(asked: Asked) -> bytes:
     return asked.initiator.packed + asked.responder.packed
 
 
-def _random(asked: Asked, difficulty: int, secret: bytes) -> bytes:
-    return hmac.digest(secret, asked.encode() + bytes([difficulty]), "sha512")[: rhash_of(asked.responder).size]
+def _random(asked: Asked, difficulty: int, opaque: bytes, secret: bytes) -> bytes:
+    whole = hmac.digest(secret, asked.encode() + bytes([difficulty]) + opaque, "sha512")
+    return whole[: rhash_of(asked.responder).size]

@@ -15,13 +15,19 @@ I1_RETRIES_MAX = 4
 I2_RETRIES_MAX = 4
 UPDATE_TIMEOUT = 0.5
 UPDATE_RETRIES_MAX = 6
-CLOSE_RETRIES_MAX = 4
 # R2 may have to come again for as long as I2 is sent again: 1 + 2 + 4 + 8 + 16.
 EXCHANGE_COMPLETE_TIME = 32.0
 FAILED_TIME = 60.0
 # UAL and MSL of RFC 7401, section 4.4.1.
 UNUSED_TIME = 900.0
-CLOSED_TIME = UNUSED_TIME + 2 * 120.0
+SEGMENT_LIFETIME = 120.0
+CLOSING_TIME = UNUSED_TIME + SEGMENT_LIFETIME
+CLOSED_TIME = UNUSED_TIME + 2 * SEGMENT_LIFETIME
+# How often a peer's NOTIFYs are read, and how many at once: each costs a signature, and anybody can send them.
+NOTIFY_RATE = 1.0
+NOTIFY_BURST = 5
+# Parameters list so many at the most (RFC 7402, section 5.1.2).
+MOST_SUITES = 6
 FORMATS = (EspTransform.number, Tagged.number)
 
 
@@ -51,3 +57,5 @@ class Settings:
             raise ValueError(f"transport formats {sorted(unknown)} are not known")
         if not (self.groups and self.ciphers and self.formats and self.esp_suites):
             raise ValueError("at least one group, cipher, format and suite must be offered")
+        if len(self.esp_suites) > MOST_SUITES:
+            raise ValueError(f"{len(self.esp_suites)} suites of ESP; {MOST_SUITES} at most may be offered")

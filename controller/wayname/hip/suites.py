@@ -30,6 +30,10 @@ class HitSuite(IntEnum):
     EDDSA_CSHAKE128 = 5
 
 
+# The suite that all implementations have.
+REQUIRED = HitSuite.RSA_DSA_SHA256
+
+
 class Algorithm(IntEnum):
     """What a public key is for."""
 
@@ -55,9 +59,14 @@ _HASHES = {
 }
 
 
+def suite_number(hit: IPv6Address) -> int:
+    """Return the number of the suite that a HIT is of, known or not."""
+    return int(hit) >> 96 & 0xF
+
+
 def suite_of(hit: IPv6Address) -> HitSuite:
     """Return the suite that a HIT is of."""
-    number = int(hit) >> 96 & 0xF
+    number = suite_number(hit)
     if hit not in HITS:
         raise NoProposalError(f"{hit} is no HIT: it is not in {HITS}")
     if number not in tuple(HitSuite):

@@ -74,6 +74,11 @@ def unreachable(code: int, quoted: bytes) -> Message:
     return Message(UNREACHABLE, code, bytes(4) + quoted[:QUOTE_BYTES])
 
 
+def parameter_problem(pointer: int, quoted: bytes) -> Message:
+    """Return "erroneous header field" about a packet: pointer (4) to the octet, as much of the packet as may be."""
+    return Message(PARAMETER_PROBLEM, 0, pointer.to_bytes(4) + quoted[:QUOTE_BYTES])
+
+
 def may_be_reported(packet: ipv6.Packet) -> bool:
     """Whether an error about a packet may be sent to its source (RFC 4443, section 2.4 e)."""
     if packet.source.is_multicast or packet.source.is_unspecified or packet.destination.is_multicast:
