@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hip.keys import ecdsa, eddsa, eddsa448, rsa_identity
 from hip.network import A2, Network, message_of
@@ -10,8 +14,9 @@ from hip.test_hip_exchange import EXCHANGE, up
 from wayname.hip.association import Esp, Secured, Tags
 from wayname.hip.cshake import kmac128
 from wayname.hip.identities import Identity
-from wayname.hip.messages import Kind, covered
+from wayname.hip.messages import Kind, covered, with_checksum
 from wayname.hip.parameters import HipMac, HipSignature, HipSignature2, HitSuiteList, HostId, Puzzle
+from wayname.hip.proofs import check_mac, check_signature
 from wayname.hip.rhash import CSHAKE_128, SHA_256, SHA_384, Rhash
 from wayname.hip.settings import Settings
 from wayname.hip.states import State
@@ -112,3 +117,30 @@ def test_a_responder_that_does_not_know_the_suite_is_left_alone(monkeypatch: pyt
     assert network.drive(1.0) == EXCHANGE[:2]
     assert network.association(network.a).state is State.I1_SENT
     assert f"{ecdsa(2).hit} does not know the suite of {eddsa(1).hit}" in network.a.events()[0]
+
+
+@pytest.mark.parametrize(("responder", "checked"), [(ecdsa(2), "check_mac"), (eddsa(2), "check_signature")])
+def test_a_forgery_is_found_by_what_is_cheaper(
+    responder: Identity, checked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = Network(identities=(eddsa(1), responder)).established()
+    network.move(network.a, A2)
+    [(_, packet)] = network.under_way
+    at = 48  # in the locator that is told
+    octets = packet.payload[:at] + bytes([packet.payload[at] ^ 1]) + packet.payload[at + 1 :]
+    called: list[str] = []
+
+    def counting(check: Callable[..., None]) -> Callable[..., None]:
+        def count(*arguments: Any) -> None:
+            called.append(check.__name__)
+            check(*arguments)
+
+        return count
+
+    monkeypatch.setattr("wayname.hip.endpoint.check_mac", counting(check_mac))
+    monkeypatch.setattr("wayname.hip.endpoint.check_signature", counting(check_signature))
+    network.deliver(replace(packet, payload=with_checksum(octets, packet.source, packet.destination)))
+    assert called == [checked]
+    network.drive(5.0)
+    assert set(called) == {"check_mac", "check_signature"}
+    assert network.association(network.b).peer.current == A2
