@@ -1,7 +1,7 @@
 """Parameters that are fixed, follow the marks, or follow what traces (IOAM) tell (N3).
 
 Whole edges with their controllers on the virtual clock (`measured.toml`), where the configuration is wrong or a path
-changes. What the receiver's controller knows of traces is brought to the sender's, as somebody would over the API.
+changes. With IOAM the sender's edge sends probes, which come back to it with their traces.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from bench.multipath.report import Goal, Result, share
 from bench.multipath.segments import Watch
 from bench.shim6.report import table
 from wayname.config.schedules import Source
-from wayname.edge.boundary import BringFigures
 from wayname_lab.load import parse_lab
 from wayname_lab.model import Lab, Quality
 from wayname_lab.virtual.clock import MILLISECOND, SECOND
@@ -33,9 +31,6 @@ SECONDS, QUICK_SECONDS = 6.0, 2.0
 CHANGE = 1.0  # seconds after the measurement began
 BUFFER = 131_072
 INTERVAL = 0.1
-# How often a probe goes by each path, and how often figures are brought to the sender's controller.
-PROBES, BRING = 0.2, 0.5
-PROVIDERS = 3
 QUEUE = 100
 GOAL = 0.9
 # Of a frame of 1514 octets: what is no header of Ethernet, IPv6, session payload and TCP.
@@ -82,7 +77,7 @@ def lab_with(source: Source, scene: Scene) -> Lab:
     """Return the lab with schedules fed from a source, and with what the scene says wrongly."""
     text = LAB.read_text().replace('source = "ioam"', f'source = "{source.value}"')
     if source is not Source.IOAM:
-        text = re.sub(r'trace = "1:.+\n', "", text)
+        text = re.sub(r'(trace|probe) = ".+\n', "", text)
     if scene.configured:
         key, value = scene.configured
         text = re.sub(rf'(provider = "{PROVIDER}"\n(?:.+\n)*?{key} = ).+', rf"\g<1>{value}", text, count=1)
@@ -96,29 +91,17 @@ def measure(source: Source, scene: Scene, seconds: float, seed: int) -> Seen:
     _watch(lab, SENDER, watch.note_sent)
     _watch(lab, RECEIVER, watch.note_arrived)
     lab.run_until(BEGIN)
-    for number in range(1, PROVIDERS + 1):
-        lab.command(SENDER, "ping", to=f"2001:db8:{number}02:10::1", count=0, interval=PROBES)
     lab.command(RECEIVER, "tcp_serve", port=PORT, interval=INTERVAL, ack_delay=scene.ack_delay)
     to = str(lab.plan.hosts[RECEIVER].address.ip)
     lab.command(SENDER, "tcp_send", to=to, port=PORT, buffer=BUFFER)
-    _run(lab, WARM_UP)
+    lab.run_for(WARM_UP)
     begin = lab.now
-    _run(lab, CHANGE)
+    lab.run_for(CHANGE)
     _change(lab, scene)
-    _run(lab, seconds - CHANGE)
+    lab.run_for(seconds - CHANGE)
     rates = lab.events_of(RECEIVER, "rate")
     octets: int = sum(each["bytes"] for each in rates if each["at_ns"] / SECOND > begin)
     return Seen(octets * 8 / seconds, watch.retransmissions, watch.reordered)
-
-
-def _run(lab: VirtualLab, seconds: float) -> None:
-    end = lab.now + seconds
-    while lab.now < end:
-        lab.run_until(min(end, lab.now + BRING))
-        known = lab.controllers["b"].edge
-        if known is not None:
-            figures = deepcopy(tuple(known.encapsulation.traces.collector.paths()))
-            lab.controllers["a"].command(BringFigures(figures))
 
 
 def _watch(lab: VirtualLab, host: str, note: Callable[[bytes], None]) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from scheduling.test_schedules import PP, QQ, RULE, Site
 
-from wayname.edge.scheduling.figures import LOOK, STALE, Figures, bandwidth_of, delay_of
+from wayname.edge.scheduling.figures import LOOK, Figures, bandwidth_of, delay_of
+from wayname.edge.scheduling.probes import STALE
 from wayname.ioam.collector import Collector
 from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
 from wayname.pipeline.schedules import octet_time
@@ -26,12 +29,17 @@ def told(
     return PathFigures(id, at, at, count, summaries[0], inside=summaries[1], nodes=[first, NodeFigures(0xB)])
 
 
+def figures_of(site: Site) -> Figures:
+    """Return what follows traces for a site."""
+    return Figures(site.schedules, Collector(), 1, site.outputs, random.Random(1))
+
+
 class Measured(Site):
     """A site whose first path is measured."""
 
     def __init__(self, rule: str = TRACED) -> None:
         super().__init__(rule)
-        self.figures = Figures(self.schedules, Collector())
+        self.figures = figures_of(self)
         self.figures.start(10.0)
         self.follow(5, PP, QQ)
 
@@ -108,7 +116,7 @@ def test_traces_that_nobody_named_change_nothing() -> None:
 
 def test_without_traces_nobody_looks() -> None:
     site = Site()
-    figures = Figures(site.schedules, Collector())
+    figures = figures_of(site)
     figures.start(1.0)
     assert figures.next_timer() is None
     figures.handle_timer(2.0)

@@ -11,6 +11,7 @@ from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.config.schedules import Policy
 from wayname.edge.boundary import BringFigures, SetPolicy
+from wayname.edge.scheduling.figures import Figures, Origin
 from wayname.edge.scheduling.group import Group, Known, Rule
 from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
 
@@ -27,7 +28,11 @@ class ConfiguredPath(BaseModel):
     delay: float = Field(description="seconds, one way")
     bandwidth: float = Field(description="bit/s")
     trace: str | None = Field(description="by which traces it is measured")
+    probe: str | None = Field(description="the peer's segment that sends this edge's probes back")
     measured: bool = Field(description="whether traces said something else than the configuration")
+    told_by: Origin = Field(description="where the figures come from: configuration, probes, traces or brought")
+    told_seconds_ago: float | None = Field(description="how old they are; null of the configuration's")
+    missing: str = Field(description="why the configuration counts, where traces are asked for")
 
 
 class PathOfGroup(BaseModel):
@@ -162,18 +167,25 @@ def _answer(running: Running, rule: Rule) -> ScheduleAnswer:
         tolerance=config.tolerance,
         probe_interval=config.probe_interval,
         framing=config.framing,
-        paths=[
-            ConfiguredPath(
-                provider=path.provider,
-                remote=None if path.remote is None else str(path.remote),
-                delay=delay,
-                bandwidth=bandwidth,
-                trace=None if path.trace is None else str(path.trace),
-                measured=(delay, bandwidth) != (path.delay, path.bandwidth),
-            )
-            for path, (delay, bandwidth) in zip(config.paths, rule.figures, strict=True)
-        ],
+        paths=[_configured(rule, index, running.edge.figures, running.now) for index in range(len(config.paths))],
         groups=[_group(group, running.now) for group in running.edge.schedules.groups(config.name)],
+    )
+
+
+def _configured(rule: Rule, index: int, figures: Figures, now: float) -> ConfiguredPath:
+    path, (delay, bandwidth) = rule.config.paths[index], rule.figures[index]
+    told = figures.told(rule.config.name, index)
+    return ConfiguredPath(
+        provider=path.provider,
+        remote=None if path.remote is None else str(path.remote),
+        delay=delay,
+        bandwidth=bandwidth,
+        trace=None if path.trace is None else str(path.trace),
+        probe=None if path.probe is None else str(path.probe.segment),
+        measured=(delay, bandwidth) != (path.delay, path.bandwidth),
+        told_by=Origin.CONFIGURATION if told is None else told.origin,
+        told_seconds_ago=None if told is None else now - told.at,
+        missing=figures.missing(path) if told is None and path.trace is not None else "",
     )
 
 

@@ -89,7 +89,7 @@ def _tell(asking: Asking, schedule: dict[str, Any]) -> None:
             path["remote"] or "anywhere",
             _milliseconds(path["delay"]),
             _megabits(path["bandwidth"]),
-            f"{path['trace'] or 'configured'}{', measured' if path['measured'] else ''}",
+            _told(path),
         )
         for path in schedule["paths"]
     ]
@@ -113,6 +113,12 @@ def _row(path: dict[str, Any]) -> tuple[object, ...]:
         _milliseconds(path["delay"]),
         _megabits(path["bandwidth"]),
     )
+
+
+def _told(path: dict[str, Any]) -> str:
+    if path["told_seconds_ago"] is None:
+        return f"configured: {path['missing']}" if path["missing"] else "configured"
+    return f"{path['told_by']} by {path['trace']}, {path['told_seconds_ago']:.1f} s ago"
 
 
 def _milliseconds(seconds: float | None) -> str:

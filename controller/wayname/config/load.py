@@ -75,9 +75,10 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     taken = [prefix for rules in shim6 for prefix in rules.prefixes] + [
         each for site in sites for each in site.prefixes
     ]
-    config = replace(config, hip=read_hip(root, folder, taken), schedules=read_schedules(root, providers))
+    config = replace(config, hip=read_hip(root, folder, taken))
     written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
     config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)
+    config = replace(config, schedules=read_schedules(root, config))
     root.close()
     return config
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from ipaddress import IPv6Network
+from dataclasses import replace
+from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.checks import between, is_name, network, one_of
-from wayname.config.model import Provider
+from wayname.config.encapsulation.load_traces import MOST_WORDS
+from wayname.config.encapsulation.values import node_address
+from wayname.config.model import Config
 from wayname.config.reader import Table
-from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
+from wayname.config.schedules import PROBED_WORDS, Policy, Probe, Schedule, SchedulePath, Source
 from wayname.ioam.figures import PathId
 
 LEAST_PATHS, MOST_PATHS = 2, 8
@@ -19,8 +21,8 @@ MOST_FRAMING = 255
 MOST_QUEUE = 1 << 30
 
 
-def read_schedules(root: Table, providers: Sequence[Provider]) -> tuple[Schedule, ...]:
-    """Read all `[[schedule]]`; the first that fits a session counts."""
+def read_schedules(root: Table, config: Config) -> tuple[Schedule, ...]:
+    """Read all `[[schedule]]`, when the rest of the configuration is known; the first that fits a session counts."""
     schedules: list[Schedule] = []
     for table in root.tables("schedule"):
         name = table.take("name", str, check=is_name)
@@ -29,7 +31,7 @@ def read_schedules(root: Table, providers: Sequence[Provider]) -> tuple[Schedule
         source = Source(table.take("source", str, Source.FIXED.value, one_of(*Source)))
         schedule = Schedule(
             name,
-            _paths(table, providers, source),
+            _paths(table, config, source),
             Policy(table.take("policy", str, Policy.FASTEST_FIRST.value, one_of(*Policy))),
             _prefixes(table, "local"),
             _prefixes(table, "remote"),
@@ -53,10 +55,10 @@ def _prefixes(table: Table, key: str) -> tuple[IPv6Network, ...]:
     )
 
 
-def _paths(table: Table, providers: Sequence[Provider], source: Source) -> tuple[SchedulePath, ...]:
+def _paths(table: Table, config: Config, source: Source) -> tuple[SchedulePath, ...]:
     paths: list[SchedulePath] = []
     for each in table.tables("path"):
-        path = _path(each, providers)
+        path = _path(each, config)
         if any((other.local, other.remote) == (path.local, path.remote) for other in paths):
             raise each.error("provider", f"{path.name} is there twice", "give every path once, or each a remote prefix")
         if path.trace is not None and source is not Source.IOAM:
@@ -70,14 +72,14 @@ def _paths(table: Table, providers: Sequence[Provider], source: Source) -> tuple
     return tuple(paths)
 
 
-def _path(table: Table, providers: Sequence[Provider]) -> SchedulePath:
+def _path(table: Table, config: Config) -> SchedulePath:
     name = table.take("provider", str)
-    provider = next((each for each in providers if each.name == name), None)
+    provider = next((each for each in config.providers if each.name == name), None)
     if provider is None:
-        known = ", ".join(each.name for each in providers) or "none"
+        known = ", ".join(each.name for each in config.providers) or "none"
         raise table.error("provider", f"there is no [[provider]] {name!r}", f"the providers are: {known}")
     remote, trace = table.take("remote", str, None), table.take("trace", str, None)
-    return SchedulePath(
+    path = SchedulePath(
         name,
         provider.prefix,
         None
@@ -90,3 +92,30 @@ def _path(table: Table, providers: Sequence[Provider]) -> SchedulePath:
         else table.convert("trace", trace, PathId.parse, "write what `wayname ioam paths` has"),
         queue=table.take("queue", int, 0, between(0, MOST_QUEUE)),
     )
+    segment = node_address(table, "probe")
+    return path if segment is None else replace(path, probe=_probe(table, path, segment, config))
+
+
+def _probe(table: Table, path: SchedulePath, segment: IPv6Address, config: Config) -> Probe:
+    """Return how a path is measured from here; what cannot work is refused."""
+    if path.trace is None:
+        raise table.error("probe", "comes back with a trace", 'name its nodes as in trace = "1:a-b", this one first')
+    if path.remote is not None and segment not in path.remote:
+        raise table.error("probe", f"{segment} is not in {path.remote}", "name a segment of the peer in that prefix")
+    addresses = (own.ip for each in config.interfaces for own in each.global_addresses if own.ip in path.local)
+    source = next(addresses, None)
+    if source is None:
+        wrong = f"no interface has an address in {path.local}, where probes could come back to"
+        raise table.error("probe", wrong, f"give an interface one of provider {path.provider}")
+    namespace = next((each for each in config.encapsulation.namespaces if each.number == path.trace.namespace), None)
+    if namespace is None:
+        mend = "add a [[namespace]] that says what this node writes in it"
+        raise table.error("trace", f"namespace {path.trace.namespace} is not there", mend)
+    nodes, most = path.trace.nodes, MOST_WORDS // PROBED_WORDS
+    if not 2 <= len(nodes) <= most or not path.trace.complete:
+        raise table.error("trace", f"{path.trace} is no whole way of 2 to {most} nodes", "name them all, the peer last")
+    if nodes[0] != namespace.node:
+        mend = "name the nodes in the order of travel"
+        wrong = f"begins at node {nodes[0]:x}, and this node is {namespace.node:x} in namespace {namespace.number}"
+        raise table.error("trace", wrong, mend)
+    return Probe(source, segment, path.trace)

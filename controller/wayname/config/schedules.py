@@ -8,6 +8,9 @@ from ipaddress import IPv6Address, IPv6Network
 
 from wayname.ioam.figures import PathId
 
+# Of what each node writes into the trace of a probe: id and hop limit, seconds, fraction, delay, queue.
+PROBED_WORDS = 5
+
 
 class Policy(StrEnum):
     """How packets are shared out to paths."""
@@ -27,6 +30,15 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """How a path is measured from here: from an address of ours to a segment of the peer, and back to that address."""
+
+    source: IPv6Address
+    segment: IPv6Address
+    trace: PathId  # of the way there
+
+
+@dataclass(frozen=True, slots=True)
 class SchedulePath:
     """A way to the peer: by a provider here, and there at a locator in a prefix, if that matters."""
 
@@ -37,6 +49,7 @@ class SchedulePath:
     delay: float  # seconds, one way
     trace: PathId | None = None
     queue: int = 0  # octets that wait in it at most; 0: nobody knows
+    probe: Probe | None = None
 
     @property
     def name(self) -> str:

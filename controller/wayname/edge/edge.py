@@ -128,7 +128,8 @@ class Edge:
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
-        self.figures = Figures(self.schedules, self.encapsulation.traces.collector)
+        collector = self.encapsulation.traces.collector
+        self.figures = Figures(self.schedules, collector, config.switch.device_id, outputs, rng)
         self._captures = Captures(outputs)
         self.identities: HostIdentities | None = None
         if config.identities and key:
@@ -303,6 +304,7 @@ class Edge:
         self.liveness.stop()
         self.routers.stop()
         self.encapsulation.stop()
+        self.figures.stop()
         if self.identities:
             self.identities.stop()
 
@@ -399,7 +401,7 @@ class Edge:
             self.neighbours.wanted(hop, arrival, now)
 
     def _local(self, arrival: Arrival, now: float) -> None:
-        if self.encapsulation.traces.returned(arrival, now):
+        if self.figures.returned(arrival.packet, now) or self.encapsulation.traces.returned(arrival, now):
             return
         upper = arrival.packet.upper_layer()
         if upper.number != ICMPV6:

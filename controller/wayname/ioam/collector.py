@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import Protocol
 
-from wayname.ioam.figures import FlowFigures, NodeFigures, PathFigures, PathId
+from wayname.ioam.figures import FlowFigures, PathFigures, PathId
 from wayname.ioam.nodes import NodeData, ids_of, nodes_of
 from wayname.ioam.options import OVERFLOW, TraceOption
 
 MOST_PATHS = 1024
 MOST_FLOWS = 1024
 MOST_RECORDS = 4096
-MOST_DISORDER = 1_000_000 * 3600  # microseconds: clocks that are farther apart tell no delay
 
 
 class Export(Protocol):
@@ -92,13 +91,12 @@ class Collector:
         id = PathId(option.namespace, tuple(ids_of(nodes)), not option.flags & OVERFLOW)
         figures = self._paths.get(id)
         if figures is None:
-            figures = PathFigures(id, now, now, nodes=[NodeFigures(node) for node in id.nodes])
-            self._paths[id] = figures
+            figures = self._paths[id] = PathFigures.of(id, now)
             if len(self._paths) > MOST_PATHS:
                 self._paths.popitem(last=False)
                 self.forgotten_paths += 1
         self._paths.move_to_end(id)
-        _add(figures, nodes, now)
+        figures.take(nodes, now)
         self._last += 1
         record = Record(self._last, now, id, source, destination, option.type, option.flags, tuple(nodes))
         self._records.append(record)
@@ -116,25 +114,3 @@ class Collector:
         figures.last, figures.time, figures.hop_limit = now, export.time, export.hop_limit
         figures.ingress, figures.egress = export.ingress_port, export.egress_port
         figures.add(export.sequence)
-
-
-def _add(figures: PathFigures, nodes: list[NodeData], now: float) -> None:
-    figures.count += 1
-    figures.last = now
-    for known, node in zip(figures.nodes, nodes, strict=True):
-        known.ingress, known.egress = node.ingress, node.egress
-        if node.delay is not None:
-            known.delay.add(node.delay)
-        if node.queue is not None:
-            known.queue.add(node.queue)
-    times = [node.time for node in nodes]
-    if len(times) > 1 and times[0] is not None and times[-1] is not None:
-        delay = times[-1] - times[0]
-        if abs(delay) < MOST_DISORDER:
-            figures.add_delay(delay * 1000)
-    delays = [node.delay for node in nodes if node.delay is not None]
-    if nodes and len(delays) == len(nodes):
-        figures.inside.add(sum(delays))
-    queues = [node.queue for node in nodes if node.queue is not None]
-    if queues:
-        figures.queue.add(max(queues))

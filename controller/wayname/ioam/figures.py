@@ -5,10 +5,14 @@ Delays are in nanoseconds, times in seconds of the caller's clock.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from wayname.ioam.nodes import NodeData
 
 _WEIGHT = 1 / 8  # of a new value in the smoothed one
 _JITTER_WEIGHT = 1 / 16  # RFC 3550, section 6.4.1
+_MOST_DISORDER = 1_000_000 * 3600  # microseconds: clocks that are farther apart tell no delay
 _WRAP = 1 << 32
 # So far behind the newest one a sequence number is a new start, as after a restart of who numbers.
 _LATEST = 1 << 12
@@ -83,8 +87,34 @@ class PathFigures:
     queue: Summary = field(default_factory=Summary)
     nodes: list[NodeFigures] = field(default_factory=list)
 
-    def add_delay(self, delay: int) -> None:
-        """Take the delay of a packet."""
+    @classmethod
+    def of(cls, id: PathId, now: float) -> PathFigures:
+        """Return those of a path of which nothing is known yet."""
+        return cls(id, now, now, nodes=[NodeFigures(node) for node in id.nodes])
+
+    def take(self, nodes: Sequence[NodeData], now: float) -> None:
+        """Take what the path's nodes wrote into a trace."""
+        self.count += 1
+        self.last = now
+        for known, node in zip(self.nodes, nodes, strict=True):
+            known.ingress, known.egress = node.ingress, node.egress
+            if node.delay is not None:
+                known.delay.add(node.delay)
+            if node.queue is not None:
+                known.queue.add(node.queue)
+        times = [node.time for node in nodes]
+        if len(times) > 1 and times[0] is not None and times[-1] is not None:
+            delay = times[-1] - times[0]
+            if abs(delay) < _MOST_DISORDER:
+                self._add_delay(delay * 1000)
+        delays = [node.delay for node in nodes if node.delay is not None]
+        if nodes and len(delays) == len(nodes):
+            self.inside.add(sum(delays))
+        queues = [node.queue for node in nodes if node.queue is not None]
+        if queues:
+            self.queue.add(max(queues))
+
+    def _add_delay(self, delay: int) -> None:
         if self.delay.count:
             self.jitter += (abs(delay - self.delay.last) - self.jitter) * _JITTER_WEIGHT
         self.delay.add(delay)

@@ -39,3 +39,9 @@ class SegmentHeader:
         if end > (routing.data[1] + 1) * 8 or end > len(routing.data) or left > count:
             raise DecodeError(f"{count} segments, {left} of them left, in {len(routing.data)} octets")
         return cls(left, tuple(IPv6Address(routing.data[at : at + 16]) for at in range(8, end, 16)))
+
+    def encode(self, next_header: int) -> bytes:
+        """Return the header, which this one follows."""
+        count = len(self.segments)
+        head = bytes([next_header, 2 * count, ROUTING_SEGMENTS, self.segments_left, count - 1, 0, 0, 0])
+        return head + b"".join(segment.packed for segment in self.segments)

@@ -1,9 +1,8 @@
 """When the switch's clock was 0, as POSIX: traces have the time of day, and a switch knows none.
 
-The controller has a link of its own with the switch (VLAN 4095, which no port can be in, at the controller's port).
-From there it sends a packet that asks for direct export (RFC 9326) to an address of the discard-only prefix (RFC 6666),
-whose neighbour is behind port 511, where everything ends. The digest that comes back has the switch's time: the middle
-between question and answer is what the controller's clock said then. Nobody else can come in by that port.
+By its own link with the switch the controller sends a packet that asks for direct export (RFC 9326) to an address of
+the discard-only prefix (RFC 6666), whose neighbour is behind port 511, where everything ends. The digest that comes
+back has the switch's time: the middle between question and answer is what the controller's clock said then.
 """
 
 from __future__ import annotations
@@ -14,22 +13,20 @@ from ipaddress import IPv6Address, IPv6Network
 import finsy as fy
 
 from wayname.config.model import Config
-from wayname.edge.boundary import DirectExport, OutKind, PacketOut, Severity
+from wayname.edge.boundary import DirectExport, Severity
+from wayname.edge.inner_link import INNER_VLAN, router_mac, submitted
 from wayname.edge.outputs import Outputs
 from wayname.ioam.options import direct_export_option, hop_by_hop
 from wayname.pipeline import encapsulation as builders
 from wayname.pipeline import entries
 from wayname.pipeline.entries import CPU_PORT, Entity
 from wayname.wire import ipv6
-from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.mac import Mac
 
 NO_NEXT_HEADER = 59
-INNER_VLAN = 4095
 NOWHERE = 511
 NAMESPACE = 0xFFFF
 QUESTIONER, ANSWERER = IPv6Address("100::1"), IPv6Address("100::2")
-QUESTIONER_MAC = Mac(0x02FFFFFFFFFF)
 
 # Seconds. Clocks of one machine go alike; of two, some parts in a million apart.
 ROUND = 60.0
@@ -47,7 +44,6 @@ class SwitchClock:
         self._config = config
         self._outputs = outputs
         self._changed = changed
-        self._mac = Mac(0x02 << 40 | (config.switch.device_id & 0xFFFFFF) << 16 | INNER_VLAN)
         self._epoch: int | None = None
         self._own_epoch = 0.0
         self._due: float | None = None
@@ -62,7 +58,7 @@ class SwitchClock:
         return [
             entries.port(CPU_PORT, INNER_VLAN),
             entries.vlan_member(CPU_PORT, INNER_VLAN),
-            entries.interface(INNER_VLAN, self._mac, QUESTIONER),
+            entries.interface(INNER_VLAN, router_mac(self._config.switch.device_id), QUESTIONER),
             entries.route_connected(IPv6Network(ANSWERER), INNER_VLAN),
             entries.neighbour(INNER_VLAN, ANSWERER, NOWHERE, Mac(0)),
             builders.nothing(IPv6Network(ANSWERER)),
@@ -118,8 +114,7 @@ class SwitchClock:
         self._asked[self._sequence] = now
         options = hop_by_hop(NO_NEXT_HEADER, direct_export_option(NAMESPACE, 0, self._sequence))
         packet = ipv6.Packet(QUESTIONER, ANSWERER, ipv6.HOP_BY_HOP, options)
-        frame = Frame(self._mac, QUESTIONER_MAC, TYPE_IPV6, packet.encode())
-        self._outputs.packet(PacketOut(frame.encode(), OutKind.SUBMIT, port=CPU_PORT))
+        self._outputs.packet(submitted(packet, self._config.switch.device_id))
 
     def _close(self, now: float) -> None:
         self._asked.clear()
