@@ -7,7 +7,7 @@ import random
 import pytest
 from scheduling.test_schedules import PP, QQ, RULE, Site
 
-from wayname.edge.scheduling.figures import LOOK, Figures, bandwidth_of, delay_of
+from wayname.edge.scheduling.figures import LOOK, Figures, Origin, bandwidth_of, delay_of
 from wayname.edge.scheduling.probes import STALE
 from wayname.ioam.collector import Collector
 from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
@@ -127,3 +127,39 @@ def test_one_of_both_changes_alone() -> None:
     assert site.look(told(40 * MS, 20 * MS, 5.2)) == (20_000, octet_time(2e6))
     assert site.look(told(60 * MS, 20 * MS, 5.2, count=2), now=12.0) == (40_000, octet_time(2e6))
     assert site.look(told(60 * MS, 20 * MS, 10, count=3), now=13.0) == (40_000, octet_time(4e6))
+
+
+def test_who_told_of_a_path_is_known_and_said_and_so_is_that_nobody_does() -> None:
+    site = Measured()
+    assert site.figures.told("s", 0) is None
+    site.look(told(40 * MS, at=10.3))
+    site.settle()
+    known = site.figures.told("s", 0)
+    assert known is not None
+    assert (known.origin, known.at) == (Origin.BROUGHT, 10.3)
+    assert [event.kind for event in site.events if "measured" in event.kind] == ["path.measured"]
+    site.look(now=10.3 + STALE + LOOK)
+    site.settle()
+    assert site.figures.told("s", 0) is None
+    event = site.events[-1]
+    assert event.kind == "path.unmeasured"
+    assert event.text == (
+        "schedule s: path p to 2001:db8:102::/48 is as configured, nothing was told of it for 30 s: "
+        "no trace 1:a-b ended here, and nobody brought its figures"
+    )
+    site.look(now=10.3 + 2 * STALE)
+    site.settle()
+    assert site.events[-1] is event
+
+
+def test_a_path_that_nobody_tells_of_is_mentioned_once() -> None:
+    site = Measured()
+    for late in (STALE - 1, STALE + 1, 2 * STALE, 3 * STALE):
+        site.look(now=10.0 + late)
+    site.settle()
+    assert [event.kind for event in site.events if "measured" in event.kind] == ["path.unmeasured"]
+
+
+@pytest.mark.parametrize(("queue", "taken"), [(6.5, 2e6), (5.2, 2e6), (3.9, 2e6), (4.5, 2e6), (6.6, 2.64e6), (10, 4e6)])
+def test_a_bandwidth_that_is_nearly_as_configured_is_so(queue: float, taken: float) -> None:
+    assert Measured().look(told(40 * MS, 20 * MS, queue))[1] == octet_time(taken)

@@ -278,6 +278,7 @@ class Edge:
         self.liveness.adopt(up.entities, now)
         self.neighbours.adopt(up.entities)
         self.encapsulation.adopt(up.entities, up.epoch)
+        self.schedules.adopt(up.entities)
         self._outputs.desired.compare(up.entities)
         self._outputs.connected = True
         self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")

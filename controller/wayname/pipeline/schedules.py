@@ -64,6 +64,15 @@ def queue_time(place: Place) -> int:
     return min(microseconds(place.queue * 8 / place.bandwidth), MOST_QUEUE_TIME)
 
 
+def figures_in(entry: fy.P4TableEntry) -> list[tuple[float, float]]:
+    """Return delay and bandwidth of each place, as an entry of `fastest_first` has them; of others none."""
+    if not isinstance(entry.action, fy.P4TableAction) or entry.action.name != "fastest_first":
+        return []
+    args = entry.action.args
+    places = range(args["paths"])
+    return [(args[f"delay_{place}"] / 1e6, bandwidth_of(args[f"octet_time_{place}"])) for place in places]
+
+
 def fastest_first(
     session: int, registers: Registers, framing: int, feedback: Feedback, places: Sequence[Place]
 ) -> fy.P4TableEntry:

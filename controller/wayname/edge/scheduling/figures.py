@@ -138,7 +138,9 @@ class Figures:
                 delay = told.delay
                 bandwidth = told.bandwidth or bandwidth
             self._note(way, told, now)
-            written += self._write(way, delay, bandwidth)
+            # As long as nothing came yet, what an earlier controller found out may still be true.
+            if told is not None or _key(way) not in self._waits:
+                written += self._write(way, delay, bandwidth)
         self._due = now + max(LOOK, written / ENTRIES_A_SECOND)
 
     def _probed(self, now: float) -> dict[Probe, tuple[RoundTrips, float | None]]:
@@ -190,7 +192,7 @@ class Figures:
         answers = self.probes.answers[path.probe]
         if answers.elsewhere is not None:
             return f"probes to {path.probe.segment} went by {answers.elsewhere}, not by {path.trace}"
-        return f"{answers.sent} probes were sent to {path.probe.segment}, and {answers.came} came back"
+        return f"probes to {path.probe.segment}: {answers.sent} sent, {answers.came} came back"
 
     def _write(self, way: Way, delay: float, bandwidth: float) -> int:
         """Have what has changed in the entries; return how many were written."""

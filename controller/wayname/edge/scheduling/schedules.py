@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from wayname.config.schedules import Policy, Schedule
+import finsy as fy
+
+from wayname.config.schedules import Policy, Schedule, Source
 from wayname.edge.boundary import Json, PathNews, ScheduleNews, Severity
 from wayname.edge.outputs import Outputs
 from wayname.edge.scheduling.group import Group, Rule
 from wayname.edge.scheduling.numbers import ScheduleNumbers
 from wayname.edge.scheduling.scheduled import Scheduled, ways_of
+from wayname.pipeline.entries import Entity
+from wayname.pipeline.schedules import TABLE, figures_in
 from wayname.seldom import Seldom
 
 POLICY = "schedule-policy"
@@ -81,6 +85,26 @@ class Schedules:
             # Whoever goes by these ways next knows nothing of them.
             self._numbers.begin_anew(group.words, group.rule.policy)
             self._changed = True
+
+    def adopt(self, entities: Iterable[Entity]) -> None:
+        """Take paths to have what an earlier controller measured, as the switch has it, until that is known anew."""
+        measured = {
+            number: group for number, group in self._group_of.items() if group.rule.config.source is Source.IOAM
+        }
+        known: set[Key] = set()
+        for entity in entities if measured else ():
+            if not isinstance(entity, fy.P4TableEntry) or entity.table_id != TABLE or not entity.match:
+                continue
+            number = int(entity.match["session"])
+            group = measured.get(number)
+            # One entry tells of all sessions that go by these ways.
+            if group is None or (key := (group.rule.config.name, group.ways)) in known:
+                continue
+            known.add(key)
+            ways = zip(group.ways, figures_in(entity), figures_in(group.entry(number)), strict=False)
+            for index, found, configured in ways:
+                if found != configured:
+                    self.set_figures(group.rule.config.name, index, *found)
 
     def news(self, news: ScheduleNews, now: float) -> None:
         """The switch found something out about a path."""
