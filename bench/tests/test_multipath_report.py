@@ -92,7 +92,8 @@ def test_the_sender_is_fed_from_the_source_that_is_asked_for(source: Source) -> 
     assert f'source = "{source.value}"' in sender
     assert sender.count("delay = 0.05\n") == 1
     assert sender.count("delay = 0.02\n") == 2
-    assert sender.count('trace = "1:') == (3 if source is Source.IOAM else 0)
+    measured = 3 if source is Source.IOAM else 0
+    assert (sender.count('trace = "1:'), sender.count('probe = "2001:')) == (measured, measured)
     assert receiver.count("delay = 0.02\n") == 3
 
 
