@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from hip.keys import ecdsa, eddsa, eddsa448, rsa_identity
-from hip.network import A2, Network, message_of
+from hip.network import A2, Network, anybody, message_of
 from hip.test_hip_exchange import EXCHANGE, up
 
-from wayname.hip.association import Esp, Secured, Tags
+from wayname.hip.association import Esp, Names, Secured, Tags
 from wayname.hip.cshake import kmac128
 from wayname.hip.identities import Identity
 from wayname.hip.messages import Kind, covered, with_checksum
@@ -144,3 +144,15 @@ def test_a_forgery_is_found_by_what_is_cheaper(
     network.drive(5.0)
     assert set(called) == {"check_mac", "check_signature"}
     assert network.association(network.b).peer.current == A2
+
+
+@pytest.mark.parametrize("responder", [eddsa(2), eddsa448(2)])
+def test_a_refusal_is_signed_and_read(responder: Identity) -> None:
+    def nobody(names: Names, *_: object) -> str:
+        return f"{names.peer} is not wanted"
+
+    network = Network(identities=(ecdsa(1), responder), policies=(anybody, nobody))
+    network.connect(network.a)
+    assert network.drive(0.9) == [*EXCHANGE[:3], "B1 --NOTIFY-> A1"]
+    assert network.a.events() == [f"{responder.hit} says BLOCKED_BY_POLICY"]
+    assert len(network.b.endpoint.associations) == 0
