@@ -6,18 +6,20 @@ Mininet (Debian's package `mininet`) and what `make venv` makes; for BMv2 also `
 """
 
 import argparse
+import asyncio
 import importlib.util
 import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 try:
     import wayname  # noqa: F401
@@ -33,16 +35,21 @@ sys.path.append("/usr/lib/python3/dist-packages")
 
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
+from wayname_lab.controller import ControllerApi
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.p4c import compile_for_bmv2
 from wayname_lab.plan import check_for_linux, plan_lab
 from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.supervise import dying_with_us, ending, last_line
 
 SWITCH_ADDRESS = "127.0.0.1:9559"
 PATIENCE = 30.0
+# BMv2 takes a minute for the program where others want the processor too.
+READY_WITHIN = 180.0
 # A send timeout of the labs, or the time in which a dead next hop is noticed, and then TCP's own timer.
 LONGEST_SILENCE = 2.0
 SKIPPED = 0
+INTERRUPTED = 130
 ROOM_ON_BMV2 = 8192
 OFFLOADS = "tso off gso off gro off tx off rx off"
 
@@ -55,7 +62,7 @@ class MininetLab:
         self._target = target
         self._folder = folder
         self._net: Any = importlib.import_module("mininet.net").Mininet(controller=None, build=False)
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._program = ""
 
     def start(self) -> None:
@@ -78,15 +85,40 @@ class MininetLab:
 
     def stop(self) -> None:
         """End everything."""
-        for process in self._processes:
+        for process in self._processes.values():
             process.terminate()
-        for process in self._processes:
+        for process in self._processes.values():
             process.wait()
         self._net.stop()
 
     def node(self, name: str) -> Any:
         """Return Mininet's node."""
         return self._net.get(name)
+
+    def wait_until_ready(self) -> None:
+        """Return when each controller has set up its switch."""
+        asyncio.run(self._until_ready())
+
+    async def _until_ready(self) -> None:
+        deadline = time.monotonic() + READY_WITHIN
+        for router in self.plan.routers:
+            api = ControllerApi(router, self._folder / f"{router}.api")
+            while not await api.is_ready():
+                self.check_processes()
+                if time.monotonic() > deadline:
+                    words = last_line(self._folder / f"{router}-controller.log")
+                    raise LabError(
+                        f"the controller of {router} has not set up its switch in {READY_WITHIN:.0f} s: {words}"
+                    )
+                await asyncio.sleep(0.1)
+            await api.close()
+
+    def check_processes(self) -> None:
+        """Refuse to go on without a switch or a controller."""
+        for name, process in self._processes.items():
+            status = process.poll()
+            if status is not None:
+                raise LabError(f"{name} {ending(status)}: {last_line(self._folder / f'{name}.log')}")
 
     def set_cut(self, a: str, b: str, cut: bool) -> None:
         """Let a link lose everything in both directions, without a word to either end; or mend it."""
@@ -141,7 +173,8 @@ class MininetLab:
     def _keep(self, name: str, arguments: list[str]) -> None:
         with (self._folder / f"{name}.log").open("wb") as log:
             node = self.node(name.rpartition("-")[0])
-            self._processes.append(node.popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+            streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            self._processes[name] = node.popen(arguments, preexec_fn=dying_with_us(), **streams)
 
     def _configure(self, host: HostPlan) -> None:
         interface = f"{host.name}-eth0"
@@ -177,7 +210,8 @@ class Agent:
         program = str(Path(__file__).resolve().parent / "wayname_lab" / "linux_host.py")
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.events: list[dict[str, Any]] = []
-        self._process: subprocess.Popen[str] = node.popen([sys.executable, program], **pipes)
+        command = [sys.executable, program]
+        self._process: subprocess.Popen[str] = node.popen(command, preexec_fn=dying_with_us(), **pipes)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -186,6 +220,12 @@ class Agent:
         if self._process.stdin is not None:
             self._process.stdin.write(json.dumps(command) + "\n")
             self._process.stdin.flush()
+
+    def wait_for(self, event: str) -> None:
+        """Return when the host has told of this, or does not in a long time."""
+        deadline = time.monotonic() + PATIENCE
+        while all(told["event"] != event for told in list(self.events)) and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def stop(self) -> list[dict[str, Any]]:
         """End the host's programs; return everything that they told."""
@@ -200,12 +240,20 @@ class Agent:
             self.events.append(json.loads(line))
 
 
+def address_for(plan: Plan, source: HostPlan, destination: HostPlan) -> str:
+    """Return by which address a host is reached: from beyond its site's edge perhaps by another than inside."""
+    edge = plan.routers[destination.edge]
+    if edge.inside is None or source.edge == edge.name:
+        return str(destination.address.ip)
+    return str(edge.outside(destination.address.ip, edge.providers[0].name))
+
+
 def until_all_answer(lab: MininetLab) -> bool:
-    """Let every host reach every other one, as soon as the controllers are ready."""
+    """Let every host reach every other one."""
     hosts = lab.plan.hosts
     agents = {name: Agent(lab.node(name)) for name in hosts}
     for source, destination in itertools.permutations(hosts, 2):
-        to = str(hosts[destination].address.ip)
+        to = address_for(lab.plan, hosts[source], hosts[destination])
         agents[source].command(command="ping", to=to, count=0, interval=0.5)
     wanted = {name: set(range(1, len(hosts))) for name in hosts}
     deadline = time.monotonic() + PATIENCE
@@ -229,24 +277,30 @@ def longest_gap(events: list[dict[str, Any]], kind: str) -> float:
 
 
 def test_tcp_and_cut(lab: MininetLab) -> bool:
-    """Run TCP and pings between two sites while a provider's link is cut and restored."""
+    """Run TCP and pings between two sites while a provider's link is cut and restored.
+
+    A site with another prefix inside is not cut: its connections end with their provider, as they should.
+    """
     hosts = lab.plan.hosts.values()
     sites = [next(host for host in hosts if host.edge == edge.name) for edge in lab.plan.lab.edges[:2]]
     source, destination = Agent(lab.node(sites[0].name)), Agent(lab.node(sites[1].name))
     destination.command(command="tcp_serve", port=5001, interval=0.1)
-    time.sleep(0.5)
-    to = str(sites[1].address.ip)
+    destination.wait_for("started")
+    to = address_for(lab.plan, *sites)
     source.command(command="tcp_send", to=to, port=5001, pace=5_000_000)
     source.command(command="ping", to=to, count=0, interval=0.05)
+    destination.wait_for("rate")
     time.sleep(2)
     providers = {provider.name for provider in lab.plan.lab.providers}
     links = lab.plan.lab.links
     ways = [link for link in links if sites[0].edge in (link.a, link.b) and providers & {link.a, link.b}]
-    for link in ways if len(ways) > 1 else []:
+    bound = any(lab.plan.routers[host.edge].inside for host in sites)
+    for link in ways if len(ways) > 1 and not bound else []:
         lab.set_cut(link.a, link.b, True)
         time.sleep(3)
         lab.set_cut(link.a, link.b, False)
         time.sleep(2)
+        lab.check_processes()
         print(f"link {link.name} was cut for 3 s and restored")
     sent, received = source.stop(), destination.stop()
     connections = sum(event["event"] == "tcp_connected" for event in received)
@@ -269,10 +323,15 @@ def missing(target: str) -> str:
         return "root is needed"
     if importlib.util.find_spec("mininet") is None:
         return "there is no Mininet; install Debian's package mininet"
-    programs = ["ip", "tc", "ethtool"]
+    programs = ["ip", "tc", "ethtool", "sysctl", "mnexec"]
     programs += ["simple_switch_grpc", "p4c-bm2-ss"] if target == "bmv2" else []
     absent = [name for name in programs if shutil.which(name) is None]
     return f"not on the PATH: {', '.join(absent)}" if absent else ""
+
+
+def end(number: int, frame: object) -> NoReturn:
+    """End in order when asked to. Not as by Ctrl-C, which is for Mininet's command line."""
+    raise SystemExit(128 + number)
 
 
 def main() -> int:
@@ -287,6 +346,8 @@ def main() -> int:
     if lacks:
         print(f"mininet_lab.py: skipped: {lacks}")
         return SKIPPED
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
     folder = Path(tempfile.mkdtemp(prefix="wayname-"))
     try:
         plan = plan_lab(find_lab(arguments.lab))
@@ -297,14 +358,20 @@ def main() -> int:
             if not arguments.test:
                 lab.interactive()
                 return 0
+            lab.wait_until_ready()
             passed = until_all_answer(lab) and test_tcp_and_cut(lab)
             print("passed" if passed else "failed")
             return 0 if passed else 1
         finally:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
             lab.stop()
     except LabError as error:
         print(f"mininet_lab.py: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("mininet_lab.py: interrupted", file=sys.stderr)
+        return INTERRUPTED
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

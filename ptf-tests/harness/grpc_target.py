@@ -18,7 +18,7 @@ from small_site import entries
 
 MILLISECOND = 1_000_000
 # A program takes longer than an answer, so many times.
-FOR_A_PROGRAM = 10
+FOR_A_PROGRAM = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,12 @@ class UnusableError(Exception):
     """No program of ours, or no P4Runtime at the address; one line for people."""
 
 
-def status_of(error: grpc.RpcError) -> Status:
-    """Code and text of a refused call."""
+def status_of(error: grpc.RpcError, patience: float | None = None) -> Status:
+    """Code and text of a refused call, or how long it was waited for."""
     code: tuple[int, str] = error.code().value
+    if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED and patience is not None:
+        return Status(code[0], f"no answer within {patience:g} s")
     return Status(code[0], error.details() or "")
-
-
-def refused(request: str, entities: Iterable[p4r.Entity], error: grpc.RpcError, patience: float) -> RefusedError:
-    """What a call came to."""
-    status = status_of(error)
-    if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
-        status = Status(status.code, f"no answer within {patience:g} s")
-    return RefusedError(told(request, entities), status)
 
 
 class Controller:
@@ -144,7 +138,8 @@ class Controller:
         except grpc.RpcError as error:
             details = details_of(error)
             if len(details) != len(updates):
-                raise refused("Write", (update.entity for update in updates), error, self.patience) from None
+                request_told = told("Write", (update.entity for update in updates))
+                raise RefusedError(request_told, status_of(error, self.patience)) from None
             return details
         return [Status(0, "")] * len(updates)
 
@@ -155,10 +150,11 @@ class Controller:
             answer = self.stub.Read(request, timeout=self.patience)
             return [entity for response in answer for entity in response.entities]
         except grpc.RpcError as error:
-            raise refused("Read", request.entities, error, self.patience) from None
+            raise RefusedError(told("Read", request.entities), status_of(error, self.patience)) from None
 
     def set_program(self, program: Program, action: p4r.SetForwardingPipelineConfigRequest.Action.ValueType) -> Status:
         """SetForwardingPipelineConfig with one of its actions."""
+        patience = FOR_A_PROGRAM * self.patience
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.device_id,
             election_id=U128.encode(self.election_id),
@@ -170,9 +166,9 @@ class Controller:
             request.config.p4_device_config = program.device_config
             request.config.cookie.cookie = program.schema.p4cookie
         try:
-            self.stub.SetForwardingPipelineConfig(request, timeout=FOR_A_PROGRAM * self.patience)
+            self.stub.SetForwardingPipelineConfig(request, timeout=patience)
         except grpc.RpcError as error:
-            return status_of(error)
+            return status_of(error, patience)
         return Status(0, "")
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """Labs with Linux hosts: every node is a network namespace, links are veth pairs. Needs root."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ from wayname_lab.programs import python
 
 # A namespace has its loopback to itself, so all switches may have the usual address.
 SWITCH_ADDRESS = "127.0.0.1:9559"
+NAMESPACES = Path("/run/netns")
 # What a veth pair must not leave to the other end, since the switch is no network card.
 OFFLOADS = ("tso", "gso", "gro", "tx", "rx")
 
@@ -31,9 +33,14 @@ class Namespaces:
 
     async def set_up(self) -> None:
         """Make namespaces, veth pairs and addresses."""
+        for namespace in left_behind():
+            # Another lab that begins now may remove it too.
+            with contextlib.suppress(LabError):
+                await _run("ip", "netns", "delete", namespace)
         for name in [*self._plan.routers, *self._plan.hosts]:
-            await _run("ip", "netns", "add", self._namespace(name))
+            # Before it is there, so that it goes also when we are interrupted meanwhile.
             self._made.append(name)
+            await _run("ip", "netns", "add", self._namespace(name))
             await self._inside(name, "ip", "link", "set", "lo", "up")
         for name in self._plan.routers:
             # The switch has the interfaces; the kernel must not answer beside it.
@@ -48,7 +55,9 @@ class Namespaces:
     async def tear_down(self) -> None:
         """Remove the namespaces, and with them everything inside."""
         while self._made:
-            await _run("ip", "netns", "delete", self._namespace(self._made.pop()))
+            name = self._namespace(self._made.pop())
+            if (NAMESPACES / name).exists():
+                await _run("ip", "netns", "delete", name)
 
     def prefix(self, node: str) -> list[str]:
         """Return what a node's programs are started by."""
@@ -97,6 +106,12 @@ class Namespaces:
             await self._inside(host.name, "ip", "-6", "route", "add", "default", "via", str(host.gateway))
 
 
+def left_behind() -> list[str]:
+    """Return the namespaces of labs that were killed outright: their processes have ended by themselves."""
+    found = [(each.name, each.name.split("-")[1]) for each in NAMESPACES.glob("wayname-*-*")]
+    return [name for name, lab in found if lab.isdecimal() and not Path("/proc", lab).exists()]
+
+
 def missing_for_namespaces() -> str:
     """Return what this machine lacks, in words; nothing if labs can run in namespaces."""
     if os.geteuid() != 0:
@@ -106,6 +121,16 @@ def missing_for_namespaces() -> str:
 
 
 async def _run(*arguments: str) -> None:
+    """Run a command that must succeed. It comes to its end also when we are interrupted: half done is hard to undo."""
+    running = asyncio.ensure_future(_run_to_its_end(*arguments))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise
+
+
+async def _run_to_its_end(*arguments: str) -> None:
     process = await asyncio.create_subprocess_exec(
         *arguments, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True
     )

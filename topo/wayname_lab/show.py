@@ -23,6 +23,7 @@ from wayname_lab.view import HostView, LinkView, RouterView, View, bits, clock
 from wayname_lab.wires import Wires
 
 MEDIA: dict[str, type[Wires] | type[Namespaces]] = {"wires": Wires, "namespaces": Namespaces}
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 REFRESH = 0.5  # seconds
 PLAIN_EVERY = 2.0
 KEYS = "keys: 1-{} cut or restore a link, a automatic cuts, q quit"
@@ -52,16 +53,16 @@ async def run_lab(lab: Lab, medium: str, seconds: float | None) -> int:
 
 
 class _Ending:
-    """While entered, SIGINT and SIGTERM cancel the task once, so that everything is ended in order."""
+    """While entered, Ctrl-C, `kill` and a closed terminal cancel the task once, so that all is ended in order."""
 
     def __enter__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDINGS:
             self._loop.add_signal_handler(number, self._end)
 
     def __exit__(self, *exception: object) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDINGS:
             self._loop.remove_signal_handler(number)
 
     def _end(self) -> None:

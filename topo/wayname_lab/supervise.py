@@ -84,8 +84,7 @@ class Supervisor:
 
     def last_words(self, name: str) -> str:
         """Return the last line that a process wrote."""
-        lines = (self.folder / f"{name}.log").read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return last_line(self.folder / f"{name}.log")
 
     async def _watch(self, kept: Kept) -> None:
         loop = asyncio.get_running_loop()
@@ -114,14 +113,21 @@ def ending(status: int) -> str:
     return "ended" if status == 0 else f"ended with status {status}"
 
 
+def last_line(log: Path) -> str:
+    """Return the last line that a process wrote."""
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+def dying_with_us() -> Callable[[], None]:
+    """Return what a process shall do first, so that it ends when the lab is killed."""
+    libc = ctypes.CDLL(None)
+    return lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 async def _spawn(
     arguments: Sequence[str], log: IO[bytes], stdin: int, stdout: int | IO[bytes]
 ) -> asyncio.subprocess.Process:
-    libc = ctypes.CDLL(None)
-
-    def die_with_the_lab() -> None:
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
     try:
         # A session of its own: Ctrl-C is for the lab, which then ends everything in order.
         return await asyncio.create_subprocess_exec(
@@ -130,7 +136,7 @@ async def _spawn(
             stdout=stdout,
             stderr=log,
             start_new_session=True,
-            preexec_fn=die_with_the_lab,
+            preexec_fn=dying_with_us(),
             limit=1 << 20,
         )
     except FileNotFoundError as error:
