@@ -25,8 +25,8 @@ from wayname_lab.running import LabFolder, RunningLab
 from wayname_lab.show import MEDIA
 from wayname_lab.traffic import FlowState, Traffic
 
-PATIENCE = 20.0
-HALF_A_SECOND = 500_000_000  # nanoseconds
+# Nothing takes that long unless it fails: where a machine is very busy, a controller takes half a minute to start.
+PATIENCE = 120.0
 
 
 def lacking(medium: str) -> str:
@@ -140,11 +140,11 @@ async def test_killed_controllers_and_switches_come_back_under_traffic(medium: s
         async with watched("line", medium, folder) as lab:
             ping = next(flow for flow in lab.traffic.flows if flow.flow.kind == "ping")
             lab.running.kill_controller("p")
-            since = lab.running.elapsed()
+            since, answered = lab.running.elapsed(), ping.received
             await lab.until(lambda: lab.told("p", "the switch is there", since))
+            # One was perhaps on its way; the others went while there was no controller.
+            assert ping.received > answered + 1
             await lab.until_all_flow()
-            # A queue that TCP fills may drop a ping; the controller was away for much longer than this.
-            assert ping.longest_gap < HALF_A_SECOND
             lab.running.kill_switch("p")
             await lab.until_all_flow()
             kept = lab.running.supervisor.kept
@@ -185,7 +185,7 @@ def test_ctrl_c_ends_everything_in_order() -> None:
             assert processes(Path(folder))
             lab.send_signal(signal.SIGINT)
             said += lab.stdout.readlines()
-            assert lab.wait(10) == 0
+            assert lab.wait(PATIENCE) == 0
         assert said[-1] == "== traffic flowed\n"
         assert list(Path(folder).iterdir()) == []
         assert processes(Path(folder)) == []

@@ -22,8 +22,8 @@ from wayname_lab.ports import free_udp_port
 from wayname_lab.station import Station, Take
 from wayname_lab.supervise import Supervisor
 
-# How long the lab may take to come up, and how often it is asked.
-PATIENCE = 30.0
+# How long the lab may take to come up, on a machine that is very busy, and how often it is asked.
+PATIENCE = 120.0
 PAUSE = 0.05
 
 
