@@ -30,6 +30,7 @@ control ScheduleFlights(inout metadata_t meta) {
             meta.schedule.missing = flight[127:101] == meta.schedule.sequence[26:0];
             meta.schedule.missing_length = 18w0 ++ flight[100:87];
             meta.schedule.missing_place = (bit<32>)flight[84:82];
+            meta.schedule.missing_probe = flight[86:86] == 1;
             meta.schedule.missing_due = flight[81:50];
             meta.schedule.missing_work = 20w0 ++ flight[31:0] ++ 12w0;
         }

@@ -124,7 +124,10 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
             if (advance > outstanding || outstanding == 0) {
                 // Outside of what was sent, or late.
             } else if (advance == 0) {
-                if (ends == sequence) {
+                // A block of what is acknowledged already says that something came twice (RFC 2883): nothing is missing.
+                bit<32> since_block = acknowledged - meta.sack.ends;
+                bool twice = meta.sack.here && since_block[31:31] == 0;
+                if (ends == sequence && !twice) {
                     duplicates = duplicates |+| 1;
                     answered.write(slot, first ++ next ++ duplicates);
                     bit<48> since;

@@ -72,11 +72,12 @@ struct schedule_t {
     bool patient;                   // its sender should not hear yet of what is missing
     bit<8> duplicates;              // heard since the last acknowledgement that advanced
     bit<32> outstanding;            // octets that are not acknowledged
-    bool missing;                   // what is known of the first of them: its packet's octets, its path, the path's work
+    bool missing;                   // what is known of the first of them: its packet's octets, its path, was it a probe, when it is due, the path's work
     bit<32> missing_length;
     bit<32> missing_place;
+    bool missing_probe;
     bit<32> missing_due;            // microseconds
-    bool missing_silent;            // its path is closed for a loss, and nothing came by it since
+    bool missing_silent;            // its path is closed by a loss, and nothing came by it since
     fine_time_t missing_work;
     bool certain;                   // it is lost
     fine_time_t after;              // how long after it was sent it should be delivered

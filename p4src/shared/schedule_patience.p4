@@ -1,6 +1,6 @@
 // Should a sender hear of what is missing? While it may only be late, duplicate acknowledgements are held back, so that TCP does
-// not take it for lost. They pass once it is lost for certain, as a path keeps order, or nearly so, as its path has lost
-// packets before and is silent since; or if hardly any is left to pass.
+// not take it for lost. They pass once it is lost for certain, as a path keeps order, or nearly so, as it was a probe of
+// a path that has lost packets and is silent since; or if hardly any is left to pass.
 
 #ifndef WAYNAME_SCHEDULE_PATIENCE_P4
 #define WAYNAME_SCHEDULE_PATIENCE_P4
@@ -24,7 +24,7 @@ control SchedulePatience(inout metadata_t meta) {
             bit<32> heard = (24w0 ++ meta.schedule.duplicates) + DUPLICATES_LEFT;
             bit<32> left = meta.schedule.outstanding - heard * meta.schedule.missing_length;
             bit<32> overdue = meta.arrived[31:0] - meta.schedule.missing_due - meta.schedule.back;
-            bool silent = meta.schedule.missing_silent && overdue[31:31] == 0;
+            bool silent = meta.schedule.missing_silent && meta.schedule.missing_probe && overdue[31:31] == 0;
             if (silent || behind[63:63] == 0 && behind != 0) {
                 meta.schedule.certain = true;
                 meta.schedule.verdict = VERDICT_LOST;

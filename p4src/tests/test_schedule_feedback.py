@@ -312,6 +312,16 @@ def test_the_last_duplicates_pass_since_none_may_follow(make: Make) -> None:
     assert kinds(switch) == []
 
 
+@pytest.mark.parametrize("ends", [0, 1])
+def test_a_block_of_what_came_twice_is_no_duplicate(make: Make, ends: int) -> None:
+    switch = make(Schedule(EARLY, feedback=CLOSE | HOLD, hold=SECOND, tolerance=SECOND))
+    two_paths_held_back(switch)
+    switch.acknowledges(DUE + 3, LENGTH, options=NOPS + block(0, LENGTH + ends), held=bool(ends))
+    for number in range(4, 18 - ends):
+        switch.acknowledges(DUE + number, LENGTH, held=True)
+    switch.acknowledges(DUE + 18, LENGTH)
+
+
 def test_after_a_loss_the_first_probe_is_not_long_in_coming(make: Make) -> None:
     switch = make(CLOSING)
     assert switch.data(0, 0, LENGTH) == 0
@@ -369,7 +379,7 @@ def test_after_a_path_has_opened_probes_begin_anew(silent: ScheduledSwitch) -> N
     probes_of(silent, lost + TOLERANCE, number + 1, [SECOND, 2 * SECOND])
 
 
-def test_duplicates_pass_at_once_if_what_is_overdue_went_by_a_silent_path(silent: ScheduledSwitch) -> None:
+def test_duplicates_pass_at_once_if_an_overdue_probe_of_a_silent_path_is_missing(silent: ScheduledSwitch) -> None:
     first = SECOND + TOLERANCE
     number = probes_of(silent, first, 2, [])
     for later in range(20):
@@ -382,17 +392,31 @@ def test_duplicates_pass_at_once_if_what_is_overdue_went_by_a_silent_path(silent
     silent.acknowledges(first + DUE, wanted)
 
 
-def test_duplicates_are_held_back_if_what_is_overdue_went_by_a_path_that_is_late(make: Make) -> None:
+def test_duplicates_are_held_back_if_a_silent_path_may_only_be_slow(make: Make) -> None:
+    switch = make(replace(CLOSING, feedback=CLOSE | HOLD, hold=60 * SECOND))
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 0]
+    assert switch.data(SECOND, 0, LENGTH) == 1
+    assert kinds(switch) == [("lost", 0)]
+    for later in range(2, 22):
+        assert switch.data(SECOND, later * LENGTH, LENGTH) == 1
+    switch.acknowledges(SECOND + DUE, LENGTH)
+    for number in range(5):
+        switch.acknowledges(SECOND + DUE + 1 + number, LENGTH, held=number >= 2)
+
+
+def test_duplicates_are_held_back_if_a_probe_of_a_late_path_is_overdue(make: Make) -> None:
     switch = make(replace(CLOSING, feedback=CLOSE | HOLD, hold=60 * SECOND))
     switch.data(0, 0, LENGTH)
     switch.acknowledges(DUE + TOLERANCE + 1, LENGTH)
     assert kinds(switch) == [("late", 0)]
     probe = DUE + TOLERANCE + 1 + SECOND
-    assert switch.data(probe, LENGTH, LENGTH) == 0
+    assert switch.data(probe - 1, LENGTH, LENGTH) == 1
+    assert switch.data(probe, 2 * LENGTH, LENGTH) == 0
     for later in range(20):
-        switch.data(probe, (2 + later) * LENGTH, LENGTH)
+        assert switch.data(probe, (3 + later) * LENGTH, LENGTH) == 1
+    switch.acknowledges(probe + DUE - 1, 2 * LENGTH)
     for number in range(5):
-        switch.acknowledges(probe + DUE + number, LENGTH, held=number >= 2)
+        switch.acknowledges(probe + DUE + number, 2 * LENGTH, held=number >= 2)
 
 
 def test_what_was_sent_before_a_delay_was_corrected_does_not_correct_it_again(make: Make) -> None:
