@@ -313,7 +313,7 @@
 
 #define SPIS_COUNTER_ID                 0x13001110
 
-// Scheduling: next free table 0x02001202, action 0x01001206, direct counter 0x13001202, register 0x16001218.
+// Scheduling: next free table 0x02001202, action 0x01001206, direct counter 0x13001202, register 0x1600121A.
 #define SCHEDULES_TABLE_ID              0x02001201
 
 #define FASTEST_FIRST_ACTION_ID         0x01001201
@@ -347,6 +347,8 @@
 #define MEASURED_DEPARTURES_REGISTER_ID 0x16001215
 #define IDLE_WORK_REGISTER_ID           0x16001216
 #define ARRIVED_WORK_REGISTER_ID        0x16001217
+#define BUSY_BACK_REGISTER_ID           0x16001218
+#define WAY_BACK_REGISTER_ID            0x16001219
 
 // Site borders: next free table 0x02001007, action 0x01001011, direct counter 0x13001007, meter 0x14001002, register 0x16001004.
 #define SITE_SOURCES_TABLE_ID           0x02001001

@@ -20,11 +20,16 @@
     turns.write(PLACE(k), 0);                                                                                   \
     learned_of.write(PLACE(k), 0);
 
-// The delay of the path that an acknowledgement came by.
+// The path that an acknowledgement came by. Where that is not known, it may be the slowest.
 #define FIND_BACK(k, its)                                                                                       \
+    if (!meta.session.path_known && meta.schedule.paths > k && its.octet_time > meta.schedule.back_octet_time) { \
+        meta.schedule.back_octet_time = its.octet_time;                                                         \
+    }                                                                                                           \
     if (meta.session.path_known && meta.schedule.paths > k && its.path == meta.session.path) {                  \
         meta.schedule.back_known = true;                                                                        \
+        meta.schedule.back_place = k;                                                                           \
         meta.schedule.back = its.delay;                                                                         \
+        meta.schedule.back_octet_time = its.octet_time;                                                         \
     }
 
 // The place that feedback is about.
@@ -124,10 +129,15 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("schedule_told")
     REGISTERS(bit<32>, bit<48>, SCHEDULE_PLACES, told);         // when the controller was last told what is known of it
 
+    @id(WAY_BACK_REGISTER_ID)
+    @name("way_back")
+    REGISTERS(bit<32>, way_back_t, SCHEDULES, ways_back);
+
     ScheduleFlows() flows;
     ScheduleFlights() flights;
     ScheduleMarks() marks;
     SchedulePatience() patience;
+    WayBack() way_back;
 
     schedule_path_t place_0 = { 0, 0, 0, 0 };
     schedule_path_t place_1 = { 0, 0, 0, 0 };
@@ -276,7 +286,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
 
         if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented) {
             flows.apply(hdr, meta);
-            if (meta.schedule.answer != ANSWER_NONE || meta.schedule.patient) {
+            if (meta.session.direction == SESSION_HEARD) {
                 FIND_BACK(0, place_0)
                 FIND_BACK(1, place_1)
                 FIND_BACK(2, place_2)
@@ -285,6 +295,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 FIND_BACK(5, place_5)
                 FIND_BACK(6, place_6)
                 FIND_BACK(7, place_7)
+                way_back.apply(hdr, meta);
             }
             bool look = meta.schedule.answer == ANSWER_LOST || meta.schedule.answer == ANSWER_SELECTIVE;
             if (meta.schedule.answer != ANSWER_NONE && !look) {
@@ -323,33 +334,46 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
             bit<8> its_bit = 8w1 << (bit<8>)meta.schedule.place;
             bool shut = closed & its_bit != 0;
+            learned_t learned;
+            learned_of.read(learned, index);
+            fine_time_t work;
+            fine_time_t before;
+            fine_time_t departure;
+            fine_time_t idle_since;
+            works.read(work, index);
+            idle.read(idle_since, index);
+            measured.read(before, index);
+            departures.read(departure, index);
+            fine_time_t after = work_after(work, meta.schedule.work);
+            fine_time_t sent_at = work - after;
+            fine_time_t left = meta.schedule.delivery - delay_of(about.delay, learned);
+            fine_time_t span = 0;
+            fine_time_t fresh = sent_at - before;
+            fine_time_t lasting = before - idle_since;
+            if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0 && lasting[63:63] == 0) {
+                span = by_factor(fresh, learned);
+                left = departure + span;
+            }
+            if (meta.session.direction == SESSION_HEARD) {
+                way_back_t known;
+                ways_back.read(known, schedule);
+                bit<32> took = known[79:48];
+                if (meta.schedule.verdict != VERDICT_LOST) {
+                    fine_time_t since_due = now - left - delay_of(about.delay, learned);
+                    took = most_back(took, meta.arrived - known[47:0], since_due);
+                }
+                if (meta.schedule.verdict == VERDICT_MEASURED) {
+                    ways_back.write(schedule, took ++ meta.arrived);
+                }
+                meta.schedule.back = back_of(meta.schedule.back, meta.schedule.most_wait, took);
+            }
             fine_time_t late = now - meta.schedule.delivery - (16w0 ++ meta.schedule.back ++ 16w0);
             fine_time_t over = late - (16w0 ++ meta.schedule.tolerance ++ 16w0) - 1;
             bool in_time = over[63:63] == 1;
             // Duplicates alone may be of packets that were early.
             bool lost = meta.schedule.verdict == VERDICT_LOST && (late[63:63] == 0 || meta.schedule.certain);
 
-            learned_t learned;
-            learned_of.read(learned, index);
             if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {
-                fine_time_t work;
-                fine_time_t before;
-                fine_time_t departure;
-                fine_time_t idle_since;
-                works.read(work, index);
-                idle.read(idle_since, index);
-                measured.read(before, index);
-                departures.read(departure, index);
-                fine_time_t after = work_after(work, meta.schedule.work);
-                fine_time_t sent_at = work - after;
-                fine_time_t left = meta.schedule.delivery - delay_of(about.delay, learned);
-                fine_time_t span = 0;
-                fine_time_t fresh = sent_at - before;
-                fine_time_t lasting = before - idle_since;
-                if (lasting[63:63] == 0) {
-                    span = by_factor(fresh, learned);
-                    left = departure + span;
-                }
                 // A mark that came before something that was missing came earlier than its acknowledgement says.
                 fine_time_t here = now - (16w0 ++ meta.schedule.back ++ 16w0);
                 fine_time_t still = here - delay_of(about.delay, learned) - left;

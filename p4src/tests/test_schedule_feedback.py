@@ -14,6 +14,7 @@ MILLISECOND, SECOND, MBIT = 1_000, 1_000_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
 LENGTH = 1_000
 HEADERS = 60
+SHIM6_HEADER = 8  # on packets between the edges
 # The first path delivers a segment of 1000 octets in 11060 us, and acknowledgements come back by it in 10000.
 DUE = 10 * MILLISECOND + HEADERS + LENGTH + 10 * MILLISECOND
 TOLERANCE = 5 * MILLISECOND
@@ -59,6 +60,41 @@ def test_an_acknowledgement_by_another_path_is_expected_later(make: Make) -> Non
     switch.data(0, 0, LENGTH)
     switch.acknowledges(DUE + TOLERANCE + 20 * MILLISECOND, LENGTH, by=1)
     assert kinds(switch) == []
+
+
+def hears_data(switch: ScheduledSwitch, packets: int, ends: int) -> int:
+    """The first path brings data without a pause, and an acknowledgement may end behind it then; since when."""
+    for packet in reversed(range(packets)):
+        switch.acknowledges(ends - HEADERS - packet * (HEADERS + LENGTH), 0, length=LENGTH)
+    return ends - HEADERS - packets * (HEADERS + LENGTH) - SHIM6_HEADER
+
+
+def test_what_acknowledgements_wait_behind_the_peers_data_makes_no_path_late(make: Make) -> None:
+    switch = make(replace(CLOSING, feedback=CLOSE | FOLLOW, probe_interval=1))
+    switch.data(0, 0, LENGTH)
+    assert hears_data(switch, 20, DUE + 20 * MILLISECOND) < DUE
+    switch.acknowledges(DUE + 20 * MILLISECOND, LENGTH)
+    assert [(each.kind, each.late, each.delay) for each in switch.path_news()] == [("estimated", 0, 10 * MILLISECOND)]
+
+
+def test_acknowledgements_wait_no_longer_than_data_came_without_a_pause(make: Make) -> None:
+    switch = make(CLOSING)
+    switch.data(0, 0, LENGTH)
+    began = hears_data(switch, 10, DUE + 20 * MILLISECOND)
+    switch.acknowledges(DUE + 20 * MILLISECOND, LENGTH)
+    assert [(each.kind, each.late) for each in switch.path_news()] == [("late", began - DUE)]
+
+
+def test_a_path_that_alone_is_late_is_seen_beside_the_peers_data(make: Make) -> None:
+    switch = make(replace(CLOSING, paths=EARLY))
+    assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 1]
+    assert switch.data(19 * MILLISECOND, 2 * LENGTH, LENGTH) == 0
+    switch.acknowledges(DUE, LENGTH)
+    hears_data(switch, 17, DUE + 19 * MILLISECOND)
+    switch.acknowledges(DUE + 19 * MILLISECOND, LENGTH, options=NOPS + block(2 * LENGTH, 3 * LENGTH))
+    hears_data(switch, 1, DUE + 20 * MILLISECOND)
+    switch.acknowledges(DUE + 20 * MILLISECOND, 3 * LENGTH)
+    assert [(each.kind, each.place, each.late) for each in switch.path_news()] == [("late", 1, 19 * MILLISECOND)]
 
 
 def test_closing_is_a_choice(make: Make) -> None:

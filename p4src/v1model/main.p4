@@ -51,6 +51,7 @@
 #include "../shared/schedule_flights.p4"
 #include "../shared/schedule_patience.p4"
 #include "../shared/schedule_marks.p4"
+#include "../shared/way_back.p4"
 #include "../shared/schedules.p4"
 #include "../shared/session_paths.p4"
 #include "../shared/session_headers.p4"

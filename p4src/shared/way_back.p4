@@ -1,0 +1,77 @@
+// How long do acknowledgements take? The delay of the path that they come by, and what they wait there behind what the other
+// edge sends, which this one sees only as it arrives:
+//
+//   no longer than its path has brought one packet after another, without a pause
+//   no longer than the last acknowledgement took, and the time since then: none comes before those that were sent earlier
+//   no longer than it would be if what it is for came when it was expected
+//
+// The least of these is believed. So if all paths look late at once it is the way back, and one that alone is late is seen.
+
+#ifndef WAYNAME_WAY_BACK_P4
+#define WAYNAME_WAY_BACK_P4
+
+// When a path began to bring one packet after another, and when the last one came, in microseconds.
+typedef bit<96> busy_back_t;
+
+// How long acknowledgements take, when that was known, in microseconds.
+typedef bit<80> way_back_t;
+
+// Microseconds, so that a sum with a delay stays below 2^32.
+const bit<32> LONGEST_BACK = 0x7FFFFFFF;
+
+// By what the last one took, the time since then, and the time since it should have begun.
+bit<32> most_back(in bit<32> took, in bit<48> elapsed, in fine_time_t since_due) {
+    bit<48> most = elapsed + (16w0 ++ took);
+    bit<48> seen = since_due[63:16];
+    if (seen[47:47] == 1) {
+        seen = 0;
+    }
+    if (seen < most) {
+        most = seen;
+    }
+    if (most[47:31] != 0) {
+        most = 16w0 ++ LONGEST_BACK;
+    }
+    return most[31:0];
+}
+
+// By a path of this delay, where it waited no longer than this.
+bit<32> back_of(in bit<32> delay, in bit<32> most_wait, in bit<32> took) {
+    bit<32> back = delay + most_wait;
+    if (took < back) {
+        back = took;
+    }
+    if (back < delay) {
+        back = delay;
+    }
+    return back;
+}
+
+// What waits on the way back.
+control WayBack(in headers_t hdr, inout metadata_t meta) {
+    @id(BUSY_BACK_REGISTER_ID)
+    @name("busy_back")
+    REGISTERS(bit<32>, busy_back_t, SCHEDULE_PLACES, busy);     // by schedule and place
+
+    apply {
+        bit<64> octets = (bit<64>)hdr.ipv6.payload_length + (bit<64>)IPV6_BYTES + (bit<64>)meta.schedule.framing;
+        fine_time_t took = time_of(octets, meta.schedule.back_octet_time, 0);
+        bit<32> index = PLACE(meta.schedule.back_place);
+        busy_back_t period;
+        busy.read(period, index);
+        bit<48> since = period[95:48];
+        bit<48> wait = meta.arrived - since;
+        // As long again as it takes itself is no pause: behind links of one rate a long packet comes so long after a short one.
+        if (meta.arrived - period[47:0] > took[62:15] + 1) {
+            since = meta.arrived - took[63:16];
+            wait = 0;
+        }
+        busy.write(index, since ++ meta.arrived);
+        meta.schedule.most_wait = LONGEST_BACK;
+        if (wait[47:31] == 0) {
+            meta.schedule.most_wait = wait[31:0];
+        }
+    }
+}
+
+#endif
