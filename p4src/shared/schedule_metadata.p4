@@ -82,10 +82,10 @@ struct schedule_t {
     bool certain;                   // it is lost
     fine_time_t after;              // how long after it was sent it should be delivered
     bit<32> back;                   // microseconds that its acknowledgement took
-    bool back_known;                // the path it came by: its place, microseconds that it may have waited there
-    bit<32> back_place;
+    bit<32> back_place;             // the path that it came by; any of them, where that is not known
     bit<32> back_octet_time;
-    bit<32> most_wait;
+    bit<32> least_back;             // microseconds that it took at least, and at most
+    bit<32> most_back;
 }
 
 // What the controller is told of a path.

@@ -20,16 +20,22 @@
     turns.write(PLACE(k), 0);                                                                                   \
     learned_of.write(PLACE(k), 0);
 
-// The path that an acknowledgement came by. Where that is not known, it may be the slowest.
+// The path that an acknowledgement came by; any of them, where that is not known.
 #define FIND_BACK(k, its)                                                                                       \
-    if (!meta.session.path_known && meta.schedule.paths > k && its.octet_time > meta.schedule.back_octet_time) { \
-        meta.schedule.back_octet_time = its.octet_time;                                                         \
-    }                                                                                                           \
-    if (meta.session.path_known && meta.schedule.paths > k && its.path == meta.session.path) {                  \
-        meta.schedule.back_known = true;                                                                        \
+    if (meta.schedule.paths > k && (!meta.session.path_known || its.path == meta.session.path)) {               \
         meta.schedule.back_place = k;                                                                           \
-        meta.schedule.back = its.delay;                                                                         \
-        meta.schedule.back_octet_time = its.octet_time;                                                         \
+        if (meta.session.path_known) {                                                                          \
+            meta.schedule.back = its.delay;                                                                     \
+        }                                                                                                       \
+        if (its.delay < meta.schedule.least_back) {                                                             \
+            meta.schedule.least_back = its.delay;                                                               \
+        }                                                                                                       \
+        if (its.delay > meta.schedule.most_back) {                                                              \
+            meta.schedule.most_back = its.delay;                                                                \
+        }                                                                                                       \
+        if (its.octet_time > meta.schedule.back_octet_time) {                                                   \
+            meta.schedule.back_octet_time = its.octet_time;                                                     \
+        }                                                                                                       \
     }
 
 // The place that feedback is about.
@@ -287,6 +293,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented) {
             flows.apply(hdr, meta);
             if (meta.session.direction == SESSION_HEARD) {
+                meta.schedule.least_back = LONGEST_BACK;
                 FIND_BACK(0, place_0)
                 FIND_BACK(1, place_1)
                 FIND_BACK(2, place_2)
@@ -329,9 +336,6 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             FIND_PLACE(5, place_5)
             FIND_PLACE(6, place_6)
             FIND_PLACE(7, place_7)
-            if (!meta.schedule.back_known) {
-                meta.schedule.back = about.delay;
-            }
             bit<8> its_bit = 8w1 << (bit<8>)meta.schedule.place;
             bool shut = closed & its_bit != 0;
             learned_t learned;
@@ -354,7 +358,8 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 span = by_factor(fresh, learned);
                 left = departure + span;
             }
-            if (meta.session.direction == SESSION_HEARD) {
+            meta.schedule.back = about.delay;
+            if (meta.session.direction == SESSION_HEARD && meta.schedule.back_octet_time != 0) {
                 way_back_t known;
                 ways_back.read(known, schedule);
                 bit<32> took = known[79:48];
@@ -365,7 +370,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 if (meta.schedule.verdict == VERDICT_MEASURED) {
                     ways_back.write(schedule, took ++ meta.arrived);
                 }
-                meta.schedule.back = back_of(meta.schedule.back, meta.schedule.most_wait, took);
+                meta.schedule.back = back_of(meta.schedule.least_back, meta.schedule.most_back, took);
             }
             fine_time_t late = now - meta.schedule.delivery - (16w0 ++ meta.schedule.back ++ 16w0);
             fine_time_t over = late - (16w0 ++ meta.schedule.tolerance ++ 16w0) - 1;

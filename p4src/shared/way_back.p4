@@ -35,14 +35,14 @@ bit<32> most_back(in bit<32> took, in bit<48> elapsed, in fine_time_t since_due)
     return most[31:0];
 }
 
-// By a path of this delay, where it waited no longer than this.
-bit<32> back_of(in bit<32> delay, in bit<32> most_wait, in bit<32> took) {
-    bit<32> back = delay + most_wait;
-    if (took < back) {
-        back = took;
+// Between the delay of its path and what it may have waited there.
+bit<32> back_of(in bit<32> least, in bit<32> most, in bit<32> took) {
+    bit<32> back = took;
+    if (back > most) {
+        back = most;
     }
-    if (back < delay) {
-        back = delay;
+    if (back < least) {
+        back = least;
     }
     return back;
 }
@@ -67,10 +67,10 @@ control WayBack(in headers_t hdr, inout metadata_t meta) {
             wait = 0;
         }
         busy.write(index, since ++ meta.arrived);
-        meta.schedule.most_wait = LONGEST_BACK;
-        if (wait[47:31] == 0) {
-            meta.schedule.most_wait = wait[31:0];
+        if (wait[47:31] != 0) {
+            wait = 16w0 ++ LONGEST_BACK;
         }
+        meta.schedule.most_back = meta.schedule.most_back + wait[31:0];
     }
 }
 
