@@ -6,6 +6,7 @@
 //   no longer than it would be if what it is for came when it was expected
 //
 // The least of these is believed. So if all paths look late at once it is the way back, and one that alone is late is seen.
+// Where nobody knows the path that an acknowledgement came by, it is one of all.
 
 #ifndef WAYNAME_WAY_BACK_P4
 #define WAYNAME_WAY_BACK_P4
@@ -18,6 +19,9 @@ typedef bit<80> way_back_t;
 
 // Microseconds, so that a sum with a delay stays below 2^32.
 const bit<32> LONGEST_BACK = 0x7FFFFFFF;
+
+// Acknowledgements of what came together are together, too: less than this is no queue.
+const bit<48> LEAST_WAIT = 1000;
 
 // By what the last one took, the time since then, and the time since it should have begun.
 bit<32> most_back(in bit<32> took, in bit<48> elapsed, in fine_time_t since_due) {
@@ -69,6 +73,8 @@ control WayBack(in headers_t hdr, inout metadata_t meta) {
         busy.write(index, since ++ meta.arrived);
         if (wait[47:31] != 0) {
             wait = 16w0 ++ LONGEST_BACK;
+        } else if (wait < LEAST_WAIT) {
+            wait = 0;
         }
         meta.schedule.most_back = meta.schedule.most_back + wait[31:0];
     }
