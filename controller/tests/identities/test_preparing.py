@@ -30,6 +30,12 @@ def prepared(controller: Controller) -> int:
     return identities.book.prepared(identities.config.links[0])
 
 
+def let_go(controller: Controller) -> None:
+    """Let go of the state of a controller that never ran."""
+    assert controller._memory is not None
+    controller._memory.close()
+
+
 async def run_until_prepared(controller: Controller) -> None:
     task = asyncio.create_task(controller.run())
     try:
@@ -50,14 +56,16 @@ async def test_identities_are_searched_for_beside_everything_else(tmp_path: Path
     await run_until_prepared(controller)
     assert prepared(controller) == 4
     # The next one has them at once, and the same key.
-    assert prepared(controller_in(tmp_path)) == 4
+    again = controller_in(tmp_path)
+    assert prepared(again) == 4
+    let_go(again)
     # What another key made is worth nothing.
     (tmp_path / "keys" / "edge.pem").unlink()
     assert prepared(controller_in(tmp_path)) == 0
 
 
 def test_a_key_that_others_may_read(tmp_path: Path) -> None:
-    controller_in(tmp_path, sec=0)
+    let_go(controller_in(tmp_path, sec=0))
     (tmp_path / "keys" / "edge.pem").chmod(0o644)
     with pytest.raises(KeyFileError, match="others may read or change it"):
         controller_in(tmp_path, sec=0)
@@ -73,8 +81,8 @@ def test_a_file_of_state_that_is_damaged(tmp_path: Path) -> None:
     "value", ['"text"', "[]", '{"link": "site"}', '{"link": "site", "parameters": "xy", "sec": 0}']
 )
 def test_a_record_that_makes_no_sense(tmp_path: Path, value: str) -> None:
-    controller_in(tmp_path, sec=0)
-    with sqlite3.connect(tmp_path / "wayname-1.state") as file:
+    let_go(controller_in(tmp_path, sec=0))
+    with contextlib.closing(sqlite3.connect(tmp_path / "wayname-1.state", isolation_level=None)) as file:
         file.execute("REPLACE INTO state VALUES ('identity 7', ?)", (value,))
     with pytest.raises(RecordError, match="identity 7 is written down in a form that cannot be read"):
         controller_in(tmp_path, sec=0)

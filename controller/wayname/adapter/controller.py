@@ -84,6 +84,7 @@ class Controller:
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session: asyncio.Timeout | None = None
         self._trouble = ""
+        self._unwritten = ""
 
     @property
     def connected(self) -> bool:
@@ -213,7 +214,7 @@ class Controller:
             return
         if isinstance(output, Remember):
             if self._memory:
-                self._memory.put(output)
+                self._note_unwritten(self._memory.put(output))
             return
         if isinstance(output, FindModifier):
             self._searches.ask(output)
@@ -239,6 +240,14 @@ class Controller:
             self._active, self._trouble = None, str(error)
             if self._session is not None:
                 self._session.reschedule(asyncio.get_running_loop().time())
+
+    def _note_unwritten(self, trouble: str) -> None:
+        """Tell once that nothing can be written down, and once that it can again."""
+        if trouble != self._unwritten:
+            self._unwritten = trouble
+            severity, text = (Severity.WARNING, trouble) if trouble else (Severity.INFO, "is written again")
+            at, file = asyncio.get_running_loop().time(), str(self.config.controller.state)
+            self._record(Event(at, "state.unwritten" if trouble else "state.written", severity, file, text))
 
     def _record(self, event: Event) -> None:
         recorded = self.events.append(event)

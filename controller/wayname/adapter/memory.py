@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from wayname.edge.boundary import Json, Remember
 
 FORM = 2
+# A controller that is ending lets go of its file within this time.
+LOCKED_SECONDS = 2.0
 
 
 class StateError(Exception):
@@ -20,10 +23,13 @@ class Memory:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._unwritten: dict[str, Json] = {}
         try:
             # Context tags are in it: who knows them can send in our name.
             path.touch(0o600)
-            self._file = sqlite3.connect(path, isolation_level=None)
+            self._file = sqlite3.connect(path, timeout=LOCKED_SECONDS, isolation_level=None)
+            # Two controllers with one file would undo what the other wrote; the lock goes with the process.
+            self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = NORMAL")
             form = self._file.execute("PRAGMA user_version").fetchone()[0]
@@ -32,22 +38,41 @@ class Memory:
             self._file.execute("CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
             self._file.execute(f"PRAGMA user_version = {FORM}")
         except (OSError, sqlite3.Error) as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                raise StateError(f"{path}: is another controller's; end that one, or set controller.state") from None
             raise StateError(f"{path}: cannot be used ({error}); set controller.state to a file of yours") from None
 
     def read(self) -> dict[str, Json]:
         """Return all that is written down."""
         try:
             return {key: json.loads(value) for key, value in self._file.execute("SELECT key, value FROM state")}
-        except (sqlite3.Error, json.JSONDecodeError) as error:
+        except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
             raise StateError(f"{self._path}: is damaged ({error}); restore it, or remove it to begin anew") from None
 
-    def put(self, remember: Remember) -> None:
-        """Write something down, or forget it."""
-        if remember.value is None:
-            self._file.execute("DELETE FROM state WHERE key = ?", (remember.key,))
+    def put(self, remember: Remember) -> str:
+        """Write something down, or forget it; return why that failed, if it did, and then it is tried with the next."""
+        self._unwritten[remember.key] = remember.value
+        try:
+            while self._unwritten:
+                key, value = next(iter(self._unwritten.items()))
+                self._write(key, value)
+                del self._unwritten[key]
+        except sqlite3.Error as error:
+            return (
+                f"{self._path}: cannot be written ({error}); mend that, or what happens now is lost at the next start"
+            )
+        return ""
+
+    def _write(self, key: str, value: Json) -> None:
+        if value is None:
+            self._file.execute("DELETE FROM state WHERE key = ?", (key,))
         else:
-            self._file.execute("REPLACE INTO state VALUES (?, ?)", (remember.key, json.dumps(remember.value)))
+            self._file.execute("REPLACE INTO state VALUES (?, ?)", (key, json.dumps(value)))
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with contextlib.suppress(sqlite3.Error):
+            for key, value in self._unwritten.items():
+                self._write(key, value)
+        with contextlib.suppress(sqlite3.Error):
+            self._file.close()
