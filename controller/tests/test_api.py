@@ -302,6 +302,17 @@ async def test_openapi_describes_every_answer(client: httpx.AsyncClient) -> None
     )
 
 
+async def test_a_body_without_end_is_refused(client: httpx.AsyncClient) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield b"[" * 2**20
+        pytest.fail("all of it was read")
+
+    response = await client.post("/v1/encapsulation", content=body())
+    assert response.status_code == 413
+    assert response.headers["content-type"] == "application/problem+json"
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -315,6 +326,7 @@ async def test_openapi_describes_every_answer(client: httpx.AsyncClient) -> None
         ({"Origin": "http://127.0.0.1:9580"}, 200),
         ({"Origin": "https://page.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
         ({"Sec-Fetch-Site": "none"}, 200),
         ({"Sec-Fetch-Site": "same-origin"}, 200),
         ({"Sec-Fetch-Site": "cross-site"}, 403),

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from wayname.adapter import SwitchError
 from wayname.api import models, streams, views
 from wayname.api.address import ApiAddress, TcpAddress
+from wayname.api.bodies import BoundedBodies
 from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.guard import BrowserGuard
@@ -70,7 +71,8 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside.captures)
-    return BrowserGuard(app, address.host) if isinstance(address, TcpAddress) else app
+    bounded = BoundedBodies(app)
+    return BrowserGuard(bounded, address.host) if isinstance(address, TcpAddress) else bounded
 
 
 def serve_knowledge(app: FastAPI, running: Running, beside: Beside) -> None:

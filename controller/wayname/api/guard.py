@@ -35,7 +35,7 @@ class BrowserGuard:
         if not self.is_ours(f"//{host}"):
             return f"Host {host!r} is neither an address nor a name of this API: ask by its address"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin.partition("//")[2] != host:
             return f"a page of {origin!r} may not ask this API"
         if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
             return "a page of another site may not ask this API"
