@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
+from typing import Any, Generic, TypeVar
 
 import finsy as fy
 
 from wayname.config import parse_config
 from wayname.edge.boundary import Event, Json, News, OutKind, PacketIn, PairActive, Remember, SessionNews
+from wayname.edge.hip.sessions import HipSessions
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.scheduling.schedules import Schedules
@@ -18,8 +21,9 @@ from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
+from wayname.hip.messages import Kind
 from wayname.shim6.messages import MessageType
-from wayname.wire.ipv6 import Packet
+from wayname.wire.ipv6 import HIP, ICMPV6, Packet
 from wayname_lab.identities import provable_address
 
 DELAY = 0.01
@@ -27,19 +31,33 @@ MOST = 100
 UPLINKS = ("p", "q")
 
 
-def configuration(site: int, more: str = "") -> tuple[str, IPv6Address]:
-    """Return a site's configuration, and the address of its host."""
-    prefixes = [f"2001:db8:{provider}0{site}:10::/64" for provider in (1, 2)]
-    address, parameters = provable_address(f"h{site}", [IPv6Network(prefix) for prefix in prefixes])
+def prefixes_of(site: int) -> list[str]:
+    """Return the prefixes of a site's hosts, one of each provider."""
+    return [f"2001:db8:{provider}0{site}:10::/64" for provider in (1, 2)]
+
+
+def uplinks(site: int) -> list[str]:
+    """Return the lines of a site's configuration about its providers."""
     lines = ["[[port]]", "number = 1", "vlan = 10", "tagged = [20, 21]"]
     lines += ["[[interface]]", "vlan = 10", f'addresses = ["2001:db8:10{site}:10::1/64"]']
     for number, name in enumerate(UPLINKS, 1):
         lines += ["[[interface]]", f"vlan = {19 + number}", f'addresses = ["2001:db8:0:{number}::{site}/64"]']
         lines += ["[[provider]]", f'name = "{name}"', f'prefix = "2001:db8:{number}0{site}::/48"']
         lines += [f'via = ["2001:db8:0:{number}::9"]']
+    return lines
+
+
+def configuration(site: int, more: str = "") -> tuple[str, IPv6Address]:
+    """Return a site's configuration, and the address of its host."""
+    prefixes = prefixes_of(site)
+    address, parameters = provable_address(f"h{site}", [IPv6Network(prefix) for prefix in prefixes])
+    lines = uplinks(site)
     lines += ["[[shim6]]", f'prefixes = ["{prefixes[0]}", "{prefixes[1]}"]', more]
     lines += ["[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.encode().hex()}"']
     return "\n".join(lines), address
+
+
+S = TypeVar("S", Sessions, HipSessions)
 
 
 class Ways(WaysOut):
@@ -76,7 +94,7 @@ class Ways(WaysOut):
 
 
 @dataclass
-class Side:
+class SideOf(ABC, Generic[S]):
     """One edge; its controller may be killed."""
 
     site: int
@@ -84,11 +102,23 @@ class Side:
     memory: dict[str, Json] = field(default_factory=dict)
     held: dict[str, fy.P4TableEntry] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
-    sessions: Sessions | None = None
+    sessions: S | None = None
     seed: int = 0
 
+    @abstractmethod
+    def configuration(self) -> tuple[str, IPv6Address]:
+        """Return the site's configuration, and the address of its host."""
+
+    @abstractmethod
+    def keep_sessions(self, means: SessionMeans) -> S:
+        """Return what keeps the sessions of this side."""
+
+    @abstractmethod
+    def receive(self, packet: Packet, now: float) -> None:
+        """Take a packet for the host."""
+
     def __post_init__(self) -> None:
-        text, self.host = configuration(self.site, self.more)
+        text, self.host = self.configuration()
         self.config = parse_config(text)
         self.providers = Providers(self.config)
 
@@ -102,7 +132,7 @@ class Side:
         numbers = SessionNumbers(MOST, memory, self.outputs)
         schedules = Schedules(self.config.schedules, memory, self.outputs)
         means = SessionMeans(numbers, self.providers, self.ways, schedules, self.outputs, rng, memory)
-        self.sessions = Sessions(self.config, means)
+        self.sessions = self.keep_sessions(means)
         self.outputs.desired.compare(self.held.values())
         self.outputs.connected = True
         self.sessions.start(now)
@@ -135,12 +165,32 @@ class Side:
         return [event.kind for event in self.events]
 
 
-class Pair:
+class Side(SideOf[Sessions]):
+    """One edge that speaks Shim6."""
+
+    def configuration(self) -> tuple[str, IPv6Address]:
+        """Return the site's configuration, and the address of its host."""
+        return configuration(self.site, self.more)
+
+    def keep_sessions(self, means: SessionMeans) -> Sessions:
+        """Return what keeps the sessions of this side."""
+        return Sessions(self.config, means)
+
+    def receive(self, packet: Packet, now: float) -> None:
+        """Take a packet for the host."""
+        assert self.sessions is not None
+        self.sessions.packet(packet, now)
+
+
+One = TypeVar("One", bound=SideOf[Any])
+
+
+class PairOf(Generic[One]):
     """Two sides, and the network between them."""
 
-    def __init__(self, more: str = "") -> None:
+    def __init__(self, a: One, b: One) -> None:
         self.now = 100.0
-        self.a, self.b = Side(1, more), Side(2, more)
+        self.a, self.b = a, b
         self.under_way: list[tuple[float, Packet]] = []
         # Addresses of networks that nothing reaches.
         self.dead: set[str] = set()
@@ -148,13 +198,13 @@ class Pair:
             side.start(self.now)
             self.collect(side)
 
-    def collect(self, side: Side) -> None:
+    def collect(self, side: One) -> None:
         """Carry out what a side says, and put its packets on their way."""
         side.carry_out()
         packets, side.ways.sent = side.ways.sent, []
         self.under_way += [(self.now + DELAY, packet) for packet in packets]
 
-    def active(self, side: Side, peer: IPv6Address) -> None:
+    def active(self, side: One, peer: IPv6Address) -> None:
         """Let a switch say that its host talks to an address."""
         assert side.sessions is not None
         side.sessions.pair_active(PairActive(side.host, peer, 2048, 1.0), self.now)
@@ -166,17 +216,17 @@ class Pair:
             if does:
                 self.active(side, other.host)
 
-    def tell(self, side: Side, kind: News, path_from: int = 0, path_to: int = 0, age: float = 0.5) -> None:
+    def tell(self, side: One, kind: News, path_from: int = 0, path_to: int = 0, age: float = 0.5) -> None:
         """Let a switch say something about its only session."""
         assert side.sessions is not None
         side.sessions.news(SessionNews(kind, side.only.number, path_from, path_to, age), self.now)
         self.collect(side)
 
-    def kill(self, side: Side) -> None:
+    def kill(self, side: One) -> None:
         """End a controller without a word."""
         side.sessions = None
 
-    def restart(self, side: Side) -> None:
+    def restart(self, side: One) -> None:
         """Kill a controller and start another one."""
         side.start(self.now)
         self.collect(side)
@@ -194,9 +244,9 @@ class Pair:
             side = next(side for side in (self.a, self.b) if _is_at(side, packet.destination))
             lost = self.is_dead(packet.destination) or self.is_dead(packet.source)
             if side.sessions is not None and not lost:
-                side.sessions.packet(packet, self.now)
+                side.receive(packet, self.now)
                 self.collect(side)
-            return MessageType(packet.payload[2] & 0x7F).name
+            return message_name(packet)
         if first is None:
             return None
         self.now, side = max(self.now, first[0]), first[1]
@@ -221,11 +271,26 @@ class Pair:
         return all(_would_arrive(*way) for way in ((self.a, self.b), (self.b, self.a)))
 
 
-def _is_at(side: Side, address: IPv6Address) -> bool:
-    return any(address in prefix for rules in side.config.shim6 for prefix in rules.prefixes)
+class Pair(PairOf[Side]):
+    """Two edges that speak Shim6."""
+
+    def __init__(self, more: str = "") -> None:
+        super().__init__(Side(1, more), Side(2, more))
 
 
-def _would_arrive(side: Side, other: Side) -> bool:
+def message_name(packet: Packet) -> str:
+    """Return what a packet is."""
+    if packet.next_header == ICMPV6:
+        return "ICMP"
+    kinds: type[Kind | MessageType] = Kind if packet.next_header == HIP else MessageType
+    return kinds(packet.payload[2] & 0x7F).name
+
+
+def _is_at(side: SideOf[Any], address: IPv6Address) -> bool:
+    return any(address in IPv6Network(prefix) for prefix in prefixes_of(side.site))
+
+
+def _would_arrive(side: SideOf[Any], other: SideOf[Any]) -> bool:
     """Whether every path of a side's session ends at the right identities, by the other's entries."""
     tags = {entry["tag"]: entry for entry in other.entries("context_tags")}
     pairs = {(entry["session"], entry["source"], entry["destination"]) for entry in other.entries("locator_pairs")}
