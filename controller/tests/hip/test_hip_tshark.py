@@ -11,16 +11,30 @@ from ipaddress import IPv6Address
 
 import pytest
 from hip.keys import eddsa, rsa_identity
-from hip.network import A2, ALICE, BOB, EASY, Network, anybody, message_of
+from hip.network import A1, A2, ALICE, B1, BOB, EASY, Network, anybody, message_of
 from hip.test_hip_codec import EVERY, HIT_A, HIT_B, A, B, on_the_wire
 from shim6.test_shim6_tshark import read
 
 from wayname.hip.association import Names
+from wayname.hip.errors import NotifyType
 from wayname.hip.identities import Identity
-from wayname.hip.messages import Kind, Message
-from wayname.hip.parameters import HostId, Parameter
+from wayname.hip.locator_set import Locator, LocatorSet
+from wayname.hip.messages import READERS, VERSION_AT, Kind, Message, encode, with_checksum
+from wayname.hip.parameters import (
+    Ack,
+    DhGroupList,
+    DiffieHellman,
+    EchoRequestSigned,
+    EchoResponseSigned,
+    HostId,
+    Notification,
+    Parameter,
+    Seq,
+)
+from wayname.hip.proofs import seal, sign
 from wayname.hip.settings import Settings
-from wayname.hip.transports import EspTransform
+from wayname.hip.suites import rhash_of
+from wayname.hip.transports import EspInfo, EspTransform
 from wayname.wire.ipv6 import HIP, Packet
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
@@ -88,3 +102,40 @@ def test_it_reads_each_parameter(one: Parameter) -> None:
     packet = Packet(IPv6Address(A), B, HIP, on_the_wire(Message(Kind.UPDATE, HIT_A, HIT_B, (one,))))
     ((malformed, complaints, numbers),) = read([packet.encode()], "hip.type", ours=False)
     assert (malformed, complaints, numbers) == ([], [], [str(one.number)])
+
+
+def test_no_parameter_is_left_out() -> None:
+    assert {one.number for one in EVERY} == set(READERS)
+
+
+def test_it_reads_each_notification_and_each_error() -> None:
+    told = [sign(Message(Kind.NOTIFY, HIT_A, HIT_B, (Notification(kind, b"data"),)), ALICE) for kind in NotifyType]
+    packets = [Packet(IPv6Address(A), B, HIP, with_checksum(octets, A, B)) for octets in told]
+    seen = read([packet.encode() for packet in packets], "hip.tlv.notification_type", ours=False)
+    assert seen == [[[], [], [str(kind.value)]] for kind in NotifyType]
+    # What an endpoint says about a message of another version points at the octet of the version.
+    network = Network()
+    octets = bytearray(encode(Message(Kind.I1, ALICE.hit, BOB.hit, (DhGroupList((8,)),))))
+    octets[VERSION_AT] = 0x11
+    network.b.endpoint.receive(Packet(A1, B1, HIP, with_checksum(bytes(octets), A1, B1)), network.now)
+    network.collect()
+    ((_, error),) = network.under_way
+    ((malformed, _, kind, pointer),) = read([error.encode()], "icmpv6.type", "icmpv6.pointer", ours=False)
+    assert (malformed, kind, pointer) == ([], ["4"], [str(40 + VERSION_AT)])
+
+
+def test_it_reads_what_asks_and_answers_at_once() -> None:
+    said: tuple[Parameter, ...] = (
+        EspInfo(160, 0x1000, 0x2000),
+        LocatorSet((Locator(A, 0x2000, 60, True), Locator(B, 0x2000))),
+        Seq(7),
+        Ack((5, 6)),
+        DiffieHellman(8, bytes(96)),
+        EchoRequestSigned(bytes(16)),
+        EchoResponseSigned(bytes(16)),
+    )
+    octets = seal(Message(Kind.UPDATE, ALICE.hit, BOB.hit, said), ALICE, bytes(48), rhash_of(ALICE.hit))
+    packet = Packet(IPv6Address(A), B, HIP, with_checksum(octets, A, B))
+    ((malformed, complaints, numbers),) = read([packet.encode()], "hip.type", ours=False)
+    assert (malformed, complaints) == ([], [])
+    assert numbers[:7] == [str(one.number) for one in sorted(said, key=lambda one: one.number)]

@@ -36,7 +36,7 @@ from wayname.hip.parameters import (
     Solution,
 )
 from wayname.hip.proofs import check_mac, check_r1, check_signature, seal_answer
-from wayname.hip.puzzles import Asked, Puzzles, solve
+from wayname.hip.puzzles import Asked, Puzzles, check_difficulty, solve
 from wayname.hip.replies import KNOWN_SUITES, Replies
 from wayname.hip.settings import Settings
 from wayname.hip.suites import hit_of, rhash_of, suite_of
@@ -107,6 +107,8 @@ class Exchange:
         known = max(association.peer_counter, self._counters.get(message.sender, -1))
         if counter is not None and counter.counter < known:
             raise ProofError(f"R1 with counter {counter.counter}; {known} was seen before")
+        # Before its signature, which costs more to check than to forge.
+        check_difficulty(message.need(Puzzle), self._settings.most_solved)
         check_r1(octets, message, host)
 
     def difficulty(self, now: float) -> int:

@@ -42,7 +42,7 @@ VERSION_AT = 3
 SENDER_AT, RECEIVER_AT = 8, 24
 ANONYMOUS = 1
 
-_READERS: dict[int, Reader] = parameters.READERS | transports.READERS | locator_set.READERS
+READERS: dict[int, Reader] = parameters.READERS | transports.READERS | locator_set.READERS
 
 One = TypeVar("One", bound=Parameter)
 
@@ -159,8 +159,8 @@ def decode_parameters(octets: bytes, first: int = 0) -> tuple[Parameter, ...]:
         if number == last and number not in parameters.REPEATED:
             raise MessageError(f"parameter {number} stands twice")
         last = number
-        if number in _READERS:
-            read.append(_READERS[number](octets[at + PARAMETER_HEADER : end]))
+        if number in READERS:
+            read.append(READERS[number](octets[at + PARAMETER_HEADER : end]))
         elif is_critical(number):
             raise CriticalError(number)
     return tuple(read)

@@ -86,13 +86,18 @@ def is_solved(asked: Asked, difficulty: int, random_i: bytes, solution: bytes) -
     return not int.from_bytes(digest) & (1 << difficulty) - 1
 
 
+def check_difficulty(puzzle: Puzzle, most_difficult: int) -> None:
+    """Raise MessageError if a puzzle would take too long."""
+    if puzzle.difficulty > most_difficult:
+        raise MessageError(f"a puzzle of difficulty {puzzle.difficulty}; more than {most_difficult} is not solved here")
+
+
 def solve(puzzle: Puzzle, asked: Asked, rng: random.Random, most_difficult: int) -> Solution:
     """Solve a puzzle; refuse one that would take too long, or longer than it lives."""
     rhash = rhash_of(asked.responder)
     if len(puzzle.random) != rhash.size:
         raise MessageError(f"a puzzle of {len(puzzle.random)} octets for a hash of {rhash.size}")
-    if puzzle.difficulty > most_difficult:
-        raise MessageError(f"a puzzle of difficulty {puzzle.difficulty}; more than {most_difficult} is not solved here")
+    check_difficulty(puzzle, most_difficult)
     mask = (1 << puzzle.difficulty) - 1
     head = puzzle.random + _hits(asked)
     number, end = rng.getrandbits(8 * rhash.size), 1 << 8 * rhash.size
