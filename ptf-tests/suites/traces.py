@@ -3,6 +3,7 @@
 from carriers import (
     HOP_BY_HOP,
     IN_IPV6,
+    ROUTING,
     Node,
     Trace,
     hop_less,
@@ -11,7 +12,9 @@ from carriers import (
     node_length,
     options,
     out_by_first,
+    segment_header,
     start_of,
+    tunnel,
 )
 from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
 from scapy.layers.l2 import Ether
@@ -206,6 +209,37 @@ class GoesBack(TraceTest):
         came = carrying(Trace(INTERFACES, 1, 3, bytes(12), flags=LOOPBACK))
         goes = carrying(begun(INTERFACES, 3, Node(), LOOPBACK), 63)
         self.passes(1, from_first_host(came), 4, out_by_first(goes))
+
+
+class ProbesGoRound(TraceTest):
+    """A probe of the controller: as it leaves, as the peer sends it back in a tunnel, and as it comes back."""
+
+    def runTest(self) -> None:
+        link, mac, segment, back = 4095, "02:00:00:00:0f:ff", "fd00:e::2", ADDRESS[1]
+        self.entries.insert("ports", {"port": CPU}, "set_port_vlan", vlan=link)
+        self.entries.insert("vlan_members", {"port": CPU, "vlan": link}, "admit_to_vlan")
+        self.entries.insert("interfaces", {"vlan": link}, "set_interface", mac=mac, address="100::1")
+        here = Node()
+        written = here.words(ID)
+
+        def probe(trace: Trace, left: int, to: str, hop_limit: int = 64) -> bytes:
+            rest = trace.options(ROUTING) + segment_header(59, (segment, back), left) + bytes(range(16))
+            return ipv6(HOP_BY_HOP, rest, back, to, hop_limit)
+
+        new = probe(Trace(ID, 1, 2, bytes(8), flags=ACTIVE), 1, segment)
+        submitted = Ether(src=HOST[1], dst=mac, type=0x86DD) / Raw(new)
+        leaves = probe(Trace(ID, 1, 1, bytes(4) + written, flags=ACTIVE), 1, segment, 63)
+        self.verify([self.out("SUBMIT", submitted, CPU)], [(4, out_by_first(leaves))])
+
+        self.entries.insert("policies", {"policy": 1}, "put_1", source=SOURCE, fours=0, hmac=0, first=END)
+        keys = {"destination": f"{segment}/128"}
+        self.entries.insert("sids", keys, "end_b6_encaps", flavours=0, mode=TUNNEL, policy=1)
+        came = probe(Trace(ID, 1, 1, bytes(4) + bytes(4), flags=ACTIVE), 1, segment)
+        inside = probe(Trace(ID, 1, 0, written + bytes(4), flags=ACTIVE), 0, back, 63)
+        self.passes(4, arrives(came), 4, out_by_first(tunnel(inside, (END,), SOURCE)))
+
+        for returned in (ipv6(IN_IPV6, inside, SOURCE, back), inside):
+            self.punts(4, arrives(returned), "PUNT_LOCAL", 100)
 
 
 def arrives(packet: bytes) -> Packet:

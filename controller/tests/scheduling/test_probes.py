@@ -146,6 +146,20 @@ def test_a_trace_that_somebody_took_away_or_exchanged_is_malformed() -> None:
         sent.probes.returned(replace(foreign, payload=payload), 10.05)
 
 
+@pytest.mark.parametrize("inside", [b"", bytes(7), bytes([6 << 4]) + bytes(60)])
+def test_a_tunnel_with_nothing_sensible_in_it_is_left_to_others(inside: bytes) -> None:
+    sent = Sent()
+    sent.at(10.0)
+    assert not sent.probes.returned(ipv6.Packet(SEGMENT, HERE, 41, inside), 10.05)
+
+
+def test_a_nonce_without_a_trace_is_malformed() -> None:
+    sent = Sent()
+    [packet] = sent.at(10.0)
+    with pytest.raises(DecodeError):
+        sent.probes.returned(ipv6.Packet(SEGMENT, HERE, 59, packet.upper_layer().data), 10.05)
+
+
 def test_probes_are_a_hundredth_of_what_their_way_carries_at_most_and_bounded_altogether() -> None:
     slow = Sent({PROBE: 64_000})
     [packet] = slow.at(10.0)

@@ -296,3 +296,36 @@ def test_a_session_that_has_not_proven_all_paths_yet_is_not_worth_a_word() -> No
     site.follow(6, PP, QQ)
     site.follow(6, PP, QQ, QP)
     assert site.kinds() == ["path.taken"] * 3
+
+
+def test_what_the_last_controller_measured_counts_until_it_is_known_anew() -> None:
+    rule = RULE.replace("framing", 'source = "ioam"\nframing').replace(
+        "delay = 0.02\n", 'delay = 0.02\ntrace = "1:a-b"\n'
+    )
+    site = Site(rule)
+    site.follow(5, PP, QQ)
+    site.follow(6, PP, QQ)
+    site.schedules.set_figures("s", 0, 0.07, 1e6)
+    entities = list(site.outputs.desired.wanted())
+    measured = site.entry(5)
+    assert measured["delay_0"] == 70_000
+    site.start()
+    site.follow(5, PP, QQ)
+    site.follow(6, PP, QQ)
+    assert site.entry(5)["delay_0"] == 20_000
+    site.schedules.adopt(entities)
+    assert (site.entry(5), site.entry(6)["delay_0"]) == (measured, 70_000)
+    # What was as configured is exactly so.
+    assert site.schedules.rules["s"].figures == [(0.07, 1e6), (0.01, 4e6), (0.03, 8e6)]
+
+
+@pytest.mark.parametrize("source", ["fixed", "marks"])
+def test_without_traces_the_configuration_counts_from_the_start(source: str) -> None:
+    site = Site(RULE.replace("framing", f'source = "{source}"\nframing'))
+    site.follow(5, PP, QQ)
+    site.schedules.set_figures("s", 0, 0.07, 1e6)
+    entities = list(site.outputs.desired.wanted())
+    site.start()
+    site.follow(5, PP, QQ)
+    site.schedules.adopt(entities)
+    assert site.entry(5)["delay_0"] == 20_000

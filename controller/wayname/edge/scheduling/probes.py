@@ -96,10 +96,14 @@ class Probes:
 
     def returned(self, packet: ipv6.Packet, now: float) -> bool:
         """Whether a packet to the router is a probe that comes back; then it is taken."""
-        packet = _unwrapped(packet)
-        if packet.next_header != ipv6.HOP_BY_HOP:
+        if not self._under_way:
             return False
-        upper = packet.upper_layer()
+        try:
+            packet = _unwrapped(packet)
+            upper = packet.upper_layer()
+        except DecodeError:
+            # Whoever answers what is for the router may have something to say about it.
+            return False
         if upper.number != _NO_NEXT_HEADER:
             return False
         probe, sent = self._under_way.pop(upper.data, (None, 0.0))
@@ -116,7 +120,7 @@ class Probes:
 
     def _take(self, answers: Answers, probe: Probe, packet: ipv6.Packet, both: float, now: float) -> None:
         answers.came += 1
-        trace = trace_in(packet.payload)
+        trace = trace_in(packet.payload) if packet.next_header == ipv6.HOP_BY_HOP else None
         if trace is None or trace.namespace != probe.trace.namespace:
             raise DecodeError("a probe that lost its trace")
         nodes = nodes_of(trace)
