@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from ipaddress import IPv6Address
 
 import pytest
 from scheduling.test_schedules import PP, QQ, RULE, Site
 
+from wayname.config.schedules import Probe
 from wayname.edge.scheduling.figures import LOOK, Figures, Origin, bandwidth_of, delay_of
 from wayname.edge.scheduling.probes import STALE
 from wayname.ioam.collector import Collector
 from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
+from wayname.ioam.options import TraceOption
 from wayname.pipeline.schedules import octet_time
 
 TRACED = RULE.replace("framing", 'source = "ioam"\npacket = 1000\nframing').replace(
@@ -29,9 +33,9 @@ def told(
     return PathFigures(id, at, at, count, summaries[0], inside=summaries[1], nodes=[first, NodeFigures(0xB)])
 
 
-def figures_of(site: Site) -> Figures:
+def figures_of(site: Site, collector: Collector | None = None) -> Figures:
     """Return what follows traces for a site."""
-    return Figures(site.schedules, Collector(), 1, site.outputs, random.Random(1))
+    return Figures(site.schedules, collector or Collector(), 1, site.outputs, random.Random(1))
 
 
 class Measured(Site):
@@ -163,3 +167,42 @@ def test_a_path_that_nobody_tells_of_is_mentioned_once() -> None:
 @pytest.mark.parametrize(("queue", "taken"), [(6.5, 2e6), (5.2, 2e6), (3.9, 2e6), (4.5, 2e6), (6.6, 2.64e6), (10, 4e6)])
 def test_a_bandwidth_that_is_nearly_as_configured_is_so(queue: float, taken: float) -> None:
     assert Measured().look(told(40 * MS, 20 * MS, queue))[1] == octet_time(taken)
+
+
+PROBE = Probe(PP.local, IPv6Address("2001:db8:102:5e::1"), TRACE)
+
+
+class Probed(Site):
+    """A site that measures its first path itself."""
+
+    def __init__(self, probe: Probe | None = PROBE) -> None:
+        super().__init__(TRACED)
+        rule = self.schedules.rules["s"]
+        first, *others = rule.config.paths
+        rule.config = replace(rule.config, paths=(replace(first, probe=probe), *others))
+        self.figures = figures_of(self)
+        self.figures.start(10.0)
+
+    def missing(self) -> str:
+        """Return why nothing is known of the first path."""
+        return self.figures.missing(self.schedules.rules["s"].config.paths[0])
+
+
+def test_what_became_of_probes_is_said() -> None:
+    site = Probed()
+    site.figures.handle_timer(10.0)
+    assert site.missing() == "probes to 2001:db8:102:5e::1: 1 sent, 0 came back"
+    site.figures.probes.answers[PROBE].elsewhere = PathId(1, (0xA, 0xC))
+    assert site.missing() == "probes to 2001:db8:102:5e::1 went by 1:a-c, not by 1:a-b"
+
+
+@pytest.mark.parametrize(("probe", "believed"), [(None, True), (PROBE, False)])
+def test_traces_that_anybody_may_have_sent_count_where_there_are_no_probes(probe: Probe | None, believed: bool) -> None:
+    site, collector = Probed(probe), Collector()
+    figures = figures_of(site, collector)
+    figures.start(10.0)
+    nodes = (b"\x40\0\0\x0a" + bytes(8), b"\x40\0\0\x0b" + bytes(4) + (90_000).to_bytes(4))
+    ended = TraceOption(1, 3, 0, 0, 0b1011 << 20, nodes[1] + nodes[0])
+    collector.trace(ended, PP.local, PP.peer, 10.2)
+    figures.handle_timer(10.0 + LOOK)
+    assert (figures.told("s", 0) is not None) is believed
