@@ -86,8 +86,28 @@ def test_a_peer_that_is_not_there_is_looked_up_again() -> None:
     assert (desk.found, desk.asked) == ([], 8)
     desk.server = Desk(make_record(ecdsa(2).host).to_text()).server
     desk.run(200)
-    assert len(desk.found) == 1
-    assert desk.directory.next_timer() is None
+    assert {peer for peer, _ in desk.found} == {PEER}
+    assert PEER in desk.directory.known
+
+
+def test_a_record_is_asked_for_again_before_it_is_too_old() -> None:
+    # RFC 8005, section 4.2.
+    desk = Desk(make_record(ecdsa(2).host).to_text())
+    desk.seek()
+    lifetime = desk.directory._ends.next()
+    assert lifetime is not None and lifetime > 10.0
+    desk.run(3 * lifetime)
+    assert (PEER in desk.directory.known, desk.kinds()) == (True, [])
+    assert desk.asked == len(desk.found) == 5
+    # Without an answer it counts until then, and no longer.
+    desk.works = False
+    desk.run(3.7 * lifetime)
+    assert PEER in desk.directory.known
+    desk.run(4.9 * lifetime)
+    assert (PEER in desk.directory.known, desk.kinds()) == (False, ["names.outdated"])
+    desk.works = True
+    desk.run(6 * lifetime)
+    assert PEER in desk.directory.known
 
 
 def test_a_record_whose_tag_is_not_its_key_s_is_none() -> None:

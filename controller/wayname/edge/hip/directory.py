@@ -30,6 +30,9 @@ from wayname.wire.errors import DecodeError
 FIRST_WATCH = 0.5
 # How long resolvers may keep a record, in seconds: hosts have their keys for long.
 RECORD_LIFETIME = 3600
+# A record is asked for again when this part of its lifetime is over; one that has none is believed for a second.
+FRESH_PART = 3 / 4
+LEAST_LIFETIME = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,9 @@ class Directory:
         self._sought: set[IPv6Address] = set()
         self._vain: dict[IPv6Address, int] = {}
         self._watches: Timers[IPv6Address] = Timers()
+        # The peers whose records may be believed still (section 4.2), and until when.
+        self.known: set[IPv6Address] = set()
+        self._ends: Timers[IPv6Address] = Timers()
 
     def publish(self, identities: Mapping[IPv6Address, Identity], now: float) -> None:
         """Tell who the hosts are that have names."""
@@ -100,7 +106,7 @@ class Directory:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest((self._server.next_timer(), self._watches.next()))
+        return earliest((self._server.next_timer(), self._watches.next(), self._ends.next()))
 
     def handle_timer(self, now: float) -> None:
         """Send again what was not answered, and ask again who was not there."""
@@ -114,6 +120,10 @@ class Directory:
                     self._server.send(asked.message, peer, asked.tries + 1, now)
                 case _Peer(address):
                     self._take(address, None, now)
+        for address in self._ends.due(now):
+            self.known.discard(address)
+            text = f"the record of {self.peers[address]} is too old, and the DNS tells of none"
+            self._outputs.event(now, "names.outdated", self.peers[address], text, Severity.WARNING)
         for address in self._watches.due(now):
             if address in self.published:
                 self._send_update(self.published[address], 1, now)
@@ -134,9 +144,10 @@ class Directory:
     def _take(self, address: IPv6Address, answer: dns.message.Message | None, now: float) -> None:
         """Take the records of an answer; one whose tag is not its key's is none."""
         self._sought.discard(address)
-        found = []
+        found, lifetime = [], float(RECORD_LIFETIME)
         for rrset in answer.answer if answer is not None else ():
             if rrset.name == self.peers[address] and rrset.rdtype == dns.rdatatype.HIP:
+                lifetime = max(float(rrset.ttl), LEAST_LIFETIME)
                 for record in rrset:
                     try:
                         found.append(read_record(record))
@@ -145,6 +156,9 @@ class Directory:
                         self._outputs.event(now, "names.wrong", rrset.name, text, Severity.WARNING)
         if found:
             self._vain.pop(address, None)
+            self.known.add(address)
+            self._ends.set(address, now + lifetime)
+            self._watches.set(address, now + FRESH_PART * lifetime)
             self._on_found(address, found, now)
         else:
             vain = self._vain[address] = self._vain.get(address, 0) + 1

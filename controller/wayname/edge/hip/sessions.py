@@ -71,6 +71,7 @@ class HipSessions(Kept):
         self._rules = next((each for each in config.rules if each.mode is Shim6Mode.PROXY), Shim6(()))
         self._hits = {identity.hit: address for address, identity in identities.items()}
         self.peers = {peer.address: peer.hit for peer in config.peers}
+        self._configured = frozenset(self.peers)
         # An association may outlive what is known of its peer.
         self._by_peer_hit = {hit: address for address, hit in self.peers.items()}
         # Who is to be associated with a peer when its record is found.
@@ -180,7 +181,7 @@ class HipSessions(Kept):
         """Say why something cannot be done about an association; None if it can."""
         if local not in self.identities:
             return f"{local} is no host that this edge speaks HIP for; `wayname hip hosts` lists them"
-        if peer not in self.peers and not (self.directory and peer in self.directory.peers):
+        if peer not in self.peers and not self._is_named(peer):
             return f"nobody said who is at {peer}; give it a [[hip.peer]]"
         session = self._sessions.get(ContextName(local, peer))
         if wish is AssociationWish.CONNECT:
@@ -190,6 +191,8 @@ class HipSessions(Kept):
         plain = session.path_of(Pair(local, peer))
         if wish is AssociationWish.RENEW and (plain is None or self.health(session, plain) is not Health.WORKS):
             return "it is set up between the two addresses themselves, and nothing passes there now"
+        if wish is AssociationWish.RENEW and not self._is_known(peer):
+            return f"the DNS does not say any more who is at {peer}"
         return None
 
     def named(self, name: ContextName) -> Session | None:
@@ -278,7 +281,7 @@ class HipSessions(Kept):
         self._outputs.event(
             now, "session.failed", name.local, f"{words(name)}: no session, {names.peer} does not answer"
         )
-        if self.directory is not None and name.peer in self.directory.peers:
+        if self.directory is not None and self._is_named(name.peer):
             # Perhaps it has another key now.
             self.directory.seek(name.peer, now)
         # One that was to be renewed.
@@ -287,7 +290,7 @@ class HipSessions(Kept):
 
     def _connect(self, name: ContextName, now: float) -> None:
         """Set an association up with a peer that is known, or will be."""
-        if self.directory is not None and name.peer in self.directory.peers and name.peer not in self.peers:
+        if self._is_named(name.peer) and not self._is_known(name.peer):
             if len(self._waiting) < MOST_WAITING:
                 self._waiting.add(name)
             return
@@ -353,7 +356,17 @@ class HipSessions(Kept):
         """Say why a peer is not wanted: who it is and where hosts know it must be configured."""
         if self._hits.get(names.local) != pair.local:
             return f"{names.local} is not at {pair.local}"
-        return None if self.peers.get(pair.peer) == names.peer else f"nobody said that {names.peer} is at {pair.peer}"
+        if self.peers.get(pair.peer) != names.peer or not self._is_known(pair.peer):
+            return f"nobody said that {names.peer} is at {pair.peer}"
+        return None
+
+    def _is_named(self, peer: IPv6Address) -> bool:
+        """Whether the DNS is asked who is at an address."""
+        return self.directory is not None and peer in self.directory.peers
+
+    def _is_known(self, peer: IPv6Address) -> bool:
+        """Whether it is known who is at an address; records of the DNS are believed as long as they live."""
+        return peer in self._configured or (self.directory is not None and peer in self.directory.known)
 
     def _names(self, name: ContextName) -> Names:
         return Names(self.identities[name.local].hit, self.peers[name.peer])
