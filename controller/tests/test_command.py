@@ -382,3 +382,16 @@ async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path:
             assert fails(await asyncio.to_thread(wayname, "--api", api, "capture", "9")).startswith("No such port: 9 ")
             unwritable = await asyncio.to_thread(wayname, "--api", api, "capture", "1", "-w", "/nowhere/a.pcap")
             assert "cannot write /nowhere/a.pcap" in fails(unwritable)
+
+
+@pytest.mark.parametrize("command", [["--help"], ["lab", "plan", "line"]])
+def test_an_output_that_takes_no_more_is_one_line(command: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([WAYNAME, *command], check=False, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "wayname: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("address", ["[::1", "::1:80", "a b:80", f"127.0.0.1:{'9' * 5000}", "[x]:80"])
+def test_what_is_no_address_is_one_line(address: str) -> None:
+    assert "is no address: write HOST:PORT or unix:PATH" in fails(wayname("--api", address, "status"), 2)

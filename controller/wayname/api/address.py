@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_ADDRESS = "127.0.0.1:9580"
+# A name or an IPv4 address, or an IPv6 address in brackets.
+HOST_AND_PORT = re.compile(
+    r"((?P<name>[^\s:/\[\]\0]+)|\[(?P<number>[0-9A-Fa-f:.]+(%[^\s/\[\]\0]+)?)\]):(?P<port>[0-9]{1,5})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,7 @@ def parse_address(text: str) -> ApiAddress:
         if not path:
             raise ValueError("unix: needs a path behind it, as in unix:/run/wayname.sock")
         return UnixAddress(Path(path))
-    host, colon, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+    found = HOST_AND_PORT.fullmatch(text)
+    if not found or not 0 < int(found["port"]) < 65536:
         raise ValueError(f"{text!r} is no address: write HOST:PORT or unix:PATH, as in {DEFAULT_ADDRESS}")
-    return TcpAddress(host, int(port))
+    return TcpAddress(found["number"] or found["name"], int(found["port"]))

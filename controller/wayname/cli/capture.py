@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import BinaryIO
@@ -45,17 +46,29 @@ def command(
                 return
             out = open_output(file)
             for record in packets.records(chunks):
-                out.write(record)
-                out.flush()
+                write(out, record, file)
                 written += 1
     except KeyboardInterrupt:
         # That is how one ends a capture.
         pass
     finally:
         if out is not None and out is not sys.stdout.buffer:
-            out.close()
+            # All of it was flushed, or that failed and was told.
+            with contextlib.suppress(OSError):
+                out.close()
     if file is not None and str(file) != "-":
         click.echo(f"{max(0, written - 1)} packets in {file}", err=True)
+
+
+def write(out: BinaryIO, record: bytes, file: Path) -> None:
+    """Write a record at once: who reads a pipe wants to see it now."""
+    try:
+        out.write(record)
+        out.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(f"cannot write {file}: {error.strerror}; give -w another file") from None
 
 
 def open_output(file: Path) -> BinaryIO:

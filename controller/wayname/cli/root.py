@@ -7,6 +7,7 @@ import importlib.metadata
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -73,6 +74,9 @@ def wayname() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Carry out a command line and end the process."""
+    if sys.stdout is None:
+        # It was closed by whoever started this.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open to the end of the process)
     try:
         status = wayname.main(arguments, prog_name="wayname", standalone_mode=False)
         sys.stdout.flush()
@@ -93,8 +97,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(1)
     except BrokenPipeError:
         # Whoever read the output has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()
+    except OSError as error:
+        # Commands have words of their own for the files that they name; what is left is the output, as on a full disk.
+        give_up_output()
+        tell(f"{error.filename or 'the output'} cannot be written: {error.strerror or error}")
+        sys.exit(1)
     sys.exit(0)
+
+
+def give_up_output() -> None:
+    """Let what is still to be written go nowhere: at its end, Python tries once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def tell(text: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Interface
 from pathlib import Path
 from typing import Any
 
+from wayname.api.address import HOST_AND_PORT
 from wayname.config.checks import between, is_name, is_path, link_of, network, one_of
 from wayname.config.encapsulation.load import MOST, load_encapsulation
 from wayname.config.load_hip import read_hip
@@ -34,8 +34,6 @@ from wayname.config.reader import ConfigError, Table
 from wayname.config.toml_text import TomlError, parse_toml
 from wayname.wire.mac import Mac
 
-_HOST = re.compile(r"[^\s:\[\]\x00]+|\[[0-9A-Fa-f:.]+(%[^\s\[\]\x00]+)?\]")
-_PORT = re.compile(r"[0-9]{1,5}")
 MOST_PORT = 509  # 510 is the controller's, 511 drops
 MOST_NEXT_HOPS = 16
 MOST_WEIGHT = 255
@@ -305,6 +303,5 @@ def _is_vlan(number: int) -> str | None:
 
 
 def _is_host_and_port(text: str) -> str | None:
-    host, _, port = text.rpartition(":")
-    whole = _HOST.fullmatch(host) and _PORT.fullmatch(port) and 0 < int(port) < 65536
-    return None if whole else "write HOST:PORT, an IPv6 address in brackets"
+    found = HOST_AND_PORT.fullmatch(text)
+    return None if found and 0 < int(found["port"]) < 65536 else "write HOST:PORT, an IPv6 address in brackets"
