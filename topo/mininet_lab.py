@@ -48,6 +48,8 @@ PATIENCE = 30.0
 READY_WITHIN = 180.0
 # A send timeout of the labs, or the time in which a dead next hop is noticed, and then TCP's own timer.
 LONGEST_SILENCE = 2.0
+# Packets that a path has only when a schedule gave it some.
+ENOUGH = 20
 SKIPPED = 0
 INTERRUPTED = 130
 ROOM_ON_BMV2 = 8192
@@ -112,6 +114,26 @@ class MininetLab:
                     )
                 await asyncio.sleep(0.1)
             await api.close()
+
+    def wait_until_shared_out(self) -> bool:
+        """Let the edges' schedules share packets out to more than one path; return whether they do."""
+        shared = [asyncio.run(self._until_shared_out(edge.name)) for edge in self.plan.lab.edges]
+        return all(shared)
+
+    async def _until_shared_out(self, edge: str) -> bool:
+        api = ControllerApi(edge, self._folder / f"{edge}.api")
+        deadline = time.monotonic() + PATIENCE
+        shared = True
+        for schedule in await api.schedules():
+            sent = await api.sent_by_path(schedule)
+            while sum(packets > ENOUGH for packets in sent.values()) < 2 and time.monotonic() < deadline:
+                await asyncio.sleep(0.5)
+                sent = await api.sent_by_path(schedule)
+            by_path = ", ".join(f"{packets} by path {path}" for path, packets in sorted(sent.items()))
+            shared = sum(packets > ENOUGH for packets in sent.values()) > 1
+            print(f"{'ok' if shared else 'FAILED'}: {edge}'s schedule {schedule} sent {by_path or 'nothing'}")
+        await api.close()
+        return shared
 
     def check_processes(self) -> None:
         """Refuse to go on without a switch or a controller."""
@@ -290,6 +312,7 @@ def test_tcp_and_cut(lab: MininetLab) -> bool:
     source.command(command="tcp_send", to=to, port=5001, pace=5_000_000)
     source.command(command="ping", to=to, count=0, interval=0.05)
     destination.wait_for("rate")
+    shared = lab.wait_until_shared_out()
     time.sleep(2)
     providers = {provider.name for provider in lab.plan.lab.providers}
     links = lab.plan.lab.links
@@ -314,7 +337,7 @@ def test_tcp_and_cut(lab: MininetLab) -> bool:
         f"{'ok' if flows else 'FAILED'}: TCP carried {total} bytes over {connections} connection; longest time without"
         f" data: {longest_gap(data, 'rate'):.2f} s, without an answer: {gap:.2f} s"
     )
-    return flows
+    return flows and shared
 
 
 def missing(target: str) -> str:

@@ -1,17 +1,20 @@
 """Each packet by a path of its own. Delays are half an hour or nothing, and weights need no clock."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import finsy as fy
 from carriers import hop_less, ipv6
-from schedule_site import CLOSE, HOLD, SCHEDULE, TCP, PathOf, Schedule, segment
+from schedule_site import CLOSE, FOLLOW, HOLD, SCHEDULE, TCP, PathOf, Schedule, segment
 from session_cases import DATAGRAM, OUTWARD
 from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
 from suites.sessions import SessionTest
 
 HALF_AN_HOUR = 1_800_000_000
 LONG = 2**32 - 1
-LOST = 2
+LATE, LOST = 1, 2
+FLOWS = 64
 # Registers remember what earlier tests did: each has a session and a schedule of its own.
 FIRST = Session(number=140, send_timeout=0, keepalive=0, mode=SCHEDULE)
 
@@ -26,15 +29,25 @@ class ScheduleTest(SessionTest):
         own = replace(schedule, session=self.session.number, number=self.session.number)
         self.hold([own.entry()])
 
+    def reschedule(self, schedule: Schedule) -> None:
+        """Give it another one in its place."""
+        entry = replace(schedule, session=self.session.number, number=self.session.number).entry()
+        self.entries.modify(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters))
+
     def goes(self, path: int, packet: bytes = OUTWARD) -> None:
         """A packet of the host goes by this path."""
-        port = 5 if path == 2 else 4
+        port = out_of(path)
         self.passes(1, from_host(packet), port, out_by(port, hop_less(sent_by(path, packet))))
 
     def acknowledged(self, sequence: int) -> None:
         """The peer says up to where it has everything."""
         packet = acknowledgement(sequence)
         self.passes(4, in_by(4, came_by(0, packet)), 1, to_host(hop_less(packet)))
+
+
+def out_of(path: int) -> int:
+    """The port that a path leaves by."""
+    return 5 if path == 2 else 4
 
 
 def acknowledgement(sequence: int) -> bytes:
@@ -102,6 +115,50 @@ class RoundRobin(ScheduleTest):
             self.goes(path)
 
 
+class BeginsAnew(ScheduleTest):
+    """A new generation forgets what was sent; the same one goes on."""
+
+    session = replace(FIRST, number=152)
+
+    def runTest(self) -> None:
+        paths = [PathOf(0, 2000), PathOf(0, 1000), PathOf(0, 1000)]
+        schedule = Schedule(paths, policy="weighted_round_robin")
+        self.schedule(schedule)
+        for path in (1, 2, 0, 1):
+            self.goes(path)
+        self.reschedule(schedule)
+        self.goes(2)
+        self.reschedule(replace(schedule, generation=2))
+        for path in (1, 2, 0, 1, 2):
+            self.goes(path)
+
+
+class PerFlow(ScheduleTest):
+    """A flow keeps to its path, and flows use all paths."""
+
+    session = replace(FIRST, number=153)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(0, 0), PathOf(0, 0), PathOf(0, 0)], policy="per_flow"))
+        flows = [ipv6(17, port.to_bytes(2) + DATAGRAM[2:], LOCAL, REMOTE) for port in range(1000, 1000 + FLOWS)]
+        ways = self.ways(flows)
+        self.assertEqual(self.ways(flows), ways)
+        self.assertGreater(min(Counter(ways).get(path, 0) for path in range(3)), FLOWS // 6, ways)
+
+    def ways(self, packets: Sequence[bytes]) -> list[int]:
+        """By which path each of the packets left."""
+        for packet in packets:
+            self.enter(1, from_host(packet))
+        found = self.collector.collect(self)
+        left = {frame for frames in found.frames.values() for frame in frames}
+        ways = [
+            [path for path in range(3) if bytes(out_by(out_of(path), hop_less(sent_by(path, packet)))) in left]
+            for packet in packets
+        ]
+        self.assertEqual([len(paths) for paths in ways], [1] * len(packets))
+        return [paths[0] for paths in ways]
+
+
 class BestPath(ScheduleTest):
     """One path has them all, whatever the session's entry says."""
 
@@ -144,6 +201,52 @@ class Loses(ScheduleTest):
         told = [int.from_bytes(member) for member in self.told("schedule_news")[:5]]
         self.assertEqual(told, [LOST, 146, 146, 0, 0])
         self.goes(1, data(0))
+        self.goes(1)
+
+
+class IsLate(ScheduleTest):
+    """A path that takes longer than its entry says, by more than is tolerated, is closed; the controller is told."""
+
+    session = replace(FIRST, number=154)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)], feedback=CLOSE, probe_interval=LONG))
+        self.entries.add(fy.P4DigestEntry("schedule_news", max_list_size=1, ack_timeout_ns=0))
+        self.goes(0, data(0))
+        self.acknowledged(100)
+        told = [int.from_bytes(member) for member in self.told("schedule_news")]
+        self.assertEqual(told[:5], [LATE, 154, 154, 0, 0])
+        self.assertGreater(told[5], 0)
+        self.goes(1, data(100))
+
+
+class OpensByItself(ScheduleTest):
+    """A closed path that had nothing to be probed with for eight intervals is open."""
+
+    session = replace(FIRST, number=155)
+
+    def runTest(self) -> None:
+        paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
+        self.schedule(Schedule(paths, feedback=CLOSE, tolerance=LONG >> 1, probe_interval=1))
+        self.entries.add(fy.P4DigestEntry("schedule_news", max_list_size=1, ack_timeout_ns=0))
+        for number in range(3):
+            self.goes(0, data(100 * number))
+        for _ in range(3):
+            self.acknowledged(0)
+        self.assertEqual(int.from_bytes(self.told("schedule_news")[0]), LOST)
+        self.goes(0)
+
+
+class IsFollowed(ScheduleTest):
+    """A path that takes longer than its entry says gets nothing while another is faster."""
+
+    session = replace(FIRST, number=156)
+
+    def runTest(self) -> None:
+        self.schedule(Schedule([PathOf(0, 0), PathOf(1, 0)], feedback=FOLLOW, probe_interval=LONG))
+        self.goes(0, data(0))
+        self.acknowledged(100)
+        self.goes(1, data(100))
         self.goes(1)
 
 

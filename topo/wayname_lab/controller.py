@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 
 import httpx
@@ -50,6 +51,22 @@ class ControllerApi:
         async with self._connection(2.0) as client:
             groups = (await client.get(f"/v1/schedules/{schedule}")).json()["groups"]
         return max((len(group["paths"]) for group in groups), default=0)
+
+    async def schedules(self) -> list[str]:
+        """Return the names of the schedules."""
+        async with self._connection(2.0) as client:
+            return [str(schedule["name"]) for schedule in (await client.get("/v1/schedules")).json()]
+
+    async def sent_by_path(self, schedule: str) -> dict[int, int]:
+        """Return how many packets of a schedule's sessions went by each of its paths."""
+        sent: Counter[int] = Counter()
+        async with self._connection(2.0) as client:
+            for session in (await client.get("/v1/sessions")).json():
+                if session["schedule"] == schedule:
+                    known = (await client.get(f"/v1/sessions/{session['number']}")).json()
+                    paths = [path for path in known["paths"] if path["number"] in session["scheduled_paths"]]
+                    sent.update({path["number"]: path["sent_packets"] or 0 for path in paths})
+        return dict(sent)
 
     async def set_policy(self, schedule: str, policy: str) -> None:
         """Have the sessions of a schedule share their packets out this way from now on."""
