@@ -56,20 +56,19 @@ class Entries:
 
     def add(self, *entities: P4Entity) -> None:
         """Insert entities, all of which must be taken."""
-        self._all_right(self.try_write(p4r.Update.INSERT, *entities))
+        self._must(p4r.Update.INSERT, *entities)
 
     def modify(self, *entities: P4Entity) -> None:
         """Modify entities, all of which must be taken."""
-        self._all_right(self.try_write(p4r.Update.MODIFY, *entities))
+        self._must(p4r.Update.MODIFY, *entities)
 
     def delete(self, *entities: P4Entity) -> None:
         """Delete entities, all of which must go."""
-        self._all_right(self.try_write(p4r.Update.DELETE, *entities))
+        self._must(p4r.Update.DELETE, *entities)
 
     def try_write(self, kind: p4r.Update.Type.ValueType, *entities: P4Entity) -> list[Status]:
         """Write entities, whatever the switch says to them."""
-        schema = self._target.schema
-        return self.write([p4r.Update(type=kind, entity=entity.encode(schema)) for entity in entities])
+        return self.write(self._updates(kind, *entities))
 
     def write(
         self,
@@ -108,10 +107,29 @@ class Entries:
         updates = list(reversed(self._undo.values()))
         self._undo.clear()
         if updates:
-            self._all_right(self._target.write(updates))
+            self._all_right(updates, self._target.write(updates))
 
-    @staticmethod
-    def _all_right(statuses: Iterable[Status]) -> None:
-        refused = [f"{number}: {status.name}: {status.text}" for number, status in enumerate(statuses) if status.code]
+    def _updates(self, kind: p4r.Update.Type.ValueType, *entities: P4Entity) -> list[p4r.Update]:
+        return [p4r.Update(type=kind, entity=entity.encode(self._target.schema)) for entity in entities]
+
+    def _must(self, kind: p4r.Update.Type.ValueType, *entities: P4Entity) -> None:
+        updates = self._updates(kind, *entities)
+        self._all_right(updates, self.write(updates))
+
+    def _all_right(self, updates: Iterable[p4r.Update], statuses: Iterable[Status]) -> None:
+        refused = [
+            f"{p4r.Update.Type.Name(update.type)} of {self._named(update.entity)}: {status.name}: {status.text}"
+            for update, status in zip(updates, statuses, strict=True)
+            if status.code
+        ]
         if refused:
-            raise AssertionError("the switch refused updates: " + "; ".join(refused))
+            raise AssertionError("the switch refused " + "; ".join(refused))
+
+    def _named(self, entity: p4r.Entity) -> str:
+        """What an update is about, in words for people."""
+        kind = str(entity.WhichOneof("entity"))
+        if kind == "table_entry":
+            return f"an entry of {self._target.schema.tables[entity.table_entry.table_id].alias}"
+        if kind == "packet_replication_engine_entry":
+            kind = str(entity.packet_replication_engine_entry.WhichOneof("type"))
+        return f"a {kind}"

@@ -5,15 +5,18 @@ import unittest
 from collections.abc import Iterator
 from concurrent import futures
 from pathlib import Path
+from unittest.mock import create_autospec
 
+import finsy as fy
 import grpc
 import pytest
 from finsy.proto import p4r, p4r_grpc
 
 from harness.edge_test import EntitiesTest
+from harness.entries import Entries
 from harness.grpc_target import Controller, GrpcTarget, Program, UnusableError
 from harness.switches import P4INFO
-from harness.target import RefusedError, Status
+from harness.target import RefusedError, Status, Target
 
 
 @pytest.mark.parametrize(
@@ -95,3 +98,17 @@ def test_after_a_target_has_gone_no_test_runs(controller: Controller, monkeypatc
     assert result.testsRun == 1
     ((_, text),) = result.failures
     assert "the target has gone; no more tests run. It ended the session with UNAVAILABLE: going down" in text
+
+
+def test_refused_updates_are_told_by_what_they_were_about(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.touch()
+    target = create_autospec(Target, instance=True, schema=Program.load(P4INFO, config).schema)
+    target.write.return_value = [Status(12, "no such thing here")] * 2
+    ports = Entries.entry("ports", {"port": 1}, "set_port_vlan", vlan=1)
+    with pytest.raises(AssertionError) as error:
+        Entries(target).add(ports, fy.P4CloneSessionEntry(1, replicas=[510]))
+    assert str(error.value) == (
+        "the switch refused INSERT of an entry of ports: UNIMPLEMENTED: no such thing here;"
+        " INSERT of a clone_session_entry: UNIMPLEMENTED: no such thing here"
+    )
