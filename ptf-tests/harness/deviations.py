@@ -15,7 +15,7 @@ def read_deviations(path: Path) -> dict[str, str]:
         lines = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise DeviationsError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise DeviationsError(f'{path}: {error}; a line is "GROUP.TEST" = "REASON"') from None
     for test, reason in lines.items():
         if "." not in test or not isinstance(reason, str) or not reason:

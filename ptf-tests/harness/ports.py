@@ -1,12 +1,14 @@
 """The file that says what stands behind each port."""
 
 import os
+import re
 import tomllib
 from pathlib import Path
 
 from small_site import PORTS
 
 WIRE = "wire:"
+PORT_NUMBER = re.compile("[0-9]{1,9}")
 
 
 class PortsError(Exception):
@@ -19,11 +21,11 @@ def read_ports(path: Path) -> dict[int, str]:
         lines = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise PortsError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise PortsError(f'{path}: {error}; a line is NUMBER = "DEVICE"') from None
     found: dict[int, str] = {}
     for key, device in lines.items():
-        if not key.isdecimal() or not isinstance(device, str):
+        if not PORT_NUMBER.fullmatch(key) or not isinstance(device, str):
             raise PortsError(f'{path}: {key}: a line is NUMBER = "DEVICE", such as 1 = "veth1" or 1 = "wire:/tmp/1"')
         found[int(key)] = device
     missing = [port for port in PORTS if port not in found]

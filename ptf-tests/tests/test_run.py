@@ -33,6 +33,9 @@ def test_a_ports_file_is_read(tmp_path: Path) -> None:
         ('first = "eth1"', "first: a line is NUMBER"),
         ("1 = 1", "1: a line is NUMBER"),
         ("\xff", "line 1"),
+        ("1 = " + "[" * 100_000, "a line is NUMBER"),
+        ("1 = " + "9" * 5000, "a line is NUMBER"),
+        ("9" * 5000 + ' = "veth1"', "a line is NUMBER"),
     ],
 )
 def test_a_bad_ports_file_is_told_in_one_line(tmp_path: Path, text: str, says: str) -> None:
