@@ -16,8 +16,9 @@ PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench)
 # `make run SECONDS=20` ends by itself.
 SECONDS :=
 
-INSTALL_MODULES = for module in wayname_switch wayname_host wayname_cga; do install -m 644 switch/target/release/lib$$module.so \
-    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/$$module.abi3.so"; done
+INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"; \
+    for module in wayname_switch wayname_host wayname_cga; do \
+    install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
 .PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc fmt lint clean
 
