@@ -4,7 +4,9 @@
 //   late, nothing waited      the delay is longer
 //   late, something waited    the path is busy for longer; and if it is late by an eighth of all that was sent since the
 //                             last mark or more, octets take longer. Halves, quarters, eighths: nothing here divides
-//   early                     the same the other way round, first what the delay had grown by
+//   early                     the same the other way round, first what the delay had grown by. Octets' times that had grown
+//                             stop at the entry's, and fall below it by eighths only: after a pause packets come early
+//                             that were late before
 //   in time                   octets' times go back to the entry's by an eighth of the difference
 //   ahead of what was sent    both go back by half: how early it really was nobody knows
 //   before it
@@ -105,7 +107,13 @@ void correct(inout learned_t learned, in bool busy, in bool ahead, in fine_time_
             } else {
                 factor = factor - ((above + 7) >> 3);
             }
+        } else {
+            factor = factor + ((FACTOR_ONE - factor + 7) >> 3);
         }
+    } else if (early && factor > FACTOR_ONE && factor - FACTOR_ONE < step) {
+        factor = FACTOR_ONE;
+    } else if (early && factor <= FACTOR_ONE) {
+        factor = factor - (factor >> 3);
     } else if (early) {
         factor = factor - step;
     } else {

@@ -464,6 +464,35 @@ def test_what_was_sent_before_a_delay_was_corrected_does_not_correct_it_again(ma
     assert [each.delay for each in switch.path_news()] == [14 * MILLISECOND]
 
 
+def octet_times(switch: ScheduledSwitch, paces: list[tuple[int, int]]) -> list[int]:
+    """Let packets that leave at once come, so many, each so long after the one before; return what is learned."""
+    packets = sum(count for count, _ in paces)
+    for number in range(packets):
+        assert switch.data(0, number * LENGTH, LENGTH) == 0
+    time, acknowledged = DUE - LENGTH - HEADERS, 0
+    for count, pace in paces:
+        for _ in range(count):
+            time, acknowledged = time + pace, acknowledged + LENGTH
+            switch.acknowledges(time, acknowledged)
+    return [each.octet_time for each in switch.path_news()]
+
+
+ONE_OF_TWO = Schedule([PathOf(10 * MILLISECOND, OCTET), PathOf(SECOND, OCTET)], feedback=FOLLOW, probe_interval=1)
+PACE = LENGTH + HEADERS
+
+
+def test_a_path_that_makes_up_for_a_pause_is_not_taken_for_faster_than_its_entry_says(make: Make) -> None:
+    learned = octet_times(make(ONE_OF_TWO), [(20, PACE), (1, 20 * MILLISECOND), (20, PACE // 2), (80, PACE)])
+    assert max(learned) > OCTET
+    assert min(learned) == OCTET
+
+
+def test_a_path_that_was_faster_than_its_entry_says_becomes_it_again(make: Make) -> None:
+    learned = octet_times(make(ONE_OF_TWO), [(20, PACE), (80, PACE // 2), (200, PACE)])
+    assert min(learned) < OCTET * 15 // 16
+    assert learned[-1] > OCTET * 15 // 16
+
+
 def test_a_loss_closes_its_path_when_its_duplicates_pass(make: Make) -> None:
     switch = make(HOLDING)
     switch.data(0, 0, LENGTH)
