@@ -50,6 +50,7 @@
 #include "../shared/schedule_flows.p4"
 #include "../shared/schedule_flights.p4"
 #include "../shared/schedule_patience.p4"
+#include "../shared/schedule_places.p4"
 #include "../shared/schedule_marks.p4"
 #include "../shared/way_back.p4"
 #include "../shared/schedules.p4"
