@@ -211,11 +211,10 @@ def test_what_may_not_be_forked(pair: Pair) -> None:
 
 def test_a_fork_that_came_before_its_session_waits_for_it(pair: Pair) -> None:
     main, forked = both(pair.b)
-    sessions = {forked.name: forked}
-    forks = Forks(sessions)
-    forked.fork = forks.of(forked.name)
+    forks = Forks()
+    forks.add(forked)
     assert forked.fork == Fork(0, THEIRS, OURS)
-    sessions[main.name] = main
+    forks.add(main)
     assert forks.adopt(main) == [forked]
     assert forked.fork == Fork(main.number, THEIRS, OURS)
     assert forks.adopt(main) == []

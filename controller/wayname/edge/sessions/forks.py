@@ -8,8 +8,9 @@ number itself, which has both ports:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
+from ipaddress import IPv6Address
 
 from wayname.edge.sessions.session import Fork, Session
 from wayname.shim6.context import ContextName
@@ -19,10 +20,32 @@ MOST_PORT = (1 << PORT_BITS) - 1
 
 
 class Forks:
-    """Knows the forks among all sessions."""
+    """The forks of all sessions, by the two hosts, so that a session costs the same however many there are."""
 
-    def __init__(self, sessions: Mapping[ContextName, Session]) -> None:
-        self._sessions = sessions
+    def __init__(self) -> None:
+        self._main: dict[tuple[IPv6Address, IPv6Address], Session] = {}
+        self._forks: dict[tuple[IPv6Address, IPv6Address], dict[ContextName, Session]] = {}
+
+    def add(self, session: Session) -> None:
+        """Take note of a new session, and of which flows it is for if it is a fork; its session may not be there yet."""
+        hosts = session.name[:2]
+        if not session.name.instance:
+            self._main[hosts] = session
+            return
+        main = self._main.get(hosts)
+        ports = _by_identity(session.name, *divmod(session.name.instance, 1 << PORT_BITS))
+        session.fork = Fork(main.number if main else 0, *ports)
+        self._forks.setdefault(hosts, {})[session.name] = session
+
+    def remove(self, session: Session) -> None:
+        """Forget a session that has ended."""
+        hosts = session.name[:2]
+        if session.fork is None:
+            del self._main[hosts]
+            return
+        del self._forks[hosts][session.name]
+        if not self._forks[hosts]:
+            del self._forks[hosts]
 
     def refusal(self, session: Session, local_port: int, peer_port: int) -> str | None:
         """Return why flows between two ports may not have a session of their own."""
@@ -50,26 +73,22 @@ class Forks:
         lower, higher = _by_identity(session.name, local_port, peer_port)
         return session.name._replace(instance=lower << PORT_BITS | higher)
 
-    def of(self, name: ContextName) -> Fork | None:
-        """Return which flows a context is for, if it is a fork; its session may not be there yet."""
-        if not name.instance:
-            return None
-        main = self._sessions.get(name._replace(instance=0))
-        ports = _by_identity(name, *divmod(name.instance, 1 << PORT_BITS))
-        return Fork(main.number if main else 0, *ports)
-
     def among(self, session: Session) -> list[Session]:
         """Return the forks of a session."""
-        return [each for each in self._sessions.values() if each.fork and each.fork.of == session.number]
+        return [each for each in self._of_hosts(session) if each.fork and each.fork.of == session.number]
 
     def adopt(self, session: Session) -> list[Session]:
         """Return the forks that were there before their session, which are its own from now on."""
         found = []
-        for each in self._sessions.values():
-            if each.fork and not each.fork.of and each.name[:2] == session.name[:2] and session.fork is None:
-                each.fork = replace(each.fork, of=session.number)
-                found.append(each)
+        if session.fork is None:
+            for each in self._of_hosts(session):
+                if each.fork and not each.fork.of:
+                    each.fork = replace(each.fork, of=session.number)
+                    found.append(each)
         return found
+
+    def _of_hosts(self, session: Session) -> Iterable[Session]:
+        return self._forks.get(session.name[:2], {}).values()
 
 
 def _by_identity(name: ContextName, first: int, second: int) -> tuple[int, int]:

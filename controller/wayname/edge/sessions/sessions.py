@@ -59,7 +59,7 @@ class Sessions(Kept):
         self._inspection = Inspection()
         self._without_shim6 = WithoutShim6()
         self._hosts: dict[IPv6Address, LocalHost] = {}
-        self.forks = Forks(self._sessions)
+        self.forks = Forks()
         self._endings = Endings(self._ways_out.send)
         self._unfinished: list[ContextName] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
@@ -227,7 +227,7 @@ class Sessions(Kept):
             returning=was.returning,
             reason="as before the controller was restarted",
         )
-        session.fork = self.forks.of(name)
+        self.forks.add(session)
         self._numbers.keep(was.number)
         self._sessions[name] = self._by_number[was.number] = session
         self._movements.want(session)
@@ -282,7 +282,7 @@ class Sessions(Kept):
             if session is None:
                 self._endpoint.discard(name, now)
                 return
-            session.fork = self.forks.of(name)
+            self.forks.add(session)
             self._set_paths(session, context)
             self._tell_up(session, now)
         else:
@@ -317,8 +317,11 @@ class Sessions(Kept):
     def _lost(self, name: ContextName, why: str, now: float) -> None:
         self._outputs.remember(memory.context_key(name), None)
         session = self._sessions.get(name)
+        if session is None:
+            return
         self._end(name, why, now)
-        for fork in self.forks.among(session) if session else ():
+        self.forks.remove(session)
+        for fork in self.forks.among(session):
             self._endpoint.discard(fork.name, now)
 
     def _ended_by_peer(self, name: ContextName, now: float) -> None:

@@ -1,0 +1,67 @@
+"""A session costs an edge the same, however many there are."""
+
+from __future__ import annotations
+
+import random
+from ipaddress import IPv6Address
+from statistics import median
+
+from sessions.pair import Side
+from work import steps_of
+
+from wayname.shim6.context import option_of
+from wayname.shim6.messages import I1, I2, R1, TAG_BITS, decode, encode
+from wayname.shim6.options import ResponderValidator
+from wayname.wire.ipv6 import SHIM6, Packet
+
+FEW, MANY, SOME = 10, 70, 9
+
+
+class Server:
+    """An edge whose host is asked by strangers, each once."""
+
+    def __init__(self) -> None:
+        self.side = Side(1, 'security = "none"')
+        self.now = 100.0
+        self.side.start(self.now)
+        self.rng = random.Random(1)
+
+    def exchange(self, number: int) -> int:
+        """Let a stranger set up a context; return the steps from its I2 until all is carried out."""
+        peer = IPv6Address(f"2001:db8:ffff::{number:x}")
+        tag, nonce = self.rng.getrandbits(TAG_BITS), self.rng.getrandbits(32)
+        self._receive(self._packet(peer, encode(I1(tag, nonce))))
+        r1 = decode(self.side.ways.sent.pop().payload)
+        assert isinstance(r1, R1)
+        validator = option_of(r1.options, ResponderValidator)
+        assert validator is not None
+        i2 = self._packet(peer, encode(I2(tag, nonce, r1.responder_nonce, (validator,))))
+        self.now += 0.05
+        steps = steps_of(lambda: self._receive(i2))
+        self.side.ways.sent.clear()
+        return steps
+
+    def _packet(self, peer: IPv6Address, payload: bytes) -> Packet:
+        return Packet(peer, self.side.host, SHIM6, payload)
+
+    def _receive(self, packet: Packet) -> None:
+        assert self.side.sessions is not None
+        self.side.sessions.packet(packet, self.now)
+        self.side.outputs.take()
+
+
+def test_an_i2_costs_the_same_with_many_sessions() -> None:
+    server = Server()
+    numbers = iter(range(1, 10_000))
+
+    def cost() -> float:
+        return median(server.exchange(next(numbers)) for _ in range(SOME))
+
+    for _ in range(FEW):
+        server.exchange(next(numbers))
+    with_few = cost()
+    for _ in range(MANY):
+        server.exchange(next(numbers))
+    assert server.side.sessions is not None
+    assert len(list(server.side.sessions)) == FEW + SOME + MANY
+    assert cost() <= with_few
