@@ -27,7 +27,7 @@ class Forks:
         self._forks: dict[tuple[IPv6Address, IPv6Address], dict[ContextName, Session]] = {}
 
     def add(self, session: Session) -> None:
-        """Take note of a new session, and of which flows it is for if it is a fork; its session may not be there yet."""
+        """Take note of a new session, and of its flows if it is a fork; its session may not be there yet."""
         hosts = session.name[:2]
         if not session.name.instance:
             self._main[hosts] = session
