@@ -324,8 +324,9 @@ class HipSessions(Kept):
         before = self.peers.get(peer)
         if before is not None and before not in usable:
             # It has another key now.
-            for name in [name for name in self._sessions if name.peer == peer]:
-                self._endpoint.disconnect(self._names(name), now)
+            for name in [ContextName(local, peer) for local in self.identities]:
+                if name in self._sessions:
+                    self._endpoint.disconnect(self._names(name), now)
             self._take(now)
         if before not in usable:
             self.peers[peer] = usable[0]

@@ -364,8 +364,9 @@ class IlnpSessions:
             # Under another address it is translated: such a flow has no part in sessions.
             if not listed or peer == known_as or peer.locator in locators:
                 self._connect(local, peer, listed, now)
-        for names in [names for names in self._sessions if names.peer == nid and listed]:
-            self._endpoint.look_again(names, listed, now)
+        for names in [Names(local, nid) for local in self._hosts] if listed else ():
+            if names in self._sessions:
+                self._endpoint.look_again(names, listed, now)
 
     def _take(self, now: float) -> None:
         """Carry out what the endpoint says; entries come before the messages that let the peer use them."""
