@@ -20,7 +20,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -108,7 +108,7 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
-bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc ## All measurements
+bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost ## All measurements
 
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
@@ -130,6 +130,9 @@ bench-multipath: venv-switch $(VENV)/.bench-ready ## The experiments of the thir
 
 bench-ilcc: venv-switch $(VENV)/.bench-ready ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short)
 	$(BIN)/python -m bench.ilcc $(if $(QUICK),--quick)
+
+bench-cost: venv-switch $(VENV)/.bench-ready ## What a session costs an edge by how many it has (SESSIONS=100000)
+	$(BIN)/python -m bench.cost $(if $(SESSIONS),--sessions $(SESSIONS))
 
 test-bench: venv-switch $(VENV)/.bench-ready ## The tests of what measures and draws
 	$(BIN)/python -m pytest -q bench/tests

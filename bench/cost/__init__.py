@@ -1,0 +1,1 @@
+"""What a session costs a running edge, by how many it has already."""

@@ -1,0 +1,178 @@
+"""The same edge within this process, on a clock of its own: where the processor time of a set-up goes.
+
+Controller, switch and state file are those of a running edge; gRPC is not between them.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import finsy as fy
+from finsy.p4entity import decode_entity, decode_stream, encode_entities
+from finsy.proto import p4r
+from wayname_switch import Switch
+
+from bench.cost.edge import CPU_PORT, PROVIDER_PORT, ROUTER, STRANGERS, answer_of, site
+from wayname.adapter.digests import told
+from wayname.adapter.memory import Memory
+from wayname.config import parse_config
+from wayname.edge.boundary import PacketIn, PacketOut, Remember, SwitchUp, UpdateKind, Write, WriteFailed
+from wayname.edge.edge import Edge
+from wayname.pipeline.entries import everything
+from wayname.pipeline.program import load_program
+from wayname.wire.ethernet import TYPE_IPV6, Frame
+from wayname.wire.ipv6 import Packet
+
+TYPES = {
+    UpdateKind.INSERT: p4r.Update.INSERT,
+    UpdateKind.MODIFY: p4r.Update.MODIFY,
+    UpdateKind.DELETE: p4r.Update.DELETE,
+}
+SETTLED = 5.0
+TICK = 0.25
+
+
+@dataclass(slots=True)
+class Spent:
+    """Processor seconds, by what they were spent on."""
+
+    edge: float = 0.0
+    store: float = 0.0
+    entries: float = 0.0  # made into messages of P4Runtime, packets too
+    switch: float = 0.0
+
+
+class EdgeWithin:
+    """An edge whose packets, entries and time this process carries."""
+
+    def __init__(self, folder: Path, protocols: str, seed: int) -> None:
+        config = parse_config(site(folder, 9559) + protocols)
+        self._schema = load_program(config.switch)
+        self._switch = Switch(self._schema.p4blob.decode(), cpu_port=CPU_PORT)
+        self._memory = Memory(folder / "state")
+        self.edge = Edge(config, self._schema, random.Random(seed), {})
+        self.now = 1.0
+        self.spent = Spent()
+        self._leaves: deque[tuple[int, Frame]] = deque()
+        request = p4r.ReadRequest(entities=encode_entities(tuple(everything()), self._schema))
+        reply = p4r.ReadResponse.FromString(self._switch.read(request.SerializeToString(), self._ns()))
+        held = [decode_entity(each, self._schema) for each in reply.entities]
+        self.edge.receive(SwitchUp(held), self.now)
+        self._settle()
+        self.pass_time(SETTLED)
+
+    def close(self) -> None:
+        """Let go of the state file."""
+        self._memory.close()
+
+    def exchange(self, packet: Packet, answers: Callable[[Packet], list[Packet]]) -> None:
+        """Let a packet come from the provider, and all that follows from it."""
+        waiting = deque([packet])
+        while waiting:
+            frame = Frame(ROUTER, STRANGERS, TYPE_IPV6, waiting.popleft().encode()).encode()
+            self._inject(PROVIDER_PORT, frame)
+            self._settle()
+            while self._leaves:
+                port, left = self._leaves.popleft()
+                if (answer := answer_of(port, left)) is not None:
+                    self._inject(port, answer.encode())
+                    self._settle()
+                elif port == PROVIDER_PORT and left.type == TYPE_IPV6:
+                    waiting.extend(answers(Packet.decode(left.payload)))
+
+    def pass_time(self, seconds: float) -> None:
+        """Let timers run out, and answer what they ask."""
+        end = self.now + seconds
+        while True:
+            due = self.edge.next_timer()
+            self.now = min(end, max(self.now, due) if due is not None else end, self.now + TICK)
+            began = time.thread_time()
+            if due is not None and due <= self.now:
+                self.edge.handle_timer(self.now)
+            self.spent.edge += time.thread_time() - began
+            self._settle()
+            while self._leaves:
+                port, left = self._leaves.popleft()
+                if (answer := answer_of(port, left)) is not None:
+                    self._inject(port, answer.encode())
+                    self._settle()
+            if self.now >= end:
+                return
+
+    def _inject(self, port: int, frame: bytes) -> None:
+        began = time.thread_time()
+        outputs = self._switch.inject(port, frame, self._ns())
+        self.spent.switch += time.thread_time() - began
+        self._leaves.extend((output.port, Frame.decode(output.packet)) for output in outputs)
+
+    def _settle(self) -> None:
+        """Carry messages between switch and controller until there are none."""
+        while True:
+            began = time.thread_time()
+            outputs = self.edge.take_outputs()
+            self.spent.edge += time.thread_time() - began
+            for output in outputs:
+                match output:
+                    case Remember():
+                        began = time.thread_time()
+                        self._memory.put(output)
+                        self.spent.store += time.thread_time() - began
+                    case PacketOut():
+                        self._send(output)
+                    case Write():
+                        self._write(output)
+            began = time.thread_time()
+            digests, packets = self._switch.digests(self._ns() + 2_000_000), self._switch.packets_in()
+            self.spent.switch += time.thread_time() - began
+            inputs = []
+            began = time.thread_time()
+            for text in digests:
+                listed = decode_stream(p4r.StreamMessageResponse(digest=p4r.DigestList.FromString(text)), self._schema)
+                self._switch.acknowledge(listed.ack().encode_update(self._schema).digest_ack.SerializeToString())
+                inputs += told(listed)
+            for text in packets:
+                packet = decode_stream(p4r.StreamMessageResponse(packet=p4r.PacketIn.FromString(text)), self._schema)
+                inputs.append(PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"]))
+            self.spent.entries += time.thread_time() - began
+            began = time.thread_time()
+            for each in inputs:
+                self.edge.receive(each, self.now)
+            self.spent.edge += time.thread_time() - began
+            if not outputs and not inputs:
+                return
+
+    def _send(self, output: PacketOut) -> None:
+        began = time.thread_time()
+        out = fy.P4PacketOut(output.payload, kind=output.kind, port=output.port, vlan=output.vlan)
+        message = out.encode_update(self._schema).packet.SerializeToString()
+        encoded = time.thread_time()
+        leaves = self._switch.packet_out(message, self._ns())
+        self.spent.entries += encoded - began
+        self.spent.switch += time.thread_time() - encoded
+        self._leaves.extend((one.port, Frame.decode(one.packet)) for one in leaves)
+
+    def _write(self, output: Write) -> None:
+        began = time.thread_time()
+        updates = [p4r.Update(type=TYPES[kind], entity=entity.encode(self._schema)) for kind, entity in output.updates]
+        request = p4r.WriteRequest(updates=updates).SerializeToString()
+        encoded = time.thread_time()
+        answers = self._switch.write(request, self._ns())
+        self.spent.entries += encoded - began
+        self.spent.switch += time.thread_time() - encoded
+        for update, (code, text) in zip(output.updates, answers, strict=True):
+            if code:
+                self.edge.receive(WriteFailed(update, code, text), self.now)
+
+    def _ns(self) -> int:
+        return int(self.now * 1e9)
+
+
+def resident_most() -> int:
+    """Return the most octets of memory that this process had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
