@@ -22,6 +22,9 @@ control LocatorTranslation(inout headers_t hdr, inout metadata_t meta) {
             sum = (sum & 0xFFFF) + (sum >> 16);
             sum = (sum & 0xFFFF) + (sum >> 16);
             new[15:0] = sum[15:0];
+            if (sum[15:0] == 0xFFFF) {
+                new[15:0] = 0;      // the same to a checksum; so an identifier that ends in 0 comes back as it was (RFC 6296, 3.4)
+            }
         }
         hdr.ipv6.destination = new;
         meta.encapsulation.mode = ENCAPSULATE_NONE;
