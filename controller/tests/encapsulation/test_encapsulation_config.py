@@ -170,6 +170,8 @@ def test_all_that_can_be_said() -> None:
         (NAMESPACE + "snapshot = 9\n", "namespace[0].snapshot: has no schema; write schema"),
         (NAMESPACE + NAMESPACE, "namespace[1].id: namespace 1 is there twice; say it once"),
         (TRACE + 'fields = ["nod"]\n', "trace[0].fields[0]: is 'nod'; write one of node, interfaces"),
+        (TRACE + "type = 0x800800\n", "trace[0].type: is 8390656; write bits of 0xFFF002, or name fields"),
+        (TRACE + "type = 0x800001\n", "trace[0].type: is 8388609; write bits of 0xFFF002, or name fields"),
         (TRACE + "octets = 246\n", "trace[0].octets: is 246; write 4, 8, 12 ... 244"),
         (TRACE + "octets = 248\n", "trace[0].octets: is 248; write 4, 8, 12 ... 244"),
         (TRACE + "octets = 8\n", "trace[0].octets: 8 octets hold no node's 24; write 24 at least, or fewer fields"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wayname.config.checks import between
 from wayname.config.encapsulation.model import (
+    DEFINED_BITS,
     FIELD_BITS,
     LOOPBACK_TYPE,
     NO_SCHEMA,
@@ -83,7 +84,7 @@ def _type(table: Table) -> int:
     if table.has("type"):
         if table.has("fields"):
             raise table.error("type", "says again what fields says", "write one of them")
-        return table.take("type", int, check=lambda bits: None if 0 < bits < 2**24 else "write 24 bits, not all 0") & ~1
+        return table.take("type", int, check=_has_defined_bits)
     fields = table.take("fields", list, ["node", "interfaces", "seconds", "fraction", "delay", "queue"])
     type_ = 0
     for index, name in enumerate(fields):
@@ -93,6 +94,11 @@ def _type(table: Table) -> int:
     if not type_:
         raise table.error("fields", "is empty", "name what each node is to write, as in node and delay")
     return type_
+
+
+def _has_defined_bits(type_: int) -> str | None:
+    """RFC 9197, section 4.4.1: who puts a trace on sets bits that nothing defines to 0."""
+    return None if 0 < type_ == type_ & DEFINED_BITS else f"write bits of 0x{DEFINED_BITS:06X}, or name fields"
 
 
 def _share(table: Table) -> tuple[int, int]:

@@ -75,6 +75,7 @@ FIELD_BITS = {
     "buffers": 11,
     "snapshot": 22,
 }
+DEFINED_BITS = sum(1 << 23 - bit for bit in FIELD_BITS.values())
 SNAPSHOT = 1 << 23 - FIELD_BITS["snapshot"]
 _WIDE = 0b111 << 23 - 10
 
