@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import socket
 import subprocess
 import threading
@@ -34,7 +35,8 @@ class Kernel:
     """A namespace whose veth ends at a socket of ours."""
 
     def __init__(self) -> None:
-        self._run("ip", "netns", "add", NAME)
+        _require("a network namespace", "ip", "netns", "add", NAME)
+        _require("SRv6", "ip", "netns", "exec", NAME, "sysctl", "net.ipv6.conf.all.seg6_enabled")
         for command in (
             f"link add k0 address {PROVIDER[4]} type veth peer name k1",
             "link set lo up",
@@ -46,6 +48,8 @@ class Kernel:
             "-6 route add default via fe80::100 dev k0",
         ):
             self.ip(command)
+        segments = ("encap", "seg6", "mode", "encap", "segs", "fd00::1")
+        _require("tunnels of SRv6", "ip", "-n", NAME, "-6", "route", "add", "fd00:dead::/64", *segments, "dev", "k0")
         for setting in ("all.forwarding=1", "all.seg6_enabled=1", "k0.seg6_enabled=1", "k1.disable_ipv6=1"):
             self._run("ip", "netns", "exec", NAME, "sysctl", "-q", "-w", f"net.ipv6.conf.{setting}")
         self.wire = self._inside(lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
@@ -57,8 +61,7 @@ class Kernel:
 
     def _run(self, *command: str) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"{' '.join(command)}: {done.stderr.strip()}")
+        assert done.returncode == 0, f"{' '.join(command)}: {done.stderr.strip()}"
 
     def _inside(self, make: Callable[[], socket.socket]) -> socket.socket:
         """A socket of the namespace, made by a thread that goes there."""
@@ -66,14 +69,12 @@ class Kernel:
 
         def go() -> None:
             with Path(f"/run/netns/{NAME}").open() as namespace:
-                if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), 0) == 0:
-                    made.append(make())
+                assert ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), 0) == 0
+                made.append(make())
 
         thread = threading.Thread(target=go)
         thread.start()
         thread.join()
-        if not made:
-            pytest.skip("the namespace cannot be entered")
         return made[0]
 
     def ip(self, command: str) -> None:
@@ -92,16 +93,26 @@ class Kernel:
     def close(self) -> None:
         self.wire.close()
         self.datagrams.close()
-        subprocess.run(["ip", "netns", "delete", NAME], check=True)
+
+
+def _require(what: str, *command: str) -> None:
+    """Skip where the machine lacks something; whatever fails later is a failure."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        subprocess.run(["ip", "netns", "delete", NAME], capture_output=True, check=False)
+        pytest.skip(f"the kernel has no {what}: {done.stderr.strip()}")
 
 
 @pytest.fixture
 def kernel() -> Iterator[Kernel]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to make a network namespace")
-    kernel = Kernel()
-    yield kernel
-    kernel.close()
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("needs root and iproute2, to make a network namespace")
+    try:
+        kernel = Kernel()
+        yield kernel
+        kernel.close()
+    finally:
+        subprocess.run(["ip", "netns", "delete", NAME], capture_output=True, check=False)
 
 
 @pytest.fixture
@@ -178,6 +189,7 @@ def test_we_lead_the_kernels_inline_packets_to_their_destination(kernel: Kernel,
 
 
 def test_one_trace_through_us_the_kernel_and_us(kernel: Kernel, edge: SiteSwitch) -> None:
+    _require("IOAM", "ip", "-n", NAME, "ioam", "namespace", "show")
     kernel.ip(f"ioam namespace add {NAMESPACE}")
     for setting in ("ioam6_id", "conf.k0.ioam6_id"):
         kernel.setting(f"net.ipv6.{setting}={THEIR_ID}")
