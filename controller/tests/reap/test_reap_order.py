@@ -65,6 +65,19 @@ def test_no_more_pairs_than_a_session_has_paths() -> None:
     assert pairs[0] == IDENTITIES
 
 
+@pytest.mark.parametrize("ours", range(1, 11))
+@pytest.mark.parametrize("theirs", range(1, 11))
+def test_both_ends_choose_the_same_pairs(ours: int, theirs: int) -> None:
+    a, b = [A1 + number for number in range(ours)], [B1 - number for number in range(theirs)]
+    chosen = [
+        usable_pairs(dict.fromkeys(local, LocatorState.PREFERRED), Known(frozenset(peers)), identities)
+        for local, peers, identities in ((a, b, Pair(A1, B1)), (b, a, Pair(B1, A1)))
+    ]
+    assert {(pair.peer, pair.local) for pair in chosen[1]} == set(chosen[0])
+    assert {pair.local for pair in chosen[0]} == set(a)
+    assert {pair.peer for pair in chosen[0]} == set(b)
+
+
 def test_an_exploration_begins_with_what_shares_no_locator_with_the_failed_pair() -> None:
     pairs = [Pair(*pair) for pair in product((A1, A2, A3), (B1, B2))]
     order = disjoint_first(pairs, Pair(A1, B1))

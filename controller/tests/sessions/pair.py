@@ -31,28 +31,29 @@ MOST = 100
 UPLINKS = ("p", "q")
 
 
-def prefixes_of(site: int) -> list[str]:
+def prefixes_of(site: int, providers: int = len(UPLINKS)) -> list[str]:
     """Return the prefixes of a site's hosts, one of each provider."""
-    return [f"2001:db8:{provider}0{site}:10::/64" for provider in (1, 2)]
+    return [f"2001:db8:{provider}0{site}:10::/64" for provider in range(1, providers + 1)]
 
 
-def uplinks(site: int) -> list[str]:
+def uplinks(site: int, providers: int = len(UPLINKS)) -> list[str]:
     """Return the lines of a site's configuration about its providers."""
-    lines = ["[[port]]", "number = 1", "vlan = 10", "tagged = [20, 21]"]
+    names = [*UPLINKS, *(f"p{number}" for number in range(len(UPLINKS) + 1, providers + 1))]
+    lines = ["[[port]]", "number = 1", "vlan = 10", f"tagged = {list(range(20, 20 + providers))}"]
     lines += ["[[interface]]", "vlan = 10", f'addresses = ["2001:db8:10{site}:10::1/64"]']
-    for number, name in enumerate(UPLINKS, 1):
+    for number, name in enumerate(names, 1):
         lines += ["[[interface]]", f"vlan = {19 + number}", f'addresses = ["2001:db8:0:{number}::{site}/64"]']
         lines += ["[[provider]]", f'name = "{name}"', f'prefix = "2001:db8:{number}0{site}::/48"']
         lines += [f'via = ["2001:db8:0:{number}::9"]']
     return lines
 
 
-def configuration(site: int, more: str = "") -> tuple[str, IPv6Address]:
+def configuration(site: int, more: str = "", providers: int = len(UPLINKS)) -> tuple[str, IPv6Address]:
     """Return a site's configuration, and the address of its host."""
-    prefixes = prefixes_of(site)
+    prefixes = prefixes_of(site, providers)
     address, parameters = provable_address(f"h{site}", [IPv6Network(prefix) for prefix in prefixes])
-    lines = uplinks(site)
-    lines += ["[[shim6]]", f'prefixes = ["{prefixes[0]}", "{prefixes[1]}"]', more]
+    lines = uplinks(site, providers)
+    lines += ["[[shim6]]", f"prefixes = {prefixes}".replace("'", '"'), more]
     lines += ["[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.encode().hex()}"']
     return "\n".join(lines), address
 
@@ -99,6 +100,7 @@ class SideOf(ABC, Generic[S]):
 
     site: int
     more: str = ""
+    uplinks: int = len(UPLINKS)
     memory: dict[str, Json] = field(default_factory=dict)
     held: dict[str, fy.P4TableEntry] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
@@ -170,7 +172,7 @@ class Side(SideOf[Sessions]):
 
     def configuration(self) -> tuple[str, IPv6Address]:
         """Return the site's configuration, and the address of its host."""
-        return configuration(self.site, self.more)
+        return configuration(self.site, self.more, self.uplinks)
 
     def keep_sessions(self, means: SessionMeans) -> Sessions:
         """Return what keeps the sessions of this side."""
@@ -274,8 +276,8 @@ class PairOf(Generic[One]):
 class Pair(PairOf[Side]):
     """Two edges that speak Shim6."""
 
-    def __init__(self, more: str = "") -> None:
-        super().__init__(Side(1, more), Side(2, more))
+    def __init__(self, more: str = "", providers: int = len(UPLINKS)) -> None:
+        super().__init__(Side(1, more, providers), Side(2, more, providers))
 
 
 def message_name(packet: Packet) -> str:
@@ -287,7 +289,7 @@ def message_name(packet: Packet) -> str:
 
 
 def _is_at(side: SideOf[Any], address: IPv6Address) -> bool:
-    return any(address in IPv6Network(prefix) for prefix in prefixes_of(side.site))
+    return any(address in IPv6Network(prefix) for prefix in prefixes_of(side.site, side.uplinks))
 
 
 def _would_arrive(side: SideOf[Any], other: SideOf[Any]) -> bool:

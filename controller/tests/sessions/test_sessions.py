@@ -9,7 +9,7 @@ from sessions.pair import Pair
 
 from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
-from wayname.edge.sessions.session import Health
+from wayname.edge.sessions.session import MOST_PATHS, Health
 from wayname.pipeline.sessions import MODE_REPORT
 from wayname.shim6.messages import I1, Keepalive, decode, encode
 from wayname.shim6.payload import PayloadHeader
@@ -403,3 +403,17 @@ def test_a_flood_of_i1_costs_no_memory() -> None:
     assert len(pair.a.ways.sent) == 1000  # R1 each
     assert not list(pair.a.sessions)
     assert pair.a.memory == written
+
+
+@pytest.mark.parametrize("providers", [5, 10])
+def test_hosts_with_as_many_prefixes_as_in_the_paper_get_a_session(providers: int) -> None:
+    pair = Pair(providers=providers)
+    pair.talk()
+    pair.drive(60)
+    assert pair.agrees()
+    for side in (pair.a, pair.b):
+        session = side.only
+        assert len(session.paths) == MOST_PATHS
+        assert len({path.local for path in session.paths.values()}) == providers
+        assert len({path.peer for path in session.paths.values()}) == providers
+        assert {side.sessions.health(session, path) for path in session.paths if side.sessions} == {Health.WORKS}

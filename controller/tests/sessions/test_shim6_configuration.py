@@ -75,7 +75,7 @@ def test_what_nobody_says() -> None:
             PROVIDER + 'prefix = "2001:db8:1::/48"\nvia = ["2001:db8:7::1"]',
             "provider[0].via[0]: 2001:db8:7::1 is on",
         ),
-        (SITE + "[[shim6]]\nprefixes = []", "shim6[0].prefixes: has 0; write 1 to 4"),
+        (SITE + "[[shim6]]\nprefixes = []", "shim6[0].prefixes: has 0; write 1 to 10"),
         (SITE + '[[shim6]]\nprefixes = ["2001:db8::/48"]', "shim6[0].prefixes[0]: 2001:db8::/48 is no /64 of hosts"),
         (
             SHIM6 + '[[shim6]]\nprefixes = ["2001:db8:2:10::/64"]',

@@ -8,6 +8,10 @@ from ipaddress import IPv6Address, IPv6Network
 from wayname.config.model import Interface
 from wayname.config.reader import Table
 
+# A host's prefixes, one from each provider: as many as the Shim6 paper measured. With more than four at both ends not
+# every pair of locators is a path (MOST_PATHS).
+MOST_PREFIXES = 10
+
 
 def between(least: float, most: float) -> Callable[[float], str | None]:
     """Check that a number is in a range."""

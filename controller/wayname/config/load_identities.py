@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ipaddress import IPv6Network
 from pathlib import Path
 
-from wayname.config.checks import between, is_path, network, one_of
+from wayname.config.checks import MOST_PREFIXES, between, is_path, network, one_of
 from wayname.config.identities import Form, HostLink, Identities
 from wayname.config.model import Interface
 from wayname.config.reader import Table
@@ -14,7 +14,6 @@ from wayname.identity.key_files import LEAST_KEY_BITS, MOST_KEY_BITS
 
 KEY_FILE = "keys/edge.pem"
 MOST_SEC = 3
-MOST_PREFIXES = 4
 MOST_LIFETIME = 2**32 - 2  # one more is for ever
 
 

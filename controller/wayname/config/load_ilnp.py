@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv6Network
 
-from wayname.config.checks import between, one_of
+from wayname.config.checks import MOST_PREFIXES, between, one_of
 from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite, Policies, TcpAdmission
 from wayname.config.load_names import read_names
 from wayname.config.model import Provider
@@ -15,7 +15,6 @@ from wayname.ilnp.prefixes import SUBNET_PREFIX
 from wayname.ilnp.settings import IDLE_TIME, NonceUse
 
 NONCES = {"short": 4, "long": 12}
-MOST_PREFIXES = 4
 MOST_SPEAKERS = 256
 MOST_SESSIONS = 1_000_000
 MOST_SECONDS = 4000  # microseconds in 32 bits

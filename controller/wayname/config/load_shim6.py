@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 
-from wayname.config.checks import between, one_of
+from wayname.config.checks import MOST_PREFIXES, between, one_of
 from wayname.config.reader import Table
 from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, SEND_TIMEOUT, ProvableHost, Security, Shim6, Shim6Mode
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.parameters import Parameters
 
 MOST_TIMEOUT = 4000  # microseconds in 32 bits
-MOST_PREFIXES = 4
 MOST_SEC = 7  # three bits of an address (RFC 3972, section 3)
 
 

@@ -25,7 +25,8 @@ class LocatorState(IntEnum):
 def usable_pairs(local: Mapping[IPv6Address, LocatorState], known: Known, identities: Pair) -> list[Pair]:
     """Return the pairs that may be tried, best first.
 
-    Where nothing else is said of locators, the identities lead; next comes what shares no locator with them.
+    Where nothing else is said of locators, the identities lead; next comes what shares no locator with them. Of very
+    many pairs both ends choose the same ones, since each takes packets only from pairs that it knows.
     """
     preferences = _preferences(known)
 
@@ -38,7 +39,28 @@ def usable_pairs(local: Mapping[IPv6Address, LocatorState], known: Known, identi
 
     ours = [address for address, state in local.items() if state is not LocatorState.TENTATIVE]
     theirs = [address for address in known.locators if not _is_broken(preferences.get(address))]
-    return sorted((Pair(*pair) for pair in product(ours, theirs)), key=rank)[:MOST_PAIRS]
+    return sorted(_spread(ours, theirs, identities), key=rank)
+
+
+def _spread(ours: list[IPv6Address], theirs: list[IPv6Address], identities: Pair) -> list[Pair]:
+    """Return the pairs, of very many those that have each locator in as many of them as possible.
+
+    The locators of each end in order, its identity first; the pairs with the nearest places, where the shorter list
+    begins again: so does the other end.
+    """
+    here, there = (
+        {address: place for place, address in enumerate(sorted(addresses, key=lambda one: (one != identity, one)))}
+        for addresses, identity in ((ours, identities.local), (theirs, identities.peer))
+    )
+
+    shorter = min(len(here), len(there))
+
+    def distance(pair: Pair) -> tuple[int, tuple[int, ...]]:
+        places = here[pair.local], there[pair.peer]
+        in_order = places if identities.local < identities.peer else places[::-1]
+        return abs(places[0] % shorter - places[1] % shorter), in_order
+
+    return sorted((Pair(*pair) for pair in product(ours, theirs)), key=distance)[:MOST_PAIRS]
 
 
 def disjoint_first(pairs: Iterable[Pair], failed: Pair, first: Pair | None = None) -> tuple[Pair, ...]:
