@@ -16,6 +16,7 @@ local TYPES = {
 local OPTIONS = {
     [1] = "Responder Validator", [2] = "Locator List", [3] = "Locator Preferences", [4] = "CGA Parameters",
     [5] = "CGA Signature", [6] = "ULID Pair", [7] = "Forked Instance Identifier", [10] = "Keepalive Timeout",
+    [16384] = "Exact Keepalive Timeout (experimental)",
 }
 local METHODS = { [1] = "HBA", [2] = "CGA" }
 local STATES = { [0] = "Operational", [1] = "Exploring", [2] = "Inbound OK" }
@@ -60,6 +61,7 @@ local fields = {
     receiver = ProtoField.ipv6("rfc5533.receiver", "Identity of the receiver"),
     instance = ProtoField.uint32("rfc5533.instance", "Forked instance"),
     timeout = ProtoField.uint16("rfc5533.timeout", "Seconds"),
+    exact_timeout = ProtoField.uint32("rfc5533.exact_timeout", "Microseconds"),
 }
 local malformed = ProtoExpert.new("rfc5533.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
 local wrong_checksum =
@@ -196,6 +198,10 @@ local CONTENTS = {
     [10] = function(all, tree)
         check(all:len() == 4, "a keepalive timeout of another length")
         tree:add(fields.timeout, all:range(2, 2))
+    end,
+    [16384] = function(all, tree)
+        check(all:len() == 4, "an exact keepalive timeout of another length")
+        tree:add(fields.exact_timeout, all)
     end,
 }
 

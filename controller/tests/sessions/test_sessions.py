@@ -11,6 +11,7 @@ from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
 from wayname.edge.sessions.session import MOST_PATHS, Health
 from wayname.pipeline.sessions import MODE_REPORT
+from wayname.shim6 import messages, options
 from wayname.shim6.messages import I1, Keepalive, decode, encode
 from wayname.shim6.payload import PayloadHeader
 from wayname.wire import icmpv6
@@ -130,6 +131,7 @@ def test_a_controller_killed_at_any_step_of_the_handshake(which: str, loses: boo
 
 
 FAST = "send_timeout = 0.3"
+EXPERIMENTAL = 16384
 
 
 def test_all_paths_are_proven_and_each_has_a_backup_that_shares_nothing() -> None:
@@ -403,6 +405,23 @@ def test_a_flood_of_i1_costs_no_memory() -> None:
     assert len(pair.a.ways.sent) == 1000  # R1 each
     assert not list(pair.a.sessions)
     assert pair.a.memory == written
+
+
+@pytest.mark.parametrize(("exact", "agreed"), [(True, 0.3), (False, 1.0)])
+def test_a_send_timeout_below_a_second_is_for_peers_that_can_be_told_so(
+    exact: bool, agreed: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exact:
+        # As another program of RFC 5534 it neither tells nor understands the experimental option.
+        monkeypatch.setattr(
+            options, "_READERS", {kind: read for kind, read in options._READERS.items() if kind < EXPERIMENTAL}
+        )
+        allowed = {kind: {one for one in all_ if one < EXPERIMENTAL} for kind, all_ in messages._OPTIONS.items()}
+        monkeypatch.setattr(messages, "_OPTIONS", allowed)
+    pair = established(FAST)
+    for side in (pair.a, pair.b):
+        assert side.only.rules.send_timeout == agreed
+        assert side.entries("identities")[0]["send_timeout"] == agreed * 1e6
 
 
 @pytest.mark.parametrize("providers", [5, 10])

@@ -167,6 +167,13 @@ class Timeout(Option):
     fields_desc: ClassVar[list[Any]] = [*_head(10), ShortField("reserved", 0), ShortField("seconds", 0)]
 
 
+class ExactTimeout(Option):
+    """In microseconds; of the range of numbers for experiments."""
+
+    name = "exact keepalive timeout"
+    fields_desc: ClassVar[list[Any]] = [*_head(16384), IntField("microseconds", 0)]
+
+
 _OPTIONS: dict[int, type[Option]] = {
     1: Validator,
     2: Locators,
@@ -176,6 +183,7 @@ _OPTIONS: dict[int, type[Option]] = {
     6: Ulids,
     7: Forked,
     10: Timeout,
+    16384: ExactTimeout,
 }
 
 

@@ -29,6 +29,7 @@ from wayname.shim6.messages import (
 from wayname.shim6.options import (
     CgaParameters,
     CgaSignature,
+    ExactKeepaliveTimeout,
     ForkedInstance,
     KeepaliveTimeout,
     Locator,
@@ -95,6 +96,7 @@ OPTIONS: list[tuple[Option, Packet]] = [
     (CgaParameters(b"parameters"), other.Parameters(parameters=b"parameters")),
     (CgaSignature(b"signature"), other.Signature(signature=b"signature")),
     (KeepaliveTimeout(600), other.Timeout(seconds=600)),
+    (ExactKeepaliveTimeout(250_000), other.ExactTimeout(microseconds=250_000)),
     (UlidPair(A1, B1), other.Ulids(sender=str(A1), receiver=str(B1))),
     (ForkedInstance(7), other.Forked(identifier=7)),
 ]

@@ -33,6 +33,7 @@ from wayname.shim6.messages import (
 from wayname.shim6.options import (
     CgaParameters,
     CgaSignature,
+    ExactKeepaliveTimeout,
     ForkedInstance,
     KeepaliveTimeout,
     Locator,
@@ -233,6 +234,7 @@ locator_options = [
     st.builds(CgaParameters, octets_of_options),
     st.builds(CgaSignature, octets_of_options),
     st.builds(KeepaliveTimeout, st.integers(0, 0xFFFF)),
+    st.builds(ExactKeepaliveTimeout, words),
 ]
 
 

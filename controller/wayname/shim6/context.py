@@ -7,7 +7,7 @@ from ipaddress import IPv6Address
 from typing import NamedTuple, TypeVar
 
 from wayname.identity.parameters import Parameters
-from wayname.shim6.options import LocatorList, LocatorPreferences, Option
+from wayname.shim6.options import ExactKeepaliveTimeout, KeepaliveTimeout, LocatorList, LocatorPreferences, Option
 from wayname.shim6.states import State
 
 Kind = TypeVar("Kind")
@@ -54,7 +54,8 @@ class Known:
     listed: LocatorList | None = None
     preferences: LocatorPreferences | None = None
     parameters: Parameters | None = None
-    keepalive_timeout: int | None = None
+    keepalive_timeout: KeepaliveTimeout | None = None
+    exact_keepalive_timeout: ExactKeepaliveTimeout | None = None
 
 
 @dataclass(slots=True)

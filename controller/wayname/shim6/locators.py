@@ -20,6 +20,7 @@ from wayname.shim6.options import (
     HEADER_OCTETS,
     CgaParameters,
     CgaSignature,
+    ExactKeepaliveTimeout,
     KeepaliveTimeout,
     Locator,
     LocatorList,
@@ -73,24 +74,29 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
     if asked is not None:
         _check_preferences(asked, listed)
         preferences = asked
-    silence = option_of(options, KeepaliveTimeout)
-    keepalive_timeout = silence.seconds if silence is not None else known.keepalive_timeout
-    return Known(locators, listed, preferences, prover.parameters if prover else None, keepalive_timeout)
+    parameters = prover.parameters if prover else None
+    known = replace(known, locators=locators, listed=listed, preferences=preferences, parameters=parameters)
+    return _with_timeouts(known, options)
 
 
 def believe(options: tuple[Option, ...], known: Known) -> Known:
     """Take a peer's list of locators at its word, whatever it is proved by: there is no security."""
     listed = option_of(options, LocatorList)
     if listed is not None:
-        known = Known(frozenset(one.address for one in listed.locators), listed, None, None, known.keepalive_timeout)
+        locators = frozenset(one.address for one in listed.locators)
+        known = replace(known, locators=locators, listed=listed, preferences=None, parameters=None)
     asked = option_of(options, LocatorPreferences)
     if asked is not None:
         _check_preferences(asked, known.listed)
-    silence = option_of(options, KeepaliveTimeout)
+    return _with_timeouts(replace(known, preferences=asked or known.preferences), options)
+
+
+def _with_timeouts(known: Known, options: tuple[Option, ...]) -> Known:
+    """Take what a peer says of its silence; what it does not say again stays."""
     return replace(
         known,
-        preferences=asked or known.preferences,
-        keepalive_timeout=silence.seconds if silence is not None else known.keepalive_timeout,
+        keepalive_timeout=option_of(options, KeepaliveTimeout) or known.keepalive_timeout,
+        exact_keepalive_timeout=option_of(options, ExactKeepaliveTimeout) or known.exact_keepalive_timeout,
     )
 
 

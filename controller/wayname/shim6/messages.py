@@ -187,6 +187,7 @@ _LOCATORS = frozenset(
         OptionType.CGA_PARAMETERS,
         OptionType.CGA_SIGNATURE,
         OptionType.KEEPALIVE_TIMEOUT,
+        OptionType.EXACT_KEEPALIVE_TIMEOUT,
     }
 )
 _CONTEXT = frozenset({OptionType.ULID_PAIR, OptionType.FORKED_INSTANCE})

@@ -32,6 +32,7 @@ class OptionType(IntEnum):
     ULID_PAIR = 6
     FORKED_INSTANCE = 7
     KEEPALIVE_TIMEOUT = 10
+    EXACT_KEEPALIVE_TIMEOUT = 16384  # of the range for experiments (RFC 5533, section 17)
 
 
 class Verification(IntEnum):
@@ -249,6 +250,24 @@ class KeepaliveTimeout:
         return cls(int.from_bytes(contents[2:]))
 
 
+@dataclass(frozen=True, slots=True)
+class ExactKeepaliveTimeout:
+    """The same in microseconds (32 bits), for less than a second. Whoever sends it understands it; others skip it."""
+
+    microseconds: int
+
+    def contents(self) -> bytes:
+        """Return what stands behind type and length."""
+        return self.microseconds.to_bytes(4)
+
+    @classmethod
+    def of(cls, contents: bytes) -> "ExactKeepaliveTimeout":
+        """Read the contents."""
+        if len(contents) != 4:
+            raise MessageError(f"an exact keepalive timeout has 4 octets, not {len(contents)}")
+        return cls(int.from_bytes(contents))
+
+
 Option = (
     ResponderValidator
     | LocatorList
@@ -258,6 +277,7 @@ Option = (
     | UlidPair
     | ForkedInstance
     | KeepaliveTimeout
+    | ExactKeepaliveTimeout
 )
 
 _READERS: dict[OptionType, Callable[[bytes], Option]] = {
@@ -269,6 +289,7 @@ _READERS: dict[OptionType, Callable[[bytes], Option]] = {
     OptionType.ULID_PAIR: UlidPair.of,
     OptionType.FORKED_INSTANCE: ForkedInstance.of,
     OptionType.KEEPALIVE_TIMEOUT: KeepaliveTimeout.of,
+    OptionType.EXACT_KEEPALIVE_TIMEOUT: ExactKeepaliveTimeout.of,
 }
 _TYPES: dict[type[Option], OptionType] = {
     ResponderValidator: OptionType.RESPONDER_VALIDATOR,
@@ -279,6 +300,7 @@ _TYPES: dict[type[Option], OptionType] = {
     UlidPair: OptionType.ULID_PAIR,
     ForkedInstance: OptionType.FORKED_INSTANCE,
     KeepaliveTimeout: OptionType.KEEPALIVE_TIMEOUT,
+    ExactKeepaliveTimeout: OptionType.EXACT_KEEPALIVE_TIMEOUT,
 }
 
 

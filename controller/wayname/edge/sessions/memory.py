@@ -13,6 +13,7 @@ from wayname.identity.parameters import Parameters
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
 from wayname.shim6.options import (
     CgaParameters,
+    ExactKeepaliveTimeout,
     KeepaliveTimeout,
     LocatorList,
     LocatorPreferences,
@@ -61,7 +62,8 @@ def write_down(context: Context, session: Session, returning: bool) -> Json:
     """Return an established context as JSON."""
     known = context.known
     told: tuple[Option | None, ...] = (
-        KeepaliveTimeout(known.keepalive_timeout) if known.keepalive_timeout is not None else None,
+        known.keepalive_timeout,
+        known.exact_keepalive_timeout,
         known.listed,
         known.preferences,
         CgaParameters(known.parameters.encode()) if known.parameters else None,
@@ -86,7 +88,6 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
     """Read what `write_down` wrote."""
     proofs = _options(written["proofs"])
     parameters = option_of(proofs, CgaParameters)
-    timeout = option_of(proofs, KeepaliveTimeout)
     return Remembered(
         number=written["session"],
         generation=written["generation"],
@@ -100,7 +101,8 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
             option_of(proofs, LocatorList),
             option_of(proofs, LocatorPreferences),
             Parameters.decode(parameters.parameters) if parameters else None,
-            timeout.seconds if timeout else None,
+            option_of(proofs, KeepaliveTimeout),
+            option_of(proofs, ExactKeepaliveTimeout),
         ),
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
         trusted=frozenset(written["trusted"]),

@@ -29,7 +29,7 @@ from wayname.edge.sessions.moving import words
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import want_prefixes
 from wayname.identity.errors import ProofError
-from wayname.reap.keepalives import keepalive_interval, tell_send_timeout
+from wayname.reap.keepalives import agreed_send_timeout, keepalive_interval, tell_send_timeout
 from wayname.reap.order import LocatorState, usable_pairs
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair
@@ -216,7 +216,7 @@ class Sessions(Kept):
         session = Session(
             was.number,
             name,
-            rules,
+            _agreed(rules, was.known),
             was.tag,
             was.peer_tag,
             was.generation,
@@ -278,6 +278,7 @@ class Sessions(Kept):
             session = None
         if session is None:
             keepalive = keepalive_interval(context.known, rules.keepalive)
+            rules = _agreed(rules, context.known)
             session = self._new_session(name, rules, (context.tag, context.peer_tag), keepalive, now)
             if session is None:
                 self._endpoint.discard(name, now)
@@ -287,6 +288,7 @@ class Sessions(Kept):
             self._tell_up(session, now)
         else:
             session.tag, session.peer_tag = context.tag, context.peer_tag
+            session.rules = _agreed(rules, context.known)
             session.keepalive = keepalive_interval(context.known, rules.keepalive)
             self._set_paths(session, context)
         self._movements.begin(session, now)
@@ -374,3 +376,9 @@ class Sessions(Kept):
             ),
             None,
         )
+
+
+def _agreed(rules: Shim6, known: Known) -> Shim6:
+    """Return what is done for a session with a peer of whom this is known."""
+    send_timeout = agreed_send_timeout(known, rules.send_timeout)
+    return rules if send_timeout == rules.send_timeout else replace(rules, send_timeout=send_timeout)
