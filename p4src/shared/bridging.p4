@@ -22,10 +22,22 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
     action known_source() {
     }
 
+    @id(REFUSE_SOURCE_ACTION_ID)
+    @name("refuse_source")
+    @brief("A station that lives behind another port.")
+    action refuse_source() {
+        drop(meta, DROP_MAC_MOVE);
+    }
+
     @id(NEW_SOURCE_ACTION_ID)
     @name("new_source")
     action new_source() {
-        meta.learn = true;
+        // What comes back to a station that is not learned would be flooded: so nothing of it goes on.
+        if (meta.guards & GUARD_STATIONS_FULL != 0) {
+            drop(meta, DROP_MAC_LIMIT);
+        } else {
+            meta.learn = true;
+        }
     }
 
     @id(SOURCES_TABLE_ID)
@@ -39,6 +51,7 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
         }
         actions = {
             known_source;
+            refuse_source;
             @defaultonly new_source;
         }
         const default_action = new_source;

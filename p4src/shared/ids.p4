@@ -388,6 +388,22 @@
 #define FLOW_SEEN_REGISTER_ID           0x16001002
 #define FLOW_STATES_REGISTER_ID         0x16001003
 
+// First-hop security: next free table 0x02002202, action 0x01002206, direct counter 0x13002202, meter 0x14002201.
+#define SOURCE_BINDINGS_TABLE_ID        0x02002200
+#define HOST_PREFIXES_TABLE_ID          0x02002201
+
+#define ADMIT_HOST_ACTION_ID            0x01002200
+#define REFUSE_SOURCE_ACTION_ID         0x01002201
+#define BIND_SOURCE_ACTION_ID           0x01002202
+#define UNBOUND_SOURCE_ACTION_ID        0x01002203
+#define HOST_PREFIX_ACTION_ID           0x01002204
+#define FOREIGN_PREFIX_ACTION_ID        0x01002205
+
+#define SOURCE_BINDINGS_COUNTER_ID      0x13002200
+#define HOST_PREFIXES_COUNTER_ID        0x13002201
+
+#define BINDING_METER_ID                0x14002200
+
 // Headers of the controller.
 #define PACKET_IN_HEADER_ID             0x04000001
 #define PACKET_OUT_HEADER_ID            0x04000002

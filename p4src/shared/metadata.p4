@@ -19,6 +19,7 @@ struct metadata_t {
     bool settled;               // dropped, or the controller's: no later stage need look at it
     bool out_of_tunnel;         // `ipv6` is the header of the packet that was inside
     bool learn;                 // its station is new here
+    bit<8> guards;              // GUARD_*: what is checked of it, 0 if it comes from no host
     bit<32> length;             // bytes received, a packet_out header among them
     bool fragmented;            // a part of a packet
     bool first_fragment;

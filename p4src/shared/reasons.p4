@@ -17,7 +17,7 @@ const drop_reason_t DROP_FIRST_FRAGMENT_SHORT  = 7;     // headers go on in the 
 const drop_reason_t DROP_DISCOVERY_INVALID     = 8;     // fails the checks of RFC 4861
 const drop_reason_t DROP_AUTHENTICATION_LENGTH = 9;     // an authentication header shorter than its fixed part
 
-// Bridging. Next free: 30.
+// Bridging.
 const drop_reason_t DROP_PORT_UNKNOWN   = 20;           // the port has no VLAN
 const drop_reason_t DROP_VLAN_INGRESS   = 21;           // the port is not in the packet's VLAN
 const drop_reason_t DROP_VLAN_EGRESS    = 22;           // nor is the port it would leave by
@@ -28,6 +28,18 @@ const drop_reason_t DROP_SAME_PORT      = 26;           // its station is where 
 const drop_reason_t DROP_NOT_ROUTED     = 27;           // to the router's MAC, but nothing that it routes
 const drop_reason_t DROP_PACKET_OUT     = 28;           // the controller asked for what does not exist
 const drop_reason_t DROP_FLOOD_COPY     = 29;           // of a flood, for the port it came from: no loss
+
+// First-hop security.
+const drop_reason_t DROP_MAC_LIMIT          = 30;       // a new station behind a port that has as many as it may have
+const drop_reason_t DROP_MAC_MOVE           = 31;       // its station lives behind another port
+const drop_reason_t DROP_RA_GUARD           = 32;       // a router advertisement or redirect of a host
+const drop_reason_t DROP_DHCPV6_GUARD       = 33;       // what only a DHCPv6 server or relay says, of a host
+const drop_reason_t DROP_DISCOVERY_FRAGMENT = 34;       // discovery of a host, in fragments (RFC 6980)
+const drop_reason_t DROP_HIDDEN_HEADERS     = 35;       // of a host, behind a second tag or LLC
+const drop_reason_t DROP_SOURCE_PREFIX      = 36;       // no host of its VLAN can have its source
+const drop_reason_t DROP_SOURCE_BINDING     = 37;       // its source, or what it advertises, is another's
+const drop_reason_t DROP_SOURCE_LIMIT       = 38;       // a new source behind a port that has enough, or gets them too fast
+const drop_reason_t DROP_HOST_TUNNEL        = 39;       // out of a tunnel that a host began
 
 // Routing. Next free: 50.
 const drop_reason_t DROP_SOURCE_ADDRESS      = 40;      // multicast, loopback or unspecified
@@ -115,5 +127,7 @@ const punt_reason_t PUNT_DHCPV6                  = 20;  // from a client to all 
 const punt_reason_t PUNT_HIP                     = 25;  // a HIP message for a host that the edge speaks for
 const punt_reason_t PUNT_HIP_VERIFY              = 26;  // one from or for a host that speaks itself, to be looked at
 const punt_reason_t PUNT_HIP_SEEN                = 27;  // a copy of one from or for a host that speaks itself
+const punt_reason_t PUNT_SOURCE_UNKNOWN          = 40;  // a copy of what a host sends from an address that is bound to nobody
+const punt_reason_t PUNT_SOURCE_ELSEWHERE        = 41;  // a copy of what it sends, advertises or asks of one bound to another
 
 #endif

@@ -22,6 +22,9 @@
 #define SPREAD_MEMBERS_MOST 16
 // Neighbours: each host has a link-local, a stable and some temporary addresses.
 #define NEIGHBOURS          32768
+// Bindings of sources: as many as neighbours. Prefixes of hosts: link-local and some others on each of a thousand interfaces.
+#define SOURCE_BINDINGS     32768
+#define HOST_PREFIXES       8192
 // The router's addresses that neighbours may ask for: link-local and two prefixes on each of a thousand interfaces.
 #define OWN_ADDRESSES       4096
 

@@ -31,6 +31,10 @@ const colour_t COLOUR_RED = 2;
 const bit<16> ETHERTYPE_VLAN = 0x8100;
 const bit<16> ETHERTYPE_IPV6 = 0x86DD;
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
+// Tags that are payload here, and the least number that is a type and not the length of an LLC frame (IEEE 802.3).
+const bit<16> ETHERTYPE_SERVICE_VLAN     = 0x88A8;
+const bit<16> ETHERTYPE_OLD_SERVICE_VLAN = 0x9100;
+const bit<16> ETHERTYPE_LEAST            = 0x0600;
 
 // Next header values: the registered extension headers, and the upper layers that begin with two ports.
 const bit<8> NEXT_HOP_BY_HOP     = 0;
@@ -109,8 +113,9 @@ const bit<16> TCP_BYTES      = 20;
 const bit<8> HOP_LIMIT_OWN       = 64;
 const bit<8> HOP_LIMIT_DISCOVERY = 255;
 
-// All DHCPv6 relays and servers, and where they listen (RFC 8415, section 7).
+// All DHCPv6 relays and servers, where they listen, and where clients do (RFC 8415, section 7).
 const ipv6_address_t DHCPV6_SERVERS   = 128w0xFF02_0000_0000_0000_0000_0000_0001_0002;
 const bit<16> PORT_DHCPV6_SERVER      = 547;
+const bit<16> PORT_DHCPV6_CLIENT      = 546;
 
 #endif

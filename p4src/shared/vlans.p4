@@ -46,6 +46,13 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
     action admit_to_vlan() {
     }
 
+    @id(ADMIT_HOST_ACTION_ID)
+    @name("admit_host")
+    @brief("The same for a port of hosts. Guards: 1 sources, 2 neighbours, 4 routers, 8 DHCPv6 servers; 16 it may have no more sources, 32 no more stations.")
+    action admit_host(@id(1) bit<8> guards) {
+        meta.guards = guards;
+    }
+
     @id(REFUSE_VLAN_ACTION_ID)
     @name("refuse_vlan")
     action refuse_vlan() {
@@ -62,6 +69,7 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
         }
         actions = {
             admit_to_vlan;
+            admit_host;
             @defaultonly refuse_vlan;
         }
         const default_action = refuse_vlan;
@@ -76,6 +84,9 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
             }
             meta.egress.vlan = meta.vlan;   // unless it is routed
             vlan_members.apply();
+            if (hdr.packet_out.isValid()) {
+                meta.guards = 0;            // the controller's own, or looked at when it came
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 import border_cases
 import controller_cases
 import esp_cases
+import first_hop_security_cases
 import hip_cases
 import ilnp_cases
 import locator_cases
@@ -37,6 +38,7 @@ def main() -> int:
     stale = []
     builders = (
         *router_cases.ALL,
+        *first_hop_security_cases.ALL,
         *packet_cases.ALL,
         *controller_cases.ALL,
         *segment_cases.ALL,

@@ -34,6 +34,7 @@
 #include "../shared/vlans.p4"
 #include "../shared/interfaces.p4"
 #include "../shared/bridging.p4"
+#include "../shared/first_hop_security.p4"
 #include "../shared/discovery.p4"
 #include "../shared/tunnels.p4"
 #include "../shared/segment_endpoints.p4"
@@ -88,8 +89,10 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Interfaces() interfaces;
     ErrorAnswer() error_answer;
     Learning() learning;
+    FirstHopSecurity() first_hop_security;
     Discovery() discovery;
     SegmentEndpoints() segment_endpoints;
+    HostTunnels() host_tunnels;
     SourceRouteHop() source_route_hop;
     MappedSources() mapped_sources;
     Sessions() sessions;
@@ -114,8 +117,10 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         interfaces.apply(meta);
         error_answer.apply(hdr, meta);      // second pass: an ICMPv6 error goes back
         learning.apply(hdr, meta);
+        first_hop_security.apply(hdr, meta); // what a host may say of itself and of others
         discovery.apply(hdr, meta);         // neighbours and routers
         segment_endpoints.apply(hdr, meta); // to a segment or a tunnel's end of this router
+        host_tunnels.apply(meta);
         source_route_hop.apply(hdr, meta);
         mapped_sources.apply(hdr, meta);    // a host's identity for its address
         sessions.apply(hdr, meta);          // identities and locators

@@ -31,6 +31,8 @@ class Punt(IntEnum):
     HIP = 25
     HIP_VERIFY = 26
     HIP_SEEN = 27
+    SOURCE_UNKNOWN = 40
+    SOURCE_ELSEWHERE = 41
 
 
 # Copies have meters of their own, by port.
@@ -59,6 +61,16 @@ class Drop(IntEnum):
     NOT_ROUTED = 27
     PACKET_OUT = 28
     FLOOD_COPY = 29
+    MAC_LIMIT = 30
+    MAC_MOVE = 31
+    RA_GUARD = 32
+    DHCPV6_GUARD = 33
+    DISCOVERY_FRAGMENT = 34
+    HIDDEN_HEADERS = 35
+    SOURCE_PREFIX = 36
+    SOURCE_BINDING = 37
+    SOURCE_LIMIT = 38
+    HOST_TUNNEL = 39
     SOURCE_ADDRESS = 40
     DESTINATION_ADDRESS = 41
     LINK_LOCAL = 42
@@ -126,6 +138,16 @@ DROP_WORDS = {
     Drop.NOT_ROUTED: "to the router's MAC, but nothing that it routes",
     Drop.PACKET_OUT: "a packet of the controller that cannot be",
     Drop.FLOOD_COPY: "a flood's copy for where it came from (no loss)",
+    Drop.MAC_LIMIT: "a new station behind a port that has as many as it may have",
+    Drop.MAC_MOVE: "its station lives behind another port",
+    Drop.RA_GUARD: "a router advertisement or redirect of a host",
+    Drop.DHCPV6_GUARD: "a message of a DHCPv6 server or relay, from a host",
+    Drop.DISCOVERY_FRAGMENT: "neighbour or router discovery of a host, in fragments",
+    Drop.HIDDEN_HEADERS: "of a host, behind a second tag or LLC",
+    Drop.SOURCE_PREFIX: "a source address that no host of its VLAN can have",
+    Drop.SOURCE_BINDING: "a source address, or one that it advertises, that is another's",
+    Drop.SOURCE_LIMIT: "a new source address behind a port that has enough, or gets them too fast",
+    Drop.HOST_TUNNEL: "out of a tunnel that a host began",
     Drop.SOURCE_ADDRESS: "a source address that is nobody's",
     Drop.DESTINATION_ADDRESS: "a destination that the router cannot have",
     Drop.LINK_LOCAL: "a link-local address would leave its link",
