@@ -94,6 +94,18 @@ async def test_ports_count(client: httpx.AsyncClient, host: Host) -> None:
     assert second["received_packets"] == 0
 
 
+async def test_bindings(client: httpx.AsyncClient, host: Host) -> None:
+    host.ping("2001:db8:1::1")
+    told = await ask(client, "/v1/bindings")
+    assert told["bindings"] == [
+        {"vlan": 10, "address": "2001:db8:1::11", "port": 1, "mac": "02:00:00:00:00:11", "origin": "used"}
+    ]
+    first, _, uplink = told["ports"]
+    assert first["vlans"] == [{"vlan": 10, "guards": ["source_guard", "nd_inspection", "ra_guard", "dhcpv6_guard"]}]
+    assert (first["stations"], first["bindings"], first["max_stations"], first["max_addresses"]) == (1, 1, 1024, 4096)
+    assert uplink["vlans"] == [{"vlan": 100, "guards": []}]
+
+
 async def test_hosts_have_their_addresses(client: httpx.AsyncClient, host: Host) -> None:
     router = IPv6Address("2001:db8:1::1")
     question = NeighbourSolicitation(router, host.mac).message()

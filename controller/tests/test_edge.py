@@ -118,6 +118,8 @@ class TestStations:
         other.ping("2001:db8:1::11")
         host.port = 2
         host.ping("2001:db8:1::1")
+        # It is asked whether it is still where it was.
+        rig.advance(1.1)
         assert {"vlan": 10, "destination": host.mac.value, "port": 2} in rig.entries("stations")
         assert all(each["port"] != 1 for each in rig.entries("sources"))
         assert "station.moved" in rig.kinds()

@@ -11,8 +11,10 @@ from identities.site import FIXED, NEW, A, B, site
 from rig import Host, Rig
 
 from wayname.config import parse_config
+from wayname.config.links import LinkAddress
 from wayname.edge.boundary import FindModifier, Json, ModifierFound, Output, PacketIn, Remember
 from wayname.edge.desired import Desired
+from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Arrival, Links
@@ -38,6 +40,28 @@ MAPPED = f'mapped = ["{FIXED}"]'
 ONE = f'mapped = ["{HOST}/128"]'
 
 
+class NoOwners:
+    """Nobody has an address, and anybody may."""
+
+    def owner(self, at: LinkAddress) -> None:
+        """Return who has an address: nobody."""
+
+    def lease(self, at: LinkAddress, anchor: Anchor, now: float) -> None:
+        """A host was given an address."""
+
+    def keep(self, at: LinkAddress) -> None:
+        """A host still has an address."""
+
+    def end_lease(self, at: LinkAddress) -> None:
+        """What a host was given has ended."""
+
+    def reserve(self, at: LinkAddress) -> None:
+        """Let no host have an address."""
+
+    def release(self, at: LinkAddress) -> None:
+        """Let hosts have an address again."""
+
+
 class Desk:
     """A manager of identities whose outputs nobody carries out."""
 
@@ -55,6 +79,7 @@ class Desk:
             self.config.identities,
             load_key(),
             self.links,
+            NoOwners(),
             self.outputs,
             random.Random(seed),
             self.remembered,

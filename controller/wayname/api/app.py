@@ -19,6 +19,7 @@ from wayname.api.address import ApiAddress, TcpAddress
 from wayname.api.bodies import BoundedBodies
 from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
+from wayname.api.first_hop_security import serve_bindings
 from wayname.api.guard import BrowserGuard
 from wayname.api.hip import serve_hip
 from wayname.api.identities import serve_identities
@@ -63,6 +64,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_encapsulation(app, running)
     serve_ioam(app, running, beside.end)
     serve_identities(app, running)
+    serve_bindings(app, running)
     serve_sessions(app, running, read)
     serve_translation(app, running, read)
     serve_ilnp(app, running)

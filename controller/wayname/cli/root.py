@@ -20,6 +20,7 @@ COMMANDS = {
     "up": ("wayname.cli.up", "Run the controller of a switch."),
     "status": ("wayname.cli.status", "The switch, the controller and the ports."),
     "hosts": ("wayname.cli.hosts", "Hosts: where they are and what addresses they use."),
+    "bindings": ("wayname.cli.bindings", "Whose each address is, and how much of the tables each port has."),
     "identities": ("wayname.cli.identities", "Which host has which provable identity, and where it can be reached."),
     "routes": ("wayname.cli.routes", "Routes and whether their next hops answer."),
     "sessions": ("wayname.cli.sessions", "Sessions: hosts, their peers, and the paths between them."),

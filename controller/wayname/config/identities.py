@@ -29,6 +29,7 @@ class HostLink:
     mapped: tuple[IPv6Network, ...] = ()
     uplinks: tuple[int, ...] = ()
     most: int = 4096
+    most_by_port: int = 4096
 
     def maps(self, address: IPv6Address) -> bool:
         """Whether a host has this address for itself, and is known elsewhere by an identity of the edge."""

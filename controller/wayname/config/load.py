@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Interface
+from ipaddress import IPv6Network as Network
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from wayname.config.model import (
     Provider,
     Refusal,
     Route,
+    StaticNeighbour,
     SwitchConfig,
     Target,
     Timing,
@@ -37,6 +39,9 @@ from wayname.wire.mac import Mac
 MOST_PORT = 509  # 510 is the controller's, 511 drops
 MOST_NEXT_HOPS = 16
 MOST_WEIGHT = 255
+# As the tables hold, and so no limit.
+MOST_STATIONS = 16_384
+MOST_ADDRESSES = 32_768
 
 __all__ = ["ConfigError", "load_config", "parse_config"]
 
@@ -67,7 +72,7 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     providers, shim6 = _providers(root, interfaces), read_shim6(root)
     config = Config(switch, controller, timing, ports, interfaces, routes, providers, shim6)
     translations = read_translations(root, providers, interfaces)
-    config = replace(config, translations=translations, identities=read_identities(root, folder, interfaces))
+    config = replace(config, translations=translations, identities=read_identities(root, folder, interfaces, ports))
     config = replace(config, ilnp=read_ilnp(root, shim6, translations, providers))
     sites = config.ilnp.sites if config.ilnp else ()
     taken = [prefix for rules in shim6 for prefix in rules.prefixes] + [
@@ -77,6 +82,7 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
     config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)
     config = replace(config, schedules=read_schedules(root, config))
+    config = replace(config, static_neighbours=_static_neighbours(root, interfaces, ports))
     root.close()
     return config
 
@@ -160,8 +166,19 @@ def _ports(root: Table) -> tuple[Port, ...]:
         if any(port.name == name for port in ports):
             raise table.error("name", f"{name!r} is there twice", "give every port a name of its own")
         mtu = table.take("mtu", int, 1500, between(1280, 65535))
+        port = Port(
+            number,
+            name,
+            vlan,
+            tuple(tagged),
+            mtu,
+            trusted=table.take("trusted", bool, None),
+            max_stations=table.take("max_stations", int, None, between(1, MOST_STATIONS)),
+            max_addresses=table.take("max_addresses", int, None, between(1, MOST_ADDRESSES)),
+            mac_move_guard=table.take("mac_move_guard", bool, True),
+        )
         table.close()
-        ports.append(Port(number, name, vlan, tuple(tagged), mtu))
+        ports.append(port)
     return tuple(ports)
 
 
@@ -185,8 +202,20 @@ def _interfaces(root: Table, ports: tuple[Port, ...], device_id: int) -> tuple[I
             address.network.prefixlen == 64 for address in addresses if not address.ip.is_link_local
         ):
             raise table.error("advertise", "there is no /64 to advertise", "give the interface an address with /64")
+        interface = Interface(
+            vlan,
+            name,
+            mac or _derived_mac(device_id, vlan),
+            addresses,
+            advertise,
+            source_guard=table.take("source_guard", bool, True),
+            nd_inspection=table.take("nd_inspection", bool, True),
+            ra_guard=table.take("ra_guard", bool, True),
+            dhcpv6_guard=table.take("dhcpv6_guard", bool, True),
+            source_prefixes=_source_prefixes(table),
+        )
         table.close()
-        interfaces.append(Interface(vlan, name, mac or _derived_mac(device_id, vlan), addresses, advertise))
+        interfaces.append(interface)
     return tuple(interfaces)
 
 
@@ -209,6 +238,41 @@ def _addresses(table: Table, others: list[Interface]) -> tuple[IPv6Interface, ..
                     raise table.error(key, f"{address.network} overlaps {taken.network} on {interface.name}", mend)
         addresses.append(address)
     return tuple(addresses)
+
+
+def _source_prefixes(table: Table) -> tuple[Network, ...]:
+    prefixes: list[Network] = []
+    for index, text in enumerate(table.take("source_prefixes", list, [])):
+        key = f"source_prefixes[{index}]"
+        prefix = table.convert(key, text, network, "write PREFIX/LENGTH as in fd00:1::/64")
+        if prefix.is_multicast:
+            raise table.error(key, f"{prefix} is of groups", "write the prefix of hosts' addresses")
+        prefixes.append(prefix)
+    return tuple(dict.fromkeys(prefixes))
+
+
+def _static_neighbours(
+    root: Table, interfaces: tuple[Interface, ...], ports: tuple[Port, ...]
+) -> tuple[StaticNeighbour, ...]:
+    found: list[StaticNeighbour] = []
+    for table in root.tables("neighbour"):
+        mend = "write an address, with %INTERFACE if it is link-local"
+        address = table.parse("address", IPv6Address, mend)
+        at = LinkAddress(link_of(table, "address", address, interfaces).vlan, IPv6Address(int(address)))
+        if any(other.at == at for other in found):
+            raise table.error("address", f"{address} is there twice", "give every neighbour once")
+        mac = table.parse("mac", _station, "write it as 02:00:00:00:00:01")
+        members = [port.number for port in ports if at.vlan in port.vlans]
+        number = table.take("port", int, members[0] if len(members) == 1 else None)
+        if number is None:
+            raise table.error("port", "is missing", f"VLAN {at.vlan} has several ports; name the neighbour's")
+        if number not in members:
+            raise table.error("port", f"port {number} is not in VLAN {at.vlan}", "name the port it is behind")
+        if any(other.mac == mac and other.at.vlan == at.vlan and other.port != number for other in found):
+            raise table.error("port", f"{mac} is behind another port already", "a station is behind one port")
+        table.close()
+        found.append(StaticNeighbour(at, mac, number))
+    return tuple(found)
 
 
 def _routes(root: Table, interfaces: tuple[Interface, ...]) -> tuple[Route, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wayname.config.checks import MOST_PREFIXES, between, is_path, network, one_of
 from wayname.config.identities import Form, HostLink, Identities
-from wayname.config.model import Interface
+from wayname.config.model import Interface, Port
 from wayname.config.reader import Table
 from wayname.identity.key_files import LEAST_KEY_BITS, MOST_KEY_BITS
 
@@ -17,14 +17,16 @@ MOST_SEC = 3
 MOST_LIFETIME = 2**32 - 2  # one more is for ever
 
 
-def read_identities(root: Table, folder: Path, interfaces: tuple[Interface, ...]) -> Identities | None:
+def read_identities(
+    root: Table, folder: Path, interfaces: tuple[Interface, ...], ports: tuple[Port, ...]
+) -> Identities | None:
     """Read `[identities]`, which need not be there."""
     if not root.has("identities"):
         return None
     table = root.table("identities")
     links: list[HostLink] = []
     for each in table.tables("link"):
-        link = _link(each, interfaces)
+        link = _link(each, interfaces, ports)
         if any(other.vlan == link.vlan for other in links):
             raise each.error("interface", f"{link.name} is there twice", "put all of a link into one")
         links.append(link)
@@ -42,7 +44,7 @@ def read_identities(root: Table, folder: Path, interfaces: tuple[Interface, ...]
     return identities
 
 
-def _link(table: Table, interfaces: tuple[Interface, ...]) -> HostLink:
+def _link(table: Table, interfaces: tuple[Interface, ...], ports: tuple[Port, ...]) -> HostLink:
     interface = _interface(table, "interface", table.take("interface", str), interfaces)
     dhcp = table.take("dhcp", bool, True)
     mapped = _prefixes(table, "mapped", 128)
@@ -70,6 +72,9 @@ def _link(table: Table, interfaces: tuple[Interface, ...]) -> HostLink:
     valid = table.take("valid", int, max(7200, preferred), between(60, MOST_LIFETIME))
     if valid < preferred:
         raise table.error("valid", f"is {valid}", f"write {preferred} at least, which is preferred")
+    most = table.take("most", int, 4096, between(1, 100_000))
+    # An equal share for each port of the link, so that none takes the identities of others.
+    share = max(1, most // sum(interface.vlan in port.vlans for port in ports))
     link = HostLink(
         vlan=interface.vlan,
         name=interface.name,
@@ -80,7 +85,8 @@ def _link(table: Table, interfaces: tuple[Interface, ...]) -> HostLink:
         valid=valid,
         mapped=mapped,
         uplinks=uplinks,
-        most=table.take("most", int, 4096, between(1, 100_000)),
+        most=most,
+        most_by_port=table.take("most_by_port", int, share, between(1, most)),
     )
     table.close()
     return link

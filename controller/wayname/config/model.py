@@ -79,6 +79,12 @@ class Port:
     vlan: int | None = None
     tagged: tuple[int, ...] = ()
     mtu: int = 1500
+    # Whether routers are behind it; None is known by the VLAN.
+    trusted: bool | None = None
+    # Stations, and addresses of hosts; None is the share of the tables that is the port's.
+    max_stations: int | None = None
+    max_addresses: int | None = None
+    mac_move_guard: bool = True
 
     @property
     def vlans(self) -> tuple[int, ...]:
@@ -95,6 +101,12 @@ class Interface:
     mac: Mac
     addresses: tuple[IPv6Interface, ...] = ()
     advertise: bool = False
+    source_guard: bool = True
+    nd_inspection: bool = True
+    ra_guard: bool = True
+    dhcpv6_guard: bool = True
+    # Where hosts have addresses beside the prefixes of `addresses`.
+    source_prefixes: tuple[Network, ...] = ()
 
     @property
     def link_local(self) -> IPv6Address:
@@ -119,6 +131,15 @@ class Interface:
     def is_on_link(self, address: IPv6Address) -> bool:
         """Whether an address is, or could be, a neighbour's."""
         return address.is_link_local or any(address in own.network for own in self.global_addresses)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticNeighbour:
+    """A neighbour whose station and port nothing that arrives can change."""
+
+    at: LinkAddress
+    mac: Mac
+    port: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +178,7 @@ class Config:
     ilnp: Ilnp | None = None
     hip: Hip | None = None
     schedules: tuple[Schedule, ...] = ()
+    static_neighbours: tuple[StaticNeighbour, ...] = ()
     written: EncapsulationTables = field(default_factory=dict)
 
     @property

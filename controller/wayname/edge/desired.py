@@ -48,7 +48,7 @@ _STAGES = (
         "mapped_destinations",
     ),
     ("site_sources", "site_destinations", "interfaces", "proxied_sources", "proxied_destinations"),
-    ("stations", "sources"),
+    ("stations", "sources", "source_bindings", "host_prefixes"),
     ("vlan_members",),
     ("ports", "captures_in", "captures_out", "digest"),
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from ipaddress import IPv6Address
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from finsy import P4Schema
@@ -44,6 +45,9 @@ from wayname.edge.boundary import (
 from wayname.edge.captures import Captures
 from wayname.edge.desired import key_of
 from wayname.edge.encapsulation.manager import Encapsulation
+from wayname.edge.first_hop_security.bindings import Bindings
+from wayname.edge.first_hop_security.host_ports import HostPorts
+from wayname.edge.first_hop_security.session_hosts import SessionHosts
 from wayname.edge.hip.keys import Identities
 from wayname.edge.hip.native_sessions import NativeSessions
 from wayname.edge.hip.sessions import HipSessions
@@ -79,11 +83,14 @@ from wayname.wire.discovery import (
 )
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6
+from wayname.wire.mac import Mac
 
 _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
     (Punt.ROUTER_SOLICITATION, Punt.ROUTER_ADVERTISEMENT, Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT)
 )
+# Copies of packets as they leave; what their sender wrote may be changed in them.
+_AS_IT_LEFT = frozenset((Punt.TRACE, Punt.LOOPBACK))
 _SHIM6 = frozenset((Punt.SHIM6, Punt.SHIM6_UNKNOWN_TAG))
 _ILNP = frozenset((Punt.SESSION_REQUEST, Punt.LOCATOR_UPDATE, Punt.NONCE_UNKNOWN))
 
@@ -107,9 +114,19 @@ class Edge:
         providers = Providers(config)
         want_interfaces(config, providers.tables.values(), outputs.desired)
         self.routes = Routes(config, providers, outputs)
-        room = schema.tables["neighbours"].size
-        self.neighbours = Neighbours(config, room, self.routes.next_hops, links, outputs, rng)
-        self.stations = Stations(config, schema.tables["stations"].size, outputs, self.neighbours.moved)
+        sizes = {name: schema.tables[name].size for name in ("stations", "neighbours", "source_bindings")}
+        addresses = min(sizes["neighbours"], sizes["source_bindings"])
+        self.host_ports = HostPorts(config, self.routes.next_hops, sizes["stations"], addresses, outputs)
+        self.neighbours = Neighbours(
+            config, sizes["neighbours"], self.routes.next_hops, self.host_ports, links, outputs, rng
+        )
+        self._session_hosts = SessionHosts(self._hosts_in_sessions)
+        self.bindings = Bindings(
+            config, self.host_ports, links, outputs, self._session_hosts.has, self.neighbours.rebind
+        )
+        self.stations = Stations(
+            config, sizes["stations"], self.host_ports, links, outputs, self._addresses_of, self._station_moved
+        )
         ways_out = WaysOut(config, providers, self.routes, self.neighbours, links)
         remembered = remembered or {}
         # Numbers begin at 1.
@@ -138,6 +155,7 @@ class Edge:
                 config.identities,
                 key,
                 links,
+                self.bindings,
                 outputs,
                 rng,
                 remembered,
@@ -220,6 +238,8 @@ class Edge:
                     self.hip.idle(entry, now)
                 if self.native:
                     self.native.idle(entry, now)
+            case Idle(entry) if entry.table_id == "source_bindings":
+                self.bindings.idle(entry, now)
             case Idle(entry):
                 self.stations.idle(entry, now)
             case OpenCapture():
@@ -237,6 +257,8 @@ class Edge:
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
         managers = (
+            self.stations,
+            self.bindings,
             self.neighbours,
             self.liveness,
             self.routers,
@@ -253,6 +275,8 @@ class Edge:
         due = self.next_timer()
         late = max(now - due, 0.0) if due is not None else 0.0
         self.liveness.handle_timer(now, late)
+        self.stations.handle_timer(now, late)
+        self.bindings.handle_timer(now, late)
         self.neighbours.handle_timer(now, late)
         self.routers.handle_timer(now)
         self.encapsulation.handle_timer(now)
@@ -275,6 +299,7 @@ class Edge:
 
     def _switch_up(self, up: SwitchUp, now: float) -> None:
         self.stations.adopt(up.entities, now)
+        self.bindings.adopt(up.entities)
         self.liveness.adopt(up.entities, now)
         self.neighbours.adopt(up.entities)
         self.encapsulation.adopt(up.entities, up.epoch)
@@ -301,6 +326,8 @@ class Edge:
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
         self._outputs.event(now, "switch.down", self.config.switch.address, reason, Severity.WARNING)
+        self.stations.stop()
+        self.bindings.stop()
         self.neighbours.stop()
         self.liveness.stop()
         self.routers.stop()
@@ -308,6 +335,23 @@ class Edge:
         self.figures.stop()
         if self.identities:
             self.identities.stop()
+
+    def _addresses_of(self, vlan: int, mac: Mac) -> list[IPv6Address]:
+        return self.bindings.addresses_of(vlan, mac) or self.neighbours.addresses_of(vlan, mac)
+
+    def _station_moved(self, vlan: int, mac: Mac, port: int, now: float) -> None:
+        self.bindings.station_moved(vlan, mac, port, now)
+        self.neighbours.moved(vlan, mac, port, now)
+
+    def _hosts_in_sessions(self) -> Iterator[IPv6Address]:
+        """Yield the addresses, as their hosts use them, that sessions are of."""
+        for keeper in self.keepers:
+            for session in keeper:
+                host = self.identities.host(session.name.local) if self.identities else None
+                yield host or session.name.local
+        if self.ilnp:
+            for each in self.ilnp:
+                yield each.source_address
 
     def _next_hops_changed(self, now: float) -> None:
         for keeper in self.keepers:
@@ -319,6 +363,15 @@ class Edge:
     def _packet_in(self, packet: PacketIn, now: float) -> None:
         try:
             arrival = self._links.read(packet)
+            if packet.reason not in _AS_IT_LEFT:
+                vlan, mac = arrival.interface.vlan, arrival.frame.source
+                self.stations.heard(vlan, mac, arrival.port, now)
+                if packet.reason == Punt.SOURCE_ELSEWHERE:
+                    self.bindings.elsewhere(arrival, now)
+                    self._claimed(arrival, now)
+                    return
+                if not self.bindings.heard(arrival, now):
+                    return
             if packet.reason in _DISCOVERY:
                 self._discovery(arrival, now)
             elif packet.reason == Punt.NEIGHBOUR_UNKNOWN:
@@ -359,6 +412,13 @@ class Edge:
         except DecodeError:
             # Anybody can send such packets: they are ignored, and no event.
             return
+
+    def _claimed(self, arrival: Arrival, now: float) -> None:
+        """What the switch dropped may have claimed an address of the router."""
+        if arrival.packet.upper_layer().number == ICMPV6:
+            said = discovery.decode(arrival.packet)
+            if isinstance(said, NeighbourAdvertisement):
+                self.routers.claimed(arrival, said, now)
 
     def _discovery(self, arrival: Arrival, now: float) -> None:
         match discovery.decode(arrival.packet):
@@ -420,6 +480,7 @@ class Edge:
         if failed.code == _RESOURCE_EXHAUSTED:
             self.stations.refused(entity, now)
             self.neighbours.refused(entity, now)
+            self.bindings.refused(entity, now)
         subject, key = key_of(entity)
         text = f"the switch refuses to {kind.value} {subject} {key}: {failed.text}"
         self._outputs.event(now, "write.failed", subject, text, Severity.ERROR)

@@ -113,8 +113,12 @@ class Liveness:
 
     def advertised(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
         """A next hop may have answered a solicitation."""
-        if said.solicited:
-            self._heard(LinkAddress(arrival.interface.vlan, said.target), now)
+        hop = LinkAddress(arrival.interface.vlan, said.target)
+        neighbour = self._neighbours.get(hop)
+        # Others can say so too: it counts from where the next hop is.
+        macs = (said.target_mac, arrival.frame.source)
+        if said.solicited and neighbour and neighbour.port == arrival.port and neighbour.mac in macs:
+            self._heard(hop, now)
 
     def _heard(self, hop: LinkAddress, now: float) -> None:
         watched = self._watched.get(hop)

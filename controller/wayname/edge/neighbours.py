@@ -4,6 +4,9 @@
     (none) --it asked us---> STALE -----5 s-------------------------------> PROBE --3 misses--> (none)
     INCOMPLETE --3 misses--> (none), and the senders of the waiting packets are told
 
+What would replace a MAC that is known, an advertisement or a solicitation, is a claim: the neighbour is asked at its
+old place first, and stays there if it answers. One that the configuration names (`[[neighbour]]`) never changes.
+
 The switch forwards to a neighbour in any state but INCOMPLETE. It does not tell when it does, so that every neighbour
 is probed as if it were in use. Next hops of routes are not probed here: `liveness` does that more often.
 """
@@ -11,7 +14,7 @@ is probed as if it were in use. Next hops of routes are not probed here: `livene
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,9 +24,13 @@ import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import Severity
+from wayname.edge.first_hop_security.anchor import Anchor
+from wayname.edge.first_hop_security.challenges import Challenges
+from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
-from wayname.edge.timers import Timers
+from wayname.edge.sessions.complaints import Complaints
+from wayname.edge.timers import Timers, earliest
 from wayname.pipeline import entries
 from wayname.pipeline.entries import Entity
 from wayname.wire import icmpv6
@@ -35,6 +42,9 @@ RETRANSMISSION = 1.0
 REACHABLE = 30.0
 DELAY_FIRST_PROBE = 5.0
 MOST_SOLICITATIONS = 3
+
+# How long a neighbour has for each answer when another claims its address (T_WAIT of RFC 6620).
+CLAIMED = 0.25
 
 # How long after a neighbour was found packets may still come that did not know of it.
 LATE = 1.0
@@ -55,7 +65,7 @@ class State(StrEnum):
 
 @dataclass(slots=True)
 class Neighbour:
-    """A neighbour; without a MAC it is INCOMPLETE."""
+    """A neighbour; without a MAC it is INCOMPLETE, and what the configuration says of it nothing changes."""
 
     at: LinkAddress
     state: State
@@ -63,6 +73,7 @@ class Neighbour:
     port: int | None = None
     found: float = 0.0
     solicited: int = 0
+    static: bool = False
     waiting: deque[Arrival] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
 
 
@@ -74,6 +85,7 @@ class Neighbours:
         config: Config,
         limit: int,
         next_hops: Container[LinkAddress],
+        host_ports: HostPorts,
         links: Links,
         outputs: Outputs,
         rng: random.Random,
@@ -81,6 +93,7 @@ class Neighbours:
         self._config = config
         self._limit = limit
         self._next_hops = next_hops
+        self._host_ports = host_ports
         self._links = links
         self._outputs = outputs
         self._rng = rng
@@ -88,6 +101,14 @@ class Neighbours:
         self._neighbours: dict[LinkAddress, Neighbour] = {}
         self._incomplete: dict[LinkAddress, None] = {}
         self._full = False
+        self._count: Counter[int] = Counter()
+        self._of_station: defaultdict[tuple[int, Mac], set[LinkAddress]] = defaultdict(set)
+        self._full_ports: set[int] = set()
+        self._complaints = Complaints(outputs)
+        self._challenges: Challenges[LinkAddress] = Challenges(CLAIMED, self._make_sure, self._gone)
+        for named in config.static_neighbours:
+            neighbour = self._neighbours[named.at] = Neighbour(named.at, State.REACHABLE, static=True)
+            self._set(neighbour, named.mac, named.port)
 
     def __iter__(self) -> Iterator[Neighbour]:
         return iter(self._neighbours.values())
@@ -96,6 +117,14 @@ class Neighbours:
         """Return a neighbour whose MAC is known."""
         neighbour = self._neighbours.get(at)
         return neighbour if neighbour and neighbour.mac else None
+
+    def addresses_of(self, vlan: int, mac: Mac) -> list[IPv6Address]:
+        """Return the addresses of a station."""
+        return [at.address for at in self._of_station.get((vlan, mac), ())]
+
+    def count(self, port: int) -> int:
+        """Return how many neighbours are behind a port."""
+        return self._count[port]
 
     def adopt(self, entities: Iterable[Entity]) -> None:
         """Take over the neighbours that an earlier controller found."""
@@ -106,9 +135,11 @@ class Neighbours:
                 continue
             at = LinkAddress(entity["vlan"], IPv6Address(entity["address"]))
             interface = self._config.interface(at.vlan)
-            if at not in self._neighbours and interface and interface.is_on_link(at.address):
+            port = entity.action.args["port"]
+            has_room = at in self._next_hops or self._count[port] < self._host_ports.max_addresses(port)
+            if at not in self._neighbours and interface and interface.is_on_link(at.address) and has_room:
                 self._neighbours[at] = Neighbour(at, State.STALE)
-                self._set(self._neighbours[at], Mac(entity.action.args["mac"]), entity.action.args["port"])
+                self._set(self._neighbours[at], Mac(entity.action.args["mac"]), port)
 
     def start(self, now: float) -> None:
         """The switch is there: make sure of all neighbours soon, but not of all at once."""
@@ -122,6 +153,7 @@ class Neighbours:
         self._incomplete.clear()
         for at in self._neighbours:
             self._timers.cancel(at)
+        self._challenges.stop()
 
     def wanted(self, at: LinkAddress, arrival: Arrival, now: float) -> None:
         """A packet has to wait until a neighbour's MAC is known."""
@@ -151,14 +183,18 @@ class Neighbours:
             return
         neighbour = self._neighbours.get(at)
         if neighbour is None:
-            if not self._has_room(now):
+            if not self._has_room(at, arrival.port, now):
                 return
             neighbour = self._neighbours[at] = Neighbour(at, State.STALE)
-        if neighbour.mac != mac:
+        if neighbour.mac is None:
+            if not self._has_room(at, arrival.port, now):
+                return
             self._found(neighbour, mac, arrival.port, now)
             self._stale(neighbour, now)
-        elif neighbour.port != arrival.port:
-            self._set(neighbour, mac, arrival.port)
+        elif (neighbour.mac, neighbour.port) != (mac, arrival.port):
+            self._claim(neighbour, Anchor(arrival.port, mac), now)
+        else:
+            self._answered(neighbour, now)
 
     def advertised(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
         """A neighbour said what its MAC is (section 7.2.5)."""
@@ -171,6 +207,8 @@ class Neighbours:
             # One that nobody asked for is ignored; next hops are always asked for.
             if mac is None or (neighbour is None and at not in self._next_hops):
                 return
+            if not self._has_room(at, arrival.port, now):
+                return
             neighbour = self._neighbours.setdefault(at, Neighbour(at, State.INCOMPLETE))
             self._found(neighbour, mac, arrival.port, now)
             if said.solicited:
@@ -178,18 +216,18 @@ class Neighbours:
             else:
                 self._stale(neighbour, now)
             return
-        changed = mac is not None and mac != neighbour.mac
-        if changed and not said.override:
+        if mac is not None and mac != neighbour.mac and not said.override:
             # Another has it too, or a proxy speaks for it: what worked stays until it fails.
             if neighbour.state is State.REACHABLE:
                 self._stale(neighbour, now)
             return
-        if changed or neighbour.port != arrival.port:
-            self._found(neighbour, mac or neighbour.mac, arrival.port, now)
+        claimed = Anchor(arrival.port, mac or neighbour.mac)
+        if claimed != Anchor(neighbour.port or 0, neighbour.mac):
+            self._claim(neighbour, claimed, now)
+            return
+        self._answered(neighbour, now)
         if said.solicited:
             self._reachable(neighbour, now)
-        elif changed:
-            self._stale(neighbour, now)
 
     def confirm(self, at: LinkAddress, mac: Mac, port: int, now: float) -> None:
         """A next hop answered by other means."""
@@ -200,9 +238,18 @@ class Neighbours:
 
     def moved(self, vlan: int, mac: Mac, port: int, now: float) -> None:
         """A station is behind another port; so are its addresses."""
-        for neighbour in self._neighbours.values():
-            if neighbour.mac == mac and neighbour.at.vlan == vlan and neighbour.port != port:
+        for at in list(self._of_station.get((vlan, mac), ())):
+            neighbour = self._neighbours[at]
+            if neighbour.port != port and not neighbour.static:
                 self._set(neighbour, mac, port)
+
+    def rebind(self, at: LinkAddress, anchor: Anchor, now: float) -> None:
+        """An address is another station's."""
+        neighbour = self._neighbours.get(at)
+        if neighbour is not None and neighbour.mac is not None and not neighbour.static:
+            self._challenges.forget(at)
+            self._found(neighbour, anchor.mac, anchor.port, now)
+            self._stale(neighbour, now)
 
     def lose(self, at: LinkAddress, now: float) -> None:
         """Give up a neighbour that does not answer."""
@@ -218,10 +265,11 @@ class Neighbours:
 
     def next_timer(self) -> float | None:
         """Return when the next neighbour needs attention."""
-        return self._timers.next()
+        return earliest((self._timers.next(), self._challenges.next_timer()))
 
     def handle_timer(self, now: float, late: float) -> None:
         """Ask again, make sure, or give up, but not in a late turn: the answer may be there, and nobody looked yet."""
+        self._challenges.handle_timer(now, late)
         for at in self._timers.due(now):
             neighbour = self._neighbours[at]
             if neighbour.state is not State.INCOMPLETE and neighbour.state is not State.PROBE:
@@ -243,6 +291,32 @@ class Neighbours:
             group = solicited_node(at.address)
             self._links.send_to_group(interface, message.packet(interface.link_local, group, HOP_LIMIT))
 
+    def _claim(self, neighbour: Neighbour, claimed: Anchor, now: float) -> None:
+        """Somebody says that a neighbour is elsewhere: ask where it was, and believe it if nobody answers there."""
+        if neighbour.static:
+            self._complain(neighbour, claimed, now)
+        elif self._challenges.begin(neighbour.at, claimed, now) and neighbour.state is State.REACHABLE:
+            neighbour.state = State.STALE
+
+    def _make_sure(self, at: LinkAddress) -> None:
+        neighbour = self._neighbours[at]
+        self.ask(at, neighbour.mac, neighbour.port)
+
+    def _answered(self, neighbour: Neighbour, now: float) -> None:
+        claimed = self._challenges.answered(neighbour.at, now)
+        if claimed is not None:
+            self._complain(neighbour, claimed, now)
+
+    def _complain(self, neighbour: Neighbour, claimed: Anchor, now: float) -> None:
+        text = f"{claimed} claims {neighbour.at}, which is {neighbour.mac} behind port {neighbour.port}"
+        self._complaints.tell(now, "neighbour.refused", neighbour.at.address, text)
+
+    def _gone(self, at: LinkAddress, claimed: Anchor | None, now: float) -> None:
+        neighbour = self._neighbours[at]
+        if claimed is not None:
+            self._found(neighbour, claimed.mac, claimed.port, now)
+            self._stale(neighbour, now)
+
     def _solicit(self, neighbour: Neighbour, now: float) -> None:
         neighbour.solicited += 1
         self.ask(neighbour.at, neighbour.mac, neighbour.port)
@@ -260,6 +334,9 @@ class Neighbours:
         neighbour.waiting.clear()
 
     def _set(self, neighbour: Neighbour, mac: Mac, port: int) -> None:
+        self._leave(neighbour)
+        self._count[port] += 1
+        self._of_station[neighbour.at.vlan, mac].add(neighbour.at)
         neighbour.mac, neighbour.port = mac, port
         self._incomplete.pop(neighbour.at, None)
         self._outputs.desired.put(entries.neighbour(neighbour.at.vlan, neighbour.at.address, port, mac))
@@ -274,17 +351,21 @@ class Neighbours:
 
     def _attend(self, neighbour: Neighbour, at: float) -> None:
         neighbour.solicited = 0
-        if neighbour.at in self._next_hops:
+        if neighbour.at in self._next_hops or neighbour.static:
             self._timers.cancel(neighbour.at)
         else:
             self._timers.set(neighbour.at, at)
 
     def _fail(self, neighbour: Neighbour, now: float) -> None:
         self._timers.cancel(neighbour.at)
+        if neighbour.static:
+            return
+        self._challenges.forget(neighbour.at)
         self._incomplete.pop(neighbour.at, None)
         del self._neighbours[neighbour.at]
         self._full = False
         if neighbour.mac is not None and neighbour.port is not None:
+            self._leave(neighbour)
             gone = entries.neighbour(neighbour.at.vlan, neighbour.at.address, neighbour.port, neighbour.mac)
             self._outputs.desired.remove(gone)
             self._outputs.event(now, "neighbour.lost", neighbour.at.address, f"{neighbour.at} does not answer")
@@ -296,7 +377,23 @@ class Neighbours:
         nobody = address.is_unspecified or address.is_multicast or address.is_loopback
         return not nobody and interface.is_on_link(address) and not interface.owns(address)
 
-    def _has_room(self, now: float) -> bool:
+    def _leave(self, neighbour: Neighbour) -> None:
+        """A neighbour is not where it was any more."""
+        if neighbour.mac is not None and neighbour.port is not None:
+            self._count[neighbour.port] -= 1
+            self._full_ports.discard(neighbour.port)
+            addresses = self._of_station[neighbour.at.vlan, neighbour.mac]
+            addresses.discard(neighbour.at)
+            if not addresses:
+                del self._of_station[neighbour.at.vlan, neighbour.mac]
+
+    def _has_room(self, at: LinkAddress, port: int, now: float) -> bool:
+        if at not in self._next_hops and self._count[port] >= self._host_ports.max_addresses(port):
+            if port not in self._full_ports:
+                self._full_ports.add(port)
+                text = f"{self._count[port]} neighbours are behind port {port}, as many as may be; see max_addresses"
+                self._outputs.event(now, "neighbours.port_full", port, text, Severity.WARNING)
+            return False
         if len(self._neighbours) < self._limit:
             return True
         self._say_full(now)

@@ -13,6 +13,7 @@ from wayname.api.picture import Picture
 from wayname.api.running import Running
 from wayname.api.views import reconnects
 from wayname.edge.translation.translation import Translation
+from wayname.metrics.first_hop_security import port_shares_of
 from wayname.metrics.ilnp import ilnp_of
 from wayname.metrics.paths import paths_of
 from wayname.metrics.schedules import schedules_of
@@ -55,6 +56,7 @@ class Scrape(Collector):
         for (kind, severity), count in sorted(self.by_kind.items()):
             events.add_metric([kind, severity], count)
         yield events
+        yield from port_shares_of(known, running.config)
         yield from providers_of(known.translation)
         if known.ilnp:
             yield from ilnp_of(known.ilnp)

@@ -40,7 +40,7 @@ class Book:
         self._of: dict[Holder, Identity] = {}
         self._prepared: dict[str, dict[int, Identity]] = {link.name: {} for link in config.links}
         self._searches: dict[tuple[bytes, int], tuple[HostLink, tuple[IPv6Network, ...]]] = {}
-        self._full: set[str] = set()
+        self._full: set[tuple[str, int | None]] = set()
         self._last = 0
         self._recall(remembered)
 
@@ -79,13 +79,16 @@ class Book:
         ready = list(self._prepared[link.name].values())
         return ready[crc32(str(holder).encode()) % len(ready)] if ready else None
 
-    def give(self, link: HostLink, holder: Holder, now: float) -> Identity | None:
-        """Give a prepared identity away for good; None if none is ready, or the link has no room for more hosts."""
+    def give(self, link: HostLink, holder: Holder, port: int | None, now: float) -> Identity | None:
+        """Give a prepared identity away for good; None if none is ready, or there is no room for more hosts.
+
+        The port is the one that the host is behind, if that is known.
+        """
         identity = self.next_for(link, holder)
-        if identity is None or not self._has_room(link, now):
+        if identity is None or not self._has_room(link, port, now):
             return None
         del self._prepared[link.name][identity.number]
-        identity.holder = holder
+        identity.holder, identity.port = holder, port
         self._of[holder] = identity
         self.note(identity)
         return identity
@@ -102,20 +105,26 @@ class Book:
         self._discarded(identity)
         self._outputs.remember(identity.key, None)
 
-    def _has_room(self, link: HostLink, now: float) -> bool:
-        """See that a link has not too many hosts; of those that left, the oldest is forgotten first."""
+    def _has_room(self, link: HostLink, port: int | None, now: float) -> bool:
+        """See that neither a port nor a link has too many hosts; of those that left, the oldest is forgotten first."""
         here = [identity for identity in self if identity.link == link.name]
-        if len(here) < link.most:
-            self._full.discard(link.name)
-            return True
-        gone = next((identity for identity in here if not identity.active), None)
+        behind = [identity for identity in here if identity.port == port]
+        if port is not None and len(behind) >= link.most_by_port:
+            return self._make_room(behind, (link.name, port), f"{link.most_by_port} hosts behind port {port}", now)
+        if len(here) >= link.most:
+            return self._make_room(here, (link.name, None), f"{link.most} hosts", now)
+        self._full -= {(link.name, port), (link.name, None)}
+        return True
+
+    def _make_room(self, hosts: list[Identity], full: tuple[str, int | None], most: str, now: float) -> bool:
+        gone = next((identity for identity in hosts if not identity.active), None)
         if gone is not None:
             self.discard(gone)
             return True
-        if link.name not in self._full:
-            self._full.add(link.name)
-            text = f"no more than {link.most} hosts of {link.name} get an identity; see most of its [[identities.link]]"
-            self._outputs.event(now, "identities.full", link.name, text, Severity.WARNING)
+        if full not in self._full:
+            self._full.add(full)
+            text = f"no more than {most} of {full[0]} get an identity; see its [[identities.link]]"
+            self._outputs.event(now, "identities.full", full[0], text, Severity.WARNING)
         return False
 
     def _search(self, link: HostLink, prefixes: tuple[IPv6Network, ...]) -> None:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from ipaddress import IPv6Address
 
 from wayname.config.identities import HostLink
+from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.identities.identity import Client
 from wayname.edge.identities.leases import Leases
 from wayname.wire.dhcpv6 import Association, Code, Kind, Lease, Message, Option, Refused, Status
@@ -36,7 +37,7 @@ _NOT_ON_LINK = Status(Code.NOT_ON_LINK, "another link's address")
 _USE_MULTICAST = Status(Code.USE_MULTICAST, "send it to all servers")
 
 # What an association gets, or None where the whole message gets no answer.
-_Answer = Callable[[HostLink, Client, Association, float], Association | None]
+_Answer = Callable[[HostLink, Client, Association, Anchor, float], Association | None]
 
 
 class DhcpServer:
@@ -54,7 +55,7 @@ class DhcpServer:
         }
         self._for_all: dict[Kind, _Answer] = {Kind.SOLICIT: self._solicit, Kind.REBIND: self._rebind}
 
-    def answer(self, link: HostLink, message: Message, to_all: bool, now: float) -> Message | None:
+    def answer(self, link: HostLink, message: Message, anchor: Anchor, to_all: bool, now: float) -> Message | None:
         """Return the answer to a message, which came to all servers or to this one's address; None is silence."""
         self._check(message)
         client = message.client
@@ -73,7 +74,7 @@ class DhcpServer:
         handle = self._request if rapid else self._for_me.get(message.kind) or self._for_all[message.kind]
         answers: list[Association] = []
         for association in message.associations[:MOST_ASSOCIATIONS]:
-            answer = handle(link, Client(client, association.iaid), association, now)
+            answer = handle(link, Client(client, association.iaid), association, anchor, now)
             if answer is None:
                 return None
             answers.append(answer)
@@ -110,34 +111,36 @@ class DhcpServer:
     ) -> Message:
         return Message(Kind.REPLY, message.transaction, message.client, self._duid, associations, others, status=status)
 
-    def _solicit(self, link: HostLink, client: Client, asked: Association, now: float) -> Association:
+    def _solicit(self, link: HostLink, client: Client, asked: Association, anchor: Anchor, now: float) -> Association:
         return _granted(link, asked, self._leases.offered(link, client))
 
-    def _request(self, link: HostLink, client: Client, asked: Association, now: float) -> Association:
+    def _request(self, link: HostLink, client: Client, asked: Association, anchor: Anchor, now: float) -> Association:
         if asked.leases and not _is_on_link(link, asked):
             return Association(asked.iaid, status=_NOT_ON_LINK)
-        return _granted(link, asked, self._leases.give(link, client, now))
+        return _granted(link, asked, self._leases.give(link, client, anchor, now))
 
-    def _renew(self, link: HostLink, client: Client, asked: Association, now: float) -> Association:
-        addresses = self._leases.extend(link, client, now)
+    def _renew(self, link: HostLink, client: Client, asked: Association, anchor: Anchor, now: float) -> Association:
+        addresses = self._leases.extend(link, client, anchor, now)
         if not addresses:
             return Association(asked.iaid, status=_NO_BINDING)
         return _renewed(link, asked, addresses)
 
-    def _rebind(self, link: HostLink, client: Client, asked: Association, now: float) -> Association | None:
-        addresses = self._leases.extend(link, client, now)
+    def _rebind(
+        self, link: HostLink, client: Client, asked: Association, anchor: Anchor, now: float
+    ) -> Association | None:
+        addresses = self._leases.extend(link, client, anchor, now)
         if not addresses and _is_on_link(link, asked):
             # Another server may know it (section 18.3.5).
             return None
         return _renewed(link, asked, addresses)
 
-    def _release(self, link: HostLink, client: Client, asked: Association, now: float) -> Association:
-        if not self._names_own(link, client, asked) or not self._leases.release(link, client, now):
+    def _release(self, link: HostLink, client: Client, asked: Association, anchor: Anchor, now: float) -> Association:
+        if not self._names_own(link, client, asked) or not self._leases.release(link, client, anchor, now):
             return Association(asked.iaid, status=_NO_BINDING)
         return Association(asked.iaid)
 
-    def _decline(self, link: HostLink, client: Client, asked: Association, now: float) -> Association:
-        if not self._names_own(link, client, asked) or not self._leases.decline(link, client, now):
+    def _decline(self, link: HostLink, client: Client, asked: Association, anchor: Anchor, now: float) -> Association:
+        if not self._names_own(link, client, asked) or not self._leases.decline(link, client, anchor, now):
             return Association(asked.iaid, status=_NO_BINDING)
         return Association(asked.iaid)
 

@@ -12,12 +12,14 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from wayname.config.identities import HostLink, Identities
 from wayname.config.model import Config
 from wayname.edge.boundary import Json, ModifierFound
+from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.identities.announcements import Announcements
 from wayname.edge.identities.book import Book
 from wayname.edge.identities.dhcp_server import DhcpServer
 from wayname.edge.identities.identity import Identity
 from wayname.edge.identities.leases import Leases
 from wayname.edge.identities.mappings import Mappings
+from wayname.edge.identities.owners import Owners
 from wayname.edge.identities.prefixes import Prefixes
 from wayname.edge.identities.reachability import Reachability
 from wayname.edge.links import Arrival, Links
@@ -44,6 +46,7 @@ class HostIdentities:
         identities: Identities,
         key: RSAPrivateKey,
         links: Links,
+        owners: Owners,
         outputs: Outputs,
         rng: random.Random,
         remembered: Mapping[str, Json],
@@ -60,8 +63,8 @@ class HostIdentities:
         self._reachability = Reachability(config, outputs)
         self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
         self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
-        self._leases = Leases(self.book, outputs, self._changed)
-        self._mappings = Mappings(self.book, self.prefixes, outputs, self._changed)
+        self._leases = Leases(self.book, owners, outputs, self._changed)
+        self._mappings = Mappings(self.book, self.prefixes, owners, outputs, self._changed)
         self._server = DhcpServer(DUID_LL + config.interfaces[0].mac.packed, self._leases)
         for link in identities.links:
             self.book.prepare(link, self.prefixes.valid(link))
@@ -102,7 +105,7 @@ class HostIdentities:
         """A host asked or said who has an address."""
         link = self.config.link(arrival.interface.vlan)
         if link is not None:
-            self._mappings.seen(link, arrival.packet.source, now)
+            self._mappings.seen(link, arrival.packet.source, arrival.port, now)
             self.book.prepare(link, self.prefixes.valid(link))
 
     def advertised(self, arrival: Arrival, said: RouterAdvertisement, now: float) -> None:
@@ -126,6 +129,10 @@ class HostIdentities:
         host = self._mappings.host(packet.destination)
         return replace(packet, destination=host) if host else packet
 
+    def host(self, identity: IPv6Address) -> IPv6Address | None:
+        """Return the address of its own that a mapped host has."""
+        return self._mappings.host(identity)
+
     def as_known(self, packet: Packet) -> Packet:
         """Return a packet with the source that its host is known by elsewhere."""
         identity = self._mappings.identity(packet.source)
@@ -146,13 +153,14 @@ class HostIdentities:
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
         self.prefixes.handle_timer(now)
-        self._leases.handle_timer(now)
+        self._leases.handle_timer(now, self.config.links)
 
     def _answer(self, link: HostLink, arrival: Arrival, datagram: Datagram, now: float) -> None:
         if not arrival.packet.source.is_link_local:
             raise DecodeError("a DHCPv6 message from another link")
         to_all = arrival.packet.destination.is_multicast
-        answer = self._server.answer(link, Message.decode(datagram.data), to_all, now)
+        anchor = Anchor(arrival.port, arrival.frame.source)
+        answer = self._server.answer(link, Message.decode(datagram.data), anchor, to_all, now)
         self.book.prepare(link, self.prefixes.valid(link))
         if answer is not None:
             interface = arrival.interface

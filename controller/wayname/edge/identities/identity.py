@@ -44,6 +44,7 @@ class Identity:
     addresses: tuple[IPv6Address, ...] = ()  # the host's, as it knows them or is known by
     locators: tuple[IPv6Address, ...] = ()
     generation: int = 0  # of the locators
+    port: int | None = None  # behind which its host was when it got it
 
     def proof(self, prefix: IPv6Network) -> Parameters:
         """Return what proves the address in a prefix."""
@@ -74,6 +75,7 @@ class Identity:
             "addresses": [str(address) for address in self.addresses],
             "locators": [str(locator) for locator in self.locators],
             "generation": self.generation,
+            "port": self.port,
         }
 
 
@@ -101,4 +103,5 @@ def _read(number: int, written: Mapping[str, Any]) -> Identity:
         addresses=tuple(map(IPv6Address, written["addresses"])),
         locators=tuple(map(IPv6Address, written["locators"])),
         generation=written["generation"],
+        port=written.get("port"),
     )

@@ -1,0 +1,38 @@
+"""`wayname bindings`."""
+
+from __future__ import annotations
+
+import click
+
+from wayname.cli.options import Asking, client_options, pass_asking
+
+
+@click.command()
+@client_options
+@pass_asking
+def command(asking: Asking) -> None:
+    """Whose each address is, and how much of the tables each port has."""
+    from wayname.cli import show
+
+    known = asking.client().get("/v1/bindings")
+    if asking.json:
+        show.show_json(known)
+        return
+    names = {each["port"]: each["name"] for each in known["ports"]}
+    rows = [
+        (f"{each['port']} {names.get(each['port'], '')}", each["vlan"], each["address"], each["mac"], each["origin"])
+        for each in known["bindings"]
+    ]
+    show.show_table(("port", "vlan", "address", "mac", "origin"), rows, "no host has used an address yet")
+    click.echo()
+    ports = [
+        (
+            f"{each['port']} {each['name']}",
+            "\n".join(f"{vlan['vlan']} {', '.join(vlan['guards']) or 'trusted'}" for vlan in each["vlans"]),
+            f"{each['stations']} of {each['max_stations']}",
+            f"{each['bindings']} of {each['max_addresses']}",
+            f"{each['neighbours']} of {each['max_addresses']}",
+        )
+        for each in known["ports"]
+    ]
+    show.show_table(("port", "vlan and guards", "stations", "bindings", "neighbours"), ports, "there are no ports")

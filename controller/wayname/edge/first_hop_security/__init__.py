@@ -1,0 +1,1 @@
+"""First-hop security: what hosts behind a port may say of themselves and of others."""
