@@ -23,6 +23,7 @@ LEAST = {
     "timing": "[timing]",
     "port": PORT,
     "interface": INTERFACE,
+    "neighbour": f'{INTERFACE}\n[[neighbour]]\naddress = "fe80::1%vlan1"\nmac = "02:00:00:00:00:01"',
     "route": f'{INTERFACE}\n[[route]]\nprefix = "::/0"\nvia = ["fe80::1%vlan1"]',
 }
 
@@ -35,7 +36,15 @@ def test_the_example_of_a_configuration_is_one() -> None:
 
 def test_every_key_is_in_the_reference_and_every_key_there_is_known() -> None:
     sections = re.findall(r"## `\[+(\w+)\]+`\n(.*?)(?=\n## |\Z)", MAIN, re.DOTALL)
-    assert [name for name, _ in sections] == ["switch", "controller", "timing", "port", "interface", "route"]
+    assert [name for name, _ in sections] == [
+        "switch",
+        "controller",
+        "timing",
+        "port",
+        "interface",
+        "neighbour",
+        "route",
+    ]
     for name, text in sections:
         assert keys_in(text) == known_keys(LEAST[name])
 

@@ -22,7 +22,7 @@ class AttackedSite:
         link = lab.links[f"{site}-{provider}"]
         self._take = link.receivers[site]
         for end, kept in ((site, self.heard), (provider, self.sent)):
-            link.connect(end, _keeping(kept, link.receivers[end]))
+            link.connect(end, keeping(kept, link.receivers[end]))
 
     def send(self, packet: Packet) -> None:
         """Let a packet come to the site."""
@@ -38,7 +38,7 @@ class AttackedSite:
         self.lab.run_for(0.001)
 
 
-def _keeping(kept: list[bytes], take: Callable[[bytes], None]) -> Callable[[bytes], None]:
+def keeping(kept: list[bytes], take: Callable[[bytes], None]) -> Callable[[bytes], None]:
     """Return what takes frames and keeps them."""
 
     def take_and_keep(frame: bytes) -> None:

@@ -351,7 +351,7 @@ class Edge:
                 yield host or session.name.local
         if self.ilnp:
             for each in self.ilnp:
-                yield each.source_address
+                yield each.stands.local_identity
 
     def _next_hops_changed(self, now: float) -> None:
         for keeper in self.keepers:
