@@ -21,7 +21,8 @@ def test_the_least_that_can_be_said() -> None:
         form=Form.HBA,
         sec=1,
         prepared=16,
-        links=(HostLink(10, "site", (A, B, FIXED)),),
+        # Two ports lead to the link.
+        links=(HostLink(10, "site", (A, B, FIXED), most_by_port=2048),),
     )
     assert parse_config(SITE).identities is None
 
@@ -49,7 +50,7 @@ def test_what_can_be_said() -> None:
         """
     )
     away, fixed = IPv6Network("2001:db8:77:1::/64"), IPv6Network("2001:db8:f:10::5/128")
-    link = HostLink(10, "site", (B, away), False, True, 60, 120, (fixed,), (100,), 9)
+    link = HostLink(10, "site", (B, away), False, True, 60, 120, (fixed,), (100,), 9, 4)
     assert config.identities == Identities(Path("/keys/mine.pem"), 1024, Form.CGA, 2, 3, (link,))
     assert config.identities.link(10) == link
     assert config.identities.link(100) is None
