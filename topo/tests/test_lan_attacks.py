@@ -97,3 +97,15 @@ def test_floods_of_one_port_leave_others_alone() -> None:
     assert attacked.talks()
     bound = [entry for entry in entries(attacked.lab, "a", "source_bindings") if entry["port"] == 1]
     assert int(attacked.host) in {entry["key_address"] for entry in bound}
+
+
+def test_a_host_that_left_leaves_its_sessions_to_nobody() -> None:
+    attacked = Neighbour("two-sites")
+    attacked.lab.cut("a-a1")
+    datagram = Datagram(4000, 5009, b"attacked").packet(attacked.host, attacked.peer)
+    for _ in range(30):
+        attacked.send(datagram, attacked.router.mac)
+        attacked.lab.run_for(0.2)
+    assert not attacked.arrived(b"attacked")
+    (bound,) = [e for e in entries(attacked.lab, "a", "source_bindings") if e["key_address"] == int(attacked.host)]
+    assert bound["port"] == 1

@@ -40,6 +40,26 @@ def test_it_stays_bound_as_long_as_the_lease_lasts() -> None:
     assert owner(rig, address) is None
 
 
+def test_silence_does_not_free_it() -> None:
+    rig = Rig(site())
+    host = DhcpHost(rig, 0x11)
+    (address,) = host.join()
+    host.silent = True
+    thief = Host(rig, 2, 10, "02:00:00:00:66:66")
+    for _ in range(5):
+        thief.send(ipv6.Packet(address, IPv6Address("2001:db8:100::2"), 59, b""))
+        rig.advance(2)
+    assert owner(rig, address) == 1
+    assert "binding.refused" in rig.kinds()
+    # The host has another port, and says so; what it sends from moves first.
+    host.port = 2
+    host.say("renew")
+    rig.advance(1)
+    host.ask("renew")
+    rig.advance(1)
+    assert owner(rig, address) == 2
+
+
 def test_also_over_a_restart_of_the_controller() -> None:
     rig = Rig(site())
     (address,) = DhcpHost(rig, 0x11).join()

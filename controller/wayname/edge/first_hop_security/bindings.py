@@ -6,8 +6,8 @@
 
 This switch has all ports of hosts, and what one of them says of an address that is bound to another goes no further. So
 whoever could answer the question that duplicate address detection asks is bound already, and an address is bound at
-once. Addresses that the edge gave by DHCPv6 are bound to who got them, as long as they have them. Addresses with a
-session never become free by silence, and go to nobody with another MAC.
+once. Addresses that the edge gave by DHCPv6 are bound to who got them, as long as they have them; so are addresses with
+a session. None of these becomes free by silence, or goes to another MAC but by DHCPv6.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ class Bindings:
             if not binding.leased:
                 binding.leased = True
                 self._put(binding)
-        else:
-            self._claim(binding, anchor, now)
+        elif binding.anchor.mac == anchor.mac or not self._in_session(at.address, now):
+            self._challenges.begin(at, anchor, now)
 
     def keep(self, at: LinkAddress) -> None:
         """An earlier controller gave a host an address that it still has."""
@@ -234,8 +234,9 @@ class Bindings:
         return True
 
     def _claim(self, binding: Binding, challenger: Anchor, now: float) -> None:
-        if binding.anchor.mac != challenger.mac and self._in_session(binding.at.address, now):
-            text = f"{challenger} uses {binding.at}, which has sessions and is of {binding.anchor}"
+        held = binding.leased or self._in_session(binding.at.address, now)
+        if held and binding.anchor.mac != challenger.mac:
+            text = f"{challenger} uses {binding.at}, which is of {binding.anchor} by its sessions or its lease"
             self._complaints.tell(now, "binding.refused", binding.at.address, text)
         else:
             self._challenges.begin(binding.at, challenger, now)
