@@ -151,7 +151,21 @@ def test_help_names_every_command() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["up", "status", "hosts", "routes", "tables", "drops", "encap", "ioam", "events", "capture", "lab", "completion"],
+    [
+        "up",
+        "status",
+        "hosts",
+        "bindings",
+        "routes",
+        "tables",
+        "drops",
+        "encap",
+        "ioam",
+        "events",
+        "capture",
+        "lab",
+        "completion",
+    ],
 )
 def test_each_command_has_help(command: str) -> None:
     done = wayname(command, "--help")
@@ -370,11 +384,14 @@ async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path:
             assert {str(one.address), str(two.address)} <= {
                 each["address"] for host in known for each in host["addresses"]
             }
-            for words in ("status", "hosts", "routes", "tables", "drops", "events"):
+            for words in ("status", "hosts", "bindings", "routes", "tables", "drops", "events"):
                 done = await asyncio.to_thread(wayname, "--api", api, words)
                 assert (done.returncode, done.stderr) == (0, "")
                 assert done.stdout
                 assert "\x1b" not in done.stdout
+            bound = await asyncio.to_thread(wayname, "--api", api, "bindings")
+            assert str(one.address) in bound.stdout
+            assert "source_guard, nd_inspection, ra_guard, dhcpv6_guard" in bound.stdout
             table = await asyncio.to_thread(wayname, "--api", api, "tables", "captures_in")
             assert "captures_in is empty" in table.stdout
             unknown = await asyncio.to_thread(wayname, "--api", api, "tables", "nothing")

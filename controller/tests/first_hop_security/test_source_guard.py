@@ -215,3 +215,16 @@ def test_ports_towards_next_hops_are_trusted() -> None:
     site = Lan()
     members = {(each["port"], each["vlan"]): each.get("guards") for each in site.rig.entries("vlan_members")}
     assert members == {(1, SITE): 15, (2, SITE): 15, (3, SITE): 15, (4, 100): None, (5, 100): None}
+
+
+def test_a_host_behind_a_trusted_port_keeps_its_address() -> None:
+    site = Lan(lan().replace("number = 2\nvlan = 10", "number = 2\nvlan = 10\ntrusted = true"))
+    # Nothing says whose it is until somebody else uses it.
+    assert site.owner(OTHER) is None
+    left(site, site.attacker, spoofed(OTHER))
+    site.rig.advance(0.1)
+    assert site.owner(OTHER) == 2
+    for _ in range(20):
+        assert not left(site, site.attacker, spoofed(OTHER))
+        site.rig.advance(0.5)
+    assert left(site, site.other, spoofed(OTHER))

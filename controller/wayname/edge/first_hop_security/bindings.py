@@ -4,10 +4,11 @@
     BOUND  --unused for five minutes-----------------> asked:     it answers: BOUND, else (none)
     BOUND  --used elsewhere--------------------------> asked:     it answers: BOUND, else bound to who uses it
 
-This switch has all ports of hosts, and what one of them says of an address that is bound to another goes no further. So
-whoever could answer the question that duplicate address detection asks is bound already, and an address is bound at
-once. Addresses that the edge gave by DHCPv6 are bound to who got them, as long as they have them; so are addresses with
-a session. None of these becomes free by silence, or goes to another MAC but by DHCPv6.
+What one port of hosts says of an address that is bound to another goes no further. So whoever could answer the question
+that duplicate address detection asks is bound already, and an address is bound at once. Only hosts behind a trusted
+port are not: they are asked, and one that answers has the address. Addresses that the edge gave by DHCPv6 are bound to
+who got them, as long as they have them; so are addresses with a session. None of these becomes free by silence, or goes
+to another MAC but by DHCPv6.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from wayname.pipeline.entries import Entity
 from wayname.pipeline.first_hop_security import NOBODY, Guard, source_binding
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.discovery import HOP_LIMIT, UNSPECIFIED, NeighbourSolicitation
-from wayname.wire.mac import Mac
+from wayname.wire.mac import Mac, group_mac, solicited_node
 
 # DEFAULT_LT and T_WAIT of RFC 6620, in seconds.
 LIFETIME = 300.0
@@ -115,6 +116,9 @@ class Bindings:
         """A packet came from a host; return whether it may use the addresses that it uses or wants."""
         guards = self._host_ports.guards(arrival.port, arrival.interface.vlan)
         anchor = Anchor(arrival.port, arrival.frame.source)
+        if not guards:
+            self._heard_beyond(arrival, anchor, now)
+            return True
         claimed = [LinkAddress(arrival.interface.vlan, address) for address in _claimed(arrival.packet, guards)]
         # Each of them is looked at, whatever comes of the first.
         return False not in [self._heard(at, anchor, now) for at in claimed]
@@ -130,6 +134,15 @@ class Bindings:
             return True
         self._claim(binding, anchor, now)
         return False
+
+    def _heard_beyond(self, arrival: Arrival, anchor: Anchor, now: float) -> None:
+        """A packet came by a trusted port: what is advertised there no host beside it has."""
+        for address in _claimed(arrival.packet, Guard.NEIGHBOURS):
+            binding = self._bindings.get(LinkAddress(arrival.interface.vlan, address))
+            if binding is not None and binding.anchor == anchor:
+                self._answered(binding, now)
+            elif binding is not None and arrival.packet.source != UNSPECIFIED:
+                self._move(binding, anchor, now)
 
     def elsewhere(self, arrival: Arrival, now: float) -> None:
         """A host uses, advertises or asks for what is another's; the switch dropped it, unless it only asks."""
@@ -231,6 +244,7 @@ class Bindings:
                 self._outputs.event(now, "bindings.full", anchor.port, text, Severity.WARNING)
             return False
         self._set(Binding(at, anchor))
+        self._ask_beyond(at, anchor.port)
         return True
 
     def _claim(self, binding: Binding, challenger: Anchor, now: float) -> None:
@@ -254,6 +268,17 @@ class Bindings:
             message = NeighbourSolicitation(at.address, interface.mac).message()
             packet = message.packet(interface.link_local, at.address, HOP_LIMIT)
             self._links.send(interface, binding.anchor.port, binding.anchor.mac, packet)
+
+    def _ask_beyond(self, at: LinkAddress, port: int) -> None:
+        """Ask behind the trusted ports of a VLAN whether somebody there has an address."""
+        interface = self._config.interface(at.vlan)
+        beyond = self._host_ports.trusted_beside(at.vlan)
+        if interface is not None and port not in beyond:
+            group = solicited_node(at.address)
+            packet = NeighbourSolicitation(at.address, interface.mac).message()
+            for number in beyond:
+                asked = packet.packet(interface.link_local, group, HOP_LIMIT)
+                self._links.send(interface, number, group_mac(group), asked)
 
     def _gone(self, at: LinkAddress, challenger: Anchor | None, now: float) -> None:
         binding = self._bindings[at]

@@ -63,6 +63,11 @@ class HostPorts:
         """Return what is checked of packets of a VLAN by a port."""
         return self._guards.get((number, vlan), Guard.NONE)
 
+    def trusted_beside(self, vlan: int) -> list[int]:
+        """Return the ports of a VLAN with hosts of which nothing is checked: others may be behind them."""
+        members = [port.number for port in self._config.members(vlan)]
+        return [number for number in members if vlan in self.vlans and (number, vlan) not in self._guards]
+
     def max_stations(self, number: int) -> int:
         """Return how many stations may be behind a port."""
         port = self._config.port(number)
