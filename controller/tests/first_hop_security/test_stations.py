@@ -8,6 +8,7 @@ from rig import Host
 
 from wayname.pipeline.reasons import Drop
 from wayname.wire import ipv6
+from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement
 from wayname.wire.ethernet import Frame
 from wayname.wire.mac import Mac
 
@@ -129,20 +130,16 @@ port = 4
 def test_a_static_next_hop_never_moves(silent: bool) -> None:
     site = Lan(lan(more=PINNED))
     site.provider.silent = silent
-    thief = Host(site.rig, 5, 100, "02:00:00:00:00:65", "2001:db8:100::1")
-    before = site.rig.entries("stations"), site.rig.entries("neighbours")
-    thief.mac = site.provider.mac
+    next_hop, mac = site.provider.addresses[1], site.provider.mac
+    thief = Host(site.rig, 5, 100, "02:00:00:00:00:65")
+    said = NeighbourAdvertisement(next_hop, thief.mac, override=True).message()
     for _ in range(10):
-        site.rig.inject(5, frame_from(site.provider.mac, Mac(0x02_00_00_00_77_77)))
+        site.rig.inject(5, frame_from(mac, site.victim.mac))
+        thief.multicast(said.packet(thief.addresses[0], ALL_NODES, HOP_LIMIT))
         site.rig.advance(1)
-    after = site.rig.entries("stations"), site.rig.entries("neighbours")
-    assert {
-        "vlan": 100,
-        "address": int(site.provider.addresses[1]),
-        "port": PROVIDER,
-        "mac": site.provider.mac.value,
-    } in (after[1])
-    assert [each for each in after[0] if each["destination"] == site.provider.mac.value] == [
-        {"vlan": 100, "destination": site.provider.mac.value, "port": PROVIDER}
-    ]
-    assert before[0] == [each for each in after[0] if each in before[0]]
+    pinned = {"vlan": 100, "address": int(next_hop), "port": PROVIDER, "mac": mac.value}
+    assert pinned in site.rig.entries("neighbours")
+    assert site.station(mac) == PROVIDER
+    assert {"station.refused", "neighbour.refused"} <= set(site.rig.kinds())
+    # It is out of use while it does not answer, as any next hop.
+    assert ("nexthop.down" in site.rig.kinds()) == silent
