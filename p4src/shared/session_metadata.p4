@@ -88,7 +88,10 @@ struct news_t {
 
 // Two addresses without a session that are worth one, for the controller.
 struct pair_t {
+    bool begins;                    // the packet: it answers nothing
+    bool proven;                    // or the peer has shown that it is there
     bool active;
+    bit<8> opened_here;             // 1: by a packet that began
     ipv6_address_t source;
     ipv6_address_t destination;
     bit<32> bytes;
@@ -112,6 +115,7 @@ struct pair_active_t {
     ipv6_address_t destination;
     bit<32> bytes;
     bit<48> age;                    // microseconds
+    bit<8> opened_here;             // 1: a host here began; 0: the peer did, by TCP, and is there
 }
 
 #endif

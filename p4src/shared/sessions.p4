@@ -164,6 +164,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     SessionIdentities() session_identities;
     BorderFlows() border_flows;
     SessionWay() session_way;
+    FlowInitiators() flow_initiators;
     SessionBeginnings() session_beginnings;
     SessionRewriting() session_rewriting;
 
@@ -184,6 +185,11 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
             if (!meta.settled && meta.border.side != SIDE_NONE) {
                 border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it
+            }
+            bool watched = meta.session.direction == SESSION_HEARD || meta.border.destination.wanted
+                || meta.session.enough_bytes | meta.session.enough_time != 0;
+            if (!meta.settled && meta.session.number == 0 && watched) {
+                flow_initiators.apply(hdr, meta);
             }
             if (!meta.settled && meta.session.direction != SESSION_NONE) {
                 session_way.apply(hdr, meta);

@@ -81,6 +81,8 @@
 #define ILNP_FLOWS          131072
 // Pairs of addresses without a session that are looked at, at once.
 #define WATCHED_PAIRS       65536
+// Cells of flows that were heard within a minute, each in two: at 1000 new flows a second one beginning in 24 looks like an answer.
+#define HEARD_FLOWS         262144
 // Borders: the prefixes of a site and what is its own, policies, and for each policy 256 buckets of flows. Flows are
 // remembered where their bucket does not say by which provider they go.
 #define SITE_PREFIXES       4096

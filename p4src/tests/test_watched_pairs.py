@@ -1,18 +1,22 @@
-"""Pairs of addresses without a session: which are worth one (RFC 5533, section 13)."""
+"""Pairs of addresses without a session: which are worth one (RFC 5533, section 13), and who began."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 import pytest
 from carriers import ipv6
 from finsy.proto import p4r
+from ilnp_flows import ACK, RESET, SYN, segment
 from session_site import LOCAL, PROXIED, REMOTE, from_host, in_by
 from session_site import Session as Kept
 from session_switch import SessionSwitch
 from site_switch import value_of
 
 SECOND = 1_000_000
+PEER = "2001:db8:f00::99"
+TCP, UDP, FRAGMENT, ICMPV6, SCTP = 6, 17, 44, 58, 132
 Make = Callable[..., SessionSwitch]
 
 
@@ -41,7 +45,7 @@ def test_a_pair_that_exchanges_enough_is_told_once(
             {"bytes": octets, "time": seconds * SECOND, "protocols": 1},
             p4r.Update.MODIFY,
         )
-    peer = "2001:db8:f00::99"
+    peer = PEER
     packet = ipv6(17, bytes(280), LOCAL, peer)
     told = {}
     for number in range(1, 100):
@@ -50,7 +54,7 @@ def test_a_pair_that_exchanges_enough_is_told_once(
         if pairs := switch.pairs():
             told[number] = pairs
     (number, age, sum_) = enough
-    assert told == {number: [[value_of(LOCAL), value_of(peer), sum_, age * SECOND]]}
+    assert told == {number: [[value_of(LOCAL), value_of(peer), sum_, age * SECOND, 1]]}
     assert len(switch.at(160 * SECOND, 1, bytes(from_host(packet)))) == 1
     switch.pairs()
     assert len(switch.at(165 * SECOND, 1, bytes(from_host(packet)))) == 1
@@ -67,3 +71,116 @@ def test_pairs_with_a_session_and_those_of_others_are_not_watched(make: Make) ->
     assert switch.pairs() == []
     switch.at(4, 1, bytes(from_host(ipv6(17, bytes(280), LOCAL, "2001:db8:f00::99"))))
     assert len(switch.pairs()) == 1
+
+
+def watching(make: Make) -> SessionSwitch:
+    """Return a switch that tells of a pair with its first octet."""
+    switch = make(Kept())
+    for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
+        switch.add(table, "proxy", {key: PROXIED}, {"bytes": 1, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
+    return switch
+
+
+def datagram(source: int, destination: int, length: int = 32) -> bytes:
+    """Return UDP, its checksum left out."""
+    return struct.pack("!HHHH", source, destination, 8 + length, 0) + bytes(length)
+
+
+def part(next_header: int, data: bytes, first: bool) -> bytes:
+    """Return a part of a packet: its fragment header, and some of the data."""
+    return struct.pack("!BBHI", next_header, 0, 1 if first else 8, 7) + data
+
+
+def message(kind: int) -> bytes:
+    """Return an ICMPv6 message, its checksum left out."""
+    return bytes([kind, 0, 0, 0]) + bytes(60)
+
+
+QUESTION, ANSWER = (UDP, datagram(4000, 5001)), (UDP, datagram(5001, 4000, 1200))
+ANSWERS = {
+    "an echo reply": ((ICMPV6, message(128)), (ICMPV6, message(129))),
+    "port unreachable": (QUESTION, (ICMPV6, message(1))),
+    "parameter problem": (QUESTION, (ICMPV6, message(4))),
+    "a UDP server": (QUESTION, ANSWER),
+    "a UDP server, in parts": (QUESTION, (FRAGMENT, part(UDP, ANSWER[1][:64], first=True))),
+    "a UDP server, the second part": (QUESTION, (FRAGMENT, part(UDP, bytes(64), first=False))),
+    "a UDP server that was asked in parts": ((FRAGMENT, part(UDP, QUESTION[1], first=True)), ANSWER),
+    "an open port": ((TCP, segment(SYN, 1)), (TCP, segment(SYN | ACK, 7, 2, mine=True))),
+    "a closed port": ((TCP, segment(SYN, 1)), (TCP, segment(RESET | ACK, 0, 2, mine=True))),
+    "a reset with data": ((TCP, segment(ACK, 1)), (TCP, segment(RESET, 0, 2, mine=True) + b"no such connection")),
+    "a segment out of order": ((TCP, segment(ACK, 1)), (TCP, segment(ACK, 7, 2, mine=True))),
+    "another protocol": ((SCTP, datagram(4000, 5001)), (SCTP, datagram(5001, 4000))),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_hosts_that_answer_begin_nothing(make: Make, answer: str) -> None:
+    switch = watching(make)
+    (asked, question), (answered, data) = ANSWERS[answer]
+    for second in range(0, 100, 20):
+        switch.at(second * SECOND, 4, bytes(in_by(4, ipv6(asked, question, PEER, LOCAL))))
+        for late in (0, 1, 3, 19):
+            answers = ipv6(answered, data, LOCAL, PEER)
+            assert len(switch.at((second + late) * SECOND + 1, 1, bytes(from_host(answers)))) == 1
+            assert switch.pairs() == []
+
+
+@pytest.mark.parametrize(
+    ("next_header", "data", "opened_here"),
+    [
+        pytest.param(UDP, datagram(5001, 4000), 1, id="UDP"),
+        pytest.param(SCTP, datagram(5001, 4000), 1, id="another protocol"),
+        pytest.param(ICMPV6, message(128), 1, id="an echo request"),
+        pytest.param(TCP, segment(SYN, 1, mine=True), 1, id="a SYN"),
+        pytest.param(TCP, segment(ACK, 1, 1, mine=True) + b"data", 0, id="data, by who has the peer's numbers"),
+    ],
+)
+def test_hosts_that_begin_are_told(make: Make, next_header: int, data: bytes, opened_here: int) -> None:
+    switch = watching(make)
+    # Others, and other flows of the same two, may have come before.
+    switch.at(1, 4, bytes(in_by(4, ipv6(UDP, datagram(4000, 5002), PEER, LOCAL))))
+    switch.at(2, 4, bytes(in_by(4, ipv6(UDP, datagram(4000, 5001), REMOTE, LOCAL))))
+    packet = ipv6(next_header, data, LOCAL, PEER)
+    switch.at(SECOND, 1, bytes(from_host(packet)))
+    assert switch.pairs() == [[value_of(LOCAL), value_of(PEER), len(packet), 0, opened_here]]
+
+
+def test_a_pair_counts_all_that_its_host_sends_once_it_has_begun(make: Make) -> None:
+    switch = watching(make)
+    for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
+        switch.add(table, "proxy", {key: PROXIED}, {"bytes": 200, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
+    bare = from_host(ipv6(TCP, segment(ACK, 1, 1, mine=True), LOCAL, PEER))
+    data = from_host(ipv6(TCP, segment(ACK, 1, 1, mine=True) + b"data", LOCAL, PEER))
+    syn = from_host(ipv6(TCP, segment(SYN, 1, mine=True), LOCAL, PEER))
+    sent = [bare, bare, bare, data, bare, syn, bare]
+    for number, packet in enumerate(sent):
+        assert switch.pairs() == []
+        switch.at(number + 1, 1, bytes(packet))
+    assert switch.pairs() == [[value_of(LOCAL), value_of(PEER), 64 + 3 * 60 + 0, 3, 1]]
+
+
+def test_an_answer_is_one_for_a_minute_after_the_last_of_its_flow(make: Make) -> None:
+    switch = watching(make)
+    answers = bytes(from_host(ipv6(*ANSWER, LOCAL, PEER)))
+    switch.at(SECOND, 4, bytes(in_by(4, ipv6(*QUESTION, PEER, LOCAL))))
+    switch.at(60 * SECOND, 1, answers)
+    switch.at(119 * SECOND, 1, answers)
+    assert switch.pairs() == []
+    switch.at(180 * SECOND, 1, answers)
+    assert len(switch.pairs()) == 1
+
+
+def test_no_flood_makes_an_answer_a_beginning() -> None:
+    switch = watching(lambda session: SessionSwitch(session, backend="jit"))
+    switch.at(1, 4, bytes(in_by(4, ipv6(*QUESTION, PEER, LOCAL))))
+    forged = bytearray(bytes(in_by(4, ipv6(*QUESTION, "2001:db8:f00::", LOCAL))))
+    for number in range(1, 50_000):
+        forged[26:30] = number.to_bytes(4)
+        switch.at(1 + number, 4, bytes(forged))
+    switch.at(SECOND, 1, bytes(from_host(ipv6(*ANSWER, LOCAL, PEER))))
+    assert switch.pairs() == []
+    # One that begins is seen all the same, but for one in 24.
+    begins = [datagram(port, 5001) for port in range(10_000, 10_040)]
+    for number, data in enumerate(begins):
+        switch.at(SECOND + number + 1, 1, bytes(from_host(ipv6(UDP, data, LOCAL, f"2001:db8:f01::{number + 1:x}"))))
+    assert len(switch.pairs()) >= 34

@@ -58,6 +58,7 @@
 #include "../shared/session_paths.p4"
 #include "../shared/session_headers.p4"
 #include "../shared/ilnp_sessions.p4"
+#include "../shared/flow_initiators.p4"
 #include "../shared/watched_pairs.p4"
 #include "../shared/border_sides.p4"
 #include "../shared/provider_choice.p4"

@@ -92,7 +92,9 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
             });
         }
         if (meta.pair.active) {
-            digest<pair_active_t>(1, { meta.pair.source, meta.pair.destination, meta.pair.bytes, meta.pair.age });
+            digest<pair_active_t>(1, {
+                meta.pair.source, meta.pair.destination, meta.pair.bytes, meta.pair.age, meta.pair.opened_here
+            });
         }
         if (meta.ilnp.admitted) {
             digest<ilnp_flow_t>(1, {

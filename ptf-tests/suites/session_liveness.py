@@ -168,5 +168,5 @@ class ThePairIsTold(SessionTest):
         self.entries.modify(proxy)
         packet = ipv6(17, bytes(60), LOCAL, REMOTE_1)
         self.passes(1, from_host(packet), 4, out_by(4, hop_less(packet)))
-        source, destination, size, _ = self.told("pair_active")
+        source, destination, size, *_ = self.told("pair_active")
         self.assertEqual((source, destination, int.from_bytes(size)), (packet[8:24], packet[24:40], 100))

@@ -61,11 +61,11 @@ class Attacked(AttackedSite):
         return self.tables() == self.before and report["lost"] == 0 and report["longest_gap_ns"] < 40_000_000
 
 
-def datagram(source: IPv6Address, destination: IPv6Address, port: int = 5009) -> Packet:
+def datagram(source: IPv6Address, destination: IPv6Address, port: int = 5009, data: bytes = b"attacked") -> Packet:
     """Return a datagram with a checksum over identifiers, as ILNP has it."""
-    head = (4000).to_bytes(2) + port.to_bytes(2) + (16).to_bytes(2)
-    checksum = identifiers_checksum(source, destination, UDP, head + bytes(2) + b"attacked")
-    return Packet(source, destination, UDP, head + checksum.to_bytes(2) + b"attacked")
+    head = (4000).to_bytes(2) + port.to_bytes(2) + (8 + len(data)).to_bytes(2)
+    checksum = identifiers_checksum(source, destination, UDP, head + bytes(2) + data)
+    return Packet(source, destination, UDP, head + checksum.to_bytes(2) + data)
 
 
 def handshake(source: IPv6Address, destination: IPv6Address, message: Handshake) -> Packet:
@@ -85,9 +85,16 @@ def somebody(rng: random.Random) -> IPv6Address:
     return Vector(ELSEWHERE, NID(rng.getrandbits(64) | 1)).address
 
 
-def a_syn(rng: random.Random, source: IPv6Address, destination: IPv6Address, port: int, counted: bool = True) -> Packet:
+def a_syn(
+    rng: random.Random,
+    source: IPv6Address,
+    destination: IPv6Address,
+    port: int,
+    counted: bool = True,
+    to: int = FLOODED,
+) -> Packet:
     """Return a SYN, of which ILNP's checksum counts identifiers only; an ordinary host's is let be wrong."""
-    segment = port.to_bytes(2) + FLOODED.to_bytes(2) + rng.randbytes(4) + bytes(4)
+    segment = port.to_bytes(2) + to.to_bytes(2) + rng.randbytes(4) + bytes(4)
     segment += bytes([5 << 4, SYN]) + (65535).to_bytes(2) + bytes(4)
     checksum = identifiers_checksum(source, destination, TCP, segment) if counted else 0
     return Packet(source, destination, TCP, segment[:16] + checksum.to_bytes(2) + segment[18:])

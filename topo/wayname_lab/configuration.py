@@ -121,6 +121,8 @@ def _ilnp(router: RouterPlan, where: Controlled) -> list[str]:
         lines.append("naive = true")
     if wishes.idle is not None:
         lines.append(f"idle = {wishes.idle / 1e9}")
+    if wishes.capacity is not None:
+        lines.append(f"capacity = {wishes.capacity}")
     for site in router.ilnp:
         lines += ["", "[[ilnp.site]]", f"prefixes = {_texts(site.prefixes)}"]
         if site.mode != "proxy":

@@ -284,7 +284,7 @@ def _hip(root: _Section, hosts: list[Host]) -> Hip:
 
 def _ilnp(root: _Section, hosts: list[Host]) -> Ilnp:
     section = _Section("[ilnp]", root.get("ilnp", dict))
-    section.allow("bytes", "nonce", "nonce_use", "tcp", "naive", "idle")
+    section.allow("bytes", "nonce", "nonce_use", "tcp", "naive", "idle", "capacity")
     octets = section.get("bytes", int, 0)
     if octets < 0:
         raise section.wrong("bytes", "give a number of bytes, or 0 for never")
@@ -304,6 +304,7 @@ def _ilnp(root: _Section, hosts: list[Host]) -> Ilnp:
         section.values.get("tcp"),
         section.get("naive", bool, False),
         section.scaled("idle", TIMES),
+        section.get("capacity", int) if "capacity" in section.values else None,
     )
 
 

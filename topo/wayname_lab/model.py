@@ -102,6 +102,7 @@ class Ilnp:
     tcp: str | None = None  # what admits TCP: "handshake" or "request"
     naive: bool = False
     idle: int | None = None  # nanoseconds without a packet after which a session is collected
+    capacity: int | None = None  # of an edge's cache
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,10 +75,6 @@ class Namespaces:
         """Return how a host's traffic programs are started; they speak JSON lines."""
         return [*self.prefix(host.name), python(), "-m", "wayname_lab.linux_host"]
 
-    def beside(self, host: HostPlan, seed: int) -> list[str]:
-        """Nothing: no host of a lab with ILNP is in a namespace."""
-        return []
-
     def _namespace(self, node: str) -> str:
         return f"wayname-{os.getpid()}-{node}"
 

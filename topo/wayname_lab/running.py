@@ -50,9 +50,6 @@ class Medium(Protocol):
     def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
         """Return how a host is started."""
 
-    def beside(self, host: HostPlan, seed: int) -> list[str]:
-        """Return what is started beside a host that speaks ILNP."""
-
 
 class RunningLab:
     """A lab between its start and its end: `async with RunningLab(...) as lab`."""
@@ -119,8 +116,6 @@ class RunningLab:
         for number, host in enumerate(self.plan.hosts.values(), 1):
             process = await self.supervisor.talk(host.name, self.medium.host_arguments(host, number))
             self.stations[host.name] = Station(host, process, self._take)
-            if host.ilnp:
-                await self.supervisor.keep(f"{host.name}-ilnp", self.medium.beside(host, number))
         for name, api in self.controllers.items():
             await self._until_ready(name, api)
             self._followers.append(asyncio.create_task(api.follow(self.happenings), name=f"follow {name}"))

@@ -49,20 +49,15 @@ class Wires:
             file = self._folder / f"{host.name}.json"
             describe(file, described, self._path(host.name, host.edge))
             return [python(), "-m", "wayname_lab.hip.process", str(file)]
-        wire = self._stack(host) if host.ilnp else self._path(host.name, host.edge)
+        wire = self._path(host.name, host.edge)
+        ends = ["--mtu", str(host.mtu), "--seed", str(seed)]
+        if host.ilnp:
+            started = [python(), "-m", "wayname_lab.ilnp.process", "--wire", str(wire), "--mac", host.mac]
+            return [*started, "--address", str(host.address), "--gateway", str(host.gateway), *ends]
         arguments = [program("wayname-host"), "--wire", str(wire), "--mac", host.mac]
         if not host.autoconfigure:
             arguments += ["--address", str(host.address), "--gateway", str(host.gateway)]
-        return [*arguments, "--mtu", str(host.mtu), "--seed", str(seed), "--control", "-"]
-
-    def beside(self, host: HostPlan, seed: int) -> list[str]:
-        """Return what is started beside a host that speaks ILNP: it stands between its stack and its link."""
-        arguments = [python(), "-m", "wayname_lab.ilnp.process", "--stack", str(self._stack(host))]
-        arguments += ["--link", str(self._path(host.name, host.edge))]
-        return [*arguments, "--address", str(host.address.ip), "--seed", str(seed)]
-
-    def _stack(self, host: HostPlan) -> Path:
-        return self._folder / f"{host.name}-stack"
+        return [*arguments, *ends, "--control", "-"]
 
     def _path(self, end: str, other: str) -> Path:
         return self._folder / "-".join(sorted((end, other)))

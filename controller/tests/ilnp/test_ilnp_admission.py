@@ -36,7 +36,7 @@ from wayname.ilnp.outputs import Changed, Event, Kind, Output, Send, Up
 from wayname.ilnp.policies import Resources
 from wayname.ilnp.settings import HOLD_DOWN_TIME, IDLE_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, NonceUse, Settings
 from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Flow, Segment, State, Trigger
-from wayname.ilnp.vectors import Vector
+from wayname.ilnp.vectors import NID, Vector
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import Packet
 
@@ -184,20 +184,73 @@ def test_no_policy_refuses_a_peer_that_lost_its_session() -> None:
 
 def test_a_full_cache_refuses_strangers_and_flows_of_its_own() -> None:
     network = Network(settings=Settings(capacity=1))
+    network.establish()
+    stranger = Vector(A1, M_NID)
+    network.b.endpoint.connect(THERE, stranger, network.now)
+    network.collect()
+    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
+    network.run(5)
+    network.b.take()
+    flow = SeenFlow(THERE, stranger, b"to the peer!", b"from a peer!", OPENED, opened_here=True)
+    network.b.endpoint.tcp(flow, network.now)
+    network.collect()
+    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
+    assert network.agree()
+
+
+def strangers(number: int) -> list[Vector]:
+    """Return peers that answer nobody."""
+    return [Vector(A2, NID(1 + each)) for each in range(number)]
+
+
+def test_what_is_only_asked_for_gives_its_place_to_who_has_proved_itself() -> None:
+    network = Network(settings=Settings(capacity=1))
     network.connect(network.a)
     for _ in range(2):
         network.step(START + 1)
     # The only place is taken between the answer and the proof.
-    network.b.endpoint.connect(THERE, Vector(A1, M_NID), network.now)
+    network.b.endpoint.connect(THERE, strangers(1)[0], network.now)
+    assert network.b.endpoint.places == 1
     network.run(5)
-    assert len(network.b.endpoint.cache) == 0
-    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
-    flow = SeenFlow(THERE, HERE, b"to the peer!", b"from a peer!", OPENED, opened_here=True)
-    network.run(5)
-    network.b.take()
-    network.b.endpoint.tcp(flow, network.now)
+    assert network.agree()
+    assert network.b.endpoint.places == 1
+    assert "given up before anybody answered" in network.b.events(Kind.HALF_OPEN)[0]
+
+
+def test_half_open_sessions_are_bounded_and_the_least_proven_goes_first() -> None:
+    settings = Settings(capacity=40)
+    network = Network(settings=settings)
+    first, *others = strangers(300)
+    network.b.endpoint.connect(THERE, first, network.now)
+    network.run(20)
+    assert network.b.endpoint.state_of(Names(B_NID, first.nid)) is State.UNANSWERED
+    network.b.endpoint.connect(THERE, HERE, network.now)
+    for each in others[: settings.half_open - 2]:
+        network.b.endpoint.connect(THERE, each, network.now)
+    assert network.b.endpoint.places == settings.half_open == 10
+    network.b.endpoint.connect(THERE, others[-1], network.now)
+    # Who did not answer gives way to who was just asked.
+    assert network.b.endpoint.state_of(Names(B_NID, first.nid)) is State.CLOSED
+    assert network.b.endpoint.state_of(B) is State.REQUESTED
+    for each in others:
+        network.b.endpoint.connect(THERE, each, network.now)
+    assert network.b.endpoint.places == settings.half_open
     network.collect()
-    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
+    network.run(10)
+    network.connect(network.a)
+    network.run(1)
+    assert network.agree(), "who proves itself gets in"
+
+
+def test_a_peer_that_opened_tcp_is_for_the_policies_to_grant() -> None:
+    network = Network(policies=[Never()])
+    network.b.endpoint.connect(THERE, HERE, network.now, opened_here=False)
+    network.collect()
+    assert (network.under_way, network.b.endpoint.places) == ([], 0)
+    assert "not today" in network.b.events(Kind.REFUSED)[0]
+    network.connect(network.b)
+    network.run(1)
+    assert network.agree()
 
 
 def test_requests_that_cross_lead_to_one_session() -> None:
@@ -321,15 +374,15 @@ def test_the_nonce_leaves_the_packets_when_it_is_wanted_at_first_only() -> None:
 
 
 def test_the_capacity_is_never_exceeded() -> None:
-    settings = Settings(capacity=3)
-    endpoint = Endpoint(random.Random(1), START, settings)
-    endpoint.serve(host(A_NID, A1), START)
-    for number in range(5):
-        endpoint.connect(HERE, Vector(B1, type(B_NID)(B_NID + number)), START)
-    outputs = endpoint.take_outputs()
-    assert len(outputs) == 4
-    assert isinstance(outputs[3], Event)
-    assert "all 3 places" in outputs[3].words
+    network = Network(settings=Settings(capacity=3))
+    flow = SeenFlow(THERE, HERE, b"to the peer!", b"from a peer!", OPENED, opened_here=True)
+    for each in strangers(5):
+        network.b.endpoint.tcp(replace(flow, peer=each), network.now)
+        network.b.endpoint.connect(THERE, HERE, network.now)
+        assert network.b.endpoint.places <= 3
+    network.collect()
+    assert len(network.b.endpoint.cache) == 3
+    assert "all 3 places" in network.b.events(Kind.REFUSED)[0]
 
 
 def test_what_a_caller_may_not_do() -> None:

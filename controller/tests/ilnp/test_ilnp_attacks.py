@@ -34,7 +34,7 @@ from two_sides import START
 from wayname.ilnp.cookies import PERIOD
 from wayname.ilnp.endpoint import SeenFlow
 from wayname.ilnp.handshake import Control, Handshake
-from wayname.ilnp.locator_update import Operation
+from wayname.ilnp.locator_update import Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import nonce_of, with_nonce
 from wayname.ilnp.outputs import Event, Kind, Output, Send
 from wayname.ilnp.policies import PrefixRate
@@ -123,17 +123,90 @@ def test_a_forged_acknowledgement_does_not_end_the_telling() -> None:
     assert network.a.entry().told.state is before
 
 
-def test_a_replayed_locator_update_of_before_a_move_changes_nothing() -> None:
-    network = Network(hosts=(host(A_NID, A1), host(B_NID, B1, B2)))
+@pytest.mark.parametrize("later", [1, 15, 3600])
+def test_a_locator_update_of_before_a_move_changes_nothing_whenever_it_is_played_again(later: float) -> None:
+    network = Network(settings=Settings(idle=None), hosts=(host(A_NID, A1), host(B_NID, B1, B2)))
     network.establish()
     network.run(5)
+    for _ in range(20):
+        network.move(network.b, host(B_NID, B2))
+        network.run(12)
+        network.move(network.b, host(B_NID, B1, B2))
+        network.run(12)
     network.move(network.b, host(B_NID, B2))
-    network.run(1)
-    first, *_, last = [packet for packet in network.seen if packet.upper_layer().data[:1] == bytes([156])]
-    assert first != last
+    network.run(later)
+    *earlier, last = told_by(network, B_NID)
+    assert len(earlier) > 40
     assert state_of(network.a)[3] == (B2,)
-    (event,) = attack(network, first)
-    assert "was replaced already" in event.words
+    for packet in earlier:
+        (event,) = attack(network, packet)
+        assert event.kind is Kind.REPLAYED
+        network.now += 2
+    network.a.endpoint.receive(last, network.now)
+    assert [type(output) for output in network.a.endpoint.take_outputs()] == [Send], (
+        "the last one is acknowledged again"
+    )
+
+
+def told_by(network: Network, nid: NID) -> list[Packet]:
+    """Return the Locator Updates of a host that differ, in order."""
+    told = dict.fromkeys(packet.encode() for packet in network.seen if packet.upper_layer().data[:1] == bytes([156]))
+    packets = [Packet.decode(octets) for octets in told]
+    return [one for one in packets if Vector.of(one.source).nid == nid and one.upper_layer().data[5] == 1]
+
+
+class Foreign:
+    """A peer that has read RFC 6743 and no more: it numbers nothing, and acknowledges at the locator where it is."""
+
+    def __init__(self) -> None:
+        self.network = standing()
+        self.endpoint = self.network.a.endpoint
+        self.nonce = self.network.a.entry().nonce_from_peer
+        self.at = B1
+        self.asked = 0
+        self.acknowledged: list[L64] = []
+
+    def tell(self, locator: L64) -> None:
+        """Let a list of one locator arrive from there, whoever sends it, and a second pass."""
+        self._arrive(locator, listed(locator), Operation.ADVERTISEMENT)
+        for _ in range(10):
+            self.network.now += 0.1
+            self.endpoint.handle_timer(self.network.now)
+            self._answer()
+
+    def _answer(self) -> None:
+        for output in self.endpoint.take_outputs():
+            if isinstance(output, Send):
+                at = Vector.of(output.packet.destination).locator
+                message = Message.decode(output.packet)
+                told = LocatorUpdate.decode(message.code, message.body)
+                if told.operation is Operation.ACKNOWLEDGEMENT:
+                    self.acknowledged.append(at)
+                    continue
+                self.asked += 1
+                if at == self.at:
+                    self._arrive(at, told.listed, Operation.ACKNOWLEDGEMENT)
+
+    def _arrive(self, locator: L64, told: tuple[Listed, ...], operation: Operation) -> None:
+        self.endpoint.receive(update(Vector(locator, B_NID), HERE, told, self.nonce, operation), self.network.now)
+
+
+def test_a_peer_that_numbers_nothing_is_believed_to_be_back_only_if_it_is_there() -> None:
+    peer = Foreign()
+    for peer.at in (B1, B2):
+        peer.tell(peer.at)
+    assert (peer.network.a.entry().destination, peer.asked, peer.acknowledged) == (B2, 0, [B1, B2])
+    for _ in range(50):
+        # Played again, by somebody who is not there.
+        peer.tell(B1)
+        assert peer.network.a.entry().destination == B2
+    assert peer.asked <= 2 * 50
+    assert peer.acknowledged == [B1, B2]
+    peer.at = B1
+    peer.tell(B1)
+    assert peer.network.a.entry().destination == B1
+    peer.tell(B1)
+    assert peer.acknowledged == [B1, B2, B1]
 
 
 @pytest.mark.parametrize("control", list(Control))

@@ -209,7 +209,7 @@ class PairOf(Generic[One]):
     def active(self, side: One, peer: IPv6Address) -> None:
         """Let a switch say that its host talks to an address."""
         assert side.sessions is not None
-        side.sessions.pair_active(PairActive(side.host, peer, 2048, 1.0), self.now)
+        side.sessions.pair_active(PairActive(side.host, peer, 2048, 1.0, True), self.now)
         self.collect(side)
 
     def talk(self, a: bool = True, b: bool = False) -> None:

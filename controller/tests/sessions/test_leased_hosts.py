@@ -61,7 +61,7 @@ def test_a_leased_address_gets_sessions() -> None:
     elsewhere = Elsewhere(rig)
     [address] = DhcpHost(rig, 0x11).join()
     rig.advance(1)
-    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0))
+    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0, True))
     elsewhere.exchange()
     [session] = rig.edge.sessions
     assert session.name == (address, elsewhere.host.ulid, 0)
@@ -80,7 +80,7 @@ def test_a_session_outlives_the_controller_though_its_host_is_known_later() -> N
     elsewhere = Elsewhere(rig)
     [address] = DhcpHost(rig, 0x11).join()
     rig.advance(1)
-    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0))
+    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0, True))
     elsewhere.exchange()
     before = rig.entries("identities"), rig.entries("paths")
     rig.restart_controller()
@@ -95,7 +95,7 @@ def test_where_a_host_is_gets_found_for_packets_that_bear_its_locators() -> None
     [address] = host.join()
     host.addresses.append(address)
     rig.advance(1)
-    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0))
+    rig.receive(PairActive(address, elsewhere.host.ulid, 2048, 1.0, True))
     elsewhere.exchange()
     [session] = rig.edge.sessions
     # Both begin anew: nobody knows where the host is.

@@ -59,6 +59,7 @@ def told(digest: P4DigestList) -> list[Input]:
                     IPv6Address(member["destination"]),
                     member["bytes"],
                     member["age"] / MICROSECONDS,
+                    bool(member["opened_here"]),
                 )
                 for member in digest
             ]

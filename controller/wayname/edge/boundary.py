@@ -116,6 +116,8 @@ class PairActive:
     destination: IPv6Address
     bytes: int
     age: float
+    # A host here began; else the peer did, by TCP, and has shown that it is there.
+    opened_here: bool
 
 
 class PathNews(IntEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -84,7 +85,8 @@ class Admission:
         on_established: Callable[[Entry, float], None],
     ) -> None:
         self.cookies = Cookies(rng, settings.capacity, settings.secret)
-        self.setups: dict[Names, Setup] = {}
+        # The least proven first: those that did not answer, then those that were asked longest ago.
+        self.setups: OrderedDict[Names, Setup] = OrderedDict()
         self.timers: Timers[tuple[Due, Names]] = Timers()
         self._hosts = hosts
         self._cache = cache
@@ -95,7 +97,7 @@ class Admission:
 
     @property
     def places(self) -> int:
-        """How many places of the cache are taken; what hosts here asked for has its own before it stands."""
+        """How many places of the cache are taken; who is only asked for has one until somebody proven wants it."""
         return len(self._cache) + len(self.setups)
 
     def state_of(self, names: Names) -> State:
@@ -105,9 +107,17 @@ class Admission:
             return entry.state
         return State.CLOSED if setup is None else setup.state
 
-    def prepare(self, names: Names, local: Vector, peer: Vector, peer_locators: PeerLocators) -> None:
+    def prepare(self, names: Names, local: Vector, peer: Vector, peer_locators: PeerLocators, now: float) -> None:
         """Make ready to ask for a session."""
+        if len(self.setups) >= self._settings.half_open:
+            self.give_up_least_proven(now)
         self.setups[names] = Setup(local, peer, self.new_nonce(), peer_locators)
+
+    def give_up_least_proven(self, now: float) -> None:
+        """Forget a session that is only asked for."""
+        names, _ = self.setups.popitem(last=False)
+        self._forget_timers(names)
+        self._outbox.event(Kind.HALF_OPEN, f"{names}: given up before anybody answered, for want of room", now)
 
     def new_nonce(self) -> bytes:
         """Return a nonce by lot, which is not zero."""
@@ -258,6 +268,8 @@ class Admission:
             setup.state = after
             if after is State.CLOSED:
                 del self.setups[names]
+            elif after in HOLD_DOWN_TIMES:
+                self.setups.move_to_end(names, last=False)
 
     def _arm(self, names: Names, state: State, now: float) -> None:
         if state in HOLD_DOWN_TIMES:

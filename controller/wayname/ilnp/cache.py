@@ -10,7 +10,7 @@ from wayname.ilnp.locators import PeerLocators
 from wayname.ilnp.states import State, Telling
 from wayname.ilnp.vectors import L64, NID, Vector, half_text
 
-# Lists of locators that are remembered, so that an old one that was under way for long changes nothing.
+# Lists of locators that are remembered of a peer that numbers nothing, so that an old one changes nothing by itself.
 REMEMBERED_LISTS = 8
 
 
@@ -39,10 +39,14 @@ class Told:
 
 @dataclass(slots=True)
 class Heard:
-    """What the peer told of its locators last, and before that until when it counts as old."""
+    """What the peer told of its locators last, and before that."""
 
     listed: tuple[Listed, ...] = ()
-    earlier: tuple[tuple[tuple[Listed, ...], float], ...] = ()
+    earlier: tuple[tuple[Listed, ...], ...] = ()
+    # The number of the last list; None: the peer numbers nothing.
+    number: int | None = None
+    # An old list that came again, of which is being found out whether the peer is there.
+    doubted: tuple[Listed, ...] = ()
 
 
 @dataclass(slots=True)

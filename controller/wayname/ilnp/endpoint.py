@@ -15,13 +15,14 @@ from wayname.endpoint import BaseEndpoint
 from wayname.ilnp.admission import NOTHING_CAME, Admission, Arrival, Due
 from wayname.ilnp.cache import Cache, Entry, Names
 from wayname.ilnp.cookies import Asked
-from wayname.ilnp.errors import ForgeryError, MessageError
+from wayname.ilnp.errors import ForgeryError, MessageError, ReplayError
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.locators import Host, PeerLocators
 from wayname.ilnp.nonce import NONCE_OPTION, nonce_of
 from wayname.ilnp.outputs import Accepted, Kind, Outbox, Output
 from wayname.ilnp.policies import Policy, Wish
+from wayname.ilnp.sequence import sequence_of
 from wayname.ilnp.settings import SEEN_LIFETIME, Settings
 from wayname.ilnp.states import FLOWS, Flow, Segment, State, Trigger
 from wayname.ilnp.updates import Updates
@@ -31,10 +32,6 @@ from wayname.wire.errors import DecodeError
 
 UNRECOGNISED_OPTION = 2
 POINTER_OCTETS = 4
-
-
-class ReplayError(MessageError):
-    """A proof that made a session already."""
 
 
 class ClaimError(MessageError):
@@ -107,20 +104,28 @@ class Endpoint(BaseEndpoint[Output]):
             self._admission.remove(entry.names, "its host is gone")
         del self._hosts[nid]
 
-    def connect(self, local: Vector, peer: Vector, now: float, listed: Iterable[Listed] = ()) -> None:
-        """Ask for a session, as a connected socket does; the DNS may have told more locators of the peer."""
+    def connect(
+        self, local: Vector, peer: Vector, now: float, listed: Iterable[Listed] = (), opened_here: bool = True
+    ) -> None:
+        """Ask for a session, as a connected socket does; the DNS may have told more locators of the peer.
+
+        Where the peer has opened the connection, the policies say whether it is worth one.
+        """
         self._host(local.nid)
         if peer.nid in self._hosts:
             raise ValueError(f"{peer} is a host of this edge as well")
         names = Names(local.nid, peer.nid)
         if self._admission.state_of(names) is State.CLOSED:
             try:
-                self._check_room(names)
+                if not opened_here:
+                    self._ask_policies(names, peer, now)
+                    self._grant(names, peer, now)
+                self._make_room(names, now)
             except RefusalError as error:
                 self._report(error, str(names), now)
                 return
             told = list(listed) or [Listed(peer.locator, 0, SEEN_LIFETIME)]
-            self._admission.prepare(names, local, peer, PeerLocators.of(told, now))
+            self._admission.prepare(names, local, peer, PeerLocators.of(told, now), now)
         self._admission.fire(names, Trigger.CONNECT, NOTHING_CAME, now)
 
     def discard(self, names: Names, now: float) -> None:
@@ -233,7 +238,8 @@ class Endpoint(BaseEndpoint[Output]):
                 if nonce is None:
                     raise ForgeryError(f"ICMPv6 {kind} without a nonce")
                 if kind == LOCATOR_UPDATE:
-                    self._take_update(names, local, peer, nonce, LocatorUpdate.decode(message.code, message.body), now)
+                    update = LocatorUpdate.decode(message.code, message.body)
+                    self._take_update(names, local, peer, nonce, update, sequence_of(packet), now)
                 else:
                     self._take_handshake(
                         names, Arrival(local, peer), nonce, Handshake.decode(message.code, message.body), now
@@ -285,7 +291,7 @@ class Endpoint(BaseEndpoint[Output]):
                 if self.cache.find(names, arrival.nonce_from_peer) is not None:
                     trigger = Trigger.REQUEST_REPEATED
             case _:
-                self._ask_policies(names, arrival, now)
+                self._ask_policies(names, arrival.peer, now)
         self._admission.fire(names, trigger, arrival, now)
 
     def _take_proof(self, names: Names, arrival: Arrival, control: Control, now: float) -> None:
@@ -295,16 +301,24 @@ class Endpoint(BaseEndpoint[Output]):
             raise ForgeryError("a nonce that was not given out from here, or too long ago")
         if self._admission.cookies.is_spent(asked, arrival.nonce_to_peer):
             raise ReplayError("a message of a handshake that is over")
-        self._ask_policies(names, arrival, now)
+        self._ask_policies(names, arrival.peer, now)
         if not self._admission.cookies.has_room(now):
             raise RefusalError("too many sessions were made in the last minute")
+        self._make_room(names, now)
         self._admission.cookies.spend(asked, arrival.nonce_to_peer, now)
-        self._grant(names, arrival, now)
+        self._grant(names, arrival.peer, now)
         trigger = Trigger.PROOF if control is Control.ACKNOWLEDGE else Trigger.PROOF_AND_QUESTION
         self._admission.fire(names, trigger, arrival, now)
 
     def _take_update(
-        self, names: Names, local: Vector, peer: Vector, nonce: bytes, update: LocatorUpdate, now: float
+        self,
+        names: Names,
+        local: Vector,
+        peer: Vector,
+        nonce: bytes,
+        update: LocatorUpdate,
+        number: int | None,
+        now: float,
     ) -> None:
         entry = self.cache.find(names, nonce)
         if entry is None:
@@ -313,7 +327,7 @@ class Endpoint(BaseEndpoint[Output]):
         if ours and update.operation is Operation.ADVERTISEMENT:
             raise ClaimError(f"a Locator Update that claims {half_text(ours[0].locator)}, which is ours")
         entry.used = now
-        self._updates.receive(entry, peer.locator, local.locator, update, now)
+        self._updates.receive(entry, peer.locator, local.locator, update, number, now)
         self._admission.fire(names, Trigger.HEARD, NOTHING_CAME, now)
 
     def _take_data(self, names: Names, ends: Arrival, nonce: bytes | None, packet: ipv6.Packet, now: float) -> None:
@@ -335,7 +349,7 @@ class Endpoint(BaseEndpoint[Output]):
     def _admit_naively(self, names: Names, ends: Arrival, nonce: bytes, now: float) -> None:
         """Make an entry for nothing but a packet, as the baseline of the experiment does."""
         self._check_ends(names, ends.local, ends.peer)
-        self._check_room(names)
+        self._make_room(names, now)
         arrival = Arrival(ends.local, ends.peer, self._admission.new_nonce(), nonce)
         self._admission.fire(names, Trigger.PACKET, arrival, now)
 
@@ -369,19 +383,25 @@ class Endpoint(BaseEndpoint[Output]):
             self.heard(names, now, flow.peer.locator)
             return
         arrival = Arrival(flow.local, flow.peer, flow.nonce_to_peer, flow.nonce_from_peer, is_flow=True)
-        if flow.opened_here:
-            self._check_room(names)
-        else:
-            self._ask_policies(names, arrival, now)
-            self._grant(names, arrival, now)
+        if not flow.opened_here:
+            self._ask_policies(names, flow.peer, now)
+            self._grant(names, flow.peer, now)
+        self._make_room(names, now)
         self._admission.fire(names, Trigger.TCP, arrival, now)
 
     def _stands_or_is_wanted(self, names: Names) -> bool:
         """Whether a session has its place in the cache already: there is nothing to decide."""
         return self.cache.named(names) is not None or names in self._admission.setups
 
-    def _check_room(self, names: Names) -> None:
-        if not self._stands_or_is_wanted(names) and self._admission.places >= self.cache.capacity:
+    def _make_room(self, names: Names, now: float) -> None:
+        """See that there is a place; what is only asked for gives way, the least proven first."""
+        if self._stands_or_is_wanted(names) or self._admission.places < self.cache.capacity:
+            return
+        self._check_room()
+        self._admission.give_up_least_proven(now)
+
+    def _check_room(self) -> None:
+        if len(self.cache) >= self.cache.capacity:
             raise RefusalError(f"all {self.cache.capacity} places of the cache are taken")
 
     def _check_claim(self, names: Names, peer: Vector) -> None:
@@ -392,18 +412,18 @@ class Endpoint(BaseEndpoint[Output]):
             state = self._admission.state_of(names).name
             raise ClaimError(f"{half_text(names.peer)} is {state} with another site, and claimed from here")
 
-    def _ask_policies(self, names: Names, arrival: Arrival, now: float) -> None:
-        self._check_room(names)
+    def _ask_policies(self, names: Names, peer: Vector, now: float) -> None:
         if self._stands_or_is_wanted(names):
             return
-        wish = Wish(names, arrival.peer, self._admission.places)
+        self._check_room()
+        wish = Wish(names, peer, len(self.cache))
         for policy in self._policies:
             if (refusal := policy.refusal(wish, now)) is not None:
                 raise RefusalError(f"no session: {refusal}")
 
-    def _grant(self, names: Names, arrival: Arrival, now: float) -> None:
+    def _grant(self, names: Names, peer: Vector, now: float) -> None:
         if not self._stands_or_is_wanted(names):
-            wish = Wish(names, arrival.peer, self._admission.places)
+            wish = Wish(names, peer, len(self.cache))
             for policy in self._policies:
                 policy.granted(wish, now)
 

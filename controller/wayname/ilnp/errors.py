@@ -9,3 +9,7 @@ class MessageError(DecodeError):
 
 class ForgeryError(MessageError):
     """A packet that claims to be a correspondent's and does not prove it (RFC 6741, section 11.1)."""
+
+
+class ReplayError(MessageError):
+    """What passed once, and is nothing new."""

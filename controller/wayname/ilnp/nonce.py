@@ -62,17 +62,22 @@ def with_nonce(packet: Packet, nonce: bytes) -> Packet:
 def nonce_of(packet: Packet) -> bytes | None:
     """Return the nonce that a packet bears; one that bears two proves nothing (section 2)."""
     found: bytes | None = None
+    for kind, value in destination_options(packet):
+        if kind != NONCE_OPTION:
+            continue
+        if found is not None:
+            raise MessageError("the packet bears two nonces")
+        if len(value) not in NONCE_LENGTHS:
+            raise MessageError(f"a nonce of {len(value)} octets; 4 and 12 are known")
+        found = value
+    return found
+
+
+def destination_options(packet: Packet) -> Iterator[tuple[int, bytes]]:
+    """Yield type and contents of a packet's destination options."""
     for header in _headers(packet):
         if header.number == DESTINATION_OPTIONS:
-            for kind, value in _options(packet.payload[header.begin : header.end]):
-                if kind != NONCE_OPTION:
-                    continue
-                if found is not None:
-                    raise MessageError("the packet bears two nonces")
-                if len(value) not in NONCE_LENGTHS:
-                    raise MessageError(f"a nonce of {len(value)} octets; 4 and 12 are known")
-                found = value
-    return found
+            yield from _options(packet.payload[header.begin : header.end])
 
 
 def without_nonce(packet: Packet) -> Packet:

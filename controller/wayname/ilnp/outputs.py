@@ -103,6 +103,7 @@ class Kind(Enum):
     NAIVE = "each packet with a nonce makes a session"
     UNANSWERED = "a peer did not answer"
     WITHOUT_ILNP = "a peer has no ILNP"
+    HALF_OPEN = "too many sessions are asked for"
     REFUSED = "a wish for a session was not granted"
     FORGED = "a forgery"
     REPLAYED = "a replay"

@@ -1,7 +1,7 @@
 """Whether a peer's wish for a session is granted: by count, by rate of the prefix it comes from, by resources.
 
-A policy is asked when somebody else wants a session that no host here asked for: one socket is connected and the other
-is not. Where both are, there is nothing to decide; where none is, nobody asks.
+A policy is asked when no host here began: somebody else asks for a session, or opened TCP to a host here. One socket is
+connected and the other is not. Where both are, there is nothing to decide; where none is, nobody asks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wayname.ilnp.vectors import HALF_BITS, HALF_OCTETS, Vector, half_text
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Who wants a session, and how many there are."""
+    """Who wants a session, and how many stand."""
 
     names: Names
     peer: Vector

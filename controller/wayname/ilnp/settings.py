@@ -20,7 +20,10 @@ NONCE_TIME = 60.0
 GRACE_TIME = 30.0
 UPDATE_TIMEOUT = 0.5
 UPDATE_TRIES = 7
-# A list that was replaced, and comes once more, was under way for long rather than told anew.
+# Sessions that are asked for, or whose peers did not answer of late: a part of the capacity, and no more than so many.
+HALF_OPEN_SHARE = 4
+MOST_HALF_OPEN = 4096
+# So long a packet may be under way.
 OLD_LIST_TIME = 10.0
 
 
@@ -43,6 +46,11 @@ class Settings:
     idle: float | None = IDLE_TIME
     # What the nonces that a responder gives out are made of; the next program knows them if it has the same.
     secret: bytes | None = None
+
+    @property
+    def half_open(self) -> int:
+        """How many sessions may be asked for, or left alone, at once."""
+        return min(max(1, self.capacity // HALF_OPEN_SHARE), MOST_HALF_OPEN)
 
     def __post_init__(self) -> None:
         if self.nonce_octets not in NONCE_LENGTHS:

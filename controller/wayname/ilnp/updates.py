@@ -8,11 +8,12 @@ from itertools import product
 
 from wayname.ilnp.admission import Admission, Due
 from wayname.ilnp.cache import REMEMBERED_LISTS, Entry
-from wayname.ilnp.errors import MessageError
+from wayname.ilnp.errors import MessageError, ReplayError
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.locators import HandOff, Host, PeerLocators, hand_off
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.outputs import Kind, Outbox, Send, Untold
+from wayname.ilnp.sequence import with_sequence
 from wayname.ilnp.settings import GRACE_TIME, OLD_LIST_TIME, UPDATE_TIMEOUT, UPDATE_TRIES
 from wayname.ilnp.states import TELLINGS, Deed, Move, Telling
 from wayname.ilnp.vectors import L64, NID, Vector, half_text
@@ -75,16 +76,24 @@ class Updates:
         self._watch_left(entry)
         self._admission.changed(entry, now)
 
-    def receive(self, entry: Entry, source: L64, destination: L64, update: LocatorUpdate, now: float) -> None:
+    def receive(
+        self, entry: Entry, source: L64, destination: L64, update: LocatorUpdate, number: int | None, now: float
+    ) -> None:
         """Take an update whose nonce is right."""
         if update.operation is Operation.ACKNOWLEDGEMENT:
             if update.listed != entry.told.listed:
                 self._wonder(entry, now)
                 raise MessageError("an acknowledgement of locators that were not told last")
             self._fire(entry, Move.ACKNOWLEDGED, now)
+            doubted, entry.heard.doubted = entry.heard.doubted, ()
+            if doubted and source == _first(doubted):
+                self._learn(entry, source, doubted, now)
             return
+        self._check_order(entry, update.listed, number, now)
         if update.listed != entry.heard.listed:
             self._learn(entry, source, update.listed, now)
+        if number is not None:
+            entry.heard.number = number
         ends = Vector(destination, entry.names.local), Vector(source, entry.names.peer)
         self._send(entry, *ends, LocatorUpdate(Operation.ACKNOWLEDGEMENT, update.listed))
 
@@ -144,14 +153,29 @@ class Updates:
             entry.told.overtaken = False
             self._admission.timers.set((Due.TELL, entry.names), now + OLD_LIST_TIME)
 
+    def _check_order(self, entry: Entry, listed: tuple[Listed, ...], number: int | None, now: float) -> None:
+        """Check that a list is the last one or a newer one; where nobody can tell, ask who is there."""
+        heard = entry.heard
+        if listed == heard.listed and number in (None, heard.number):
+            return
+        if number is not None and heard.number is not None and number <= heard.number:
+            raise ReplayError(f"a Locator Update with the number {number}, and {heard.number} was heard already")
+        if number is None and (heard.number is not None or listed in heard.earlier):
+            self._doubt(entry, listed, now)
+            raise ReplayError("a Locator Update that was replaced already: the peer is asked where it is")
+
+    def _doubt(self, entry: Entry, listed: tuple[Listed, ...], now: float) -> None:
+        """Ask at the first of the locators by an update of our own; only who is there can acknowledge that."""
+        if entry.heard.doubted != listed or entry.told.state is not Telling.UNDER_WAY:
+            entry.heard.doubted = listed
+            self._tell_anew(entry, now)
+
     def _learn(self, entry: Entry, source: L64, listed: tuple[Listed, ...], now: float) -> None:
         heard = entry.heard
-        if any(listed == old and now < until for old, until in heard.earlier):
-            raise MessageError("a Locator Update that was replaced already, and was under way for long")
         if source not in entry.peer_locators and all(source != one.locator for one in listed):
             raise MessageError(f"a Locator Update from {half_text(source)}, which it does not list")
         if heard.listed:
-            heard.earlier = (*heard.earlier, (heard.listed, now + OLD_LIST_TIME))[-REMEMBERED_LISTS:]
+            heard.earlier = (*heard.earlier, heard.listed)[-REMEMBERED_LISTS:]
         heard.listed = listed
         entry.peer_locators = PeerLocators.of(listed, now, entry.peer_locators)
         entry.destination = entry.peer_locators.best(now)
@@ -182,12 +206,13 @@ class Updates:
     def _advertise(self, entry: Entry, now: float) -> None:
         """Send an update; each time between other locators, since it is not known which ones work."""
         told = entry.told
-        peers = [entry.destination, *(one for one in entry.peer_locators.known if one != entry.destination)]
+        asked = [_first(entry.heard.doubted)] if entry.heard.doubted else []
+        peers = dict.fromkeys([*asked, entry.destination, *entry.peer_locators.known])
         pairs = list(product(peers, [one.locator for one in told.listed]))
         there, here = pairs[told.tries % len(pairs)]
         told.tries += 1
         ends = Vector(here, entry.names.local), Vector(there, entry.names.peer)
-        self._send(entry, *ends, LocatorUpdate(Operation.ADVERTISEMENT, told.listed))
+        self._send(entry, *ends, LocatorUpdate(Operation.ADVERTISEMENT, told.listed), told.serial)
         self._admission.timers.set((Due.TELL, entry.names), now + UPDATE_TIMEOUT * 2 ** (told.tries - 1))
 
     def _switch(self, entry: Entry, now: float) -> None:
@@ -200,9 +225,18 @@ class Updates:
         self._admission.bear_nonce(entry, now)
         self._admission.changed(entry, now)
 
-    def _send(self, entry: Entry, here: Vector, there: Vector, update: LocatorUpdate) -> None:
+    def _send(
+        self, entry: Entry, here: Vector, there: Vector, update: LocatorUpdate, number: int | None = None
+    ) -> None:
         packet = Message(LOCATOR_UPDATE, 0, update.encode()).packet(here.address, there.address)
+        if number is not None:
+            packet = with_sequence(packet, number)
         self._outbox.add(Send(with_nonce(packet, entry.nonce_to_peer)))
+
+
+def _first(listed: tuple[Listed, ...]) -> L64:
+    """Return the most preferred locator of a list."""
+    return min(listed, key=lambda one: one.preference).locator
 
 
 def _numbered(listed: tuple[Listed, ...], serial: int) -> tuple[Listed, ...]:

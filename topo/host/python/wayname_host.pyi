@@ -4,6 +4,7 @@ Frames go in and come out as bytes. Time is in nanoseconds and is the caller's. 
 `poll`; what they find out comes as events, each a JSON object. docs/host.md lists both.
 """
 
+from ipaddress import IPv6Address
 from typing import Literal, final
 
 @final
@@ -26,6 +27,9 @@ class Host:
 
     def events(self) -> list[str]:
         """Take what happened since the last call, as JSON objects."""
+
+    def udp_is_connected(self, local_port: int, peer: IPv6Address, peer_port: int) -> bool:
+        """Return whether a UDP socket here is connected to a peer's."""
 
     def set_link(self, up: bool, now: int) -> None:
         """Say that the link came or went."""
@@ -88,6 +92,9 @@ class Host:
     ) -> int:
         """Send requests to an echo server and find the longest gap between answers; return the flow."""
 
+    def udp_echo(self, *, port: int = ...) -> int:
+        """Give datagrams back to whoever sends them; return the flow."""
+
     def udp_receive(self, *, port: int = ..., interval: float = ..., silence: float = ...) -> int:
         """Receive UDP streams; each becomes a flow of its own."""
 
@@ -99,6 +106,7 @@ class Host:
         rate: float = ...,
         size: int = ...,
         count: int = ...,
+        connected: bool = ...,
         source: str | None = ...,
     ) -> int:
         """Send a UDP stream at a constant rate; return the flow."""

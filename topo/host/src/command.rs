@@ -13,6 +13,7 @@ pub enum Command {
     TcpServe(apps::TcpServe),
     TcpSend(apps::TcpSend),
     TcpRequest(apps::TcpRequest),
+    UdpEcho(apps::UdpEcho),
     UdpReceive(apps::UdpReceive),
     UdpSend(apps::UdpSend),
     /// Ends a flow.
@@ -44,6 +45,7 @@ impl Command {
             Self::TcpServe(command) => command.into_app(),
             Self::TcpSend(command) => command.into_app(),
             Self::TcpRequest(command) => command.into_app(),
+            Self::UdpEcho(command) => command.into_app(),
             Self::UdpReceive(command) => command.into_app(),
             Self::UdpSend(command) => command.into_app(mtu),
             Self::Stop(_) | Self::Status(_) => Err("this command starts no program".into()),

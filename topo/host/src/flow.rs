@@ -24,6 +24,11 @@ pub trait App: Send + Sync {
 
     /// Whether a packet that an error quotes is this program's.
     fn sent(&self, quote: &Quote) -> bool;
+
+    /// Whether a UDP socket at this port is connected, and to whom: address and port.
+    fn udp_peer(&self, _local_port: u16) -> Option<(Ipv6Address, u16)> {
+        None
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

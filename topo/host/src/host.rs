@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketSet};
 use smoltcp::socket::tcp;
-use smoltcp::wire::{HardwareAddress, IpCidr};
+use smoltcp::wire::{HardwareAddress, IpCidr, Ipv6Address};
 
 use crate::command::Command;
 use crate::config::{Config, MIN_MTU};
@@ -154,6 +154,11 @@ impl Host {
             self.link.restart(now);
             self.disturbed = true;
         }
+    }
+
+    /// Whether a UDP socket here is connected to a peer's.
+    pub fn udp_is_connected(&self, local_port: u16, peer: Ipv6Address, peer_port: u16) -> bool {
+        self.apps.values().any(|app| app.udp_peer(local_port) == Some((peer, peer_port)))
     }
 
     /// Takes what happened since the last call.

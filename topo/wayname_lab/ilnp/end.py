@@ -1,8 +1,9 @@
 """What makes an ordinary IPv6 stack a host that speaks ILNP: it stands between the stack and its link.
 
 To the link, packets of a session bear the nonce and the locators in use, and their transports count identifiers only;
-to the stack they are as it sent them. UDP asks for a session with the first packet (a connected socket); TCP's SYN
-bears a nonce itself, and SYN, SYN-ACK and ACK make the session. Whoever has no ILNP is spoken to as ever.
+to the stack they are as it sent them. A connected UDP socket asks for a session with its first packet, another one
+never; TCP's SYN bears a nonce itself, and SYN, SYN-ACK and ACK make the session. Whoever has no ILNP is spoken to as
+ever.
 """
 
 import random
@@ -69,12 +70,15 @@ class IlnpEnd:
         address: IPv6Address,
         seed: int,
         now: float,
+        is_connected: Callable[[Ports, IPv6Address], bool],
         nonce_octets: int = LONG_NONCE,
         tell: Callable[[str], None] = lambda words: None,
     ) -> None:
         self._here = Vector.of(address)
         self._link = IPv6Network((address, 64), strict=False)
         self._rng = random.Random(seed)
+        # Whether a UDP socket is connected: its port and the peer's, and the peer.
+        self._is_connected = is_connected
         self._tell = tell
         settings = Settings(CAPACITY, nonce_octets)
         self.endpoint = Endpoint(self._rng, now, settings, [Count(OTHERS)])
@@ -107,8 +111,8 @@ class IlnpEnd:
         names = Names(self._here.nid, Vector.of(packet.destination).nid)
         if packet.next_header == TCP:
             self._segment_leaves(names, packet, now)
-        elif packet.next_header == ipv6.UDP and self.endpoint.state_of(names) is State.CLOSED:
-            self.endpoint.connect(self._here, Vector.of(packet.destination), now)
+        elif packet.next_header == ipv6.UDP and self._is_connected(_ports(packet), packet.destination):
+            self._connect(names, packet.destination, now)
         self._carry_out()
         self._send(names, packet, now)
 
@@ -164,6 +168,10 @@ class IlnpEnd:
             self._leave(with_nonce(_counting_identifiers(packet, packet), flow.nonce_to_peer))
             return
         self._leave(packet)
+
+    def _connect(self, names: Names, peer: IPv6Address, now: float) -> None:
+        if self.endpoint.state_of(names) is State.CLOSED:
+            self.endpoint.connect(self._here, Vector.of(peer), now)
 
     def _segment_leaves(self, names: Names, packet: Packet, now: float) -> None:
         if self.endpoint.cache.named(names) is not None or names in self._without:

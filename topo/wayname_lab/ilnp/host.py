@@ -18,7 +18,8 @@ class IlnpHost:
         self._stack = Host(mac=mac, addresses=[address], gateway=gateway, mtu=mtu, seed=seed)
         self._told: list[str] = []
         self._now = 0
-        self.end = IlnpEnd(IPv6Address(address.partition("/")[0]), seed, 0.0, tell=self._tell)
+        own = IPv6Address(address.partition("/")[0])
+        self.end = IlnpEnd(own, seed, 0.0, self._is_connected, tell=self._tell)
 
     def receive(self, frame: bytes, now: int) -> None:
         """Take a frame from the link."""
@@ -56,6 +57,13 @@ class IlnpHost:
     def command(self, line: str) -> int | None:
         """Take a command as a JSON object; return the flow that it began."""
         return self._stack.command(line)
+
+    def set_link(self, up: bool, now: int) -> None:
+        """Say that the link came or went."""
+        self._stack.set_link(up, now)
+
+    def _is_connected(self, ports: tuple[int, int], peer: IPv6Address) -> bool:
+        return self._stack.udp_is_connected(ports[0], peer, ports[1])
 
     def _tell(self, words: str) -> None:
         self._told.append(json.dumps({"event": "ilnp", "at_ns": self._now, "text": words}))

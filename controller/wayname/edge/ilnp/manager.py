@@ -43,7 +43,7 @@ from wayname.wire.ipv6 import Packet
 LEAVING = "ilnp-leaving"
 SECRET = "ilnp-secret"
 SECRET_OCTETS = 32
-# How many peers may be looked for by their names at once.
+# How many pairs may wait for what the DNS tells of their peers.
 MOST_WAITING = 4096
 # How many messages may wait until it is clear that there is a host that they are for.
 MOST_UNSERVED = 512
@@ -53,6 +53,7 @@ KINDS = {
     ilnp.Kind.NAIVE: ("ilnp.naive", Severity.WARNING),
     ilnp.Kind.UNANSWERED: ("ilnp.unanswered", Severity.INFO),
     ilnp.Kind.WITHOUT_ILNP: ("ilnp.without", Severity.INFO),
+    ilnp.Kind.HALF_OPEN: ("ilnp.half_open", Severity.WARNING),
     ilnp.Kind.REFUSED: ("ilnp.refused", Severity.WARNING),
     ilnp.Kind.FORGED: ("ilnp.forged", Severity.WARNING),
     ilnp.Kind.REPLAYED: ("ilnp.replayed", Severity.WARNING),
@@ -82,7 +83,8 @@ class IlnpSessions:
         # How many sessions were admitted, and how often the endpoint told of what.
         self.admitted = 0
         self.told: Counter[str] = Counter()
-        self._waiting: dict[NID, list[tuple[Vector, Vector]]] = {}
+        self._waiting: dict[NID, list[PairActive]] = {}
+        self._waiting_pairs = 0
         self.leaving = {key.partition(" ")[2] for key in remembered if key.startswith(f"{LEAVING} ")}
         self._sites = Sites(rules, ways_out.is_open, self._is_leaving)
         self._tables = IlnpTables(means.providers.table_of, self._is_usable, means.schedules, rules, outputs.desired)
@@ -145,7 +147,7 @@ class IlnpSessions:
         self.next_hops_changed(now)
 
     def pair_active(self, active: PairActive, now: float) -> None:
-        """Two addresses exchanged enough to be worth a session: a host here has a connected socket."""
+        """Two addresses exchanged enough to be worth a session, and no host here has only answered."""
         if self._endpoint is None or not self.speaks_for(active.source) or self._sites.is_inside(active.destination):
             return
         local, peer = Vector.of(active.source), Vector.of(active.destination)
@@ -153,11 +155,13 @@ class IlnpSessions:
             return
         self._serve(active.source, now)
         directory = self.directory
-        if directory is not None and directory.name_of(peer.nid) is not None and len(self._waiting) < MOST_WAITING:
-            self._waiting.setdefault(peer.nid, []).append((local, peer))
+        has_room = self._waiting_pairs < MOST_WAITING
+        if directory is not None and directory.name_of(peer.nid) is not None and has_room:
+            self._waiting.setdefault(peer.nid, []).append(active)
+            self._waiting_pairs += 1
             directory.seek(peer.nid, now)
         else:
-            self._connect(local, peer, (), now)
+            self._connect(active, (), now)
         self._take(now)
 
     def packet(self, arrival: Arrival, now: float) -> None:
@@ -345,13 +349,14 @@ class IlnpSessions:
         provider = self._ways_out.provider(address)
         return provider is not None and provider.name in self.leaving
 
-    def _connect(self, local: Vector, peer: Vector, listed: tuple[Listed, ...], now: float) -> None:
+    def _connect(self, active: PairActive, listed: tuple[Listed, ...], now: float) -> None:
         assert self._endpoint is not None
+        local, peer = Vector.of(active.source), Vector.of(active.destination)
         names = Names(local.nid, peer.nid)
         if not peer.nid or peer.nid in self._hosts or local.nid not in self._hosts:
             return
         if self._endpoint.state_of(names) is State.CLOSED:
-            self._endpoint.connect(local, peer, now, listed)
+            self._endpoint.connect(local, peer, now, listed, active.opened_here)
 
     def _found(self, nid: NID, found: Found | None, now: float) -> None:
         """What the DNS tells of a peer: hosts may have waited for it, and sessions may have lost it."""
@@ -360,10 +365,13 @@ class IlnpSessions:
         locators = {one.locator for one in listed}
         known_as = self.directory.known_as(nid) if self.directory is not None else None
         self._openings.found(nid, [Vector(one.locator, nid).address for one in listed])
-        for local, peer in self._waiting.pop(nid, []):
+        waited = self._waiting.pop(nid, [])
+        self._waiting_pairs -= len(waited)
+        for active in waited:
+            peer = Vector.of(active.destination)
             # Under another address it is translated: such a flow has no part in sessions.
             if not listed or peer == known_as or peer.locator in locators:
-                self._connect(local, peer, listed, now)
+                self._connect(active, listed, now)
         for names in [Names(local, nid) for local in self._hosts] if listed else ():
             if names in self._sessions:
                 self._endpoint.look_again(names, listed, now)

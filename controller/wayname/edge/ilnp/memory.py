@@ -68,6 +68,8 @@ def write_down(entry: Entry, session: IlnpSession) -> Json:
         "telling": entry.told.state.name,
         "serial": entry.told.serial,
         "heard": [_listed(one) for one in entry.heard.listed],
+        "heard_earlier": [[_listed(one) for one in listed] for listed in entry.heard.earlier],
+        "heard_number": entry.heard.number,
     }
 
 
@@ -89,7 +91,11 @@ def read(names: Names, written: Mapping[str, Any], now: float) -> Remembered:
         bears_nonce=written["bears_nonce"],
         leaving={L64(read_half(text)): now + GRACE_TIME for text in written["leaving"]},
         told=Told(Telling[written["telling"]], _lists(written["told"]), serial=written["serial"]),
-        heard=Heard(_lists(written["heard"])),
+        heard=Heard(
+            _lists(written["heard"]),
+            tuple(_lists(listed) for listed in written.get("heard_earlier", [])),
+            written.get("heard_number"),
+        ),
     )
     paths = {
         int(number): Ends(*(L64(read_half(half)) for half in halves)) for number, halves in written["paths"].items()

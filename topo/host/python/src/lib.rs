@@ -1,5 +1,7 @@
 //! The Python module `wayname_host`: the host in process. `wayname_host.pyi` describes it.
 
+use std::net::IpAddr;
+
 use ::host::{Command, Config, Host};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -46,6 +48,10 @@ impl PyHost {
         text.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
+    fn udp_is_connected(&self, local_port: u16, peer: IpAddr, peer_port: u16) -> bool {
+        matches!(peer, IpAddr::V6(peer) if self.host.udp_is_connected(local_port, peer, peer_port))
+    }
+
     fn set_link(&mut self, up: bool, now: u64) {
         self.now = self.now.max(now);
         self.host.set_link(up, self.now);
@@ -79,6 +85,11 @@ impl PyHost {
         python: Python<'_>,
     ) -> PyResult<Option<u32>> {
         self.start_to("tcp_request", to, options, python)
+    }
+
+    #[pyo3(signature = (**options))]
+    fn udp_echo(&mut self, options: Option<Bound<'_, PyDict>>, python: Python<'_>) -> PyResult<Option<u32>> {
+        self.start("udp_echo", &options.unwrap_or_else(|| PyDict::new(python)))
     }
 
     #[pyo3(signature = (**options))]

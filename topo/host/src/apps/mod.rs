@@ -12,6 +12,7 @@ mod tcp_request;
 mod tcp_send;
 mod tcp_serve;
 mod tcp_sink;
+mod udp_echo;
 mod udp_receive;
 mod udp_send;
 
@@ -21,6 +22,7 @@ pub use ping::Ping;
 pub use tcp_request::TcpRequest;
 pub use tcp_send::TcpSend;
 pub use tcp_serve::TcpServe;
+pub use udp_echo::UdpEcho;
 pub use udp_receive::UdpReceive;
 pub use udp_send::UdpSend;
 

@@ -31,12 +31,22 @@ pub struct UdpSend {
     pub size: usize,
     /// 0 goes on until stopped.
     pub count: u64,
+    /// Whether the socket is connected, or says with each datagram where it goes.
+    pub connected: bool,
     pub source: Source,
 }
 
 impl Default for UdpSend {
     fn default() -> Self {
-        Self { to: Ipv6Address::UNSPECIFIED, port: super::PORT, rate: 100.0, size: 200, count: 0, source: None }
+        Self {
+            to: Ipv6Address::UNSPECIFIED,
+            port: super::PORT,
+            rate: 100.0,
+            size: 200,
+            count: 0,
+            connected: true,
+            source: None,
+        }
     }
 }
 
@@ -140,5 +150,10 @@ impl App for Streaming {
 
     fn sent(&self, quote: &Quote) -> bool {
         quote.protocol == IpProtocol::Udp && self.socket.is_some_and(|(_, port)| port == quote.local_port)
+    }
+
+    fn udp_peer(&self, local_port: u16) -> Option<(Ipv6Address, u16)> {
+        let is_ours = self.socket.is_some_and(|(_, port)| port == local_port);
+        (is_ours && self.command.connected).then_some((self.command.to, self.command.port))
     }
 }
