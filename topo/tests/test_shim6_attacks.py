@@ -12,6 +12,7 @@ from site_pair import agrees, answered, longest_silence, talking
 from wayname.shim6.messages import I1, I2, R2, Message, MessageType, UpdateRequest, decode, encode
 from wayname.shim6.options import Locator, LocatorList, ResponderValidator, UlidPair, Verification
 from wayname.wire import icmpv6
+from wayname.wire.checksum import upper_layer_checksum
 from wayname.wire.ipv6 import SHIM6, UDP, Packet
 
 # Somewhere behind provider p, where nobody of the lab is.
@@ -125,3 +126,24 @@ def test_an_i1_in_the_peers_name_does_not_learn_the_tag() -> None:
     assert len(answers) == 1
     assert attacked.tag.to_bytes(6) not in answers[0]
     assert attacked.is_untouched()
+
+
+@pytest.mark.parametrize("asked", ["ping", "datagram"])
+def test_hosts_that_answer_whoever_make_the_edge_ask_nobody(asked: str) -> None:
+    attacked = Attacked("a")
+    attacked.sent.clear()
+    attacked.lab.command("a1", "udp_echo", port=5007)
+    for number in range(1, 200):
+        source = IPv6Address(int(ELSEWHERE) + number)
+        datagram = (4000).to_bytes(2) + (5007).to_bytes(2) + (1208).to_bytes(2) + bytes(2 + 1200)
+        checksum = upper_layer_checksum(source, attacked.host, UDP, datagram)
+        packet = Packet(source, attacked.host, UDP, datagram[:6] + checksum.to_bytes(2) + datagram[8:])
+        if asked == "ping":
+            packet = icmpv6.Message(icmpv6.ECHO_REQUEST, 0, bytes(1204)).packet(source, attacked.host)
+        for _ in range(2):
+            attacked.send(packet)
+    assert attacked.is_untouched(5.0)
+    towards = [Packet.decode(frame[ETHERNET_BYTES:]) for frame in attacked.sent if frame[12:14] == b"\x86\xdd"]
+    forged = [packet for packet in towards if 0 < int(packet.destination) - int(ELSEWHERE) < 200]
+    assert len([packet for packet in forged if packet.next_header != SHIM6]) > 200, "the host answers them"
+    assert [packet for packet in forged if packet.next_header == SHIM6] == []
