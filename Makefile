@@ -128,8 +128,8 @@ bench-encap: venv $(VENV)/.bench-ready ## What encapsulation costs by size, draw
 bench-multipath: venv-switch $(VENV)/.bench-ready ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter)
 	$(BIN)/python -m bench.multipath $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
-bench-ilcc: venv-switch $(VENV)/.bench-ready ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short)
-	$(BIN)/python -m bench.ilcc $(if $(QUICK),--quick)
+bench-ilcc: venv-switch $(VENV)/.bench-ready ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short, SEED=n)
+	$(BIN)/python -m bench.ilcc $(if $(QUICK),--quick) $(if $(SEED),--seed $(SEED))
 
 bench-cost: venv-switch $(VENV)/.bench-ready ## What a session costs an edge by how many it has (SESSIONS=100000)
 	$(BIN)/python -m bench.cost $(if $(SESSIONS),--sessions $(SESSIONS))

@@ -11,8 +11,7 @@ from statistics import median
 from finsy.proto import p4r
 
 from bench.figures import Line, Panel
-from bench.ilcc.edge import FROM_PROVIDER, HOST, NANOSECONDS, PEERS_LOCATOR, PROVIDER_PORT, Edge, Peer
-from bench.ilcc.flooding import resident
+from bench.ilcc.edge import FROM_PROVIDER, HOST, NANOSECONDS, PEERS_LOCATOR, PROVIDER_PORT, Edge, Peer, resident
 from bench.shim6.report import Result, table
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
 from wayname.pipeline import sessions

@@ -11,6 +11,7 @@ Time is the experiment's own; what things cost is taken from the machine's clock
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -173,6 +174,11 @@ class Peer:
                 case Up(session):
                     self.session = session
         return packets
+
+
+def resident() -> int:
+    """Return how many octets of memory this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def session_entries(session: Session, number: int) -> list[fy.P4TableEntry]:

@@ -14,8 +14,17 @@ from statistics import median
 import finsy as fy
 from finsy.proto import p4r
 
-from bench.ilcc.edge import FROM_HOST, FROM_PROVIDER, HOST, HOST_PORT, NANOSECONDS, PEERS_LOCATOR, PROVIDER_PORT, Edge
-from bench.ilcc.flooding import FLAT, resident
+from bench.ilcc.edge import (
+    FROM_HOST,
+    FROM_PROVIDER,
+    HOST,
+    HOST_PORT,
+    NANOSECONDS,
+    PEERS_LOCATOR,
+    PROVIDER_PORT,
+    Edge,
+    resident,
+)
 from wayname.ilnp.vectors import NID, Vector
 
 SYNS, QUICK_SYNS = 1_000_000, 20_000
@@ -27,6 +36,7 @@ NONCE_HEADER = bytes([TCP, 1, 0x8B, 12])
 NONCE = bytes(range(1, 13))
 PEERS_FIRST, HOSTS_FIRST = 1000, 2000
 TENTHS = 10
+FLAT = 0.05
 
 
 def _segment(source: int, destination: int, flags: int, sequence: int, acknowledged: int = 0) -> bytes:

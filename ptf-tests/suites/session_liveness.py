@@ -24,6 +24,7 @@ from shim6_layers import SHIM6, Shim6Keepalive
 from suites.sessions import SessionTest
 
 LONG = 2**32 - 1
+UDP = 17
 WATCH, SILENT, LEFT_PATH, UNANSWERED = 1, 2, 3, 4
 # Registers remember what earlier tests did: each has a session of its own, and begins with another generation.
 FIRST = Session(number=100, send_timeout=0, keepalive=0)
@@ -157,16 +158,41 @@ class Held(LivenessTest):
         self.goes(0)
 
 
-class ThePairIsTold(SessionTest):
-    """Two addresses without a session that exchange enough."""
+class PairTest(SessionTest):
+    """A test of pairs without a session, which are told with their first octet."""
 
-    def runTest(self) -> None:
+    def setUp(self) -> None:
+        """Hear of pairs."""
+        super().setUp()
         self.entries.add(fy.P4DigestEntry("pair_active", max_list_size=1, ack_timeout_ns=0))
         proxy = self.entries.entry(
             "proxied_sources", {"source": "2001:db8:1::/48"}, "proxy", bytes=1, time=0, protocols=1
         )
         self.entries.modify(proxy)
-        packet = ipv6(17, bytes(60), LOCAL, REMOTE_1)
+
+    def begins(self, peer: str) -> None:
+        """The host begins to talk to a peer, and the pair is told."""
+        packet = ipv6(UDP, bytes(60), LOCAL, peer)
         self.passes(1, from_host(packet), 4, out_by(4, hop_less(packet)))
-        source, destination, size, *_ = self.told("pair_active")
+        source, destination, size, _, opened_here = self.told("pair_active")
         self.assertEqual((source, destination, int.from_bytes(size)), (packet[8:24], packet[24:40], 100))
+        self.assertEqual(int.from_bytes(opened_here), 1)
+
+
+class ThePairIsTold(PairTest):
+    """Two addresses without a session that exchange enough."""
+
+    def runTest(self) -> None:
+        self.begins("2001:db8:f01::51")
+
+
+class WhoAnswersIsNotTold(PairTest):
+    """A datagram of a host that answers one begins nothing: the next pair is the first that is told."""
+
+    def runTest(self) -> None:
+        peer = "2001:db8:f01::53"
+        asks = ipv6(UDP, bytes([1, 2, 3, 4]) + bytes(56), peer, LOCAL)
+        answers = ipv6(UDP, bytes([3, 4, 1, 2]) + bytes(56), LOCAL, peer)
+        self.passes(4, in_by(4, asks), 1, to_host(hop_less(asks)))
+        self.passes(1, from_host(answers), 4, out_by(4, hop_less(answers)))
+        self.begins("2001:db8:f01::52")

@@ -9,7 +9,7 @@ import random
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 from attacked_site import AttackedSite
@@ -19,10 +19,11 @@ from test_ilnp_attacks import TABLES, TCP, a_syn, datagram, handshake, somebody
 from wayname.edge.boundary import PairActive
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.nonce import LONG_NONCE, nonce_of, with_nonce
+from wayname.ilnp.prefixes import PrefixMapping
 from wayname.wire.checksum import upper_layer_checksum
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.icmpv6 import ECHO_REQUEST, Message
-from wayname.wire.ipv6 import ICMPV6, Packet
+from wayname.wire.ipv6 import ICMPV6, UDP, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.load import find_lab
 from wayname_lab.virtual.lab import VirtualLab
@@ -84,11 +85,14 @@ FLOODS: dict[str, Flood] = {
 class Flooded(AttackedSite):
     """Two sites with one session, a1 with b1; a1 answers whatever comes to it."""
 
-    def __init__(self, octets: int | None) -> None:
+    def __init__(self, octets: int | None, provider: str = "p", configuration: str = "") -> None:
         described = find_lab("ilnp")
         assert described.ilnp is not None
-        lab = VirtualLab(replace(described, ilnp=replace(described.ilnp, bytes=octets, capacity=CAPACITY)), seed=1)
-        super().__init__(lab, "a", "p")
+        routers = tuple(
+            replace(each, configuration=configuration) if each.name == "a" else each for each in described.routers
+        )
+        ilnp = replace(described.ilnp, bytes=octets, capacity=CAPACITY)
+        super().__init__(VirtualLab(replace(described, routers=routers, ilnp=ilnp), seed=1), "a", provider)
         self.rng = random.Random(1)
         self.lab.run_until(1.0)
         self.a1, self.a2, self.b1, self.b2 = (self.lab.plan.hosts[name].address.ip for name in ("a1", "a2", "b1", "b2"))
@@ -160,6 +164,21 @@ def test_hosts_that_answer_everything_cost_no_place_no_entry_and_no_request(name
     assert site.asked(sources) == 0
     # Those two, and what b2 asked for.
     assert site.ilnp.places <= 2
+
+
+def test_who_is_asked_by_a_translated_address_answers_all_the_same() -> None:
+    inside = IPv6Network("2001:db8:101::/48")
+    site = Flooded(1, "q", f'[[translation]]\ninside = "{inside}"\n')
+    outside = PrefixMapping(inside, IPv6Network("2001:db8:201::/48")).out(site.a1)
+    for _ in range(100):
+        source = somebody(site.rng)
+        bare = datagram(source, outside, OPEN_UDP).payload
+        checksum = upper_layer_checksum(source, outside, UDP, bare[:6] + bytes(2) + bare[8:])
+        site.send(Packet(source, outside, UDP, bare[:6] + checksum.to_bytes(2) + bare[8:]))
+    site.lab.run_for(0.1)
+    answers = [frame for frame in site.sent if frame[22:38] == outside.packed]
+    assert len(answers) >= 100, "translated once more on their way back"
+    assert (site.active, site.ilnp.places) == ([], 1)
 
 
 @pytest.mark.parametrize("name", FLOODS)

@@ -41,15 +41,15 @@ class Wires:
 
     def device(self, router: RouterPlan, port: PlannedPort) -> str:
         """Return a port's device; both ends of a wire name the same path."""
-        return f"wire:{self._path(router.name, port.peer)}"
+        return f"wire:{self.path(router.name, port.peer)}"
 
     def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
         """Return how a host is started; it speaks JSON lines."""
         if (described := described_hip_host(host, seed)) is not None:
             file = self._folder / f"{host.name}.json"
-            describe(file, described, self._path(host.name, host.edge))
+            describe(file, described, self.path(host.name, host.edge))
             return [python(), "-m", "wayname_lab.hip.process", str(file)]
-        wire = self._path(host.name, host.edge)
+        wire = self.path(host.name, host.edge)
         ends = ["--mtu", str(host.mtu), "--seed", str(seed)]
         if host.ilnp:
             started = [python(), "-m", "wayname_lab.ilnp.process", "--wire", str(wire), "--mac", host.mac]
@@ -59,5 +59,6 @@ class Wires:
             arguments += ["--address", str(host.address), "--gateway", str(host.gateway)]
         return [*arguments, *ends, "--control", "-"]
 
-    def _path(self, end: str, other: str) -> Path:
+    def path(self, end: str, other: str) -> Path:
+        """Return where the wire between two nodes is."""
         return self._folder / "-".join(sorted((end, other)))

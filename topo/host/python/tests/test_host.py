@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from ipaddress import IPv6Address
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import wayname_host
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
+UDP = 17
 
 
 class Network:
@@ -84,6 +86,23 @@ def test_a_stream_is_reported() -> None:
     Network(sender, receiver).run(10 * SECOND)
     report = events(receiver)[-1]
     assert (report["event"], report["received"], report["lost"], report["ended"]) == ("udp_report", 100, 0, True)
+
+
+@pytest.mark.parametrize("connected", [True, False])
+def test_datagrams_are_given_back_and_only_who_is_connected_has_a_peer(connected: bool) -> None:
+    sender, echo = make_host(1), make_host(2)
+    echo.udp_echo(port=7)
+    sender.udp_send("2001:db8::2", port=7, rate=50, size=64, connected=connected)
+    network = Network(sender, echo)
+    network.run(SECOND)
+    ports = [(frame[54:56], frame[56:58]) for frame in network.sent if frame[20] == UDP]
+    source, seven = ports[0]
+    assert seven == bytes([0, 7])
+    assert ports.count((source, seven)) - ports.count((seven, source)) in (0, 1), "what was sent comes back"
+    peer, port = IPv6Address("2001:db8::2"), int.from_bytes(source)
+    assert sender.udp_is_connected(port, peer, 7) is connected
+    assert not sender.udp_is_connected(port, peer, 8) and not sender.udp_is_connected(port + 1, peer, 7)
+    assert not echo.udp_is_connected(7, IPv6Address("2001:db8::1"), port)
 
 
 def test_the_seed_decides_everything() -> None:
