@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
+from test_ilnp_attacks import a_syn
 from test_ilnp_lab import sessions_of
 
+from wayname.ilnp.nonce import LONG_NONCE, with_nonce
+from wayname.wire.ethernet import TYPE_IPV6, Frame
+from wayname.wire.icmpv6 import PARAMETER_PROBLEM, Message
+from wayname.wire.ipv6 import HEADER_BYTES
+from wayname.wire.mac import Mac
 from wayname_lab.ilnp import end
 from wayname_lab.load import find_lab
 from wayname_lab.virtual.lab import VirtualLab
 
-PORT, OTHER_PORT = 5001, 5002
+PORT = 5001
 
 
 class Sockets:
@@ -60,4 +67,24 @@ def test_two_connected_sockets_get_their_entries_whatever_the_policies_say(monke
     sockets.send("n1", "b1", connected=True)
     sockets.send("b1", "n1", connected=True)
     sockets.lab.run_for(15)
+    assert sockets.sessions() == (1, 1)
+
+
+def test_errors_about_what_was_not_sent_do_not_make_tcp_go_without_nonces() -> None:
+    sockets = Sockets()
+    n1, b1 = (sockets.lab.plan.hosts[name].address.ip for name in ("n1", "b1"))
+    sockets.lab.command("b1", "tcp_serve", port=PORT)
+    rng = random.Random(1)
+    link = sockets.lab.links["c-n1"]
+    for _ in range(20):
+        syn = with_nonce(a_syn(rng, n1, b1, 1024, to=PORT), rng.randbytes(LONG_NONCE))
+        pointer = (HEADER_BYTES + 2).to_bytes(4)
+        error = Message(PARAMETER_PROBLEM, 2, pointer + syn.encode()).packet(b1, n1)
+        router = sockets.lab.controllers["c"].edge
+        assert router is not None
+        mac = router.config.interfaces[0].mac
+        host = Mac.parse(sockets.lab.plan.hosts["n1"].mac)
+        link.receivers["n1"](Frame(host, mac, TYPE_IPV6, error.encode()).encode())
+    sockets.lab.command("n1", "tcp_send", to=str(b1), port=PORT, bytes=20_000)
+    sockets.lab.run_for(1.0)
     assert sockets.sessions() == (1, 1)

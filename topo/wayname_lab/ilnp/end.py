@@ -219,15 +219,24 @@ class IlnpEnd:
         """Let a packet of a peer without ILNP pass; one that has no word for nonces says so."""
         if _icmp_type(packet) == icmpv6.PARAMETER_PROBLEM:
             self.endpoint.receive(packet, now)
-            quoted = packet.payload[8:]
-            if len(quoted) >= ipv6.HEADER_BYTES:
-                self._without.add(Names(self._here.nid, Vector.of(IPv6Address(quoted[24:40])).nid))
+            self._take_refusal(packet)
             return
         if packet.next_header == TCP and len(packet.payload) >= 20:
             source, destination = _ports(packet)
             # An answer without a nonce: the peer's edge took ours off.
             self._flows.pop((Names(self._here.nid, Vector.of(packet.source).nid), (destination, source)), None)
         self._to_stack.append(octets)
+
+    def _take_refusal(self, error: Packet) -> None:
+        """Open TCP to a peer without a nonce from now on, if the error quotes the nonce that it got."""
+        try:
+            quoted = Packet.decode(error.payload[8:])
+            nonce = nonce_of(quoted)
+        except DecodeError:
+            return
+        names = Names(self._here.nid, Vector.of(quoted.destination).nid)
+        if nonce in {flow.nonce_to_peer for (whose, _), flow in self._flows.items() if whose == names}:
+            self._without.add(names)
 
     def _nonce(self) -> bytes:
         nonce = self._rng.randbytes(self._nonce_octets)
