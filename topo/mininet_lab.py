@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 # Where Debian has Mininet. Last, since its other packages are older than ours.
 sys.path.append("/usr/lib/python3/dist-packages")
 
+from wayname.escape import escaped
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.controller import ControllerApi
@@ -390,7 +391,7 @@ def main() -> int:
                 signal.signal(number, signal.SIG_IGN)
             lab.stop()
     except LabError as error:
-        print(f"mininet_lab.py: {error}", file=sys.stderr)
+        print(f"mininet_lab.py: {escaped(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("mininet_lab.py: interrupted", file=sys.stderr)

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from wayname.adapter.events import RecordedEvent
-from wayname.edge.boundary import Event, Severity
+from wayname.edge.boundary import Event, Json, Severity
 from wayname.logs.event_log import EventLog
 from wayname.logs.setup import set_up_logs
 
@@ -84,3 +84,42 @@ def test_a_crash_keeps_its_traceback(form: str) -> None:
         structlog.get_logger().exception("the controller failed")
     assert "ZeroDivisionError: ours" in out.getvalue()
     assert "test_logs.py" in out.getvalue()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_traceback_shows_no_variables(form: str) -> None:
+    out, _ = logged(form)
+    key = "of " + "lab"
+    try:
+        raise ZeroDivisionError(len(key))
+    except ZeroDivisionError:
+        structlog.get_logger().exception("the controller failed")
+        logging.getLogger("library").exception("so did a library")
+    assert "of lab" not in out.getvalue()
+
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 \r\n2026-01-01 [info] all is well \u202edesrever\u2028\x9b1m\0"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_texts_from_the_network_are_escaped(form: str) -> None:
+    out, log = logged(form)
+    details: dict[str, Json] = {"name": HOSTILE, "names": [HOSTILE]}
+    log.record(recorded(Event(1.0, "names.wrong", Severity.WARNING, HOSTILE, HOSTILE, details)))
+    logging.getLogger("library").warning("%s", HOSTILE)
+    first, second = out.getvalue().splitlines()
+    assert first.isprintable()
+    assert second.isprintable()
+    assert r"\x1b[31mred" in (json.loads(first)["text"] if form == "json" else first)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_text_of_an_exception_cannot_look_like_a_line_of_the_log(form: str) -> None:
+    out, _ = logged(form)
+    try:
+        raise ValueError(HOSTILE)
+    except ValueError:
+        structlog.get_logger().exception("the controller failed")
+    first, *traceback = out.getvalue().splitlines()
+    assert all(line.isprintable() for line in [first, *traceback])
+    assert all(line.startswith("    ") for line in traceback if line)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from wayname.escape import escaped
 from wayname_lab.names import Names
 
 Severity = Literal["info", "warning", "error"]
@@ -32,7 +33,7 @@ class Happenings:
 
     def tell(self, who: str, text: str, severity: Severity = "info") -> None:
         """Note something that happens now."""
-        happening = Happening(self._clock(), who, self._names.put_into(text), severity)
+        happening = Happening(self._clock(), who, escaped(self._names.put_into(text)), severity)
         self.kept.append(happening)
         for listener in self.listeners:
             listener(happening)

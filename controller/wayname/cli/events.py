@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.escape import escaped
 
 STYLES = {"info": "", "warning": "yellow", "error": "red"}
 
@@ -34,7 +35,7 @@ def command(asking: Asking, follow: bool, since: int) -> None:
             events = map(json.loads, response.iter_lines()) if follow else json.loads(response.read())
             for event in events:
                 if asking.json:
-                    print(json.dumps(event, ensure_ascii=False), flush=True)
+                    print(json.dumps(event), flush=True)
                 else:
                     out.print(in_words(event), style=STYLES.get(event["severity"], ""), soft_wrap=True)
     except KeyboardInterrupt:
@@ -45,4 +46,4 @@ def command(asking: Asking, follow: bool, since: int) -> None:
 def in_words(event: dict[str, Any]) -> str:
     """An event in a line."""
     at = datetime.fromisoformat(event["time"]).astimezone().strftime("%H:%M:%S.%f")[:-3]
-    return f"{event['sequence']:>5}  {at}  {event['kind']:<18}  {event['text']}"
+    return escaped(f"{event['sequence']:>5}  {at}  {event['kind']:<18}  {event['text']}")

@@ -23,7 +23,7 @@ def command(asking: Asking) -> None:
             "not heard lately" if host["port"] is None else f"{host['port']} {host['port_name'] or ''}",
             host["vlan"],
             host["mac"],
-            "\n".join(f"{each['address']} {each['state']}" for each in host["addresses"]),
+            [f"{each['address']} {each['state']}" for each in host["addresses"]],
         )
         for host in hosts
     ]

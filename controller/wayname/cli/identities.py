@@ -27,7 +27,7 @@ def command(asking: Asking) -> None:
         print("no identities are configured")
         return
     rows = [
-        (link["interface"], link["form"], link["hosts"], link["prepared"], "\n".join(map(_prefix, link["prefixes"])))
+        (link["interface"], link["form"], link["hosts"], link["prepared"], list(map(_prefix, link["prefixes"])))
         for link in book["links"]
     ]
     show.show_table(("link", "form", "hosts", "prepared", "prefixes"), rows, "")
@@ -37,8 +37,8 @@ def command(asking: Asking) -> None:
             host["interface"],
             host["mac"] or "",
             host["host"],
-            "\n".join(host["addresses"]),
-            "\n".join(map(_locator, host["locators"])),
+            host["addresses"],
+            list(map(_locator, host["locators"])),
             host["sec"],
             host["state"] if host["seconds"] is None else f"{host['state']}, {_duration(host['seconds'])} left",
         )

@@ -14,6 +14,7 @@ import click
 
 from wayname.cli.failure import Failure
 from wayname.cli.options import environment_options
+from wayname.escape import escaped
 
 # Each command is loaded when it is used, so that help and completion come at once.
 COMMANDS = {
@@ -114,4 +115,4 @@ def give_up_output() -> None:
 
 def tell(text: str) -> None:
     """Write one line to standard error."""
-    click.echo(f"wayname: {' '.join(text.split())}", err=True)
+    click.echo(f"wayname: {escaped(' '.join(text.split()))}", err=True)

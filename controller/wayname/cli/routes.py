@@ -24,7 +24,7 @@ def command(asking: Asking) -> None:
     for route in routes:
         via = Text("\n").join(
             Text.assemble(
-                f"{hop['address']}%{hop['interface']} ",
+                show.in_cell(f"{hop['address']}%{hop['interface']} "),
                 f"(weight {hop['weight']}) " if hop["weight"] != 1 else "",
                 show.good_or_bad(hop["health"], hop["health"] != "down"),
             )

@@ -11,22 +11,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wayname.escape import escaped
+
 WIDE = 1000
 """Columns where no terminal sets the width: nothing is folded or cut for a program or a file."""
 
 
 def console() -> Console:
     """Where answers go."""
-    return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else WIDE)
+    return Console(highlight=False, markup=False, soft_wrap=False, width=None if sys.stdout.isatty() else WIDE)
 
 
 def show_json(answer: Any) -> None:
     """Write an answer for programs."""
-    print(json.dumps(answer, indent=2, ensure_ascii=False))
+    print(json.dumps(answer, indent=2))
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
-    """Write rows under their columns' names, numbers to the right; say so if there are none."""
+    """Write rows under their columns' names, numbers to the right; say so if there are none.
+
+    A cell that is a list has a line for each text in it.
+    """
     given = list(rows)
     if not given:
         print(empty)
@@ -36,7 +41,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: 
         numbers = all(isinstance(row[index], int) for row in given)
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in given:
-        table.add_row(*(cell if isinstance(cell, Text) else Text("" if cell is None else str(cell)) for cell in row))
+        table.add_row(*map(in_cell, row))
     print_table(table)
 
 
@@ -46,8 +51,20 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in facts:
-        table.add_row(Text(name), value if isinstance(value, Text) else Text(str(value)))
+        table.add_row(in_cell(name), in_cell(value))
     print_table(table)
+
+
+def in_cell(value: object) -> Text:
+    """A value as it stands in a table: names in it may come from anywhere."""
+    match value:
+        case None:
+            return Text()
+        case Text():
+            return value
+        case list():
+            return Text("\n").join(map(in_cell, value))
+    return Text(escaped(str(value)))
 
 
 def print_table(table: Table) -> None:
@@ -63,4 +80,4 @@ def print_table(table: Table) -> None:
 
 def good_or_bad(text: str, good: bool) -> Text:
     """A word in green or red, where there are colours."""
-    return Text(text, style="green" if good else "red")
+    return Text(escaped(text), style="green" if good else "red")

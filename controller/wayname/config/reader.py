@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from wayname.config.toml_text import MOST_BITS
+from wayname.escape import escaped
 
 _T = TypeVar("_T")
 _REQUIRED: Any = object()
@@ -113,4 +114,4 @@ def _one_line(text: str) -> str:
     """Return a text that may quote the file, as it can be shown: escaped, and without its middle if it is long."""
     if len(text) > MOST_SHOWN:
         text = f"{text[: MOST_SHOWN // 2]} ... {text[-MOST_SHOWN // 2 :]}"
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    return escaped(text)

@@ -17,6 +17,7 @@ from wayname.edge.boundary import (
     Write,
 )
 from wayname.edge.desired import Desired
+from wayname.escape import escaped, escaped_inside
 
 
 class Outputs:
@@ -58,8 +59,9 @@ class Outputs:
         severity: Severity = Severity.INFO,
         details: Mapping[str, Json] | None = None,
     ) -> None:
-        """Say that something happened."""
-        self._queue.append(Event(now, kind, severity, str(subject), text, details or {}))
+        """Say that something happened, in words that may quote what came from the network."""
+        quoted = {key: escaped_inside(value) for key, value in (details or {}).items()}
+        self._queue.append(Event(now, kind, severity, escaped(str(subject)), escaped(text), quoted))
 
     def take(self) -> list[Output]:
         """Return all outputs since the last call."""

@@ -9,6 +9,11 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor
 
+from wayname.escape import escaped, escaped_inside
+
+TRACEBACK = "exception"
+INDENT = "    "
+
 
 def set_up_logs(level: str, form: str, stream: TextIO | None = None) -> None:
     """Send lines of `level` and above to the stream, as `text` or `json`; colours only where a terminal shows them."""
@@ -16,18 +21,25 @@ def set_up_logs(level: str, form: str, stream: TextIO | None = None) -> None:
     first: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+        # Python's own form of a traceback: that of the library shows variables, and keys are among them.
+        structlog.processors.format_exc_info,
+        escape,
     ]
     last: list[Processor]
     if form == "json":
         last = [
-            structlog.processors.format_exc_info,
             structlog.processors.EventRenamer("text"),
             structlog.processors.JSONRenderer(),
         ]
     else:
         last = [
             without_details,
-            structlog.dev.ConsoleRenderer(colors=out.isatty(), timestamp_key="time", pad_event_to=0),
+            structlog.dev.ConsoleRenderer(
+                colors=out.isatty(),
+                timestamp_key="time",
+                pad_event_to=0,
+                exception_formatter=structlog.dev.plain_traceback,
+            ),
         ]
     least = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
@@ -36,6 +48,16 @@ def set_up_logs(level: str, form: str, stream: TextIO | None = None) -> None:
         logger_factory=structlog.PrintLoggerFactory(out),
     )
     take_over_standard_logging(least, [*first, structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last], out)
+
+
+def escape(_logger: object, _method: str, line: EventDict) -> EventDict:
+    """Write all texts so that none looks like a line of its own; the lines of a traceback are indented."""
+    traceback = line.pop(TRACEBACK, None)
+    # What is no text of ours yet (a library's record, for one) goes on as it is.
+    line = {key: escaped_inside(value) for key, value in line.items()}
+    if traceback is not None:
+        line[TRACEBACK] = "\n".join(INDENT + escaped(each) for each in traceback.split("\n"))
+    return line
 
 
 def without_details(_logger: object, _method: str, line: EventDict) -> EventDict:

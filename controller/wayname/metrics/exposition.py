@@ -13,6 +13,7 @@ from wayname.api.picture import Picture
 from wayname.api.running import Running
 from wayname.api.views import reconnects
 from wayname.edge.translation.translation import Translation
+from wayname.escape import escaped
 from wayname.metrics.first_hop_security import port_shares_of
 from wayname.metrics.ilnp import ilnp_of
 from wayname.metrics.paths import paths_of
@@ -131,4 +132,5 @@ def exposition(running: Running, by_kind: Mapping[tuple[str, str], int], picture
     """Write all numbers in Prometheus's text format."""
     registry = CollectorRegistry()
     registry.register(Scrape(running, by_kind, picture))
-    return generate_latest(registry)
+    # Labels are names, and not all of them are ours; what the format itself needs escaped is so already.
+    return "\n".join(escaped(line) for line in generate_latest(registry).decode().split("\n")).encode()
