@@ -221,7 +221,7 @@ def test_what_is_not_said_has_its_default() -> None:
         (HIP + '[hip.names]\nserver = "::"', "hip.names.server: '::' is wrong (no server has it)"),
         (
             HIP + '[hip.names]\nserver = "::1"\nkey_name = "k.example"\nkey = ""',
-            "hip.names.key: '' is wrong (it is empty)",
+            "hip.names.key: is wrong (it is empty)",
         ),
         (
             TRANSLATION + 'remote = "2001:db8::1%site"',

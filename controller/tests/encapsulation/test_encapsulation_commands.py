@@ -104,7 +104,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     for text, line in (
         ("[[polcy]]\n", "polcy: is no table of what packets carry"),
         ("policy = 3\n", "policy: is no table"),
-        ("[[policy]]\n", "policy: {} has no name"),
+        ("[[policy]]\n", "policy: one of them has no name"),
         ("x", "is not TOML"),
     ):
         wrong.write_text(text)

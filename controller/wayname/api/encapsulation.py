@@ -12,11 +12,10 @@ from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.config import ConfigError
 from wayname.config.encapsulation.changes import Changes
-from wayname.config.encapsulation.load import MOST, Kind
+from wayname.config.encapsulation.load import MOST, SECRETS, Kind
 from wayname.edge.boundary import SetEncapsulation
 from wayname.edge.encapsulation.tables import TABLES
 
-SECRETS = ("key",)
 REFUSED: dict[int | str, dict[str, Any]] = {
     409: {"model": Problem, "description": "it cannot be, or the switch refuses it; nothing was changed"}
 }

@@ -10,9 +10,12 @@ from typing import Any
 import finsy as fy
 
 from wayname.api.running import Running
+from wayname.pipeline.entries import SECRETS
 from wayname.wire.mac import Mac
 
 Value = str | int
+# In place of what who reads this must not know.
+HIDDEN = "..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,9 @@ def in_words(entry: fy.P4TableEntry, schema: fy.P4Schema) -> Entry:
     for key in schema.tables[entry.table_id].match_fields:
         # A prefix of length 0 is written by leaving the key out.
         value = given.get(key.alias, (0, 0))
-        if isinstance(value, tuple):
+        if key.alias in SECRETS:
+            match[key.alias] = HIDDEN
+        elif isinstance(value, tuple):
             # What has prefixes is an address, also where 32 bits could be anything else.
             address = IPv4Address(value[0]) if key.bitwidth == 32 else in_notation(value[0], key.bitwidth)
             match[key.alias] = f"{address}/{value[1]}"
@@ -100,7 +105,10 @@ def in_words(entry: fy.P4TableEntry, schema: fy.P4Schema) -> Entry:
         group = entry.action.group_id if entry.action is not None else None
         return Entry(match, "group", {"group": group or 0}, count, entry.priority)
     parameters = schema.actions[entry.action.name].params
-    arguments = {name: in_notation(value, parameters[name].bitwidth) for name, value in entry.action.args.items()}
+    arguments = {
+        name: HIDDEN if name in SECRETS else in_notation(value, parameters[name].bitwidth)
+        for name, value in entry.action.args.items()
+    }
     return Entry(match, entry.action.name, arguments, count, entry.priority)
 
 

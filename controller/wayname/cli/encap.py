@@ -10,7 +10,7 @@ import click
 from wayname.cli.failure import Failure
 from wayname.cli.files import file_option, read_toml
 from wayname.cli.options import Asking, client_options, pass_asking
-from wayname.config.encapsulation.load import Kind, name_of
+from wayname.config.encapsulation.load import SECRETS, Kind, name_of
 from wayname.config.toml_text import TomlError, parse_toml
 
 KINDS = [kind.replace("_", "-") for kind in get_args(Kind)]
@@ -112,6 +112,8 @@ def read_keys(keys: tuple[str, ...]) -> dict[str, Any]:
         key, equals, text = each.partition("=")
         if not equals:
             raise click.UsageError(f"{each!r} is not KEY=VALUE")
+        if key in SECRETS:
+            raise click.UsageError(f"{key} would be seen by all users of this machine (ps); write it into a --file")
         if key in values:
             raise click.UsageError(f"{key} stands twice")
         if key in LISTS and not text.startswith("["):
@@ -138,7 +140,7 @@ def read_tables(file: Path) -> dict[str, Any]:
             raise Failure(f"{file}: {name}: is no table of what packets carry; write {', '.join(get_args(Kind))}")
         for values in items:
             if not isinstance(values, dict) or name_of(name, values) == "None":
-                raise Failure(f"{file}: {name}: {values!r} has no name; write [[{name}]] with its keys below")
+                raise Failure(f"{file}: {name}: one of them has no name; write [[{name}]] with its keys below")
     return tables
 
 

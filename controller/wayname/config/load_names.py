@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Sequence
 from ipaddress import IPv6Address, IPv6Network
 
@@ -20,7 +19,7 @@ def read_names(table: Table, sites: Sequence[Sequence[IPv6Network]], with_networ
     key_name, key = table.take("key_name", str, ""), b""
     if key_name or table.has("key"):
         _name(table, "key_name", key_name)
-        key = table.parse("key", _secret, "write the key that the server knows under key_name, in base64")
+        key = table.secret("key", _secret, "write the key that the server knows under key_name, in base64")
     zone = table.take("zone", str, "")
     if zone:
         _name(table, "zone", zone)
@@ -87,10 +86,7 @@ def _server(text: str) -> IPv6Address:
 
 
 def _secret(text: str) -> bytes:
-    try:
-        key = base64.b64decode(text, validate=True)
-    except binascii.Error as wrong:
-        raise ValueError(wrong) from None
+    key = base64.b64decode(text, validate=True)
     if not key:
         raise ValueError("it is empty")
     return key

@@ -179,7 +179,7 @@ class Config:
     hip: Hip | None = None
     schedules: tuple[Schedule, ...] = ()
     static_neighbours: tuple[StaticNeighbour, ...] = ()
-    written: EncapsulationTables = field(default_factory=dict)
+    written: EncapsulationTables = field(default_factory=dict, repr=False)
 
     @property
     def vlans(self) -> tuple[int, ...]:

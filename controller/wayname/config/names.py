@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 
@@ -25,6 +25,6 @@ class Names:
     network: str = ""
     # What signs updates (RFC 8945); without a key they go unsigned.
     key_name: str = ""
-    key: bytes = b""
+    key: bytes = field(default=b"", repr=False)
     hosts: tuple[NamedNode, ...] = ()
     peers: tuple[NamedNode, ...] = ()

@@ -63,11 +63,11 @@ class Table:
             given = float(given)
         # A bool is an int for Python, but not for who writes the file.
         if type(given) is not kind:
-            raise self.error(key, f"is {given!r}", f"write {_KINDS[kind]}")
+            raise self.error(key, f"is {quoted(given)}", f"write {_KINDS[kind]}")
         checked: _T = given
         mend = check(checked) if check else None
         if mend:
-            raise self.error(key, f"is {given!r}", mend)
+            raise self.error(key, f"is {quoted(given)}", mend)
         return checked
 
     def raw(self, key: str) -> Any:
@@ -82,11 +82,21 @@ class Table:
     def convert(self, key: str, text: Any, reader: Callable[[str], _T], mend: str) -> _T:
         """Return what a function that raises ValueError makes of a text found at a key."""
         if not isinstance(text, str):
-            raise self.error(key, f"is {text!r}", f"write a text: {mend}")
+            raise self.error(key, f"is {quoted(text)}", f"write a text: {mend}")
         try:
             return reader(text)
         except ValueError as wrong:
             raise self.error(key, f"{text!r} is wrong ({wrong})", mend) from None
+
+    def secret(self, key: str, reader: Callable[[str], _T], mend: str) -> _T:
+        """Return a key's text, read by a function whose ValueError does not quote it either."""
+        given = self.raw(key)
+        if not isinstance(given, str):
+            raise self.error(key, "is missing" if given is None else "is no text", mend)
+        try:
+            return reader(given)
+        except ValueError as wrong:
+            raise self.error(key, f"is wrong ({wrong})", mend) from None
 
     def table(self, key: str) -> Table:
         """Return the table at a key; an empty one if there is none."""
@@ -98,7 +108,7 @@ class Table:
         path = f"{self._path}.{key}" if self._path else key
         for number, values in enumerate(self.take(key, list, [])):
             if not isinstance(values, dict):
-                raise self.error(f"{key}[{number}]", f"is {values!r}", f"write [[{key}]] with its keys below")
+                raise self.error(f"{key}[{number}]", f"is {quoted(values)}", f"write [[{key}]] with its keys below")
             yield Table(self._file, f"{path}[{number}]", values)
 
     def close(self) -> None:
@@ -108,6 +118,11 @@ class Table:
                 near = difflib.get_close_matches(key, self._known, 1)
                 mend = f"did you mean {near[0]}?" if near else f"known here: {', '.join(sorted(self._known))}"
                 raise self.error(key, "is not known", mend)
+
+
+def quoted(given: Any) -> str:
+    """Return a value as errors show it; of tables and lists only that they are such, since secrets may be in them."""
+    return _KINDS[type(given)] if isinstance(given, dict | list) else repr(given)
 
 
 def _one_line(text: str) -> str:

@@ -160,7 +160,7 @@ class FlowNews:
     provider_to: int
     flow: Flow
     # Of the host's own session, if it speaks ILNP itself.
-    nonce: bytes = b""
+    nonce: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +169,8 @@ class FlowAdmitted:
 
     local: IPv6Address
     peer: IPv6Address
-    nonce_to_peer: bytes
-    nonce_from_peer: bytes
+    nonce_to_peer: bytes = field(repr=False)
+    nonce_from_peer: bytes = field(repr=False)
     opened_here: bool
 
 
@@ -376,7 +376,7 @@ class Remember:
     """Something that a controller that is started again has to know, in place of what this key had; None is nothing."""
 
     key: str
-    value: Json
+    value: Json = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

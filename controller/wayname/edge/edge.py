@@ -73,6 +73,7 @@ from wayname.edge.sessions.ways_out import WaysOut
 from wayname.edge.stations import Stations
 from wayname.edge.timers import earliest
 from wayname.edge.translation.translation import Translation
+from wayname.pipeline.entries import has_secrets
 from wayname.pipeline.reasons import CAPTURES, Punt
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import (
@@ -482,5 +483,7 @@ class Edge:
             self.neighbours.refused(entity, now)
             self.bindings.refused(entity, now)
         subject, key = key_of(entity)
-        text = f"the switch refuses to {kind.value} {subject} {key}: {failed.text}"
+        # The switch quotes what it refuses.
+        which = f"entry (gRPC code {failed.code})" if has_secrets(entity) else f"{key}: {failed.text}"
+        text = f"the switch refuses to {kind.value} {subject} {which}"
         self._outputs.event(now, "write.failed", subject, text, Severity.ERROR)

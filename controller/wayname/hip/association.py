@@ -53,8 +53,8 @@ class Esp:
 class Tags:
     """The tags that packets bear: those to us, and those to the peer."""
 
-    tag: int
-    peer_tag: int
+    tag: int = field(repr=False)
+    peer_tag: int = field(repr=False)
 
 
 Transport = Esp | Tags
@@ -70,7 +70,7 @@ class Secured:
     pair: KeyPair
     peer_public: bytes
     salt: bytes
-    keymat: Keymat
+    keymat: Keymat = field(repr=False)
     outgoing: Keys
     incoming: Keys
 
@@ -116,7 +116,7 @@ class Association:
     i2: bytes = b""  # the one that made this association
     secured: Secured | None = None
     transport: Transport | None = None
-    close_nonce: bytes = b""
+    close_nonce: bytes = field(default=b"", repr=False)
     next_update: int = 0
     updates: dict[int, Update] = field(default_factory=dict)
     peer_next: int = 0

@@ -8,7 +8,7 @@ whoever can measure the time of that takes curves, which are preferred. SECP160R
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -47,7 +47,7 @@ class KeyPair:
     """Half of an exchange."""
 
     group: Group
-    secret: int
+    secret: int = field(repr=False)
     public: bytes
 
     def shared_with(self, public: bytes) -> bytes:

@@ -8,7 +8,7 @@ those of RFC 8032 over the octets themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from ipaddress import IPv6Address
 
@@ -49,7 +49,7 @@ _CURVES: dict[CurveLabel, ec.EllipticCurve] = {CurveLabel.P256: ec.SECP256R1(), 
 class Identity:
     """A host that this end speaks for."""
 
-    key: PrivateKey
+    key: PrivateKey = field(repr=False)
     host: HostId
     hit: IPv6Address
 

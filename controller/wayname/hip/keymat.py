@@ -25,7 +25,7 @@ class _Material:
 
     blocks: Iterator[bytes]
     size: int  # of all that there can be
-    octets: bytes = b""
+    octets: bytes = field(default=b"", repr=False)
 
     def upto(self, size: int) -> bytes:
         """Return so much of it."""

@@ -36,7 +36,7 @@ class PeerLocator:
     status: Status
     expires: float | None = None
     preferred: bool = False
-    nonce: bytes = b""
+    nonce: bytes = field(default=b"", repr=False)
     traffic: int = TrafficType.BOTH
 
     def status_at(self, now: float) -> Status:

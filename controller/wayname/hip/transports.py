@@ -6,7 +6,7 @@ for such hosts packets bear the header of Shim6 payload with a tag of 47 bits. I
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from wayname.hip.parameters import Reader, fixed, sized, words
@@ -78,7 +78,7 @@ class Tagged:
     """The tag that packets to the sender of this are to bear: reserved (17 bits), tag (47 bits); 0 in an offer."""
 
     number: ClassVar[int] = 41562
-    tag: int
+    tag: int = field(repr=False)
 
     def contents(self) -> bytes:
         """Return what stands behind type and length."""

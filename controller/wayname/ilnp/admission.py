@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from wayname.edge.timers import Timers
@@ -50,7 +50,7 @@ class Setup:
 
     local: Vector
     peer: Vector
-    nonce: bytes
+    nonce: bytes = field(repr=False)
     peer_locators: PeerLocators
     state: State = State.CLOSED
     tries: int = 0
@@ -62,8 +62,8 @@ class Arrival:
 
     local: Vector
     peer: Vector
-    nonce_to_peer: bytes = b""
-    nonce_from_peer: bytes = b""
+    nonce_to_peer: bytes = field(default=b"", repr=False)
+    nonce_from_peer: bytes = field(default=b"", repr=False)
     # Whether the hosts know each other by these vectors: a flow of theirs bears them.
     is_flow: bool = False
 

@@ -58,8 +58,8 @@ class Entry:
     # How the hosts here see it, whatever becomes of the locators.
     local_identity: Vector
     peer_identity: Vector
-    nonce_to_peer: bytes
-    nonce_from_peer: bytes
+    nonce_to_peer: bytes = field(repr=False)
+    nonce_from_peer: bytes = field(repr=False)
     source: L64
     destination: L64
     peer_locators: PeerLocators

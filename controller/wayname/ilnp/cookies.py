@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wayname.ilnp.vectors import Vector
 from wayname.secrets_by_period import SecretsByPeriod
@@ -23,7 +23,7 @@ class Asked:
 
     local: Vector
     peer: Vector
-    peer_nonce: bytes
+    peer_nonce: bytes = field(repr=False)
 
     def encode(self) -> bytes:
         """Return octets that nothing else that was asked has."""

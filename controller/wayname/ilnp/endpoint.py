@@ -9,7 +9,7 @@ import hmac
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wayname.endpoint import BaseEndpoint
 from wayname.ilnp.admission import NOTHING_CAME, Admission, Arrival, Due
@@ -56,8 +56,8 @@ class SeenFlow:
 
     local: Vector
     peer: Vector
-    nonce_to_peer: bytes
-    nonce_from_peer: bytes
+    nonce_to_peer: bytes = field(repr=False)
+    nonce_from_peer: bytes = field(repr=False)
     segments: tuple[Segment, ...]
     opened_here: bool
 

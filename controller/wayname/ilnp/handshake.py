@@ -11,7 +11,7 @@ nonce option, and there the source nonce once more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from wayname.ilnp.errors import MessageError
@@ -34,8 +34,8 @@ class Handshake:
     """One of the three messages; the destination nonce is None while it is not known."""
 
     control: Control
-    source_nonce: bytes
-    destination_nonce: bytes | None = None
+    source_nonce: bytes = field(repr=False)
+    destination_nonce: bytes | None = field(default=None, repr=False)
 
     def encode(self) -> bytes:
         """Return what follows the checksum."""

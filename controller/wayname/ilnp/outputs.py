@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from ipaddress import IPv6Address
 
@@ -35,8 +35,8 @@ class Session:
     destination: L64
     taken: tuple[L64, ...]  # our locators that packets of it may come to
     known: tuple[KnownLocator, ...]
-    nonce_to_peer: bytes
-    nonce_from_peer: bytes
+    nonce_to_peer: bytes = field(repr=False)
+    nonce_from_peer: bytes = field(repr=False)
     bears_nonce: bool
 
     @classmethod

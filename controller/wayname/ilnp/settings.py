@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from wayname.ilnp.nonce import LONG_NONCE, NONCE_LENGTHS
@@ -45,7 +45,7 @@ class Settings:
     # After how long without a packet a session is collected; None: the tables know, and `unused` is called.
     idle: float | None = IDLE_TIME
     # What the nonces that a responder gives out are made of; the next program knows them if it has the same.
-    secret: bytes | None = None
+    secret: bytes | None = field(default=None, repr=False)
 
     @property
     def half_open(self) -> int:

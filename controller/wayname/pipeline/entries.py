@@ -32,6 +32,8 @@ MOST_IN_SPREAD = 16
 MAIN_ROUTES = 0  # the table `routes`; others are numbers in `routes_by_table`
 DIGESTS = ("learn", "direct_export", "session_news", "pair_active", "flow_news", "schedule_news", "ilnp_flow")
 
+# Keys and parameters that a stranger must not know: who does can put packets into a session.
+SECRETS = frozenset({"nonce", "tag"})
 
 Keys = Mapping[str, int | tuple[int, int]]
 
@@ -39,6 +41,14 @@ Keys = Mapping[str, int | tuple[int, int]]
 def table_entry(table: str, keys: Keys, action: str, **arguments: int) -> fy.P4TableEntry:
     """An entry of a table, by its keys, its action and the action's arguments."""
     return fy.P4TableEntry(table, match=fy.Match(**keys), action=fy.Action(action, **arguments))
+
+
+def has_secrets(entity: Entity) -> bool:
+    """Whether an entity has what is shown to nobody."""
+    if not isinstance(entity, fy.P4TableEntry):
+        return False
+    arguments = entity.action.args if isinstance(entity.action, fy.P4TableAction) else {}
+    return not SECRETS.isdisjoint((*(entity.match or {}), *arguments))
 
 
 def port(number: int, vlan: int) -> fy.P4TableEntry:

@@ -61,7 +61,7 @@ class Watched:
     """A context. The first of its ways is the preferred one."""
 
     name: ContextName
-    peer_tag: int
+    peer_tag: int = field(repr=False)
     timing: Timing
     current: Pair
     ways: dict[Pair, Way]

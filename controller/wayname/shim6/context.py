@@ -63,22 +63,22 @@ class Context:
     """A context: `pair` is where packets go, `exchange` where the messages of its set-up go."""
 
     name: ContextName
-    tag: int
+    tag: int = field(repr=False)
     pair: Pair
     exchange: Pair
     state: State = State.IDLE
-    peer_tag: int | None = None
+    peer_tag: int | None = field(default=None, repr=False)
     known: Known = field(default_factory=lambda: Known(frozenset()))
     # What the peer may have been told of our host (one of these, and which is not known), and what it is being told.
     told: frozenset[LocalHost] = frozenset()
     telling: LocalHost | None = None
-    update_nonce: int = 0
+    update_nonce: int = field(default=0, repr=False)
     update_tries: int = 0
     # Of the exchange that is under way.
-    nonce: int = 0
-    responder_nonce: int = 0
-    packet_tag: int = 0
-    validator: bytes = b""
+    nonce: int = field(default=0, repr=False)
+    responder_nonce: int = field(default=0, repr=False)
+    packet_tag: int = field(default=0, repr=False)
+    validator: bytes = field(default=b"", repr=False)
     tries: int = 0  # repetitions of I2 or I2bis
     i1s: int = 0  # all that were sent
 

@@ -9,7 +9,7 @@ header, so that locators may change under it. Octets behind the message are igno
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from ipaddress import IPv6Address
 
@@ -47,8 +47,8 @@ class MessageType(IntEnum):
 class I1:
     """The initiator wants a context."""
 
-    tag: int  # the initiator's
-    initiator_nonce: int
+    tag: int = field(repr=False)  # the initiator's
+    initiator_nonce: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -56,8 +56,8 @@ class I1:
 class R1:
     """The responder keeps nothing; its validator does."""
 
-    initiator_nonce: int
-    responder_nonce: int
+    initiator_nonce: int = field(repr=False)
+    responder_nonce: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -65,9 +65,9 @@ class R1:
 class I2:
     """The initiator shows that it got R1, and says who it is."""
 
-    tag: int  # the initiator's
-    initiator_nonce: int
-    responder_nonce: int
+    tag: int = field(repr=False)  # the initiator's
+    initiator_nonce: int = field(repr=False)
+    responder_nonce: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -75,8 +75,8 @@ class I2:
 class R2:
     """The context stands."""
 
-    tag: int  # the responder's
-    initiator_nonce: int
+    tag: int = field(repr=False)  # the responder's
+    initiator_nonce: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -84,8 +84,8 @@ class R2:
 class R1bis:
     """A packet came for a context that is not here any more."""
 
-    packet_tag: int  # of that packet
-    responder_nonce: int
+    packet_tag: int = field(repr=False)  # of that packet
+    responder_nonce: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -93,10 +93,10 @@ class R1bis:
 class I2bis:
     """The initiator shows that it got R1bis, and sets up the context again."""
 
-    tag: int  # the initiator's
-    initiator_nonce: int
-    responder_nonce: int
-    packet_tag: int
+    tag: int = field(repr=False)  # the initiator's
+    initiator_nonce: int = field(repr=False)
+    responder_nonce: int = field(repr=False)
+    packet_tag: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -104,8 +104,8 @@ class I2bis:
 class UpdateRequest:
     """New locators or preferences, in place of the old ones."""
 
-    tag: int  # the receiver's
-    nonce: int
+    tag: int = field(repr=False)  # the receiver's
+    nonce: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -113,8 +113,8 @@ class UpdateRequest:
 class UpdateAcknowledgement:
     """An update arrived; nothing is said yet of its proofs."""
 
-    tag: int  # the receiver's
-    nonce: int
+    tag: int = field(repr=False)  # the receiver's
+    nonce: int = field(repr=False)
     options: tuple[Option, ...] = ()
 
 
@@ -122,7 +122,7 @@ class UpdateAcknowledgement:
 class Keepalive:
     """Packets arrive, though none are sent."""
 
-    tag: int  # the receiver's
+    tag: int = field(repr=False)  # the receiver's
     options: tuple[Option, ...] = ()
 
 
@@ -140,7 +140,7 @@ class ProbeRecord:
 
     source: IPv6Address
     destination: IPv6Address
-    nonce: int
+    nonce: int = field(repr=False)
     data: int = 0
 
     def encode(self) -> bytes:
@@ -162,7 +162,7 @@ class ProbeRecord:
 class Probe:
     """Which pairs of locators work? The first record sent is of this message itself."""
 
-    tag: int  # the receiver's
+    tag: int = field(repr=False)  # the receiver's
     state: ProbeState
     sent: tuple[ProbeRecord, ...]
     received: tuple[ProbeRecord, ...] = ()

@@ -9,7 +9,7 @@ says that it is critical. An option that stands twice makes no message: the RFC 
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from ipaddress import IPv6Address
 
@@ -53,7 +53,7 @@ class PreferenceFlag(IntFlag):
 class ResponderValidator:
     """What lets a responder keep no state before I2."""
 
-    validator: bytes
+    validator: bytes = field(repr=False)
 
     def contents(self) -> bytes:
         """Return what stands behind type and length."""

@@ -5,7 +5,7 @@
 |                   tag of the receiver's context              |
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wayname.shim6.errors import MessageError
 from wayname.shim6.messages import TAG_BITS
@@ -18,7 +18,7 @@ class PayloadHeader:
     """What is behind it, and the context that puts the identities back."""
 
     next_header: int
-    tag: int
+    tag: int = field(repr=False)
 
     def encode(self) -> bytes:
         """Return its octets."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 from wayname.secrets_by_period import SecretsByPeriod
@@ -23,7 +23,7 @@ PERIOD_SHIFT, PERIOD_MASK = 24, 0xFF
 class Question:
     """What a validator answers for; that of R1 does not serve for R1bis, nor the other way round."""
 
-    tag: int  # the initiator's for R1, the packet's for R1bis
+    tag: int = field(repr=False)  # the initiator's for R1, the packet's for R1bis
     source: IPv6Address
     destination: IPv6Address
     # R1 only.

@@ -48,8 +48,8 @@ class _Flow:
     """A TCP connection on its way to a session; it belongs to the host's own state of it."""
 
     opened_here: bool
-    nonce_to_peer: bytes
-    nonce_from_peer: bytes = b""
+    nonce_to_peer: bytes = field(repr=False)
+    nonce_from_peer: bytes = field(default=b"", repr=False)
     stage: Flow = Flow.NEW
     seen: list[Segment] = field(default_factory=list)
 

@@ -37,6 +37,8 @@ MOST: dict[Kind, int] = {
     "segment": 4096,
     "encapsulation": 4096,
 }
+# Keys whose values are shown to nobody.
+SECRETS = ("key",)
 
 
 def load_encapsulation(tables: Callable[[str], Iterable[Table]], config: Config) -> EncapsulationConfig:

@@ -41,7 +41,9 @@ def policy(table: Table, site: Site) -> Policy:
     """Read a list of segments to send packets along."""
     name = unique_name(table, site)
     segments = node_addresses(table, "segments", MOST_SEGMENTS)
-    key_id, secret = table.take("key_id", int, 0, between(1, 2**32 - 1)), table.take("key", str, "")
+    key_id, secret = table.take("key_id", int, 0, between(1, 2**32 - 1)), ""
+    if table.has("key"):
+        secret = table.secret("key", str, "write a text that the other nodes know under key_id")
     if bool(key_id) != bool(secret):
         missing = "key" if key_id else "key_id"
         raise table.error(missing, "is missing", "key and key_id go together")

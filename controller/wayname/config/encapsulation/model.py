@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
@@ -102,7 +102,7 @@ class Policy:
     source: IPv6Address
     segments: tuple[IPv6Address, ...]
     key_id: int = 0
-    secret: str = ""
+    secret: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.ilnp import Ilnp, IlnpMode
@@ -44,7 +44,7 @@ class _Session:
 
     local: IPv6Address
     peer: IPv6Address
-    nonce: bytes
+    nonce: bytes = field(repr=False)
     provider: str
     update: LocatorUpdate | None = None
     tries: int = 0

@@ -7,7 +7,7 @@ R2 answers the nonce of an I2, and UR bears the tag that its receiver gave out. 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import TypeVar
 
@@ -30,7 +30,7 @@ class _Asked:
     """An I2 that passed: who asked whom, with which tag, and what is known of the one who asked."""
 
     name: Pair
-    tag: int
+    tag: int = field(repr=False)
     known: Known
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import Any
 
@@ -34,8 +34,8 @@ class Remembered:
     generation: int
     path: int
     paths: dict[int, Pair]
-    tag: int
-    peer_tag: int
+    tag: int = field(repr=False)
+    peer_tag: int = field(repr=False)
     pair: Pair
     known: Known
     told: frozenset[LocalHost]

@@ -51,8 +51,8 @@ class Session:
     number: int
     name: ContextName
     rules: Shim6
-    tag: int
-    peer_tag: int
+    tag: int = field(repr=False)
+    peer_tag: int = field(repr=False)
     generation: int
     keepalive: float
     path: int = 0

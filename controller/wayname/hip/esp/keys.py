@@ -1,7 +1,7 @@
 """The keys of a pair of associations, out of what the hosts share (RFC 7402, section 7)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 from wayname.hip.esp.suites import Suite
@@ -11,8 +11,8 @@ from wayname.hip.esp.suites import Suite
 class Keys:
     """The keys of one direction."""
 
-    encryption: bytes
-    integrity: bytes
+    encryption: bytes = field(repr=False)
+    integrity: bytes = field(repr=False)
 
 
 def draw_keys(draw: Callable[[int], bytes], suite: Suite, local: IPv6Address, remote: IPv6Address) -> tuple[Keys, Keys]:
