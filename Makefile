@@ -20,7 +20,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -30,8 +30,8 @@ venv: $(VENV)/.ready ## The Python environment
 $(VENV)/.ready: requirements.txt ptf-tests/requirements.txt pyproject.toml
 	@echo "== Python packages"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r ptf-tests/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r ptf-tests/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@
 
@@ -115,7 +115,7 @@ bench-switch: venv ## What the embedded switch costs, beside other ways to do th
 	cd switch && target/release/bench-switch
 
 $(VENV)/.bench-ready: bench/requirements.txt | venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.txt
 	touch $@
 
 bench-shim6: venv-switch $(VENV)/.bench-ready ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them)
@@ -136,6 +136,10 @@ bench-cost: venv-switch $(VENV)/.bench-ready ## What a session costs an edge by 
 
 test-bench: venv-switch $(VENV)/.bench-ready ## The tests of what measures and draws
 	$(BIN)/python -m pytest -q bench/tests
+
+audit: venv ## Known advisories, licences and sources of all dependencies; what is not there to check with is skipped
+	$(BIN)/python -m pytest -q controller/tests/test_dependencies.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" .ci/audit
 
 fmt: venv ## Format all sources
 	cd switch && $(CARGO) fmt --all
