@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.append("/usr/lib/python3/dist-packages")
 
 from wayname.escape import escaped
+from wayname.private_files import write_private
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.controller import ControllerApi
@@ -189,7 +190,7 @@ class MininetLab:
         config = self._folder / f"{router.name}.toml"
         where = Controlled(SWITCH_ADDRESS, f"unix:{api}", self._target, self._program)
         write_keys(router, config.parent)
-        config.write_text(controller_toml(router, where), encoding="utf-8")
+        write_private(config, controller_toml(router, where))
         self._keep(f"{router.name}-switch", switch)
         self._keep(f"{router.name}-controller", controller(config))
 

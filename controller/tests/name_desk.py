@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Generic, Protocol, TypeVar
 
-from wayname.edge.boundary import AskNames, Event
+from wayname.edge.boundary import AskNames, Event, NamesAnswered
 from wayname.edge.outputs import Outputs
 from wayname_lab.name_server import NameServer
 
@@ -15,7 +15,7 @@ KEY_NAME, KEY = "edge.lab.test", b"secret"
 class Asks(Protocol):
     """What is tested."""
 
-    def answered(self, octets: bytes, now: float) -> None:
+    def answered(self, answered: NamesAnswered, now: float) -> None:
         """Take what the server says."""
 
     def next_timer(self) -> float | None:
@@ -46,9 +46,9 @@ class NameDesk(Generic[D]):
             self.events += [output for output in outputs if isinstance(output, Event)]
             for question in (output for output in outputs if isinstance(output, AskNames)):
                 self.asked += 1
-                answer = self.server.answer(question.message) if self.works else None
+                answer = self.server.answer(question.message, question.transport) if self.works else None
                 if answer is not None:
-                    self.directory.answered(answer, now)
+                    self.directory.answered(NamesAnswered(question, answer), now)
 
     def run(self, until: float) -> None:
         """Let time pass."""

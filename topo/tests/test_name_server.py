@@ -1,18 +1,12 @@
 """The lab's DNS server: what it answers, and who may change what it tells."""
 
-import asyncio
-import socket
-from ipaddress import IPv6Address
-
 import dns.message
 import dns.name
 import dns.rcode
 import dns.tsig
 import dns.update
 
-from wayname.adapter.questions import Questions
-from wayname.edge.boundary import AskNames, NamesAnswered
-from wayname_lab.name_server import NameServer, serve
+from wayname_lab.name_server import NameServer
 
 KEY_NAME, KEY = "edge.lab.test.", b"a secret of the zone"
 A1, ZONE = dns.name.from_text("a1.lab.test"), dns.name.from_text("lab.test")
@@ -72,20 +66,3 @@ def test_leaves_alone_what_is_no_question() -> None:
     assert known.answer(b"\x00") is None
     answer = known.answer(dns.message.make_query("a1.lab.test", "NID").to_wire())
     assert answer is not None and known.answer(answer) is None
-
-
-async def test_a_controller_asks_over_udp() -> None:
-    question = dns.message.make_query("a1.lab.test", "NID")
-    answers: asyncio.Queue[NamesAnswered] = asyncio.Queue()
-    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as endpoint:
-        endpoint.bind(("::1", 0))
-        questions = Questions(answers.put)
-        running = [asyncio.create_task(serve(server(), endpoint)), asyncio.create_task(questions.run())]
-        # Nobody listens at port 9; that is no reason to stop asking others.
-        questions.ask(AskNames(IPv6Address("::1"), 9, question.to_wire()))
-        questions.ask(AskNames(IPv6Address("::1"), endpoint.getsockname()[1], question.to_wire()))
-        answer = dns.message.from_wire((await answers.get()).message)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-    assert question.is_response(answer) and answer.answer[0].to_text().endswith("0014:4fff:ff20:ee64")

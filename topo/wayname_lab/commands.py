@@ -4,6 +4,7 @@ import base64
 from collections.abc import Callable
 from pathlib import Path
 
+from wayname.private_files import write_private
 from wayname_lab.configuration import KEY, KEY_NAME
 from wayname_lab.ilnp.name_records import first_records
 from wayname_lab.planned import ZONE, Plan, PlannedPort, RouterPlan
@@ -32,10 +33,11 @@ def bmv2_switch(router: RouterPlan, address: str, device: Device) -> list[str]:
     return [*arguments, "--", "--grpc-server-addr", address, "--cpu-port", str(CPU_PORT)]
 
 
-def name_server_arguments(plan: Plan, port: int) -> list[str]:
-    """Return how the lab's DNS server is started."""
+def name_server_arguments(plan: Plan, port: int, key_file: Path) -> list[str]:
+    """Return how the lab's DNS server is started; its key is in a file, since all users see command lines."""
+    write_private(key_file, base64.b64encode(KEY).decode())
     arguments = [python(), "-m", "wayname_lab.name_server", "--zone", ZONE, "--port", str(port)]
-    arguments += ["--key-name", KEY_NAME, "--key", base64.b64encode(KEY).decode()]
+    arguments += ["--key-name", KEY_NAME, "--key-file", str(key_file)]
     return [*arguments, *(word for record in first_records(plan) for word in ("--record", record))]
 
 

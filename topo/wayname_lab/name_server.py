@@ -1,6 +1,6 @@
 """A small authoritative DNS server: one zone, in memory, with dynamic update (RFC 2136) that a key signs (RFC 8945).
 
-A message goes in, its answer comes out. As a process it listens to UDP: `python -m wayname_lab.name_server --zone ...`.
+A message goes in, its answer comes out. As a process it listens to UDP and TCP: `python -m wayname_lab.name_server`.
 """
 
 import argparse
@@ -8,6 +8,7 @@ import asyncio
 import base64
 import socket
 from collections.abc import Iterable
+from pathlib import Path
 
 import dns.exception
 import dns.flags
@@ -23,6 +24,8 @@ import dns.rrset
 import dns.tsig
 import dns.update
 from dns.rdatatype import RdataType
+
+from wayname.config.names import Transport
 
 LIFETIME = 60
 UDP_OCTETS = 1232
@@ -47,8 +50,8 @@ class NameServer:
         """Return all records as text, in order."""
         return sorted(line for rrset in self._records.values() for line in rrset.to_text().splitlines())
 
-    def answer(self, octets: bytes) -> bytes | None:
-        """Answer a message; what is none gets no answer."""
+    def answer(self, octets: bytes, transport: Transport = Transport.UDP) -> bytes | None:
+        """Answer a message, by UDP with what fits; what is none gets no answer."""
         try:
             message = dns.message.from_wire(octets, keyring=self._keys)
         except (dns.tsig.BadSignature, dns.tsig.BadTime, dns.message.UnknownTSIGKey, dns.tsig.BadKey):
@@ -64,7 +67,7 @@ class NameServer:
             self._look_up(message.question[0], answer)
         else:
             answer.set_rcode(dns.rcode.NOTIMP)
-        return answer.to_wire(max_size=UDP_OCTETS)
+        return answer.to_wire(max_size=UDP_OCTETS if transport is Transport.UDP else LONGEST, prefer_truncation=True)
 
     def _refusal(self, octets: bytes) -> bytes | None:
         try:
@@ -145,20 +148,47 @@ async def serve(server: NameServer, endpoint: socket.socket) -> None:
             await loop.sock_sendto(endpoint, answer, sender)
 
 
+async def serve_tcp(server: NameServer, listener: socket.socket) -> None:
+    """Answer what comes by TCP, a message a connection, until cancelled."""
+
+    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            octets = await reader.readexactly(int.from_bytes(await reader.readexactly(2)))
+            answer = server.answer(octets, Transport.TCP)
+            if answer is not None:
+                writer.write(len(answer).to_bytes(2) + answer)
+        except (OSError, asyncio.IncompleteReadError):
+            # Whoever asked is gone.
+            pass
+        finally:
+            writer.close()
+
+    async with await asyncio.start_server(serve_one, sock=listener) as serving:
+        await serving.serve_forever()
+
+
+async def serve_both(server: NameServer, endpoint: socket.socket, listener: socket.socket) -> None:
+    """Answer by UDP and TCP until cancelled."""
+    await asyncio.gather(serve(server, endpoint), serve_tcp(server, listener))
+
+
 def main() -> None:
-    """Serve a zone on UDP."""
-    parser = argparse.ArgumentParser(prog="wayname_lab.name_server", description="Serves a zone on UDP.")
+    """Serve a zone on UDP and TCP."""
+    parser = argparse.ArgumentParser(prog="wayname_lab.name_server", description="Serves a zone on UDP and TCP.")
     parser.add_argument("--zone", required=True)
     parser.add_argument("--key-name", required=True)
-    parser.add_argument("--key", required=True, help="what signs updates, in base64")
+    parser.add_argument("--key-file", type=Path, required=True, help="what signs updates, in base64")
     parser.add_argument("--address", default="::1")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--record", action="append", default=[], metavar="'NAME TYPE DATA'")
     given = parser.parse_args()
-    server = NameServer(given.zone, given.key_name, base64.b64decode(given.key), given.record)
-    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as endpoint:
+    server = NameServer(given.zone, given.key_name, base64.b64decode(given.key_file.read_text("ascii")), given.record)
+    with (
+        socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as endpoint,
+        socket.create_server((given.address, given.port), family=socket.AF_INET6) as listener,
+    ):
         endpoint.bind((given.address, given.port))
-        asyncio.run(serve(server, endpoint))
+        asyncio.run(serve_both(server, endpoint, listener))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 
 import httpx
 
+from wayname.private_files import write_private
 from wayname_lab.admin import Admin, Octets
 from wayname_lab.commands import controller, embedded_switch, name_server_arguments
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
@@ -110,7 +111,9 @@ class RunningLab:
     async def _start(self) -> None:
         await self.medium.set_up()
         if self.plan.lab.has_names:
-            await self.supervisor.keep("names", name_server_arguments(self.plan, self._names_port))
+            await self.supervisor.keep(
+                "names", name_server_arguments(self.plan, self._names_port, self.folder / "names.key")
+            )
         for router in self.plan.routers.values():
             await self._start_router(router)
         for number, host in enumerate(self.plan.hosts.values(), 1):
@@ -128,7 +131,7 @@ class RunningLab:
         config = self.folder / f"{router.name}.toml"
         write_keys(router, config.parent)
         controlled = Controlled(address, f"unix:{sockets['api']}", names_port=self._names_port)
-        config.write_text(controller_toml(router, controlled), encoding="utf-8")
+        write_private(config, controller_toml(router, controlled))
         prefix = self.medium.prefix(router.name)
         switch = embedded_switch(router, address, sockets["admin"], lambda port: self.medium.device(router, port))
         await self.supervisor.keep(f"{router.name}-switch", [*prefix, *switch])

@@ -6,14 +6,9 @@ import random
 from collections.abc import Iterable
 from ipaddress import IPv6Address
 
-import dns.message
-import dns.name
-import dns.rcode
-import pytest
 from name_desk import KEY, KEY_NAME, NameDesk
 
 from wayname.config.names import NamedNode, Names
-from wayname.edge.boundary import AskNames
 from wayname.edge.ilnp.directory import Directory
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found
@@ -104,21 +99,3 @@ def test_a_server_that_is_silent_keeps_a_host_for_three_seconds() -> None:
     assert desk.found == []
     desk.run(3.1)
     assert desk.found == [(Vector.of(PEER).nid, None)]
-
-
-@pytest.mark.parametrize("what", ["another id", "another question", "no message"])
-def test_what_is_no_answer_is_left_alone(what: str) -> None:
-    desk = Desk()
-    desk.directory.seek(Vector.of(PEER).nid, 0.0)
-    [first, *_] = [output for output in desk.outputs.take() if isinstance(output, AskNames)]
-    question = dns.message.from_wire(first.message)
-    other = dns.message.make_query("x.lab.test", "NID", id=question.id)
-    forged = {
-        "another id": dns.message.make_response(question),
-        "another question": dns.message.make_response(other),
-        "no message": None,
-    }[what]
-    if forged is not None and what == "another id":
-        forged.id = (question.id + 1) % 65536
-    desk.directory.answered(forged.to_wire() if forged else first.message[:5], 0.0)
-    assert desk.directory.next_timer() == 1.0 and desk.found == []

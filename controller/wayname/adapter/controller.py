@@ -28,6 +28,7 @@ from wayname.edge.boundary import (
     PacketOut,
     Remember,
     Severity,
+    StopAsking,
     SwitchDown,
     SwitchUp,
     Write,
@@ -219,7 +220,7 @@ class Controller:
         if isinstance(output, FindModifier):
             self._searches.ask(output)
             return
-        if isinstance(output, AskNames):
+        if isinstance(output, AskNames | StopAsking):
             self._questions.ask(output)
             return
         if isinstance(output, Captured):

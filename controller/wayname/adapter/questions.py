@@ -1,57 +1,77 @@
-"""Questions to DNS servers over UDP; the edge itself sends again what is not answered."""
+"""Questions to DNS servers, each from a port of its own; the edge itself sends again what is not answered.
+
+The operating system chooses the port, at random, and hands on what comes to it from the server's address and port only
+(RFC 5452, section 9.2). It is open for as long as the edge waits.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from wayname.edge.boundary import AskNames, NamesAnswered
+from wayname.config.names import Transport
+from wayname.edge.boundary import AskNames, NamesAnswered, StopAsking
 
-QUEUED = 1000
+# Answers to one question that nobody has looked at yet: whoever sends more guesses.
+QUEUED = 16
+# Questions under way; more are as good as lost.
+MOST = 256
+LENGTH_OCTETS = 2
 
 
 class Questions:
-    """Sends what it is asked to; `answered` hears of each answer of the very server."""
+    """Asks what it is asked to; `answered` hears of each answer of the very server at the very port."""
 
     def __init__(self, answered: Callable[[NamesAnswered], Awaitable[None]]) -> None:
         self._answered = answered
-        self._asked: asyncio.Queue[AskNames] = asyncio.Queue()
-        self._answers: asyncio.Queue[bytes] = asyncio.Queue(QUEUED)
+        self._wishes: asyncio.Queue[AskNames | StopAsking] = asyncio.Queue()
+        self._asked: dict[AskNames, asyncio.Task[None]] = {}
 
-    def ask(self, question: AskNames) -> None:
-        """Send a message to a server."""
-        self._asked.put_nowait(question)
+    def ask(self, wish: AskNames | StopAsking) -> None:
+        """Send a message to a server, or wait no more for its answers."""
+        self._wishes.put_nowait(wish)
 
     async def run(self) -> None:
         """Send and listen until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._send())
-            group.create_task(self._listen())
-
-    async def _send(self) -> None:
-        transports: dict[tuple[str, int], asyncio.DatagramTransport] = {}
-        loop = asyncio.get_running_loop()
-        try:
             while True:
-                question = await self._asked.get()
-                server = str(question.server), question.port
-                try:
-                    if server not in transports:
-                        # Connected, so that only this server's answers come; from a port by lot.
-                        transports[server], _ = await loop.create_datagram_endpoint(
-                            lambda: _Answers(self._answers), remote_addr=server
-                        )
-                    transports[server].sendto(question.message)
-                except OSError:
-                    # As good as a message that got lost.
-                    continue
-        finally:
-            for transport in transports.values():
-                transport.close()
+                match await self._wishes.get():
+                    case StopAsking(question):
+                        if (task := self._asked.pop(question, None)) is not None:
+                            task.cancel()
+                    case AskNames() as question if len(self._asked) < MOST:
+                        self._asked[question] = group.create_task(self._exchange(question))
 
-    async def _listen(self) -> None:
-        while True:
-            await self._answered(NamesAnswered(await self._answers.get()))
+    async def _exchange(self, question: AskNames) -> None:
+        try:
+            if question.transport is Transport.UDP:
+                await self._by_udp(question)
+            else:
+                await self._by_tcp(question)
+        except (OSError, asyncio.IncompleteReadError):
+            # As good as a message that got lost.
+            self._asked.pop(question, None)
+
+    async def _by_udp(self, question: AskNames) -> None:
+        answers: asyncio.Queue[bytes] = asyncio.Queue(QUEUED)
+        server = str(question.server), question.port
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(lambda: _Answers(answers), remote_addr=server)
+        try:
+            transport.sendto(question.message)
+            while True:
+                await self._answered(NamesAnswered(question, await answers.get()))
+        finally:
+            transport.close()
+
+    async def _by_tcp(self, question: AskNames) -> None:
+        reader, writer = await asyncio.open_connection(str(question.server), question.port)
+        try:
+            writer.write(len(question.message).to_bytes(LENGTH_OCTETS) + question.message)
+            length = int.from_bytes(await reader.readexactly(LENGTH_OCTETS))
+            await self._answered(NamesAnswered(question, await reader.readexactly(length)))
+        finally:
+            writer.close()
 
 
 class _Answers(asyncio.DatagramProtocol):

@@ -9,8 +9,8 @@ from ipaddress import IPv6Address, IPv6Network
 import dns.exception
 import dns.name
 
-from wayname.config.checks import between, far_address
-from wayname.config.names import NamedNode, Names
+from wayname.config.checks import between, far_address, one_of
+from wayname.config.names import NamedNode, Names, Transport
 from wayname.config.reader import Table
 
 
@@ -38,7 +38,12 @@ def read_names(table: Table, sites: Sequence[Sequence[IPv6Network]], with_networ
         key,
         _nodes(table, "host"),
         _nodes(table, "peer"),
+        Transport(table.take("transport", str, Transport.UDP.value, one_of(*Transport))),
+        table.take("dnssec", bool, False),
     )
+    if names.dnssec and not (names.server.is_loopback or names.key):
+        wrong = f"whoever is between here and {names.server} can say that an answer is authentic"
+        raise table.error("dnssec", wrong, "name a server on this machine (::1), or a key that signs its answers")
     for index, host in enumerate(names.hosts):
         if not any(host.address in prefix for prefixes in sites for prefix in prefixes):
             mend = "names of hosts here are told to the DNS, those of others belong into [[names.peer]]"

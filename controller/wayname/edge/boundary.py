@@ -17,6 +17,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.encapsulation.model import EncapsulationConfig
+from wayname.config.names import Transport
 from wayname.config.schedules import Policy
 from wayname.config.translation import Translation
 from wayname.ioam.figures import PathFigures
@@ -184,9 +185,27 @@ class ModifierFound:
 
 
 @dataclass(frozen=True, slots=True)
-class NamesAnswered:
-    """What a DNS server answered."""
+class AskNames:
+    """An output: a message for a DNS server, from a port of its own; what comes back to that is `NamesAnswered`."""
 
+    server: IPv6Address
+    port: int
+    transport: Transport
+    message: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsking:
+    """An output: nothing that comes for this question is wanted any more."""
+
+    question: AskNames
+
+
+@dataclass(frozen=True, slots=True)
+class NamesAnswered:
+    """What came from a DNS server to the port of a question."""
+
+    question: AskNames
     message: bytes
 
 
@@ -388,13 +407,4 @@ class FindModifier:
     start: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class AskNames:
-    """A message for a DNS server; what it answers comes as `NamesAnswered`, if it does."""
-
-    server: IPv6Address
-    port: int
-    message: bytes
-
-
-Output = Write | PacketOut | Event | Captured | Remember | FindModifier | AskNames
+Output = Write | PacketOut | Event | Captured | Remember | FindModifier | AskNames | StopAsking

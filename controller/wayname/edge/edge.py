@@ -203,11 +203,11 @@ class Edge:
                 self.ilnp.flow(input, now)
             case LeaveProvider(name, leaving) if self.ilnp:
                 self.ilnp.leave(name, leaving, now)
-            case NamesAnswered(message):
+            case NamesAnswered():
                 if self.ilnp:
-                    self.ilnp.answered(message, now)
+                    self.ilnp.answered(input, now)
                 if self.hip:
-                    self.hip.answered(message, now)
+                    self.hip.answered(input, now)
             case FlowNews():
                 if input.nonce and self.border:
                     self.border.news(input, now)

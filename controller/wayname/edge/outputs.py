@@ -14,6 +14,7 @@ from wayname.edge.boundary import (
     PacketOut,
     Remember,
     Severity,
+    StopAsking,
     Write,
 )
 from wayname.edge.desired import Desired
@@ -46,9 +47,9 @@ class Outputs:
         """Have a modifier searched for, in the background."""
         self._queue.append(search)
 
-    def ask(self, question: AskNames) -> None:
-        """Send a message to a DNS server."""
-        self._queue.append(question)
+    def ask(self, wish: AskNames | StopAsking) -> None:
+        """Send a message to a DNS server, or wait no more for its answers."""
+        self._queue.append(wish)
 
     def event(
         self,

@@ -157,7 +157,7 @@ class VirtualController:
             if isinstance(output, boundary.Event):
                 self._tell(output)
             elif isinstance(output, boundary.AskNames):
-                self._clock.at(self._clock.now + NAMES_LATENCY, partial(self._ask_names, edge, output.message))
+                self._clock.at(self._clock.now + NAMES_LATENCY, partial(self._ask_names, edge, output))
             elif isinstance(output, boundary.Remember):
                 self._remember(output)
             elif isinstance(output, boundary.Write | boundary.PacketOut):
@@ -166,12 +166,12 @@ class VirtualController:
         # A nanosecond later, so that the seconds made of it are not before what was asked for.
         self._timer.set(None if timer is None else int(timer * SECOND) + 1)
 
-    def _ask_names(self, edge: Edge, message: bytes) -> None:
-        answer = self._names.answer(message) if self._names else None
+    def _ask_names(self, edge: Edge, question: boundary.AskNames) -> None:
+        answer = self._names.answer(question.message, question.transport) if self._names else None
         if answer is not None:
             self._clock.at(
                 self._clock.now + NAMES_LATENCY,
-                lambda: self._receive(boundary.NamesAnswered(answer)) if edge is self._edge else None,
+                lambda: self._receive(boundary.NamesAnswered(question, answer)) if edge is self._edge else None,
             )
 
     def _remember(self, output: boundary.Remember) -> None:

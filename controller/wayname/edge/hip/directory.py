@@ -18,7 +18,7 @@ import dns.rdatatype
 import dns.update
 
 from wayname.config.names import Names
-from wayname.edge.boundary import Severity
+from wayname.edge.boundary import NamesAnswered, Severity
 from wayname.edge.name_server import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, NameServer
 from wayname.edge.outputs import Outputs
 from wayname.edge.timers import Timers, earliest
@@ -89,10 +89,9 @@ class Directory:
             message = dns.message.make_query(self.peers[address], dns.rdatatype.HIP, flags=dns.flags.RD)
             self._server.send(message, _Peer(address), 1, now)
 
-    def answered(self, octets: bytes, now: float) -> None:
+    def answered(self, answered: NamesAnswered, now: float) -> None:
         """Take what the server says."""
-        answered = self._server.answered(octets)
-        match answered:
+        match self._server.answered(answered, now):
             case (Published() as published, answer) if answer.rcode() == dns.rcode.NOERROR:
                 published.is_told = True
                 text = f"the DNS tells of {published.name} now: {published.identity.hit}"
@@ -102,7 +101,8 @@ class Directory:
                 self._watches.set(published.address, now + LONGEST_TIMEOUT)
                 self._untold(published, f"the server says {dns.rcode.to_text(answer.rcode())}", now)
             case (_Peer(address), answer):
-                self._take(address, answer if answer.rcode() == dns.rcode.NOERROR else None, now)
+                is_good = answer.rcode() == dns.rcode.NOERROR and self._server.is_believed(answer)
+                self._take(address, answer if is_good else None, now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""

@@ -15,7 +15,7 @@ import finsy as fy
 
 from wayname.config.hip import Hip
 from wayname.config.shim6 import Shim6, Shim6Mode
-from wayname.edge.boundary import AssociationWish, Json, PairActive, Severity
+from wayname.edge.boundary import AssociationWish, Json, NamesAnswered, PairActive, Severity
 from wayname.edge.hip.directory import Directory
 from wayname.edge.hip.keys import Identities
 from wayname.edge.links import Arrival
@@ -299,10 +299,10 @@ class HipSessions(Kept):
             self._endpoint.connect(self._names(name), Pair(name.local, name.peer), now)
             self._take(now)
 
-    def answered(self, message: bytes, now: float) -> None:
+    def answered(self, answered: NamesAnswered, now: float) -> None:
         """A DNS server says something."""
         if self.directory is not None:
-            self.directory.answered(message, now)
+            self.directory.answered(answered, now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""

@@ -17,7 +17,7 @@ import dns.rcode
 import dns.rdatatype
 
 from wayname.config.names import Names
-from wayname.edge.boundary import Severity
+from wayname.edge.boundary import NamesAnswered, Severity
 from wayname.edge.name_server import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, NameServer
 from wayname.edge.outputs import Outputs
 from wayname.edge.timers import Timers, earliest
@@ -109,12 +109,12 @@ class Directory:
             self._watched[nid] = 0
             self.seek(nid, now)
 
-    def answered(self, octets: bytes, now: float) -> None:
+    def answered(self, answered: NamesAnswered, now: float) -> None:
         """Take what the server says; what is no answer to a question of ours is left alone."""
-        answered = self._server.answered(octets)
-        if answered is None:
+        taken = self._server.answered(answered, now)
+        if taken is None:
             return
-        about, answer = answered
+        about, answer = taken
         if isinstance(about, Published):
             self._updated(about, answer, now)
         else:
@@ -182,7 +182,8 @@ class Directory:
 
     def _take(self, nid: NID, question: Question, answer: dns.message.Message | None, now: float) -> None:
         lookup = self._sought[nid].lookup
-        lookup.take(question, answer.answer if answer is not None and answer.rcode() == dns.rcode.NOERROR else ())
+        is_good = answer is not None and answer.rcode() == dns.rcode.NOERROR and self._server.is_believed(answer)
+        lookup.take(question, answer.answer if answer is not None and is_good else ())
         self._go_on(nid, now)
 
 

@@ -15,7 +15,7 @@ import finsy as fy
 
 from wayname.config.ilnp import Ilnp
 from wayname.config.model import Provider
-from wayname.edge.boundary import FlowAdmitted, PairActive, Severity
+from wayname.edge.boundary import FlowAdmitted, NamesAnswered, PairActive, Severity
 from wayname.edge.ilnp import memory
 from wayname.edge.ilnp.border import SiteBorder
 from wayname.edge.ilnp.directory import Directory
@@ -251,10 +251,10 @@ class IlnpSessions:
         self._outputs.event(now, "provider.leaving" if leaving else "provider.back", provider, f"{provider} {words}")
         self.next_hops_changed(now)
 
-    def answered(self, message: bytes, now: float) -> None:
+    def answered(self, answered: NamesAnswered, now: float) -> None:
         """A DNS server answered."""
         if self.directory is not None:
-            self.directory.answered(message, now)
+            self.directory.answered(answered, now)
             self._take(now)
 
     def restored(self, packet: Packet) -> Packet:
