@@ -73,6 +73,7 @@ def test_a_key_that_others_may_read(tmp_path: Path) -> None:
 
 def test_a_file_of_state_that_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "wayname-1.state").write_bytes(b"nonsense" * 100)
+    (tmp_path / "wayname-1.state").chmod(0o600)
     with pytest.raises(StateError, match=r"wayname-1.state: cannot be used \(file is not a database\)"):
         controller_in(tmp_path, sec=0)
 

@@ -35,6 +35,8 @@ def test_what_is_no_state_is_refused_in_one_line(tmp_path: Path) -> None:
     newer = sqlite3.connect(tmp_path / "newer")
     newer.execute("PRAGMA user_version = 99")
     newer.close()
+    for each in tmp_path.iterdir():
+        each.chmod(0o600)
     for name, what in (("text", "cannot be used"), ("newer", "written by another version"), ("no/where", "cannot be")):
         with pytest.raises(StateError) as error:
             Memory(tmp_path / name)

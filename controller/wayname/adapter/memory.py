@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 from pathlib import Path
 
 from wayname.edge.boundary import Json, Remember
+from wayname.private_files import make_private, why_not_private
 
 FORM = 2
 # A controller that is ending lets go of its file within this time.
@@ -25,8 +27,11 @@ class Memory:
         self._path = path
         self._unwritten: dict[str, Json] = {}
         try:
-            # Context tags are in it: who knows them can send in our name.
-            path.touch(0o600)
+            # Context tags are in it: who knows them can send in our name. SQLite gives its other files the same mode.
+            with open(path, "ab", opener=make_private) as file:
+                wrong = why_not_private(os.fstat(file.fileno()))
+            if wrong:
+                raise StateError(f"{path}: {wrong}")
             self._file = sqlite3.connect(path, timeout=LOCKED_SECONDS, isolation_level=None)
             # Two controllers with one file would undo what the other wrote; the lock goes with the process.
             self._file.execute("PRAGMA locking_mode = EXCLUSIVE")

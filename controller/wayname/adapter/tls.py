@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from finsy import GRPCCredentialsTLS
 
 from wayname.config.model import Tls
+from wayname.private_files import read_private
 
 
 class TlsError(Exception):
@@ -23,19 +24,21 @@ def credentials(tls: Tls) -> GRPCCredentialsTLS:
     if tls.certificate is None or tls.key is None:
         return GRPCCredentialsTLS(cacert=ca, cert=None, private_key=None)
     certificate = _read(tls.certificate, x509.load_pem_x509_certificate, "certificate")
-    key = _read(tls.key, lambda pem: load_pem_private_key(pem, None), "private key without a password")
+    key = _read(tls.key, lambda pem: load_pem_private_key(pem, None), "private key without a password", private=True)
     if x509.load_pem_x509_certificate(certificate).public_key() != load_pem_private_key(key, None).public_key():
         raise TlsError(f"{tls.key}: is not the key of {tls.certificate}; set switch.certificate and key to a pair")
     return GRPCCredentialsTLS(cacert=ca, cert=certificate, private_key=key)
 
 
-def _read(path: Path, parse: Callable[[bytes], object], what: str) -> bytes:
+def _read(path: Path, parse: Callable[[bytes], object], what: str, *, private: bool = False) -> bytes:
     mend = "set switch.ca, certificate and key to PEM files"
     try:
-        pem = path.read_bytes()
+        pem, wrong = read_private(path)
         parse(pem)
     except OSError as error:
         raise TlsError(f"{path}: cannot be read ({error.strerror}); {mend}") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise TlsError(f"{path}: has no {what} in PEM; {mend}") from None
+    if private and wrong:
+        raise TlsError(f"{path}: {wrong}")
     return pem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import socket
 from collections.abc import Callable, Generator
 
@@ -12,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from wayname.api.address import ApiAddress, TcpAddress, UnixAddress
+from wayname.private_files import OWNER_ONLY
 
 
 class AddressError(Exception):
@@ -57,8 +59,9 @@ def listen_unix(address: UnixAddress) -> socket.socket:
                     visitor.connect(str(address.path))
                 except ConnectionRefusedError:
                     address.path.unlink()
+        # The file gets the mode of the socket, so that there is no moment in which others can connect.
+        os.fchmod(listener.fileno(), OWNER_ONLY)
         listener.bind(str(address.path))
-        address.path.chmod(0o600)
         listener.listen()
     except OSError:
         listener.close()

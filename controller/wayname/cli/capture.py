@@ -12,6 +12,7 @@ import click
 from wayname.cli.client import Parameters
 from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.private_files import make_private
 
 
 @click.command()
@@ -78,6 +79,7 @@ def open_output(file: Path) -> BinaryIO:
             raise Failure("a pcap file is nothing for a terminal: give -w FILE, or a pipe behind -w -")
         return sys.stdout.buffer
     try:
-        return file.open("wb")
+        # It has what others sent: it is for the owner only.
+        return open(file, "wb", opener=make_private)
     except OSError as error:
         raise Failure(f"cannot write {file}: {error.strerror}; give -w another file") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import click
@@ -42,6 +43,8 @@ def command(file: Path, replace_pipeline: bool) -> None:
     from wayname.logs.setup import set_up_logs
     from wayname.pipeline.program import ProgramError
 
+    # The memory of this process has keys in it.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         set_up_logs(config.controller.log_level, config.controller.log_format)
         run(config, replace_pipeline)

@@ -34,6 +34,7 @@ from wayname.config.model import (
 )
 from wayname.config.reader import ConfigError, Table
 from wayname.config.toml_text import TomlError, parse_toml
+from wayname.private_files import read_private
 from wayname.wire.mac import Mac
 
 MOST_PORT = 509  # 510 is the controller's, 511 drops
@@ -49,12 +50,22 @@ __all__ = ["ConfigError", "load_config", "parse_config"]
 def load_config(path: Path) -> Config:
     """Read a configuration file."""
     try:
-        text = path.read_text("utf-8")
+        octets, wrong = read_private(path)
+        text = octets.decode("utf-8")
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text; write it as TOML") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
-    return parse_config(text, str(path), path.parent)
+    config = parse_config(text, str(path), path.parent)
+    if wrong and has_secrets(config):
+        raise ConfigError(f"{path}: has keys, and {wrong}")
+    return config
+
+
+def has_secrets(config: Config) -> bool:
+    """Whether a configuration holds what others must not read, beside the names of files."""
+    names = [each.names for each in (config.ilnp, config.hip) if each is not None and each.names is not None]
+    return any(each.key for each in names) or any(policy.secret for policy in config.encapsulation.policies)
 
 
 def parse_config(text: str, file: str = "configuration", folder: Path = Path()) -> Config:

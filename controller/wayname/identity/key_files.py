@@ -19,12 +19,11 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from wayname.identity.keys import PUBLIC_EXPONENT
+from wayname.private_files import make_private, read_private
 
 # RSA below 1024 bits, which RFC 3971 still allows, can be broken at home: the library makes no such keys.
 LEAST_KEY_BITS = 1024
 MOST_KEY_BITS = 2048
-OWNER_ONLY = 0o600
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class KeyFileError(Exception):
@@ -42,7 +41,7 @@ def write_key(path: Path, key: PrivateKeyTypes) -> None:
     """Make the file of a key, which must not be there yet; a crash leaves the whole key or none."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "wb") as file:  # noqa: PTH123 (with a mode)
+        with open(unfinished, "xb", opener=make_private) as file:
             file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
             file.flush()
             os.fsync(file.fileno())
@@ -58,13 +57,11 @@ def write_key(path: Path, key: PrivateKeyTypes) -> None:
 def read_key(path: Path) -> PrivateKeyTypes:
     """Read a key that nobody but its owner can read."""
     try:
-        found = path.stat()
-        pem = path.read_bytes()
+        pem, wrong = read_private(path)
     except OSError as error:
         raise KeyFileError(f"{path}: {error.strerror}; name a key file that can be read or made") from None
-    if found.st_mode & OTHERS:
-        mode = stat.S_IMODE(found.st_mode)
-        raise KeyFileError(f"{path}: others may read or change it (mode {mode:04o}); `chmod 600` it, or make a new key")
+    if wrong:
+        raise KeyFileError(f"{path}: {wrong}")
     try:
         return load_pem_private_key(pem, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):

@@ -14,6 +14,7 @@ from wayname.config.encapsulation.load import MOST, key_of, load_encapsulation, 
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.model import Config
 from wayname.config.reader import ConfigError, Table
+from wayname.private_files import make_private, read_private
 
 LIVE = "live"
 
@@ -37,13 +38,16 @@ class Changes:
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise ConfigError(f"{path}: no file can be made there; make its folder, or name another controller.changes")
         try:
-            kept = json.loads(path.read_text("utf-8"))
+            octets, wrong = read_private(path)
+            kept = json.loads(octets.decode("utf-8"))
         except FileNotFoundError:
             return cls(config)
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a file as controller.changes") from None
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"{path}: is no file of changes ({error}); correct it or remove it") from None
+        if wrong:
+            raise ConfigError(f"{path}: {wrong}")
         if not _is_overlay(kept):
             raise ConfigError(f"{path}: is no file of changes; name another one as controller.changes")
         changes = cls(config, kept)
@@ -61,7 +65,7 @@ class Changes:
         new = path.with_name(f".{path.name}.new")
         try:
             new.unlink(missing_ok=True)
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            with open(new, "x", encoding="utf-8", opener=make_private) as file:
                 json.dump(self._overlay, file, indent=1)
                 file.flush()
                 os.fsync(file.fileno())

@@ -1,8 +1,9 @@
 //! Capture files (the classic pcap format): packets in from one, packets out to another.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::{MAX_FRAME, Port};
@@ -18,9 +19,10 @@ pub struct Writer<W: Write> {
 }
 
 impl Writer<BufWriter<File>> {
-    /// A new file; an old one is replaced.
+    /// A new file for its owner only, since it has what others sent; an old one is replaced.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Self::new(BufWriter::new(File::create(path)?))
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        Self::new(BufWriter::new(file))
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock, open};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
@@ -57,6 +57,8 @@ impl Wire {
             Err(error) => return Err(error.into()),
         }
         let listener = socket()?;
+        // The file gets the mode of the socket, so nobody else can connect at any moment.
+        fchmod(&listener, Mode::RUSR | Mode::WUSR)?;
         match bind(&listener, &address) {
             Ok(()) => {}
             // The other end was quicker; the next call connects.
@@ -250,6 +252,14 @@ mod tests {
         received(&mut a);
         b.send(&[7], 0).unwrap();
         assert!(received(&mut a).ends_with(&[vec![7]]));
+    }
+
+    #[test]
+    fn a_wire_is_for_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt;
+        let path = path("mode");
+        let _wire = Wire::new(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
