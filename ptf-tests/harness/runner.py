@@ -12,6 +12,8 @@ from harness.switches import MAIN, ROOT, Running
 HERE = Path(__file__).resolve().parent.parent
 # How long the test that runs may take to its end when somebody interrupts, in seconds.
 LAST_TEST = 30.0
+# Or else ptf writes a file into the folder that it was called in, whosever that is.
+NO_LOG = ("--log-file", os.devnull)
 
 
 class UnknownTestError(Exception):
@@ -20,12 +22,14 @@ class UnknownTestError(Exception):
 
 def list_tests() -> int:
     """Print all tests, with what they show."""
-    return subprocess.run(ptf("--list"), env=environment(), check=False).returncode
+    return subprocess.run(ptf("--list", *NO_LOG), env=environment(), check=False).returncode
 
 
 def known_tests() -> list[str]:
     """The names of all tests, each GROUP.TEST."""
-    listed = subprocess.run(ptf("--list-test-names"), env=environment(), stdout=subprocess.PIPE, text=True, check=True)
+    listed = subprocess.run(
+        ptf("--list-test-names", *NO_LOG), env=environment(), stdout=subprocess.PIPE, text=True, check=True
+    )
     return [line for line in listed.stdout.splitlines() if "." in line and " " not in line]
 
 
