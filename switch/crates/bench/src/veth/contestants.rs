@@ -1,6 +1,7 @@
 //! Who forwards: started in a network of their own, stopped when the value is dropped.
 
 use std::fs::File;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -192,8 +193,9 @@ impl Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("wayname-bench-{}-{number}", std::process::id()));
+        // What runs as root is started from it: for the owner only, and never one that somebody else made.
+        std::fs::DirBuilder::new().mode(0o700).create(&path).with_context(|| path.display().to_string())?;
         change_started(|_, folders| folders.push(path.clone()));
-        std::fs::create_dir(&path).with_context(|| path.display().to_string())?;
         Ok(Self(path))
     }
 
