@@ -1,5 +1,6 @@
 """How a link is written for `wayname-switch -i`, and TCP ports that are free."""
 
+import contextlib
 import random
 import socket
 
@@ -25,12 +26,18 @@ def device_options(quality: Quality) -> str:
     return "?" + "&".join(options) if options else ""
 
 
-def free_udp_port() -> int:
-    """Return a UDP port that nobody listens at on ::1."""
-    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
-        probe.bind(("::1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_names_port() -> int:
+    """Return a port of UDP and TCP that nobody listens at on ::1."""
+    while True:
+        with (
+            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as udp,
+            socket.socket(socket.AF_INET6) as tcp,
+            contextlib.suppress(OSError),
+        ):
+            udp.bind(("::1", 0))
+            port: int = udp.getsockname()[1]
+            tcp.bind(("::1", port))
+            return port
 
 
 def free_ports(count: int) -> list[int]:

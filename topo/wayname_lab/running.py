@@ -19,7 +19,7 @@ from wayname_lab.load import LabError
 from wayname_lab.model import Link
 from wayname_lab.names import Names
 from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
-from wayname_lab.ports import free_udp_port
+from wayname_lab.ports import free_names_port
 from wayname_lab.station import Station, Take
 from wayname_lab.supervise import Supervisor
 
@@ -67,7 +67,7 @@ class RunningLab:
         self.admins: dict[str, Admin] = {}
         self.controllers: dict[str, ControllerApi] = {}
         self.cut_links: set[str] = set()
-        self._names_port = free_udp_port()
+        self._names_port = free_names_port()
         self._followers: list[asyncio.Task[None]] = []
 
     def elapsed(self) -> float:

@@ -26,7 +26,7 @@ class Wires:
 
     async def set_up(self) -> None:
         """Make what the links need."""
-        self._folder.mkdir()
+        self._folder.mkdir(0o700)
 
     async def tear_down(self) -> None:
         """Nothing is left outside the lab's folder."""
