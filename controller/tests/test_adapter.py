@@ -242,6 +242,7 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
     plain = serialization.NoEncryption()
     (folder / "switch.pem").write_bytes(certificate.public_bytes(pem))
     (folder / "switch.key").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    (folder / "switch.key").chmod(0o600)
     return folder / "switch.pem", folder / "switch.key"
 
 

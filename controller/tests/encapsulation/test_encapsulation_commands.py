@@ -15,6 +15,7 @@ from test_command import Up, up
 
 from wayname.cli.failure import Failure
 from wayname.cli.root import wayname as commands
+from wayname.private_files import write_private
 
 HEAD = """
 [switch]
@@ -37,7 +38,7 @@ def switch(tmp_path: Path) -> Iterator[SwitchProcess]:
 @pytest.fixture
 def config(switch: SwitchProcess, tmp_path: Path) -> Path:
     path = tmp_path / "edge.toml"
-    path.write_text(HEAD.format(port=switch.port, api=f"unix:{tmp_path}/api") + SITE + CARRIED)
+    write_private(path, HEAD.format(port=switch.port, api=f"unix:{tmp_path}/api") + SITE + CARRIED)
     return path
 
 
