@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import socket
 from ipaddress import IPv6Address
 from pathlib import Path
 
@@ -9,11 +12,15 @@ import finsy as fy
 import pytest
 from rig import Rig
 from served import Served, client_of
-from test_command import fails, wayname
+from test_adapter import SWITCH, configuration
+from test_command import PATIENCE, fails, wayname
 
+from wayname.adapter import SwitchError
+from wayname.adapter.connection import Connection
 from wayname.api.picture import in_words
 from wayname.config import ConfigError, parse_config
-from wayname.edge.boundary import UpdateKind, WriteFailed
+from wayname.edge.boundary import UpdateKind, Write, WriteFailed
+from wayname.pipeline.program import load_program
 from wayname.pipeline.sessions import context_tag, ilnp_nonce, path_ilnp, path_shim6
 
 SECRET = "c2VjcmV0LW9mLW5hbWVz"
@@ -121,6 +128,38 @@ def test_an_entry_that_the_switch_refuses_does_not_show_its_secret(entry: fy.P4T
     assert rig.events[-1].kind == "write.failed"
     assert entry.table_id in rig.events[-1].text
     assert not [form for form in (str(TAG), f"{TAG:x}") if form in rig.events[-1].text]
+
+
+async def test_the_log_of_the_switch_does_not_quote_what_it_refuses(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = free.getsockname()[1]
+    command = [str(SWITCH), "--cpu-port", "510", "--device-id", "1", "--grpc-server-addr", f"127.0.0.1:{address}"]
+    config = parse_config(configuration(address)).switch
+    with (tmp_path / "log").open("wb") as log:
+        switch = await asyncio.create_subprocess_exec(*command, stderr=log, env={"RUST_LOG": "debug"})
+        try:
+            connection = Connection(config, load_program(config))
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    with contextlib.suppress(SwitchError):
+                        await connection.open()
+                        break
+                    await connection.close()
+                    await asyncio.sleep(0.05)
+                    connection = Connection(config, load_program(config))
+                await connection.secure_pipeline(replace=True)
+                entry = ENTRIES["match"]
+                failed = await connection.write(Write([(UpdateKind.INSERT, entry)] * 2))
+                await connection.close()
+        finally:
+            switch.terminate()
+            await switch.wait()
+    # The controller is told which it was; whoever reads the log is not.
+    assert f"{TAG:#x}" in failed[0].text
+    said = (tmp_path / "log").read_text()
+    assert "Write refused" in said
+    assert f"{TAG:x}" not in said
 
 
 @pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
