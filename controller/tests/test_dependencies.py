@@ -147,6 +147,17 @@ NO_DATABASE = "echo 'could not resolve host' >&2; exit 1"
 FINDS = 'for each; do case "$before" in --output) echo "[found]" > "$each";; esac; before=$each; done; exit 1'
 
 
+# It finds nothing, and says of what it knows nothing.
+KNOWS_NOTHING = f"{FINDS.removesuffix('exit 1').replace('found', 'Name | Skip Reason')}exit 0"
+
+
+def test_an_audit_that_knows_nothing_of_a_package_does_not_call_it_good(tmp_path: Path) -> None:
+    status, said = audit(tmp_path, {"pip-audit": KNOWS_NOTHING})
+    assert status == 0
+    assert said.count("Skip Reason") == len(FILES)
+    assert said.count("skipped") == len(FILES) + 1
+
+
 def test_an_audit_without_its_tools_says_so_and_fails_nothing(tmp_path: Path) -> None:
     status, said = audit(tmp_path, {})
     assert status == 0
