@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 import structlog
 from finsy import P4Schema
 from hypothesis import settings
 
+from wayname.edge.faults import Faults
 from wayname.pipeline.program import load_schema
 
 settings.register_profile("wayname", max_examples=40, deadline=None, derandomize=True)
 settings.load_profile("wayname")
+
+
+@pytest.fixture(autouse=True)
+def faults_fail(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let mistakes of the program fail its tests, but for those that look how the edge goes on in spite of them."""
+
+    def fail(_faults: Faults, _kind: str, error: Exception, *_: object) -> NoReturn:
+        raise error
+
+    if "contains_faults" not in request.keywords:
+        monkeypatch.setattr(Faults, "note", fail)
 
 
 @pytest.fixture(scope="session")

@@ -62,8 +62,8 @@ def test_a_key_of_somebody_s_own_is_used(key: PrivateKey, suite: HitSuite, tmp_p
     ("key", "complaint"),
     [
         (x25519.X25519PrivateKey.generate(), "is no RSA, ECDSA or EdDSA key, which HIP signs with; name another file"),
-        (rsa.generate_private_key(65537, 1024), "RSA of 1024 bits; an identity has 2048 to 4096"),
-        (long_rsa_key(), "RSA of 5420 bits; an identity has 2048 to 4096"),
+        (rsa.generate_private_key(65537, 1024), "RSA of 1024 bits: a modulus of 1024 bits; odd ones of 2048 to 4096"),
+        (long_rsa_key(), "RSA of 5420 bits: a modulus of 5420 bits; odd ones of 2048 to 4096"),
         (ec.generate_private_key(ec.SECP521R1()), "identities on curve secp521r1 are not known to HIP"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address
@@ -45,6 +46,7 @@ from wayname.edge.boundary import (
 from wayname.edge.captures import Captures
 from wayname.edge.desired import key_of
 from wayname.edge.encapsulation.manager import Encapsulation
+from wayname.edge.faults import Faults
 from wayname.edge.first_hop_security.bindings import Bindings
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.first_hop_security.session_hosts import SessionHosts
@@ -74,7 +76,7 @@ from wayname.edge.stations import Stations
 from wayname.edge.timers import earliest
 from wayname.edge.translation.translation import Translation
 from wayname.pipeline.entries import has_secrets
-from wayname.pipeline.reasons import CAPTURES, Punt
+from wayname.pipeline.reasons import CAPTURES, Punt, punt_words
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import (
     NeighbourAdvertisement,
@@ -86,6 +88,8 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6
 from wayname.wire.mac import Mac
 
+_TimedLate = Liveness | Stations | Bindings | Neighbours | Kept
+_Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Translation | IlnpSessions | Figures
 _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
     (Punt.ROUTER_SOLICITATION, Punt.ROUTER_ADVERTISEMENT, Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT)
@@ -110,6 +114,9 @@ class Edge:
     ) -> None:
         self.config = config
         outputs = self._outputs = Outputs()
+        self.faults = Faults(outputs)
+        # Packets that the switch passed on and that no message could be read of, by reason.
+        self.undecodable: Counter[int] = Counter()
         links = self._links = Links(config, outputs)
         want_ports(config, outputs.desired)
         providers = Providers(config)
@@ -179,16 +186,27 @@ class Edge:
         return self._outputs.connected
 
     def receive(self, input: Input, now: float) -> None:
-        """Take note of something that happened."""
+        """Take note of something that happened; a mistake in handling it ends nothing else."""
         match input:
+            # Without a session with the switch nothing works: whoever starts the edge again is told by its end.
             case SwitchUp():
                 self._switch_up(input, now)
             case SwitchDown(reason):
                 self._switch_down(reason, now)
-            case PacketIn() if input.reason in CAPTURES:
-                self._captures.packet(input)
             case PacketIn():
-                self._packet_in(input, now)
+                with self.faults.contained(f"packet {punt_words(input.reason)}", now, input.payload):
+                    self._packet_in(input, now)
+            case NamesAnswered():
+                with self.faults.contained("NamesAnswered", now, input.message):
+                    self._receive(input, now)
+            case _:
+                with self.faults.contained(type(input).__name__, now):
+                    self._receive(input, now)
+        with self.faults.contained("schedules", now):
+            self.schedules.tell(now)
+
+    def _receive(self, input: Input, now: float) -> None:
+        match input:
             case Learned():
                 self.stations.learned(input, now)
             case SessionNews():
@@ -253,46 +271,25 @@ class Edge:
                 self._write_failed(input, now)
             case ModifierFound() if self.identities:
                 self.identities.found(input, now)
-        self.schedules.tell(now)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        managers = (
-            self.stations,
-            self.bindings,
-            self.neighbours,
-            self.liveness,
-            self.routers,
-            self.encapsulation,
-            self.sessions,
-            self.translation,
-            self.figures,
-        )
-        others = (self.identities, self.ilnp, self.hip, self.native)
-        return earliest(manager.next_timer() for manager in (*managers, *others) if manager)
+        return earliest(self.faults.due(_name(manager), manager.next_timer()) for manager in self._timed)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due; how late that is tells whether answers may have come that nobody looked at yet."""
         due = self.next_timer()
         late = max(now - due, 0.0) if due is not None else 0.0
-        self.liveness.handle_timer(now, late)
-        self.stations.handle_timer(now, late)
-        self.bindings.handle_timer(now, late)
-        self.neighbours.handle_timer(now, late)
-        self.routers.handle_timer(now)
-        self.encapsulation.handle_timer(now)
-        if self.identities:
-            self.identities.handle_timer(now)
-        self.sessions.handle_timer(now, late)
-        if self.hip:
-            self.hip.handle_timer(now, late)
-        if self.native:
-            self.native.handle_timer(now, late)
-        self.translation.handle_timer(now)
-        if self.ilnp:
-            self.ilnp.handle_timer(now)
-        self.figures.handle_timer(now)
-        self.schedules.tell(now)
+        for manager in self._timed:
+            if self.faults.may_run(_name(manager), now):
+                with self.faults.contained_timer(_name(manager), now):
+                    match manager:
+                        case Liveness() | Stations() | Bindings() | Neighbours() | Kept():
+                            manager.handle_timer(now, late)
+                        case _:
+                            manager.handle_timer(now)
+        with self.faults.contained("schedules", now):
+            self.schedules.tell(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
@@ -361,7 +358,30 @@ class Edge:
         if self.ilnp:
             self.ilnp.next_hops_changed(now)
 
+    @property
+    def _timed(self) -> tuple[_Timed, ...]:
+        """The managers that have timers."""
+        managers = (
+            self.liveness,
+            self.stations,
+            self.bindings,
+            self.neighbours,
+            self.routers,
+            self.encapsulation,
+            self.identities,
+            self.sessions,
+            self.hip,
+            self.native,
+            self.translation,
+            self.ilnp,
+            self.figures,
+        )
+        return tuple(manager for manager in managers if manager)
+
     def _packet_in(self, packet: PacketIn, now: float) -> None:
+        if packet.reason in CAPTURES:
+            self._captures.packet(packet)
+            return
         try:
             arrival = self._links.read(packet)
             if packet.reason not in _AS_IT_LEFT:
@@ -411,8 +431,8 @@ class Edge:
             elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
                 self.encapsulation.traces.punted(arrival, now)
         except DecodeError:
-            # Anybody can send such packets: they are ignored, and no event.
-            return
+            # Anybody can send such packets: they are counted, and no event.
+            self.undecodable[packet.reason] += 1
 
     def _claimed(self, arrival: Arrival, now: float) -> None:
         """What the switch dropped may have claimed an address of the router."""
@@ -487,3 +507,8 @@ class Edge:
         which = f"entry (gRPC code {failed.code})" if has_secrets(entity) else f"{key}: {failed.text}"
         text = f"the switch refuses to {kind.value} {subject} {which}"
         self._outputs.event(now, "write.failed", subject, text, Severity.ERROR)
+
+
+def _name(manager: object) -> str:
+    """Return how faults of a manager's timers are counted."""
+    return type(manager).__name__

@@ -22,10 +22,9 @@ from wayname.hip.edwards import EdwardsPrivateKey, EdwardsPublicKey, edwards_key
 from wayname.hip.errors import MessageError, NoProposalError, ProofError
 from wayname.hip.parameters import HostId
 from wayname.hip.suites import Algorithm, hit_of
+from wayname.identity.rsa_limits import check_rsa_numbers
 
 LEAST_RSA_BITS = 2048
-MOST_RSA_BITS = 8192
-MOST_OWN_RSA_BITS = 4096  # a packet has 2048 octets at the most, and R1 holds key and signature
 RSA_EXPONENT = 65537
 RSA_HASH = hashes.SHA256()
 ECDSA_HASH = hashes.SHA384()
@@ -133,11 +132,12 @@ def point_key(curve: ec.EllipticCurve, octets: bytes) -> ec.EllipticCurvePublicK
 
 
 def _rsa_key(octets: bytes) -> rsa.RSAPublicKey:
+    if len(octets) < 3:
+        raise ValueError(f"{len(octets)} octets hold no exponent and modulus")
     length, first = (octets[0], 1) if octets[0] else (int.from_bytes(octets[1:3]), 3)
-    modulus = octets[first + length :]
-    if not LEAST_RSA_BITS <= len(modulus) * 8 <= MOST_RSA_BITS:
-        raise ValueError(f"a modulus of {len(modulus) * 8} bits")
-    return rsa.RSAPublicNumbers(int.from_bytes(octets[first : first + length]), int.from_bytes(modulus)).public_key()
+    exponent, modulus = (int.from_bytes(part) for part in (octets[first : first + length], octets[first + length :]))
+    check_rsa_numbers(exponent, modulus, LEAST_RSA_BITS)
+    return rsa.RSAPublicNumbers(exponent, modulus).public_key()
 
 
 def _ecdsa_key(octets: bytes) -> ec.EllipticCurvePublicKey:
@@ -149,10 +149,12 @@ def _ecdsa_key(octets: bytes) -> ec.EllipticCurvePublicKey:
 
 def _public_octets(key: PublicKey) -> tuple[Algorithm, bytes]:
     if isinstance(key, rsa.RSAPublicKey):
-        if not LEAST_RSA_BITS <= key.key_size <= MOST_OWN_RSA_BITS:
-            wanted = f"an identity has {LEAST_RSA_BITS} to {MOST_OWN_RSA_BITS}"
-            raise NoProposalError(f"RSA of {key.key_size} bits; {wanted}")
         numbers = key.public_numbers()
+        try:
+            # A packet has 2048 octets at the most, and R1 holds key and signature: longer ones do not fit.
+            check_rsa_numbers(numbers.e, numbers.n, LEAST_RSA_BITS)
+        except ValueError as error:
+            raise NoProposalError(f"RSA of {key.key_size} bits: {error}") from None
         exponent, modulus = (one.to_bytes((one.bit_length() + 7) // 8) for one in (numbers.e, numbers.n))
         length = bytes([len(exponent)]) if len(exponent) < 256 else b"\0" + len(exponent).to_bytes(2)
         return Algorithm.RSA, length + exponent + modulus

@@ -58,6 +58,16 @@ class Scrape(Collector):
             events.add_metric([kind, severity], count)
         yield events
         yield from port_shares_of(known, running.config)
+        faults = CounterMetricFamily("wayname_faults", "Inputs that a mistake of the program met.", labels=["input"])
+        for kind, count in sorted(known.faults.counts.items()):
+            faults.add_metric([kind], count)
+        yield faults
+        undecodable = CounterMetricFamily(
+            "wayname_undecodable_packets", "Packets to the controller that hold no valid message.", labels=["reason"]
+        )
+        for reason, count in sorted(known.undecodable.items()):
+            undecodable.add_metric([punt_words(reason)], count)
+        yield undecodable
         yield from providers_of(known.translation)
         if known.ilnp:
             yield from ilnp_of(known.ilnp)

@@ -153,6 +153,8 @@ class VirtualController:
             self._carry_out(self._edge)
 
     def _carry_out(self, edge: Edge) -> None:
+        # On a real network the edge goes on; here a mistake of the program is to be seen.
+        assert not edge.faults.counts, f"the controller failed: {dict(edge.faults.counts)}"
         for output in edge.take_outputs():
             if isinstance(output, boundary.Event):
                 self._tell(output)
