@@ -26,7 +26,7 @@ from wayname.hip.groups import PREFERRED, Group, known_group, make_pair, prime_o
 from wayname.hip.groups import KeyPair as Pair
 from wayname.hip.identities import Identity, PublicKey, generate, public_key, verify
 from wayname.hip.keymat import Keymat
-from wayname.hip.load import R1_BURST, Answers, Difficulty
+from wayname.hip.load import Difficulty
 from wayname.hip.messages import Kind, Message, covered, decode_parameters, with_checksum
 from wayname.hip.parameters import (
     EchoRequestUnsigned,
@@ -371,11 +371,3 @@ def test_difficulty_rises_with_work_that_waits_and_falls_again() -> None:
     for _ in range(1000):
         difficulty.note(3.0)
     assert difficulty.now(3.0) == 12
-
-
-def test_answers_to_an_address_are_bounded() -> None:
-    answers = Answers(random.Random(1))
-    went = [answers.may_go(A, 0.0) for _ in range(1000)]
-    assert went.count(True) == R1_BURST
-    assert answers.may_go(IPv6Address("2001:db8:1::1"), 0.0)
-    assert answers.may_go(A, 1.0)

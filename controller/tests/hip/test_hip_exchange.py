@@ -374,13 +374,15 @@ def test_r1s_are_made_anew_now_and_then() -> None:
 def test_rules_about_addresses_are_asked_of_both_ends() -> None:
     asked: list[tuple[IPv6Address, Pair]] = []
 
-    def note(names: Names, _: HostId, pair: Pair) -> None:
+    def note(names: Names, pair: Pair) -> None:
         asked.append((names.peer, pair))
 
     network = Network(policies=(note, note))
     network.connect(network.a)
     network.drive(1.0)
-    assert asked == [(BOB.hit, Pair(A1, B1)), (ALICE.hit, Pair(B1, A1))]
+    # The responder's rules at I1, where all is claimed only, and twice at I2.
+    of_alice = (ALICE.hit, Pair(B1, A1))
+    assert asked == [of_alice, (BOB.hit, Pair(A1, B1)), of_alice, of_alice]
 
 
 def test_keys_are_agreed_on_anew_with_and_without_a_new_value() -> None:

@@ -129,6 +129,8 @@ class Association:
     waited: float = 0.0
     objected: float = -math.inf
     notices: Bucket = field(default_factory=Bucket)
+    # Messages in the peer's name that are dear to check, and that anybody can send.
+    checks: Bucket = field(default_factory=Bucket)
 
     @property
     def pair(self) -> Pair:

@@ -15,7 +15,7 @@ from wayname.hip.association import Association, LocalHost, Names
 from wayname.hip.associations import Associations
 from wayname.hip.errors import MessageError, NotifyType, ProofError
 from wayname.hip.exchange import Exchange, Policy, RefusedError
-from wayname.hip.load import Answers
+from wayname.hip.load import CHECKS, Limits
 from wayname.hip.machine import Arrival, Machine
 from wayname.hip.messages import RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets, with_length
 from wayname.hip.objections import OF_PEERS, Objections
@@ -23,7 +23,7 @@ from wayname.hip.outputs import EventKind, Outbox, Output
 from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, Notification, R1Counter
 from wayname.hip.peer_locators import PeerLocators, is_host
 from wayname.hip.proofs import check_mac, check_signature
-from wayname.hip.settings import NOTIFY_BURST, NOTIFY_RATE, Settings
+from wayname.hip.settings import NOTIFIES, Settings
 from wayname.hip.states import TRANSITIONS, USABLE, State, Trigger
 from wayname.hip.suites import HITS, REQUIRED, UNKNOWN_PEER, suite_number
 from wayname.hip.updates import Updates
@@ -44,12 +44,12 @@ class Endpoint(BaseEndpoint[Output]):
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self._served: set[IPv6Address] = set()
         self._outbox = Outbox()
-        answers = Answers(rng)
-        self._exchange = Exchange(self._hosts, self.associations, settings, rng, policy, first_counter)
-        self._objections = Objections(self._hosts, self.associations, self._outbox, answers)
-        self._updates = Updates(self._hosts, self.associations, self._outbox, self._objections, answers, rng)
+        limits = Limits(rng)
+        self._exchange = Exchange(self._hosts, self.associations, settings, rng, policy, limits, first_counter)
+        self._objections = Objections(self._hosts, self.associations, self._outbox, limits)
+        self._updates = Updates(self._hosts, self.associations, self._outbox, self._objections, limits, rng)
         self._machine = Machine(
-            self._hosts, self.associations, self._exchange, self._updates, self._outbox, answers, settings, rng
+            self._hosts, self.associations, self._exchange, self._updates, self._outbox, limits, settings, rng
         )
         super().__init__(self._outbox, self._machine.timers, self._updates.timers)
 
@@ -151,7 +151,7 @@ class Endpoint(BaseEndpoint[Output]):
         association = self.associations.named(names)
         match message.kind:
             case Kind.I1:
-                self._take_i1(message, association, pair, now)
+                self._take_i1(message, octets, association, pair, now)
             case Kind.R1:
                 self._take_r1(message, octets, association, pair, now)
             case Kind.I2:
@@ -180,7 +180,9 @@ class Endpoint(BaseEndpoint[Output]):
             raise MessageError(f"{local} is no HIT of a host here", pointer=pointer)
         return Names(local, message.sender)
 
-    def _take_i1(self, message: Message, association: Association | None, pair: Pair, now: float) -> None:
+    def _take_i1(
+        self, message: Message, octets: bytes, association: Association | None, pair: Pair, now: float
+    ) -> None:
         """Section 6.7: nothing is kept; who has a suite that is not known here reads in R1 which ones are."""
         names = self._names(message)
         if names.peer not in HITS:
@@ -190,7 +192,7 @@ class Endpoint(BaseEndpoint[Output]):
             trigger = Trigger.I1_FROM_GREATER
         association = association or Association(names, pair.local, PeerLocators(pair.peer), pair)
         addressed = Message(message.kind, message.sender, names.local, message.parameters)
-        self._machine.fire(association, trigger, Arrival(pair, addressed), now)
+        self._machine.fire(association, trigger, Arrival(pair, addressed, octets), now)
 
     def _take_r1(
         self, message: Message, octets: bytes, association: Association | None, pair: Pair, now: float
@@ -205,6 +207,8 @@ class Endpoint(BaseEndpoint[Output]):
             counter = message.find(R1Counter)
             if counter is None or counter.counter <= association.peer_counter:
                 raise MessageError("R1 again, no newer than the one that was answered")
+        if not association.checks.may(CHECKS, now):
+            raise MessageError("R1s come too often to be read")
         self._exchange.check_r1(association, octets, message)
         before = association.names
         association.names = Names(message.receiver, message.sender)
@@ -250,7 +254,7 @@ class Endpoint(BaseEndpoint[Output]):
         trigger = _KEYED[message.kind]
         if trigger not in TRANSITIONS[association.state]:
             raise MessageError(f"{message.kind.name} in state {association.state.name}")
-        _check(association, message, octets)
+        _check(association, message, octets, now)
         request, response = message.find(EchoRequestSigned), message.find(EchoResponseSigned)
         if (message.kind is Kind.CLOSE and request is None) or (message.kind is Kind.CLOSE_ACK and response is None):
             raise MessageError(f"{message.kind.name} without the echo that it is for", NotifyType.INVALID_SYNTAX)
@@ -262,10 +266,8 @@ class Endpoint(BaseEndpoint[Output]):
         """What a peer says changes nothing (section 6.13)."""
         if association.secured is None:
             raise MessageError("NOTIFY by nobody whose key is known")
-        association.notices.drain(NOTIFY_RATE, now)
-        if association.notices.level >= NOTIFY_BURST:
+        if not association.notices.may(NOTIFIES, now):
             raise MessageError("NOTIFYs come too often to be read")
-        association.notices.level += 1
         check_signature(octets, message, association.secured.peer)
         known = {number.value: number.name for number in NotifyType}
         for one in message.all(Notification):
@@ -273,11 +275,13 @@ class Endpoint(BaseEndpoint[Output]):
             self._outbox.tell(EventKind.NOTIFIED, f"{message.sender} says {what}", now)
 
 
-def _check(association: Association, message: Message, octets: bytes) -> None:
+def _check(association: Association, message: Message, octets: bytes, now: float) -> None:
     secured = association.secured
     if secured is None:
         raise MessageError(f"{message.kind.name} where no keys are")
     if secured.rhash.is_slow:
+        if not association.checks.may(CHECKS, now):
+            raise MessageError(f"{message.kind.name} comes too often to be read")
         check_signature(octets, message, secured.peer)
     check_mac(octets, message, secured.peer, secured.incoming.integrity, secured.rhash)
     if not secured.rhash.is_slow:

@@ -21,7 +21,7 @@ from wayname.hip.esp.suites import SUITES, SuiteId
 from wayname.hip.groups import KeyPair, known_group, make_pair
 from wayname.hip.identities import public_key
 from wayname.hip.keymat import Keymat
-from wayname.hip.load import Difficulty
+from wayname.hip.load import Difficulty, Limits
 from wayname.hip.messages import Kind, Message, decode_parameters, encode, encode_parameters, solution_at
 from wayname.hip.parameters import (
     DhGroupList,
@@ -45,8 +45,9 @@ from wayname.shim6.context import Pair
 
 MOST_COUNTERS = 10_000
 
-# Says why somebody may not have an association with a host here, or None.
-Policy = Callable[[Names, HostId, Pair], str | None]
+# Says why somebody may not have an association with a host here, or None: by the tag and the address that it has, or
+# claims before it has proven them.
+Policy = Callable[[Names, Pair], str | None]
 
 
 class RefusedError(MessageError):
@@ -72,6 +73,7 @@ class Exchange:
         settings: Settings,
         rng: random.Random,
         policy: Policy,
+        limits: Limits,
         first_counter: int,
     ) -> None:
         self._hosts = hosts
@@ -79,6 +81,7 @@ class Exchange:
         self._settings = settings
         self._rng = rng
         self._policy = policy
+        self._limits = limits
         self._puzzles = Puzzles(rng)
         self._replies = Replies(settings, self._puzzles, rng, first_counter)
         self._difficulty = Difficulty(
@@ -90,6 +93,10 @@ class Exchange:
     def i1(self, names: Names) -> bytes:
         """Return the first message."""
         return encode(Message(Kind.I1, names.local, names.peer, (DhGroupList(self._settings.groups),)))
+
+    def is_wanted(self, names: Names, pair: Pair) -> bool:
+        """Tell whether somebody may have an association here who is what it claims to be."""
+        return self._policy(names, pair) is None
 
     def r1(self, message: Message, pair: Pair, now: float) -> bytes:
         """Return the answer to an I1; nothing is kept of it."""
@@ -119,7 +126,7 @@ class Exchange:
         """Return the answer to an R1: solve its puzzle, choose from what it offers, derive keys."""
         names = association.names
         identity = self._hosts[names.local].identity
-        if (reason := self._policy(names, message.need(HostId), association.exchange)) is not None:
+        if (reason := self._policy(names, association.exchange)) is not None:
             raise RefusedError(reason)
         if suite_of(names.local) not in message.need(HitSuiteList).suites:
             raise NoProposalError(f"{names.peer} does not know the suite of {names.local}")
@@ -173,6 +180,8 @@ class Exchange:
             self._puzzles.check(Asked(names.peer, names.local, pair.peer, pair.local), solution, now)
         except ProofError as error:
             raise ProofError(str(error), pointer=solution_at(octets)) from None
+        if not self._limits.tries(self.is_wanted(names, pair)).may(pair.peer, now):
+            raise ProofError(f"more I2s come from the prefix of {pair.peer}, or from all, than are looked at")
         self._puzzles.spend(solution, now)
         self._difficulty.note(now)
         value, counter = message.need(DiffieHellman), message.find(R1Counter)
@@ -187,7 +196,7 @@ class Exchange:
                 f"the identity in I2 is that of {hit_of(host)}, not of {names.peer}", NotifyType.INVALID_HIT
             )
         check_signature(octets, message, host)
-        if (reason := self._policy(names, host, pair)) is not None:
+        if (reason := self._policy(names, pair)) is not None:
             raise RefusedError(reason, NotifyType.BLOCKED_BY_POLICY)
         chosen, index = self._chosen_format(message), secured.keymat.at
         number = _peer_number(message, chosen, index)

@@ -1,20 +1,24 @@
-"""How busy a responder is: how difficult its puzzles are (RFC 7401, section 4.1.1), and how often it answers where.
+"""How busy a responder is: how difficult its puzzles are (RFC 7401, section 4.1.1), and what it does for whom.
 
 Difficulty follows what is dear, exchanges whose puzzle was solved, and not I1s, which anybody can forge: else a flood
-of those would shut honest initiators out. Answers to I1s are bounded by address, in memory that does not grow.
+of those would shut honest initiators out. R1 is many times as long as I1, and nothing in the protocol makes it shorter:
+so the octets by which answers are longer are rationed, and what has none left is not answered.
 """
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from ipaddress import IPv6Address
 
-ADDRESSES = 4096
-PREFIX_SHIFT = 64
-# R1s a second to addresses of one prefix, and at once after a pause.
-R1_RATE = 20.0
-R1_BURST = 100.0
+from wayname.rate_limits import PrefixBuckets, Rate
+
+# Octets.
+LONGER, LONGER_IN_ALL = Rate(4096, 16_384), Rate(65_536, 262_144)
+ANSWERS, ANSWERS_IN_ALL = Rate(20, 100), Rate(1000, 2000)
+# A try costs a Diffie-Hellman value and a signature or two: in all some hundredths of a processor.
+TRIES, TRIES_IN_ALL = Rate(10, 40), Rate(50, 200)
+# Of one association: R1s that are read while it is set up, and messages whose MAC is slow (`Rhash.is_slow`).
+CHECKS = Rate(20, 40)
 
 
 @dataclass(slots=True)
@@ -28,6 +32,14 @@ class Bucket:
         """Let go what was worked off."""
         self.level = max(0.0, self.level - rate * max(0.0, now - self.at))
         self.at = now
+
+    def may(self, rate: Rate, now: float) -> bool:
+        """Tell whether there is room for one more; it counts if so."""
+        self.drain(rate.per_second, now)
+        if self.level >= rate.burst:
+            return False
+        self.level += 1
+        return True
 
 
 class Difficulty:
@@ -48,18 +60,23 @@ class Difficulty:
         return min(self._most, self._least + int(self._work.level / self._rate))
 
 
-class Answers:
-    """Bounds answers to what may be forged, by the prefix that they go to."""
+class Limits:
+    """What an end does for those of whom nothing is proven, by prefix and in all.
+
+    Whom the policy wants, by the tag and the address that it claims, has buckets of its own: strangers cannot empty
+    them. Before a puzzle is solved anybody can claim anything, but then answers go to where that peer is.
+    """
 
     def __init__(self, rng: random.Random) -> None:
-        self._key = rng.getrandbits(64)
-        self._buckets = [Bucket() for _ in range(ADDRESSES)]
+        # Answers that are no longer than what they answer.
+        self.answers = PrefixBuckets(rng, ANSWERS, ANSWERS_IN_ALL)
+        self._longer = {wanted: PrefixBuckets(rng, LONGER, LONGER_IN_ALL) for wanted in (True, False)}
+        self._tries = {wanted: PrefixBuckets(rng, TRIES, TRIES_IN_ALL) for wanted in (True, False)}
 
-    def may_go(self, address: IPv6Address, now: float) -> bool:
-        """Tell whether one more may go there now; it counts if so."""
-        bucket = self._buckets[hash((self._key, int(address) >> PREFIX_SHIFT)) % ADDRESSES]
-        bucket.drain(R1_RATE, now)
-        if bucket.level >= R1_BURST:
-            return False
-        bucket.level += 1
-        return True
+    def longer(self, wanted: bool) -> PrefixBuckets:
+        """Return the buckets of octets by which R1s are longer than the I1s that they answer."""
+        return self._longer[wanted]
+
+    def tries(self, wanted: bool) -> PrefixBuckets:
+        """Return the buckets of I2s whose puzzle is solved, each of which is dear."""
+        return self._tries[wanted]

@@ -12,7 +12,7 @@ from wayname.edge.timers import Timers
 from wayname.hip.association import Association, LocalHost, Names, Transport
 from wayname.hip.associations import Associations
 from wayname.hip.exchange import Answer, Exchange
-from wayname.hip.load import Answers
+from wayname.hip.load import Limits
 from wayname.hip.messages import Kind, Message
 from wayname.hip.outputs import Failed, Gone, Outbox, Standing, Up
 from wayname.hip.parameters import EchoRequestSigned
@@ -56,7 +56,7 @@ class Machine:
         exchange: Exchange,
         updates: Updates,
         outbox: Outbox,
-        answers: Answers,
+        limits: Limits,
         settings: Settings,
         rng: random.Random,
     ) -> None:
@@ -66,7 +66,7 @@ class Machine:
         self._exchange = exchange
         self._updates = updates
         self._outbox = outbox
-        self._answers = answers
+        self._limits = limits
         self._settings = settings
         self._rng = rng
 
@@ -138,8 +138,11 @@ class Machine:
                 association.sent = self._exchange.i1(association.names)
                 self._send(association)
             case Action.SEND_R1, Arrival(pair=pair, message=Message() as asked):
-                if self._answers.may_go(pair.peer, now):
-                    self._outbox.send(pair, self._exchange.r1(asked, pair, now))
+                longer = self._limits.longer(self._exchange.is_wanted(association.names, pair))
+                if longer.is_open(pair.peer, now):
+                    r1 = self._exchange.r1(asked, pair, now)
+                    longer.take(pair.peer, now, max(len(r1) - len(arrival.octets), 1))
+                    self._outbox.send(pair, r1)
             case Action.TAKE_R1, Arrival(message=Message() as r1, answer=Answer() as answer):
                 self._take(association, answer)
                 association.peer_counter = self._exchange.remember_counter(r1)
@@ -156,7 +159,7 @@ class Machine:
                 self._outbox.send(association.pair, self._seal(association, request))
             case Action.SEND_CLOSE_ACK, Arrival(pair=pair, message=Message() as close):
                 # A CLOSE that is replayed may come from anywhere.
-                if self._answers.may_go(pair.peer, now):
+                if self._limits.answers.may(pair.peer, now):
                     self._outbox.send(pair, self._seal(association, Message(Kind.CLOSE_ACK, *association.names), close))
             case Action.PROCESS, Arrival(pair=pair, message=Message() as update):
                 association.used = now

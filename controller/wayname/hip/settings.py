@@ -9,6 +9,7 @@ from wayname.hip.ciphers import Cipher
 from wayname.hip.esp.suites import SuiteId
 from wayname.hip.groups import Group
 from wayname.hip.transports import EspTransform, Tagged
+from wayname.rate_limits import Rate
 
 FIRST_TIMEOUT = 1.0
 I1_RETRIES_MAX = 4
@@ -24,8 +25,7 @@ SEGMENT_LIFETIME = 120.0
 CLOSING_TIME = UNUSED_TIME + SEGMENT_LIFETIME
 CLOSED_TIME = UNUSED_TIME + 2 * SEGMENT_LIFETIME
 # How often a peer's NOTIFYs are read, and how many at once: each costs a signature, and anybody can send them.
-NOTIFY_RATE = 1.0
-NOTIFY_BURST = 5
+NOTIFIES = Rate(1.0, 5)
 # Parameters list so many at the most (RFC 7402, section 5.1.2).
 MOST_SUITES = 6
 FORMATS = (EspTransform.number, Tagged.number)

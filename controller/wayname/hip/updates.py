@@ -19,7 +19,7 @@ from wayname.hip.esp.keys import draw_keys
 from wayname.hip.esp.suites import SUITES
 from wayname.hip.groups import make_pair
 from wayname.hip.keymat import Keymat
-from wayname.hip.load import Answers
+from wayname.hip.load import Limits
 from wayname.hip.locator_set import Locator, LocatorSet, UnknownLocator
 from wayname.hip.messages import Kind, Message
 from wayname.hip.objections import Objections
@@ -59,7 +59,7 @@ class Updates:
         associations: Associations,
         outbox: Outbox,
         objections: Objections,
-        answers: Answers,
+        limits: Limits,
         rng: random.Random,
     ) -> None:
         self.timers: Timers[tuple[Names, int]] = Timers()
@@ -67,7 +67,7 @@ class Updates:
         self._associations = associations
         self._outbox = outbox
         self._objections = objections
-        self._answers = answers
+        self._limits = limits
         self._rng = rng
 
     def tell(self, association: Association, now: float) -> None:
@@ -99,7 +99,7 @@ class Updates:
             raise MessageError("UPDATE with neither SEQ nor ACK", NotifyType.INVALID_SYNTAX)
         if seq is not None and (again := association.taken.get(seq.update)) is not None:
             # One that is replayed may come from anywhere.
-            if self._answers.may_go(pair.peer, now):
+            if self._limits.answers.may(pair.peer, now):
                 self._outbox.send(pair, again)
             return
         if seq is None and ack is not None and not any(one in association.updates for one in ack.updates):
@@ -198,7 +198,7 @@ class Updates:
         """Send a nonce to where the peer says that it is, unless too much went there already."""
         # What was asked before may have been about a locator that was gone meanwhile: its answer does not count.
         self.cancel(association, [number for number, one in association.updates.items() if one.destination == address])
-        if not self._answers.may_go(address, now):
+        if not self._limits.answers.may(address, now):
             return
         nonce = association.peer.known[address].nonce = self._rng.randbytes(NONCE_OCTETS)
         self._ask(association, [*_identify(association), EchoRequestSigned(nonce)], now, address)

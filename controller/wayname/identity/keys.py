@@ -1,6 +1,11 @@
 """Public keys as CGA Parameters hold them: DER of a SubjectPublicKeyInfo, and how to find its end."""
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
 from wayname.identity.errors import ParametersError
+from wayname.identity.rsa_limits import check_rsa_numbers
 
 SEQUENCE = 0x30
 INTEGER = 0x02
@@ -11,6 +16,9 @@ LONG_LENGTH = 0x80
 RSA_ENCRYPTION = bytes.fromhex("300d06092a864886f70d0101010500")
 EXTENDED_MODIFIER_BITS = 384
 PUBLIC_EXPONENT = 65537
+LEAST_BITS = 1024
+# A sequence's tag and a length of one octet, or of two with one before that says so.
+LONGEST_HEAD = 4
 
 
 def extended_modifier_key(modifier: int) -> bytes:
@@ -35,6 +43,20 @@ def key_length(octets: bytes) -> int:
     if end > len(octets):
         raise ParametersError(f"the public key ends {end - len(octets)} octets behind the parameters")
     return end
+
+
+def rsa_key(octets: bytes) -> RSAPublicKey:
+    """Return the RSA key of a SubjectPublicKeyInfo; raise ParametersError if it is none that signs."""
+    if RSA_ENCRYPTION not in octets[: LONGEST_HEAD + len(RSA_ENCRYPTION)]:
+        raise ParametersError("the public key is none of RSA")
+    try:
+        key = load_der_public_key(octets)
+        assert isinstance(key, RSAPublicKey)
+        numbers = key.public_numbers()
+        check_rsa_numbers(numbers.e, numbers.n, LEAST_BITS)
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise ParametersError(f"the public key cannot be used: {error}") from None
+    return key
 
 
 def _integer(value: int) -> bytes:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import IPv6Address
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.hashes import SHA1
-from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from wayname.identity.errors import ProofError
+from wayname.identity.errors import ParametersError, ProofError
+from wayname.identity.keys import rsa_key
 from wayname.identity.parameters import Parameters, Prover, prover_of, sec_of
 from wayname.shim6.context import Known, LocalHost, option_of
 from wayname.shim6.errors import ErrorCode
@@ -172,11 +172,9 @@ def _prove_signature(listed: LocatorList, parameters: Parameters, signature: Cga
     if multi_prefix is not None and not multi_prefix.has_public_key:
         raise ProofError("the parameters are those of hash-based addresses without a public key")
     try:
-        key = load_der_public_key(parameters.public_key)
-    except (ValueError, UnsupportedAlgorithm) as error:
-        raise ProofError(f"the public key cannot be used: {error}") from error
-    if not isinstance(key, RSAPublicKey):
-        raise ProofError("the public key is none of RSA")
+        key = rsa_key(parameters.public_key)
+    except ParametersError as error:
+        raise ProofError(str(error)) from None
     try:
         key.verify(signature.signature, _signed(listed), PKCS1v15(), SHA1())
     except InvalidSignature as error:

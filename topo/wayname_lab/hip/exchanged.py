@@ -12,7 +12,6 @@ from wayname.hip.endpoint import Endpoint
 from wayname.hip.esp.suites import SUITES, SuiteId
 from wayname.hip.identities import Identity
 from wayname.hip.outputs import Changed, Event, Failed, Gone, Output, Send, Standing, Up
-from wayname.hip.parameters import HostId
 from wayname.hip.settings import Settings
 from wayname.hip.transports import EspTransform
 from wayname.shim6.context import Pair
@@ -94,7 +93,7 @@ class Exchanged:
             self._endpoint.serve(LocalHost(self._identity, tuple(self._locators)), now / SECOND)
         self._endpoint.handle_timer(now / SECOND)
 
-    def _why_not(self, names: Names, host: HostId, pair: Pair) -> str | None:
+    def _why_not(self, names: Names, pair: Pair) -> str | None:
         return None if names.peer in self._peers else "it is no host of this lab"
 
     def _said(self, output: Output) -> Said | None:

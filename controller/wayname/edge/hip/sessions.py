@@ -29,7 +29,6 @@ from wayname.edge.timers import earliest
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
 from wayname.hip.endpoint import Endpoint
-from wayname.hip.parameters import HostId
 from wayname.hip.records import Named
 from wayname.hip.settings import Settings
 from wayname.hip.states import Trigger
@@ -353,7 +352,7 @@ class HipSessions(Kept):
     def _write_down(self, session: Session) -> None:
         self._outputs.remember(_key(session.name), {"number": session.number, "generation": session.generation})
 
-    def _objection(self, names: Names, _: HostId, pair: Pair) -> str | None:
+    def _objection(self, names: Names, pair: Pair) -> str | None:
         """Say why a peer is not wanted: who it is and where hosts know it must be configured."""
         if self._hits.get(names.local) != pair.local:
             return f"{names.local} is not at {pair.local}"
