@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from ipaddress import IPv6Address
 
@@ -9,7 +10,15 @@ import pytest
 from hip.network import A1, A2, A3, B1, B2, Network, message_of
 
 from wayname.edge.hip.inspection import Inspection
-from wayname.edge.hip.observations import MOST_SEEN, OLD_SPI_TIME, Observations, Observed, proven
+from wayname.edge.hip.observations import (
+    MOST_ASSOCIATIONS,
+    MOST_OF_PREFIX,
+    MOST_SEEN,
+    OLD_SPI_TIME,
+    Observations,
+    Observed,
+    proven,
+)
 from wayname.hip.association import Esp
 from wayname.hip.errors import ProofError
 from wayname.hip.messages import Kind, with_checksum
@@ -27,7 +36,7 @@ class Way(Network):
     """Two hosts, and an edge that all their packets pass."""
 
     def __init__(self, settings: Settings = OPEN) -> None:
-        self.inspection, self.observations = Inspection(), Observations()
+        self.inspection, self.observations = Inspection(random.Random(1)), Observations()
         self.passed: list[Packet] = []
         super().__init__(settings)
 
@@ -38,9 +47,10 @@ class Way(Network):
     def look_at(self, packet: Packet) -> None:
         """Let a packet pass the edge, whoever sent it."""
         self.passed.append(packet)
-        checked = self.inspection.check(packet)
+        checked = self.inspection.check(packet, self.now)
         if checked is not None:
-            self.observations.receive(*checked, packet, self.now)
+            # A is behind one link, B and all others behind another.
+            self.observations.receive(*checked, packet, packet.source in (A1, A2, A3), self.now)
 
     def of_kind(self, kind: Kind) -> list[Packet]:
         return [packet for packet in self.passed if message_of(packet).kind is kind]
@@ -245,3 +255,39 @@ def test_no_more_is_remembered_than_fits() -> None:
         way.collect()
         way.drive(2000.0)
     assert len(way.observations.seen(frozenset(way.names))) == MOST_SEEN
+
+
+def test_whoever_plays_both_hosts_from_one_side_begins_nothing() -> None:
+    way = Way()
+    way.connect(way.a)
+    while not way.of_kind(Kind.R2):
+        way.step()
+    [i2], [r2] = way.of_kind(Kind.I2), way.of_kind(Kind.R2)
+    way.observations = Observations()
+    for packet in (i2, r2):
+        checked = way.inspection.check(packet, way.now)
+        assert checked is not None
+        way.observations.receive(*checked, packet, 2, way.now)
+    assert way.observed is None
+    # By the other link it is an answer.
+    checked = way.inspection.check(r2, way.now)
+    assert checked is not None
+    way.observations.receive(*checked, r2, 3, way.now)
+    assert way.observed is not None
+
+
+def test_messages_between_hosts_that_nobody_knows_end_no_association() -> None:
+    way = Way()
+    way.established()
+    way.observations.take_changes()
+    [i2] = way.of_kind(Kind.I2)
+    message = message_of(i2)
+    for number in range(MOST_ASSOCIATIONS + MOST_OF_PREFIX):
+        # Signatures are for the inspection; here all of them are right.
+        for kind in (Kind.I2, Kind.NOTIFY):
+            invented = replace(message, kind=kind, receiver=IPv6Address(int(way.names.peer) ^ (number + 1)))
+            source = IPv6Address(int(VICTIM) + (number << 80))
+            way.observations.receive(invented, number.to_bytes(4), replace(i2, source=source), 7, way.now)
+    assert way.observations.take_changes() == {}
+    assert way.observed is not None
+    assert len(way.observations._newcomers) == MOST_ASSOCIATIONS

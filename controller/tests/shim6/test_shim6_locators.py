@@ -14,10 +14,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.generate import generate_cga, generate_hba
+from wayname.identity.keys import RSA_ENCRYPTION
 from wayname.identity.parameters import Parameters
 from wayname.shim6.context import Known, LocalHost, option_of
 from wayname.shim6.errors import ErrorCode
-from wayname.shim6.locators import LocatorError, learn, tell
+from wayname.shim6.locators import MOST_LISTED, LocatorError, learn, tell
 from wayname.shim6.options import (
     CgaParameters,
     CgaSignature,
@@ -181,7 +182,8 @@ def test_keys_that_are_none() -> None:
     )
     refused(options, ulid, "without a public key")
     curve = public(ec.generate_private_key(ec.SECP256R1()))
-    for public_key, reason in ((curve, "none of RSA"), (b"\x30\x03abc", "cannot be used")):
+    no_key = b"\x30" + bytes([len(RSA_ENCRYPTION) + 3]) + RSA_ENCRYPTION + b"abc"
+    for public_key, reason in ((curve, "none of RSA"), (b"\x30\x03abc", "none of RSA"), (no_key, "cannot be used")):
         ulid, parameters = generate_cga(FIRST, public_key, 0, find, lambda _: False)
         refused(exchange(options, CgaParameters(parameters.encode())), ulid, reason)
 
@@ -206,3 +208,34 @@ def test_preferences_are_for_one_list() -> None:
             learn(ulid, (wrong,), known)
         error = caught.value
         assert (error.code, error.option, error.at) == (code, OptionType.LOCATOR_PREFERENCES, at)
+
+
+def dear_key(exponent: int, bits: int) -> bytes:
+    """Return an RSA key with any exponent and modulus."""
+    return public_octets(rsa.RSAPublicNumbers(exponent, (1 << bits - 1) + 1).public_key())
+
+
+def public_octets(key: rsa.RSAPublicKey) -> bytes:
+    """Return a public key as CGA Parameters hold it."""
+    return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "bits", "reason"),
+    [((1 << 2047) - 1, 3072, "an exponent of 2047 bits"), (65537, 8192, "a modulus of 8192 bits")],
+)
+def test_keys_whose_signatures_are_dear_to_check_are_refused(exponent: int, bits: int, reason: str) -> None:
+    ulid, parameters = generate_cga(FIRST, dear_key(exponent, bits), 0, find, lambda _: False)
+    options = (
+        LocatorList(1, (Locator(ELSEWHERE, 2),)),
+        CgaParameters(parameters.encode()),
+        CgaSignature(bytes(bits // 8)),
+    )
+    refused(options, ulid, reason)
+
+
+def test_a_list_of_very_many_locators_is_not_looked_at() -> None:
+    (ulid, other), parameters = hba()
+    options = (LocatorList(1, (Locator(other, 1),) * (MOST_LISTED + 1)), CgaParameters(parameters.encode()))
+    with pytest.raises(ProofError, match="33 locators"):
+        learn(ulid, options, Known(frozenset({ulid})))

@@ -68,6 +68,15 @@ class Scrape(Collector):
         for reason, count in sorted(known.undecodable.items()):
             undecodable.add_metric([punt_words(reason)], count)
         yield undecodable
+        refused = CounterMetricFamily(
+            "wayname_refused_messages",
+            "Messages between hosts that are checked and did not pass.",
+            labels=["of", "why"],
+        )
+        for of, counts in (("shim6", known.sessions.refused), ("hip", known.native.refused if known.native else {})):
+            for why, count in sorted(counts.items()):
+                refused.add_metric([of, why], count)
+        yield refused
         yield from providers_of(known.translation)
         if known.ilnp:
             yield from ilnp_of(known.ilnp)

@@ -16,6 +16,7 @@ from wayname.identity.errors import ProofError
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
 from wayname.shim6.contexts import Contexts
 from wayname.shim6.errors import AnsweredError, ErrorCode, MessageError
+from wayname.shim6.limits import Limits
 from wayname.shim6.locators import LocatorError
 from wayname.shim6.machine import Arrival, Machine, check_size, r1_question, r1bis_question, validator_of
 from wayname.shim6.messages import (
@@ -59,7 +60,8 @@ class Endpoint(BaseEndpoint[Output]):
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self._outbox = Outbox()
         self._updates = Updates(self._hosts, self.contexts, self._outbox, rng)
-        self._machine = Machine(self._hosts, self.contexts, self._outbox, rng, self._updates.tell)
+        limits = self._limits = Limits(rng)
+        self._machine = Machine(self._hosts, self.contexts, self._outbox, rng, limits, self._updates.tell)
         self._learn = learn
         self._served: set[IPv6Address] = set()
         super().__init__(self._outbox, self._machine.timers, self._updates.timers)
@@ -121,19 +123,21 @@ class Endpoint(BaseEndpoint[Output]):
             try:
                 self._take(Pair(packet.destination, packet.source), upper.data, now)
             except AnsweredError as error:
-                self._answer_error(packet, upper.data, error.code, error.pointer)
+                self._answer_error(packet, upper.data, error.code, error.pointer, now)
             except LocatorError as error:
                 at = place_in(upper.data, error.option) + error.at
-                self._answer_error(packet, upper.data, error.code, at)
+                self._answer_error(packet, upper.data, error.code, at, now)
                 raise
         except (DecodeError, ProofError) as error:
             self._outbox.add(Dropped(str(error)))
 
-    def _answer_error(self, packet: ipv6.Packet, data: bytes, code: ErrorCode, at: int) -> None:
+    def _answer_error(self, packet: ipv6.Packet, data: bytes, code: ErrorCode, at: int, now: float) -> None:
         """Say what cannot be processed; the pointer counts from the beginning of the packet (section 5.14)."""
-        octets = packet.encode()
-        error = Error(code, len(octets) - len(data) + at, octets)
-        self._outbox.send(Pair(packet.destination, packet.source), error)
+        if self._limits.longer.is_open(packet.source, now):
+            octets = packet.encode()
+            error = Error(code, len(octets) - len(data) + at, octets)
+            sent = self._outbox.send(Pair(packet.destination, packet.source), error)
+            self._limits.longer.take(packet.source, now, max(sent - len(packet.payload), 0))
 
     def _check_addresses(self, packet: ipv6.Packet) -> None:
         """Check what section 12.3 says of addresses, and that the packet is for us."""
@@ -147,12 +151,12 @@ class Endpoint(BaseEndpoint[Output]):
         """Find the context that a header is for (section 12.4), and what it means for it."""
         if is_payload(octets):
             header = PayloadHeader.decode(octets)
-            self._use(header.tag, Arrival(pair, header), now)
+            self._use(header.tag, Arrival(pair, header, octets=len(octets)), now)
             return
         message = decode(octets)
         match message:
             case I1():
-                self._take_i1(pair, message, now)
+                self._take_i1(pair, message, len(octets), now)
             case I2() | I2bis():
                 self._take_i2(pair, message, now)
             case R1():
@@ -166,11 +170,11 @@ class Endpoint(BaseEndpoint[Output]):
                 context = self._sending(message.packet_tag, pair)
                 self._machine.fire(context, Trigger.R1BIS, Arrival(pair, message), now)
             case UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe():
-                self._use(message.tag, Arrival(pair, message), now)
+                self._use(message.tag, Arrival(pair, message, octets=len(octets)), now)
             case Error():
                 self._take_error(message)
 
-    def _take_i1(self, pair: Pair, message: I1, now: float) -> None:
+    def _take_i1(self, pair: Pair, message: I1, octets: int, now: float) -> None:
         """Section 7.9."""
         name = self._name(pair, message)
         context = self.contexts.named(name) or Context(name, 0, pair, pair)
@@ -180,7 +184,7 @@ class Endpoint(BaseEndpoint[Output]):
                 trigger = Trigger.I1_ASTRAY
             elif context.state is State.ESTABLISHED and context.peer_tag == message.tag:
                 trigger = Trigger.I1_REPEATED
-        self._machine.fire(context, trigger, Arrival(pair, message), now)
+        self._machine.fire(context, trigger, Arrival(pair, message, octets=octets), now)
 
     def _take_i2(self, pair: Pair, message: I2 | I2bis, now: float) -> None:
         """Sections 7.13 and 7.20."""
@@ -193,13 +197,17 @@ class Endpoint(BaseEndpoint[Output]):
         )
         if not self._machine.validators.is_ours(question, message.responder_nonce, validator, now):
             raise MessageError("the validator is not ours, or too old")
+        # Whatever becomes of it: a validator serves for one look at proofs, but for repetitions of what made a context.
+        if not self._limits.proofs.may(pair.peer, now):
+            raise MessageError(f"more I2s come from the prefix of {pair.peer}, or from all, than are looked at")
         context = self.contexts.named(name)
-        known = self._know(pair, name, message, context)
         trigger = Trigger.I2 if isinstance(message, I2) else Trigger.I2BIS
         if not self._machine.validators.spend(validator, now):
             if context is None or context.peer_tag != message.tag:
                 raise MessageError("the validator was used before")
-            trigger = Trigger.I2_REPEATED
+            self._machine.fire(context, Trigger.I2_REPEATED, Arrival(pair, message), now)
+            return
+        known = self._know(pair, name, message, context)
         context = context or self.contexts.create(name, pair)
         self._machine.fire(context, trigger, Arrival(pair, message, known), now)
 
@@ -216,7 +224,7 @@ class Endpoint(BaseEndpoint[Output]):
         """Find the context that a packet is within; one with a stale tag is within none (section 12.4)."""
         context = self.contexts.tagged(tag)
         if context is None or not self._is_between(context, arrival.pair):
-            self._machine.send_r1bis(tag, arrival.pair, now)
+            self._machine.send_r1bis(tag, arrival, now)
             return
         message, known = arrival.message, context.known
         if isinstance(message, UpdateRequest):

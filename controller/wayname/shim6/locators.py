@@ -33,6 +33,8 @@ from wayname.shim6.options import (
 # What a signature is for, so that it serves for nothing else (RFC 3972, section 6).
 SHIM6_TAG = bytes.fromhex("4a30 5662 4858 574b 3655 416f 506a 6d48")
 GENERATION_OCTETS = 4
+# Each costs up to two hashes over all parameters; a path of a session has four bits, and hosts have a few prefixes.
+MOST_LISTED = 32
 
 
 class LocatorError(ProofError):
@@ -141,6 +143,8 @@ def _signed(listed: LocatorList) -> bytes:
 
 def _prove_list(ulid: IPv6Address, listed: LocatorList, prover: Prover, signature: CgaSignature | None) -> None:
     """Raise unless every locator of a list is proved by the method that it names."""
+    if len(listed.locators) > MOST_LISTED:
+        raise ProofError(f"{len(listed.locators)} locators of {ulid}; no more than {MOST_LISTED} are looked at")
     signed = False
     least_sec = sec_of(ulid)
     for index, locator in enumerate(listed.locators):

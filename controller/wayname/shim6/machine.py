@@ -11,6 +11,7 @@ from wayname.edge.timers import Timers
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
 from wayname.shim6.contexts import Contexts
 from wayname.shim6.errors import MessageError
+from wayname.shim6.limits import Limits
 from wayname.shim6.messages import (
     I1,
     I2,
@@ -45,11 +46,12 @@ _WITH_TRIES = frozenset({State.I2_SENT, State.I2BIS_SENT})
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What arrived: the locators seen from here, the message, and what it proves of its sender's locators."""
+    """What arrived: the locators seen from here, the message, what it proves of its sender's locators, its octets."""
 
     pair: Pair
     message: Message | PayloadHeader | None = None
     known: Known | None = None
+    octets: int = 0
 
 
 class Machine:
@@ -61,6 +63,7 @@ class Machine:
         contexts: Contexts,
         outbox: Outbox,
         rng: random.Random,
+        limits: Limits,
         on_change: Callable[[Context, float], None],
     ) -> None:
         self.timers: Timers[ContextName] = Timers()
@@ -69,6 +72,7 @@ class Machine:
         self._contexts = contexts
         self._outbox = outbox
         self._rng = rng
+        self._limits = limits
         self._on_change = on_change
 
     def fire(self, context: Context, trigger: Trigger, arrival: Arrival, now: float) -> bool:
@@ -95,10 +99,16 @@ class Machine:
             if context is not None:
                 self.fire(context, _timeout(context), Arrival(context.exchange), now)
 
-    def send_r1bis(self, tag: int, pair: Pair, now: float) -> None:
+    def send_r1bis(self, tag: int, arrival: Arrival, now: float) -> None:
         """Say that no context has a tag; nothing is kept (section 7.17)."""
-        nonce, validator = self.validators.make(r1bis_question(pair, tag), now)
-        self._outbox.send(pair, R1bis(tag, nonce, (ResponderValidator(validator),)))
+        if self._limits.longer.is_open(arrival.pair.peer, now):
+            nonce, validator = self.validators.make(r1bis_question(arrival.pair, tag), now)
+            self._send_longer(arrival, R1bis(tag, nonce, (ResponderValidator(validator),)), now)
+
+    def _send_longer(self, arrival: Arrival, message: Message, now: float) -> None:
+        """Answer what anybody can have sent, and count by how much the answer is longer."""
+        sent = self._outbox.send(arrival.pair, message)
+        self._limits.longer.take(arrival.pair.peer, now, max(sent - arrival.octets, 0))
 
     def _do(self, action: Action, context: Context, arrival: Arrival, now: float) -> None:
         match action, arrival.message:
@@ -106,17 +116,23 @@ class Machine:
                 context.i1s += 1
                 self._outbox.send(context.exchange, I1(context.tag, context.nonce, _name_options(context)))
             case Action.SEND_R1, I1() as asked:
-                nonce, validator = self.validators.make(r1_question(arrival.pair, asked.tag, context.name), now)
-                self._outbox.send(arrival.pair, R1(asked.initiator_nonce, nonce, (ResponderValidator(validator),)))
+                if self._limits.longer.is_open(arrival.pair.peer, now):
+                    nonce, validator = self.validators.make(r1_question(arrival.pair, asked.tag, context.name), now)
+                    r1 = R1(asked.initiator_nonce, nonce, (ResponderValidator(validator),))
+                    self._send_longer(arrival, r1, now)
             case Action.SEND_I2, _:
                 self._outbox.send(context.exchange, self._i2(context))
-            case Action.SEND_R2, I1() | I2() | I2bis() as asked:
+            case Action.SEND_R2, I1() as asked:
+                # The list and its proofs are many times as long as an I1, which anybody can send in the peer's name.
+                if self._limits.longer.is_open(arrival.pair.peer, now):
+                    self._send_longer(arrival, R2(context.tag, asked.initiator_nonce, self._tell(context)), now)
+            case Action.SEND_R2, I2() | I2bis() as asked:
                 self._outbox.send(arrival.pair, R2(context.tag, asked.initiator_nonce, self._tell(context)))
             case (
                 Action.SEND_R1BIS,
                 PayloadHeader() | UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe() as used,
             ):
-                self.send_r1bis(used.tag, arrival.pair, now)
+                self.send_r1bis(used.tag, arrival, now)
             case Action.SEND_I2BIS, _:
                 self._outbox.send(context.exchange, self._i2bis(context))
             case Action.RECORD_VALIDATOR, R1() as answer:

@@ -75,6 +75,8 @@ Output = Send | Ready | Lost | Failed | Received | PeerError | Refused | Dropped
 class Outbox(BaseOutbox[Output]):
     """What came out of a Shim6 endpoint."""
 
-    def send(self, pair: Pair, message: Message) -> None:
-        """Let a message go from here to the peer."""
-        self.add(Send(Packet(pair.local, pair.peer, SHIM6, encode(message))))
+    def send(self, pair: Pair, message: Message) -> int:
+        """Let a message go from here to the peer; return its octets."""
+        octets = encode(message)
+        self.add(Send(Packet(pair.local, pair.peer, SHIM6, octets)))
+        return len(octets)

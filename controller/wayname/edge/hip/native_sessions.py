@@ -6,6 +6,7 @@ that. Neither this edge nor its peer's has any part in what the two agree on.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from ipaddress import IPv6Address
 from itertools import permutations, product
@@ -15,7 +16,7 @@ import finsy as fy
 from wayname.config.hip import Hip
 from wayname.config.shim6 import Shim6, Shim6Mode
 from wayname.edge.hip import native_memory
-from wayname.edge.hip.inspection import Inspection
+from wayname.edge.hip.inspection import Inspection, TooOftenError, UnknownKeyError
 from wayname.edge.hip.native_movements import NativeMovements
 from wayname.edge.hip.observations import Observations, Observed, Side, proven
 from wayname.edge.links import Arrival
@@ -23,6 +24,7 @@ from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.session import Esp, Session
 from wayname.hip.endpoint import BEFORE_HIP
+from wayname.hip.errors import ProofError
 from wayname.hip.messages import Message
 from wayname.shim6.context import ContextName, Pair
 from wayname.wire.errors import DecodeError
@@ -32,6 +34,11 @@ SPI_OCTETS = 4
 # The edge puts no tags on ESP, and can make none that says that a host is there.
 NO_TAGS = (0, 0)
 NO_KEEPALIVE = 0.0
+_WHY: dict[type[DecodeError], str] = {
+    ProofError: "forged",
+    UnknownKeyError: "unknown key",
+    TooOftenError: "too many",
+}
 
 
 class NativeSessions(Kept):
@@ -45,7 +52,9 @@ class NativeSessions(Kept):
         self._movements = NativeMovements(self._sessions, means, self._tables, self._write_down)
         self._rules = [rules for rules in config.rules if rules.mode is not Shim6Mode.PROXY]
         self._endpoint = Observations()
-        self._inspection = Inspection()
+        self._inspection = Inspection(means.rng)
+        # Messages that did not pass where they are checked, by why.
+        self.refused: Counter[str] = Counter()
         # Where peers are sent to, by the SPI there.
         self._by_spi: dict[tuple[IPv6Address, int], Session] = {}
         self._spis_of: dict[ContextName, list[tuple[IPv6Address, int]]] = {}
@@ -57,8 +66,9 @@ class NativeSessions(Kept):
     def inspect(self, arrival: Arrival, now: float) -> None:
         """A host sends or gets a message: let it go on if it proves what it tells, and take note of that."""
         try:
-            checked = self._inspection.check(arrival.packet)
+            checked = self._inspection.check(arrival.packet, now)
         except DecodeError as wrong:
+            self.refused[_WHY.get(type(wrong), "malformed")] += 1
             text = f"a HIP message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
             self._complaints.tell(now, "hip.refused", arrival.packet.source, text)
             return
@@ -70,7 +80,7 @@ class NativeSessions(Kept):
         """Take note of a message that is on its way already; whatever is wrong with it is the hosts' business."""
         if arrival.packet.next_header == HIP:
             with suppress(DecodeError):
-                self._learn(self._inspection.check(arrival.packet), arrival, now)
+                self._learn(self._inspection.check(arrival.packet, now), arrival, now)
 
     def hold(self, arrival: Arrival, now: float) -> None:
         """Keep a copy of the last packet that may not have arrived."""
@@ -95,7 +105,7 @@ class NativeSessions(Kept):
 
     def _learn(self, checked: tuple[Message, bytes] | None, arrival: Arrival, now: float) -> None:
         if checked is not None:
-            self._endpoint.receive(*checked, arrival.packet, now)
+            self._endpoint.receive(*checked, arrival.packet, arrival.interface.vlan, now)
             self._take(now)
 
     def _take(self, now: float) -> None:
@@ -104,6 +114,7 @@ class NativeSessions(Kept):
             if observed is not None and (name := self._name(observed)) is not None:
                 self._stands(name, observed, now)
             else:
+                self._endpoint.forget(hits)
                 for each in permutations(hits, 2):
                     self._gone(ContextName(*each), "closed" if observed is None else "its hosts are elsewhere", now)
 
@@ -120,11 +131,12 @@ class NativeSessions(Kept):
         session = self._sessions.get(name)
         is_new = session is None
         if session is None:
-            if len(self._sessions) >= rules.most:
-                return
-            session = self._new_session(name, rules, NO_TAGS, NO_KEEPALIVE, now)
+            if len(self._sessions) < rules.most:
+                session = self._new_session(name, rules, NO_TAGS, NO_KEEPALIVE, now)
             if session is None:
+                self._endpoint.forget(observed.hits)
                 return
+            self._inspection.pin(observed.hits)
         # A host may say what it likes of where it is; what others are to send it here must be of this site.
         ours = [each for each in proven(here.locators, now) if self._rules_for(each)]
         pairs = [Pair(*pair) for pair in product(ours, proven(there.locators, now))] or list(session.ordered)
@@ -143,6 +155,7 @@ class NativeSessions(Kept):
         session = self._sessions.get(name)
         if session is not None:
             self._endpoint.forget(frozenset((name.local, name.peer)))
+            self._inspection.unpin((name.local, name.peer))
             self._unindex(session)
             self._outputs.remember(native_memory.key_of(name), None)
             self._end(name, why, now)
@@ -172,8 +185,9 @@ class NativeSessions(Kept):
         self._sessions[session.name] = self._by_number[session.number] = session
         self._index(session)
         self._endpoint.recall(before.observed, before.seen)
+        self._inspection.pin(before.observed.hits)
         for key in before.keys:
-            self._inspection.know(key)
+            self._inspection.know(key, here.locators.current)
         self._movements.want(session)
 
     def _write_down(self, session: Session) -> None:

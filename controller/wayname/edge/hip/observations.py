@@ -2,7 +2,8 @@
 
 Whoever calls has checked the signatures. Nobody but the hosts can check MACs, and signatures say nothing of when: so
 nothing counts twice, and an exchange begins with an I2 that did not pass before. A locator counts when its host sent
-back a nonce that went there (RFC 8046, section 3.2): the middle sees both packets.
+back a nonce that went there (RFC 8046, section 3.2): the middle sees both packets. Keys cost nothing, so anybody can
+play both hosts; but not on both sides of the router: an R2 counts that comes by another link than its I2 did.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, Seq
 from wayname.hip.peer_locators import PeerLocator, PeerLocators, Status
 from wayname.hip.transports import EspInfo
 from wayname.hip.updates import WINDOW, is_after
+from wayname.newcomers import Newcomers
+from wayname.rate_limits import ADDRESS_BITS, PREFIX_BITS
 from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import Packet
 
 MOST_ASSOCIATIONS = 10_000
+MOST_OF_PREFIX = 2048
 # How many exchanges and ends of the same two hosts are remembered, so that none of them counts again.
 MOST_SEEN = 16
 DIGEST_OCTETS = 8
@@ -79,18 +83,23 @@ class Observed:
 class _Between:
     """What is remembered of two hosts beside their association."""
 
-    # By an I2 that went between these: who, and what it says. Copies of it may go from elsewhere.
-    asked: OrderedDict[Pair, tuple[IPv6Address, EspInfo, LocatorSet | None]] = field(default_factory=OrderedDict)
+    # By an I2 that went between these: who, what it says, and by which link it came. Copies may go from elsewhere.
+    asked: OrderedDict[Pair, tuple[IPv6Address, EspInfo, LocatorSet | None, int]] = field(default_factory=OrderedDict)
     closing: tuple[IPv6Address, bytes] | None = None
     seen: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     observed: Observed | None = None
 
 
 class Observations:
-    """The associations of all hosts whose messages pass; the oldest of too many is forgotten."""
+    """The associations of all hosts whose messages pass.
+
+    Those that stand stay until somebody says that they are over. What is remembered of others, exchanges that are under
+    way and ends that must not count again, is bounded by the prefix that their I2 came from, and in all.
+    """
 
     def __init__(self) -> None:
-        self._between: OrderedDict[frozenset[IPv6Address], _Between] = OrderedDict()
+        self._standing: dict[frozenset[IPv6Address], _Between] = {}
+        self._newcomers: Newcomers[frozenset[IPv6Address], _Between, int] = Newcomers(MOST_ASSOCIATIONS, MOST_OF_PREFIX)
         self._old_spis: Timers[frozenset[IPv6Address]] = Timers()
         self._lifetimes: Timers[frozenset[IPv6Address]] = Timers()
         self._changed: dict[frozenset[IPv6Address], Observed | None] = {}
@@ -102,23 +111,25 @@ class Observations:
 
     def observed(self, hits: frozenset[IPv6Address]) -> Observed | None:
         """Return the association of two hosts."""
-        between = self._between.get(hits)
+        between = self._standing.get(hits)
         return between.observed if between else None
 
     def seen(self, hits: frozenset[IPv6Address]) -> tuple[bytes, ...]:
         """Return what must not count again between two hosts, for whoever writes it down."""
-        between = self._between.get(hits)
+        between = self._get(hits)
         return tuple(between.seen) if between else ()
 
     def recall(self, observed: Observed, seen: tuple[bytes, ...]) -> None:
         """Know an association that an earlier controller saw."""
-        between = self._of(observed.hits)
-        between.observed, between.seen = observed, OrderedDict.fromkeys(seen)
+        self._standing[observed.hits] = _Between(seen=OrderedDict.fromkeys(seen), observed=observed)
 
     def forget(self, hits: frozenset[IPv6Address]) -> None:
         """Forget an association, but not what must not count again."""
-        if hits in self._between:
-            self._between[hits].observed = None
+        between = self._standing.pop(hits, None)
+        if between is not None and between.observed is not None:
+            source = between.observed.sides[0].locators.current
+            between.observed = None
+            self._newcomers.put(hits, between, _prefix(source))
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
@@ -135,18 +146,25 @@ class Observations:
             if (observed := self.observed(hits)) is not None:
                 self._changes(observed, now)
 
-    def receive(self, message: Message, octets: bytes, packet: Packet, now: float) -> None:
-        """Take a message that is its sender's."""
-        between = self._of(frozenset((message.sender, message.receiver)))
+    def receive(self, message: Message, octets: bytes, packet: Packet, link: int, now: float) -> None:
+        """Take a message that is its sender's, and came by a link."""
+        hits = frozenset((message.sender, message.receiver))
+        between = self._get(hits)
+        if message.kind is Kind.I2 and (info := message.find(EspInfo)) is not None:
+            between = between or _Between()
+            if _is_first(between, octets, packet):
+                pair = Pair(packet.source, packet.destination)
+                between.asked[pair] = message.sender, info, message.find(LocatorSet), link
+                if len(between.asked) > MOST_SEEN:
+                    between.asked.popitem(last=False)
+            if hits not in self._standing:
+                self._newcomers.put(hits, between, _prefix(packet.source))
+            return
+        if between is None:
+            return
         match message.kind:
-            case Kind.I2 if (info := message.find(EspInfo)) is not None:
-                if _is_first(between, octets, packet):
-                    pair = Pair(packet.source, packet.destination)
-                    between.asked[pair] = message.sender, info, message.find(LocatorSet)
-                    if len(between.asked) > MOST_SEEN:
-                        between.asked.popitem(last=False)
             case Kind.R2 if (info := message.find(EspInfo)) is not None:
-                self._stands(between, message, info, packet, now)
+                self._stands(between, message, info, packet, link, now)
             case Kind.UPDATE if between.observed is not None:
                 self._updated(between.observed, message, packet, now)
             case Kind.CLOSE if between.observed is not None and (nonce := message.find(EchoRequestSigned)) is not None:
@@ -155,15 +173,20 @@ class Observations:
             case Kind.CLOSE_ACK if between.observed is not None and between.closing is not None:
                 answer = message.find(EchoResponseSigned)
                 if answer is not None and (message.receiver, answer.data) == between.closing:
-                    self._changed[between.observed.hits] = None
-                    between.closing = between.observed = None
+                    self._changed[hits] = None
+                    between.closing = None
+                    self.forget(hits)
 
-    def _stands(self, between: _Between, message: Message, info: EspInfo, packet: Packet, now: float) -> None:
+    def _stands(
+        self, between: _Between, message: Message, info: EspInfo, packet: Packet, link: int, now: float
+    ) -> None:
         """An R2 answers an I2, by the way that it came."""
         pair = Pair(packet.destination, packet.source)
-        if pair not in between.asked or between.asked[pair][0] != message.receiver:
+        if pair not in between.asked:
             return
-        initiator, asked, told = between.asked[pair]
+        initiator, asked, told, came_by = between.asked[pair]
+        if initiator != message.receiver or came_by == link:
+            return
         between.asked.clear()
         between.closing = None
         # Both of them have sent back there what only the other one can have sent: a puzzle, and its solution.
@@ -172,6 +195,9 @@ class Observations:
             Side(message.sender, (info.new_spi,), PeerLocators(pair.peer)),
         )
         between.observed = Observed(sides)
+        hits = between.observed.hits
+        self._newcomers.pop(hits)
+        self._standing[hits] = between
         for side, locators in zip(sides, (told, message.find(LocatorSet)), strict=True):
             if locators is not None:
                 side.locators.take(locators, now)
@@ -209,14 +235,8 @@ class Observations:
         if _shown(observed, now) != before:
             self._changes(observed, now)
 
-    def _of(self, hits: frozenset[IPv6Address]) -> _Between:
-        between = self._between.setdefault(hits, _Between())
-        self._between.move_to_end(hits)
-        if len(self._between) > MOST_ASSOCIATIONS:
-            oldest, gone = self._between.popitem(last=False)
-            if gone.observed is not None:
-                self._changed[oldest] = None
-        return between
+    def _get(self, hits: frozenset[IPv6Address]) -> _Between | None:
+        return self._standing.get(hits) or self._newcomers.get(hits)
 
 
 def proven(locators: PeerLocators, now: float) -> tuple[IPv6Address, ...]:
@@ -246,3 +266,7 @@ def _is_first(between: _Between, octets: bytes, packet: Packet | None) -> bool:
 
 def _shown(observed: Observed, now: float) -> list[object]:
     return [(side.spis, proven(side.locators, now)) for side in observed.sides]
+
+
+def _prefix(address: IPv6Address) -> int:
+    return int(address) >> ADDRESS_BITS - PREFIX_BITS

@@ -6,6 +6,7 @@ itself. This is between them: what the endpoint says becomes entries, what the s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
@@ -22,7 +23,7 @@ from wayname.edge.sessions.endings import Endings
 from wayname.edge.sessions.errors import context_in_error, is_about_path
 from wayname.edge.sessions.forks import Forks
 from wayname.edge.sessions.hosts import local_host
-from wayname.edge.sessions.inspection import Inspection
+from wayname.edge.sessions.inspection import Inspection, TooOftenError
 from wayname.edge.sessions.kept import Kept
 from wayname.edge.sessions.movements import Movements
 from wayname.edge.sessions.moving import words
@@ -36,13 +37,15 @@ from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair
 from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
 from wayname.shim6.errors import ErrorCode
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
-from wayname.shim6.locators import believe, learn
+from wayname.shim6.locators import LocatorError, believe, learn
 from wayname.shim6.options import Option
 from wayname.shim6.payload import PayloadHeader, is_payload
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import SHIM6, Packet
+
+_WHY: dict[type[Exception], str] = {ProofError: "unproven", LocatorError: "unproven", TooOftenError: "too many"}
 
 
 class Sessions(Kept):
@@ -56,7 +59,9 @@ class Sessions(Kept):
         self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self._config = config
         self._endpoint = Endpoint(means.rng, self._learn)
-        self._inspection = Inspection()
+        self._inspection = Inspection(means.rng)
+        # Messages of hosts that speak Shim6 themselves which did not pass, by why.
+        self.refused: Counter[str] = Counter()
         self._without_shim6 = WithoutShim6()
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self.forks = Forks()
@@ -133,8 +138,9 @@ class Sessions(Kept):
     def inspect(self, arrival: Arrival, now: float) -> None:
         """A host that speaks Shim6 itself sends or gets a message: let it go on if it proves what it tells."""
         try:
-            self._inspection.check(arrival.packet)
+            self._inspection.check(arrival.packet, arrival.interface.vlan, now)
         except (DecodeError, ProofError) as wrong:
+            self.refused[_WHY.get(type(wrong), "malformed")] += 1
             text = f"a Shim6 message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
             self._complaints.tell(now, "shim6.refused", arrival.packet.source, text)
             return

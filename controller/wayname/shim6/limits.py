@@ -1,0 +1,24 @@
+"""What an endpoint does for those of whom nothing is proven, by prefix and in all.
+
+R1 and R1bis are some octets longer than the shortest message that they answer, and an Error quotes what it is about:
+those octets are rationed. An I2 is the first message whose proofs are looked at, and a signature is dear.
+"""
+
+from __future__ import annotations
+
+import random
+
+from wayname.rate_limits import PrefixBuckets, Rate
+
+# Octets.
+LONGER, LONGER_IN_ALL = Rate(4096, 16_384), Rate(65_536, 262_144)
+# I2s whose validator is ours.
+PROOFS, PROOFS_IN_ALL = Rate(50, 200), Rate(500, 1000)
+
+
+class Limits:
+    """Buckets for answers that are longer than what they answer, and for proofs."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.longer = PrefixBuckets(rng, LONGER, LONGER_IN_ALL)
+        self.proofs = PrefixBuckets(rng, PROOFS, PROOFS_IN_ALL)
