@@ -41,6 +41,12 @@ OTHER_CASE = 0x20
 A = TypeVar("A")
 
 
+def back_off(first: float, tries: int) -> float:
+    """Return how long to wait after so many tries: twice as long each time, up to the longest."""
+    # However long the server is away: a float has no room for two to the power of what a day of it takes.
+    return min(first * float(1 << min(tries, 16)), LONGEST_TIMEOUT)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[A]):
     """A message that waits for its answer."""
@@ -117,7 +123,7 @@ class NameServer(Generic[A]):
             message.use_tsig(self._keys)
         question = AskNames(self._names.server, self._names.port, transport, message.to_wire())
         self._asked[number] = Asked(message, about, tries, question)
-        self._timers.set(number, now + min(FIRST_TIMEOUT * 2 ** (tries - 1), LONGEST_TIMEOUT))
+        self._timers.set(number, now + back_off(FIRST_TIMEOUT, tries - 1))
         self._outputs.ask(question)
 
     def _prepare_question(self, message: dns.message.Message) -> None:

@@ -148,11 +148,11 @@ class Neighbours:
 
     def stop(self) -> None:
         """Nobody can be asked while the switch is away, and what waits for an answer waits in vain."""
+        for at in self._neighbours:
+            self._timers.cancel(at)
         for at in self._incomplete:
             del self._neighbours[at]
         self._incomplete.clear()
-        for at in self._neighbours:
-            self._timers.cancel(at)
         self._challenges.stop()
 
     def wanted(self, at: LinkAddress, arrival: Arrival, now: float) -> None:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Generic, TypeVar
 
+# So many entries of a heap may be out of date before it is made anew, and as many as are not.
+SPARE = 64
+
 K = TypeVar("K")
 Time = TypeVar("Time", bound=float)
 
@@ -29,6 +32,10 @@ class Timers(Generic[K]):
         entry = (at, next(self._order))
         self._at[key] = entry
         heapq.heappush(self._heap, (*entry, key))
+        if len(self._heap) > 2 * len(self._at) + SPARE:
+            # What was set anew long before it was due would stay until then.
+            self._heap = [(*entry, key) for key, entry in self._at.items()]
+            heapq.heapify(self._heap)
 
     def cancel(self, key: K) -> None:
         """Let a key not be due any more."""

@@ -19,7 +19,7 @@ import dns.update
 
 from wayname.config.names import Names
 from wayname.edge.boundary import NamesAnswered, Severity
-from wayname.edge.name_server import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, NameServer
+from wayname.edge.name_server import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, NameServer, back_off
 from wayname.edge.outputs import Outputs
 from wayname.edge.timers import Timers, earliest
 from wayname.hip.identities import Identity
@@ -162,4 +162,4 @@ class Directory:
             self._on_found(address, found, now)
         else:
             vain = self._vain[address] = self._vain.get(address, 0) + 1
-            self._watches.set(address, now + min(FIRST_WATCH * 2 ** (vain - 1), LONGEST_TIMEOUT))
+            self._watches.set(address, now + back_off(FIRST_WATCH, vain - 1))

@@ -25,6 +25,8 @@ from wayname.wire.discovery import ALL_ROUTERS, HOP_LIMIT, INFINITY, Prefix, Rou
 
 PREFIX = "prefix"
 MOST_LEARNED = 4
+# Of all uplinks; a provider has two routers, or a few.
+MOST_ROUTERS = 32
 
 # RFC 4861, section 10.
 MOST_SOLICITATIONS = 3
@@ -140,7 +142,7 @@ class Prefixes:
             self._timers.set(vlan, now + BETWEEN_SOLICITATIONS)
 
     def _router(self, at: LinkAddress, lifetime: int, now: float) -> None:
-        if lifetime:
+        if lifetime and (at in self._routers or len(self._routers) < MOST_ROUTERS):
             self._timers.set(at, now + lifetime)
             if at not in self._routers:
                 self._routers[at] = None
@@ -197,6 +199,7 @@ class Prefixes:
         link = next(link for link in self._identities.links if link.name == name)
         if learned.valid <= now:
             del self._learned[name][network]
+            self._remembered.pop(f"{PREFIX} {name} {network}", None)
             self._outputs.remember(f"{PREFIX} {name} {network}", None)
             self._tell("prefix.gone", link, learned, now)
         else:

@@ -93,6 +93,8 @@ class SiteBorder:
         session = self._sessions.get(names)
         if session is None or session.nonce != news.nonce:
             by = self._translation.numbered(news.provider_from) or to
+            # What the session before was told of is no business of this one's peer.
+            self._timers.cancel(names)
             session = self._sessions[names] = _Session(news.flow.local, news.flow.remote, news.nonce, by.name)
         self._sessions.move_to_end(names)
         if len(self._sessions) > MOST_SESSIONS:

@@ -18,7 +18,7 @@ import dns.rdatatype
 
 from wayname.config.names import Names
 from wayname.edge.boundary import NamesAnswered, Severity
-from wayname.edge.name_server import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, NameServer
+from wayname.edge.name_server import TRIES, TRIES_OF_QUESTIONS, NameServer, back_off
 from wayname.edge.outputs import Outputs
 from wayname.edge.timers import Timers, earliest
 from wayname.ilnp.locator_update import Listed
@@ -177,7 +177,7 @@ class Directory:
             if nid in self._watched and self.found[nid] is None:
                 tries = self._watched[nid]
                 self._watched[nid] += 1
-                self._watches.set(nid, now + min(FIRST_WATCH * 2**tries, LONGEST_TIMEOUT))
+                self._watches.set(nid, now + back_off(FIRST_WATCH, tries))
             self._on_found(nid, self.found[nid], now)
 
     def _take(self, nid: NID, question: Question, answer: dns.message.Message | None, now: float) -> None:
