@@ -22,7 +22,7 @@ settings.load_profile("wayname")
 def faults_fail(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let mistakes of the program fail its tests, but for those that look how the edge goes on in spite of them."""
 
-    def fail(_faults: Faults, _kind: str, error: Exception, *_: object) -> NoReturn:
+    def fail(_faults: Faults, _kind: str, error: Exception, _now: float, _octets: bytes = b"") -> NoReturn:
         raise error
 
     if "contains_faults" not in request.keywords:

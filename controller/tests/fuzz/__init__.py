@@ -1,0 +1,1 @@
+"""Genuine messages with mistakes in them, for all that reads octets of others."""
