@@ -20,7 +20,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost audit fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -83,6 +83,10 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 
 test-controller: venv-switch ## The tests of the controller
 	$(BIN)/python -m pytest -q controller/tests
+
+# What is by lot is the same for the same SEED.
+fuzz-decoders: venv-switch ## The controller's decoders, and whole edges, against ROUNDS=10000 inputs each that are nearly right (SEED=1)
+	cd controller/tests && ../../$(BIN)/python -m fuzz --rounds $(or $(ROUNDS),10000) --seed $(or $(SEED),1)
 
 parser-fuzz: venv-switch ## The parser against 100,000 packets by lot, with scapy as second opinion
 	$(BIN)/python p4src/tests/parser_fuzz.py
