@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from wayname.rate_limits import PrefixBuckets, Rate
 
 # Octets.
-LONGER, LONGER_IN_ALL = Rate(4096, 16_384), Rate(65_536, 262_144)
+LONGER, LONGER_IN_ALL = Rate(4096, 16_384), Rate(32_768, 65_536)
+LONGER_OF_STRANGERS, LONGER_OF_ALL_STRANGERS = Rate(1024, 4096), Rate(8192, 16_384)
 ANSWERS, ANSWERS_IN_ALL = Rate(20, 100), Rate(1000, 2000)
 # A try costs a Diffie-Hellman value and a signature or two: in all some hundredths of a processor.
 TRIES, TRIES_IN_ALL = Rate(10, 40), Rate(50, 200)
@@ -70,7 +71,10 @@ class Limits:
     def __init__(self, rng: random.Random) -> None:
         # Answers that are no longer than what they answer.
         self.answers = PrefixBuckets(rng, ANSWERS, ANSWERS_IN_ALL)
-        self._longer = {wanted: PrefixBuckets(rng, LONGER, LONGER_IN_ALL) for wanted in (True, False)}
+        self._longer = {
+            True: PrefixBuckets(rng, LONGER, LONGER_IN_ALL),
+            False: PrefixBuckets(rng, LONGER_OF_STRANGERS, LONGER_OF_ALL_STRANGERS),
+        }
         self._tries = {wanted: PrefixBuckets(rng, TRIES, TRIES_IN_ALL) for wanted in (True, False)}
 
     def longer(self, wanted: bool) -> PrefixBuckets:

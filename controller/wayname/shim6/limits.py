@@ -11,7 +11,7 @@ import random
 from wayname.rate_limits import PrefixBuckets, Rate
 
 # Octets.
-LONGER, LONGER_IN_ALL = Rate(4096, 16_384), Rate(65_536, 262_144)
+LONGER, LONGER_IN_ALL = Rate(1024, 4096), Rate(8192, 16_384)
 # I2s whose validator is ours.
 PROOFS, PROOFS_IN_ALL = Rate(50, 200), Rate(500, 1000)
 

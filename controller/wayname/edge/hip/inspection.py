@@ -19,7 +19,7 @@ from ipaddress import IPv6Address
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import MessageError, ProofError
 from wayname.hip.load import Bucket
-from wayname.hip.messages import Kind, Message, decode, own_octets
+from wayname.hip.messages import KIND_MASK, RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets
 from wayname.hip.parameters import HostId
 from wayname.hip.proofs import check_r1, check_signature
 from wayname.hip.suites import hit_of
@@ -30,8 +30,8 @@ from wayname.wire.ipv6 import HIP, Packet
 MOST_NEWCOMERS = 10_000
 # Of one prefix, so that a site whose hosts have many keys of their own makes nobody else's forgotten.
 MOST_OF_PREFIX = 1024
-# Whoever has all prefixes fills the room of newcomers in so many seconds; an exchange takes one or two.
-STRANGERS, STRANGERS_IN_ALL = Rate(20, 100), Rate(100, 400)
+# Of an exchange three messages are looked at. Whoever has all prefixes fills the room of newcomers in four minutes.
+STRANGERS, STRANGERS_IN_ALL = Rate(10, 40), Rate(40, 80)
 # In the name of one host with a session; the switch's meter bounds what comes in the names of all.
 OF_HOST = Rate(20, 40)
 # What makes a key known; anything else that bears one proves that alone.
@@ -77,6 +77,7 @@ class Inspection:
         if upper.number != HIP or not upper.is_whole:
             raise MessageError("no whole HIP packet")
         octets = own_octets(upper.data)
+        self._refuse_unread(octets, packet, now)
         message = decode(octets, packet.source, packet.destination)
         if message.kind is Kind.I1:
             return None
@@ -101,6 +102,14 @@ class Inspection:
         if message.kind in _INTRODUCES:
             self.know(host, packet.source)
         return message, octets
+
+    def _refuse_unread(self, octets: bytes, packet: Packet, now: float) -> None:
+        """Raise TooOftenError for what will not be looked at anyway, before it is taken apart."""
+        is_judged_there = octets[2] & KIND_MASK in (Kind.I1, Kind.I2)
+        if is_judged_there or IPv6Address(octets[SENDER_AT:RECEIVER_AT]) in self._hosts:
+            return
+        if not self._strangers.is_open(packet.source, now):
+            raise TooOftenError(f"HIP messages from {packet.source}: more come from its prefix, or all, than are read")
 
     def pin(self, hits: Iterable[IPv6Address]) -> None:
         """Keep the keys of hosts that have one more session now."""

@@ -27,7 +27,7 @@ from wayname.wire.ipv6 import Packet
 MOST_CONTEXTS = 65536
 # Between the same two /48s.
 MOST_OF_PREFIXES = 4096
-STRANGERS, STRANGERS_IN_ALL = Rate(20, 100), Rate(100, 400)
+STRANGERS, STRANGERS_IN_ALL = Rate(10, 40), Rate(40, 80)
 # Updates of contexts that began here.
 UPDATES, UPDATES_IN_ALL = Rate(50, 200), Rate(500, 1000)
 _PROVING = (CgaParameters, CgaSignature, LocatorList)

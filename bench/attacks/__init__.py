@@ -1,0 +1,1 @@
+"""Floods and forgeries against a live edge, and what legitimate users saw meanwhile."""

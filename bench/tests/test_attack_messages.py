@@ -1,0 +1,46 @@
+"""What `python -m bench.attacks.messages` measures: which messages there are, and which goals are missed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench.attacks.lone_edge import MODES, LoneEdge
+from bench.attacks.message_rows import ATTACKERS_MAC, ROWS, Row, Stage
+from bench.attacks.messages import FLOOD, Cost, Measured, missed, table
+from wayname.pipeline.reasons import Punt
+
+# What comes without anybody's having shown anything; others are about hosts on a link, or copies of what passed.
+OF_STRANGERS = {Punt.HIP, Punt.HIP_VERIFY, Punt.SHIM6, Punt.SHIM6_VERIFY, Punt.SHIM6_UNKNOWN_TAG, Punt.SESSION_ERROR}
+OF_STRANGERS |= {Punt.SESSION_REQUEST, Punt.LOCATOR_UPDATE, Punt.NONCE_UNKNOWN, Punt.ILNP_ERROR, Punt.LOCAL}
+
+
+def test_there_is_a_message_for_each_mode_and_each_reason_for_which_strangers_reach_the_controller() -> None:
+    assert {row.mode for row in ROWS} == MODES.keys()
+    assert {row.reason for row in ROWS} >= OF_STRANGERS
+    assert len({(row.mode, row.message) for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.mode}: {row.message}")
+def test_each_message_is_taken_as_what_it_is(row: Row) -> None:
+    edge = LoneEdge(row.mode)
+    before = edge.kept()
+    packet = row.make(edge, row.source)
+    edge.receive(row.reason, packet, ATTACKERS_MAC, row.port)
+    assert not edge.edge.faults.counts
+    # A key that proves itself, and the pair of hosts that it speaks of.
+    assert edge.kept() - before <= 2
+
+
+def test_a_goal_that_is_missed_is_told() -> None:
+    row, cheap = ROWS[0], Cost(100 * FLOOD, 100 * FLOOD, 50e-6, 0)
+    met = Measured(row, cheap, cheap, cheap)
+    assert missed([met]) == []
+    longer, dear, kept = replace(cheap, left=101 * FLOOD), replace(cheap, seconds=2e-4), replace(cheap, kept=501)
+    for flood, word in ((longer, "octets out"), (dear, "200 µs"), (kept, "501 more")):
+        [goal] = missed([replace(met, from_all=flood)])
+        assert word in goal
+        # Who is where it says has rations, and no goals.
+        assert missed([replace(met, row=replace(row, stage=Stage.AFTER), from_one=flood)]) == []
+    assert table([met])[1].startswith("HIP, for hosts")
