@@ -21,7 +21,7 @@ from wire_host import WireHost
 from wayname.adapter import Controller, SwitchError
 from wayname.adapter.connection import Connection
 from wayname.config import parse_config
-from wayname.edge.boundary import OutKind, PacketOut, UpdateKind, Write
+from wayname.edge.boundary import OutKind, PacketOut, UnforkSession, UpdateKind, Write
 from wayname.edge.desired import key_of, value_of
 from wayname.pipeline.entries import everything, port
 from wayname.pipeline.program import REPOSITORY
@@ -280,3 +280,23 @@ async def test_what_is_asked_of_a_session_that_has_ended_is_refused() -> None:
     ):
         with pytest.raises(SwitchError, match="has ended"):
             await asked
+
+
+@pytest.mark.contains_faults
+async def test_what_cannot_be_encoded_keeps_nothing_else_from_the_switch(switch: SwitchProcess) -> None:
+    switch.start()
+    controller = controller_of(switch)
+    async with asyncio.timeout(60), running(controller):
+        await event(controller, "switch.up")
+        # A VLAN has twelve bits, and a port of the switch nine.
+        controller.edge._outputs.desired.put(port(3, 1 << 20))
+        controller.edge._outputs.desired.put(port(4, 10))
+        controller.edge._outputs.packet(PacketOut(b"", OutKind.SEND, port=1 << 20))
+        controller.edge._outputs.desired.put(port(5, 10))
+        await controller.command(UnforkSession(0))
+        assert "it cannot be encoded" in await event(controller, "write.failed")
+        await event(controller, "edge.fault")
+        known = {key_of(entity) for entity in await controller.read(everything())}
+    assert controller.edge.faults.counts == {"output PacketOut": 1}
+    assert {key_of(port(4, 10)), key_of(port(5, 10))} <= known
+    assert controller.sessions == 1

@@ -172,11 +172,18 @@ class Connection:
     async def write(self, write: Write) -> list[WriteFailed]:
         """Carry out updates; return those that the switch refused."""
         failed: list[WriteFailed] = []
-        for start in range(0, len(write.updates), _UPDATES_AT_ONCE):
-            updates = write.updates[start : start + _UPDATES_AT_ONCE]
-            request = p4r.WriteRequest(
-                device_id=self._config.device_id, updates=[self._encode(update) for update in updates]
-            )
+        fit: list[tuple[Update, p4r.Update]] = []
+        for update in write.updates:
+            try:
+                fit.append((update, self._encode(update)))
+            except Exception as error:
+                # One entry that no switch could have does not keep the others from it.
+                text = f"it cannot be encoded: {type(error).__name__}"
+                failed.append(WriteFailed(update, GRPCStatusCode.INVALID_ARGUMENT, text))
+        for start in range(0, len(fit), _UPDATES_AT_ONCE):
+            updates = [update for update, _ in fit[start : start + _UPDATES_AT_ONCE]]
+            encoded = [one for _, one in fit[start : start + _UPDATES_AT_ONCE]]
+            request = p4r.WriteRequest(device_id=self._config.device_id, updates=encoded)
             try:
                 with self._in_session():
                     await self._client.request(request)

@@ -195,7 +195,8 @@ class Controller:
                 self.edge.handle_timer(loop.time())
             while outputs := self.edge.take_outputs():
                 for output in outputs:
-                    await self._carry_out(output)
+                    with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):
+                        await self._carry_out(output)
             for _, origin in batch:
                 if isinstance(origin, asyncio.Event):
                     origin.set()
