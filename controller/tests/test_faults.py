@@ -17,11 +17,12 @@ from wayname.edge.stations import Stations
 from wayname.hip.messages import Kind, Message, encode, with_checksum
 from wayname.hip.parameters import HipSignature, HostId
 from wayname.hip.suites import Algorithm, hit_of
+from wayname.ioam.options import TraceOption, hop_by_hop
 from wayname.pipeline.reasons import Punt
 from wayname.wire import icmpv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame
-from wayname.wire.ipv6 import HIP, Packet
+from wayname.wire.ipv6 import HIP, HOP_BY_HOP, Packet
 from wayname.wire.mac import Mac, solicited_node
 
 OUTSIDE, INSIDE = IPv6Address("2001:db8:3::66"), IPv6Address("2001:db8:1::a")
@@ -158,3 +159,16 @@ def test_what_cannot_be_decoded_is_counted_and_no_fault() -> None:
     rig.receive(NamesAnswered(b"\0"))
     assert rig.edge.undecodable == {Punt.LOCAL: 1, Punt.DHCPV6: 1}
     assert not rig.edge.faults.counts
+
+
+def test_a_trace_that_asks_for_nothing_does_not_keep_the_edge_for_ever() -> None:
+    rig = Rig(TWO_LINKS)
+    host = Host(rig, 2, 20, "02:00:00:00:00:22", str(OUTSIDE))
+    option = TraceOption(namespace=1, node_length=0, flags=0, words_left=0, type=1, data=bytes(8)).encode()
+    router = IPv6Address("2001:db8:3::ffff")
+    packet = Packet(OUTSIDE, router, HOP_BY_HOP, hop_by_hop(59, option))
+    host.send(packet)
+    frame = host.frame(host.router.mac, packet).encode()
+    rig.receive(PacketIn(frame, Punt.LOCAL, 2, 20))
+    assert rig.edge.undecodable[Punt.LOCAL] >= 1
+    assert host.heard(host.ping(router))

@@ -43,6 +43,7 @@ from wayname.wire.discovery import (
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.mac import Mac, group_mac, solicited_node
+from wayname.wire.segments import SegmentHeader
 
 MAC = Mac.parse("02:00:00:00:00:11")
 HERE, THERE = IPv6Address("fe80::11"), IPv6Address("fe80::1")
@@ -262,3 +263,15 @@ class TestAnyOctets:
             return
         # Unknown options aside, what is read can be written and read again.
         assert discovery.decode(again.message().packet(source, THERE, 255)) == again
+
+
+@pytest.mark.parametrize("length", range(8))
+def test_a_segment_routing_header_that_is_cut_short_is_refused(length: int) -> None:
+    header = bytes([59, 0, 4, 0, 0, 0, 0, 0])[:length]
+    packet = ipv6.Packet(IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2"), ipv6.ROUTING, header)
+    if length < 3:
+        # Nothing says that it is one of segments.
+        assert SegmentHeader.find(packet) is None
+    else:
+        with pytest.raises(DecodeError):
+            SegmentHeader.find(packet)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import wayname
 from fuzz.mutation import mutated
-from fuzz.rounds import rounds
+from fuzz.rounds import EndlessError, ending, rounds
 from fuzz.targets import OF_THE_EDGE, READS_NOTHING, REFUSALS, TARGETS, Target
 from wayname.wire.errors import DecodeError
 
@@ -50,7 +50,8 @@ def test_it_raises_nothing_else_whatever_is_changed(target: Target) -> None:
     def holds(rng: random.Random, is_sealed: bool) -> None:
         octets = mutated(seeds, rng)
         try:
-            target.read(target.seal(octets) if is_sealed else octets)
+            with ending():
+                target.read(target.seal(octets) if is_sealed else octets)
         except REFUSALS:
             return
 
@@ -67,6 +68,17 @@ def test_a_mistake_is_found() -> None:
     findings, refused = rounds(Target("broken", (), lambda: [b"\2ab"], read), 500, seed=1)
     assert refused
     assert {type(finding.error) for finding in findings} == {IndexError}
+
+
+def test_a_decoder_without_an_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.rounds.SECONDS", 0.05)
+
+    def read(octets: bytes) -> None:
+        while octets:
+            octets = octets[octets[0] :]
+
+    findings, _ = rounds(Target("endless", (), lambda: [b"\1\1\1\1"], read), 100, seed=1)
+    assert EndlessError in {type(finding.error) for finding in findings}
 
 
 def test_every_decoder_is_a_target_or_it_is_said_why_not() -> None:

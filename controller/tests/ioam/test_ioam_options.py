@@ -90,3 +90,10 @@ def test_whatever_comes_is_read_or_refused(octets: bytes) -> None:
         assert option is None or len(nodes_of(option)) <= 61
     except DecodeError as error:
         assert str(error)
+
+
+@pytest.mark.parametrize("asked", [0, 1])
+def test_a_trace_that_asks_for_nothing_comes_to_an_end(asked: int) -> None:
+    """The last bit is reserved (RFC 9197, section 4.4.1): read as a node's data it would take no octets, for ever."""
+    with pytest.raises(DecodeError, match="asks for nothing"):
+        nodes_of(TraceOption(1, 0, 0, 0, asked, bytes(8)))

@@ -48,7 +48,8 @@ def nodes_of(trace: TraceOption) -> list[NodeData]:
     """Read all nodes' data, the first node's first; the list has the newest one's first."""
     nodes: list[NodeData] = []
     data = trace.data[4 * trace.words_left :]
-    if trace.type == 0:
+    # The last bit is reserved: nodes write nothing for it.
+    if trace.type >> 23 - _SNAPSHOT == 0:
         raise DecodeError("a trace that asks for nothing")
     while data:
         node, data = _node(trace.type, data)

@@ -13,6 +13,7 @@ from wayname.wire import ipv6
 from wayname.wire.errors import DecodeError
 
 ROUTING_SEGMENTS = 4
+_FIXED_OCTETS = 8
 _BEFORE_ROUTING = ipv6.EXTENSIONS - {ipv6.ROUTING}
 
 
@@ -34,11 +35,13 @@ class SegmentHeader:
         routing = packet.upper_layer(_BEFORE_ROUTING)
         if routing.number != ipv6.ROUTING or routing.data[2:3] != bytes([ROUTING_SEGMENTS]):
             return None
+        if len(routing.data) < _FIXED_OCTETS:
+            raise DecodeError(f"a segment routing header of {len(routing.data)} octets")
         left, count = routing.data[3], routing.data[4] + 1
-        end = 8 + 16 * count
+        end = _FIXED_OCTETS + 16 * count
         if end > (routing.data[1] + 1) * 8 or end > len(routing.data) or left > count:
             raise DecodeError(f"{count} segments, {left} of them left, in {len(routing.data)} octets")
-        return cls(left, tuple(IPv6Address(routing.data[at : at + 16]) for at in range(8, end, 16)))
+        return cls(left, tuple(IPv6Address(routing.data[at : at + 16]) for at in range(_FIXED_OCTETS, end, 16)))
 
     def encode(self, next_header: int) -> bytes:
         """Return the header, which this one follows."""
