@@ -143,3 +143,14 @@ def test_whatever_a_trace_says_is_taken_or_refused(type_: int, flags: int, left:
             figures = collector.path(record.path)
             assert figures is not None
             assert (figures.count, figures.last, len(figures.nodes)) == (int(now), now, len(record.nodes))
+
+
+def test_traces_that_anybody_sends_do_not_make_a_path_forgotten_that_somebody_goes_by(collector: Collector) -> None:
+    collector.keep([PathId(1, (1, 2))])
+    for at in range(3):
+        collector.trace(trace((1, 0, 0, 0), (2, 500, 0, 0)), FROM, TO, float(at))
+    for number in range(2 * MOST_PATHS):
+        collector.trace(trace((number + 10, 0, 0, 0), (2, 500, 0, 0)), FROM, TO, 5.0)
+    known = collector.path(PathId(1, (1, 2)))
+    assert known is not None and known.count == 3
+    assert len(collector.paths()) == MOST_PATHS

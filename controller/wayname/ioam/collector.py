@@ -1,11 +1,13 @@
 """Collects what traces and direct exports tell: figures of each path and flow, and the last traces as they came.
 
-What others may read: `path`, `paths`, `flows`, `records`. Everything is bounded; who was not seen longest gives way.
+What others may read: `path`, `paths`, `flows`, `records`. Everything is bounded; who was not seen longest gives way,
+but for paths that somebody wants to have kept.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import Protocol
@@ -60,6 +62,7 @@ class Collector:
     def __init__(self) -> None:
         self.forgotten_paths = 0
         self._paths: OrderedDict[PathId, PathFigures] = OrderedDict()
+        self._kept: frozenset[PathId] = frozenset()
         self._flows: OrderedDict[tuple[int, int, int], FlowFigures] = OrderedDict()
         self._records: deque[Record] = deque(maxlen=MOST_RECORDS)
         self._last = 0
@@ -68,6 +71,10 @@ class Collector:
     def last(self) -> int:
         """The number of the newest record; 0 before the first."""
         return self._last
+
+    def keep(self, ids: Iterable[PathId]) -> None:
+        """Forget these paths never: somebody goes by their figures, and anybody can send traces of others."""
+        self._kept = frozenset(ids)
 
     def paths(self) -> list[PathFigures]:
         """Return the figures of all paths that are known."""
@@ -93,7 +100,7 @@ class Collector:
         if figures is None:
             figures = self._paths[id] = PathFigures.of(id, now)
             if len(self._paths) > MOST_PATHS:
-                self._paths.popitem(last=False)
+                del self._paths[next(oldest for oldest in self._paths if oldest not in self._kept)]
                 self.forgotten_paths += 1
         self._paths.move_to_end(id)
         figures.take(nodes, now)

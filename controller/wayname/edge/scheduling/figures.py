@@ -87,6 +87,7 @@ class Figures:
             for index, path in enumerate(rule.paths)
             if path.trace is not None
         ]
+        collector.keep(way.trace for way in self._ways)
         bandwidths = {way.path.probe: way.path.bandwidth for way in self._ways if way.path.probe}
         self.probes = Probes(bandwidths, device_id, outputs, rng)
         self._told: dict[tuple[str, int], Told] = {}
