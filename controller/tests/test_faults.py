@@ -9,7 +9,8 @@ import pytest
 from hip.test_hip_modes import HIP_ROUTER
 from rig import Host, Rig
 
-from wayname.edge.boundary import Learned, NamesAnswered, PacketIn, Severity
+from wayname.config.names import Transport
+from wayname.edge.boundary import AskNames, Learned, NamesAnswered, PacketIn, Severity
 from wayname.edge.faults import REST
 from wayname.edge.liveness import Liveness
 from wayname.edge.neighbours import Neighbours
@@ -156,7 +157,7 @@ def test_what_cannot_be_decoded_is_counted_and_no_fault() -> None:
     rig = Rig(TWO_LINKS)
     rig.receive(PacketIn(b"\0" * 20, Punt.LOCAL, 1, 10))
     rig.receive(PacketIn(b"", Punt.DHCPV6, 1, 10))
-    rig.receive(NamesAnswered(b"\0"))
+    rig.receive(NamesAnswered(AskNames(OUTSIDE, 53, Transport.UDP, b""), b"\0"))
     assert rig.edge.undecodable == {Punt.LOCAL: 1, Punt.DHCPV6: 1}
     assert not rig.edge.faults.counts
 

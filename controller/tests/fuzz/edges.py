@@ -24,7 +24,9 @@ from translated_site import SITE as TRANSLATED_SITE
 from fuzz import genuine
 from fuzz.mutation import mutated
 from wayname.config import parse_config
+from wayname.config.names import Transport
 from wayname.edge.boundary import (
+    AskNames,
     AssociationWish,
     ChangeAssociation,
     DirectExport,
@@ -214,7 +216,8 @@ class FuzzedEdge:
         return SessionNews(kind, self._number(), self._number() % 16, self._number() % 16, self.rng.random() * 9)
 
     def _pair_active(self) -> Input:
-        return PairActive(self._address(), self._address(), self._number(), self.rng.random())
+        addresses = self._address(), self._address()
+        return PairActive(*addresses, self._number(), self.rng.random(), self.rng.random() < 0.5)
 
     def _flow(self) -> Flow:
         return Flow(self._address(), self._address(), self.rng.getrandbits(8), self._number() % 65536, 7)
@@ -240,8 +243,11 @@ class FuzzedEdge:
     def _names(self) -> Input:
         octets = mutated(genuine.answers(), self.rng)
         directories = [keeper.directory for keeper in (self.edge.ilnp, self.edge.hip) if keeper and keeper.directory]
-        asked = [number for directory in directories for number in directory._server._asked]
-        return NamesAnswered(self.rng.choice(asked).to_bytes(2) + octets[2:] if asked else octets)
+        asked = [each for directory in directories for each in directory._server._asked.items()]
+        if not asked:
+            return NamesAnswered(AskNames(IPv6Address("::1"), 53, Transport.UDP, b""), octets)
+        number, question = self.rng.choice(asked)
+        return NamesAnswered(question.question, number.to_bytes(2) + octets[2:])
 
     def _command(self) -> Input:
         number = self._number()

@@ -23,6 +23,7 @@ from shim6.network import Network as Shim6Network
 
 from fuzz import genuine
 from fuzz.genuine import hip_packets, ilnp_packets, sealed_hip, sealed_packet, sealed_shim6, shim6_packets
+from wayname.edge.boundary import NamesAnswered
 from wayname.edge.hip import inspection as hip_inspection
 from wayname.edge.sessions import inspection as shim6_inspection
 from wayname.edge.sessions.errors import quoted_in
@@ -47,6 +48,7 @@ from wayname.ilnp.endpoint import Endpoint as IlnpEndpoint
 from wayname.ilnp.handshake import Handshake
 from wayname.ilnp.locator_update import LocatorUpdate
 from wayname.ilnp.nonce import nonce_of, without_nonce
+from wayname.ilnp.sequence import sequence_of
 from wayname.ioam.nodes import nodes_of
 from wayname.ioam.options import TraceOption, trace_in
 from wayname.rate_limits import PrefixBuckets, Rate
@@ -249,8 +251,8 @@ def answer_to_hip(octets: bytes) -> object:
     """Let a HIP directory take an answer to its question."""
     desk = HipDesk()
     desk.directory.seek(next(iter(desk.directory.peers)), 0.0)
-    [number] = desk.directory._server._asked
-    desk.directory.answered(number.to_bytes(2) + octets[2:], 0.0)
+    [(number, asked)] = desk.directory._server._asked.items()
+    desk.directory.answered(NamesAnswered(asked.question, number.to_bytes(2) + octets[2:]), 0.0)
     return desk.found
 
 
@@ -258,9 +260,9 @@ def answer_to_ilnp(octets: bytes) -> object:
     """Let an ILNP directory take an answer to each of its questions."""
     desk = IlnpDesk()
     desk.directory.watch(list(desk.directory.peers), 0.0)
-    for number in list(desk.directory._server._asked):
+    for number, asked in list(desk.directory._server._asked.items()):
         if number in desk.directory._server._asked:
-            desk.directory.answered(number.to_bytes(2) + octets[2:], 0.0)
+            desk.directory.answered(NamesAnswered(asked.question, number.to_bytes(2) + octets[2:]), 0.0)
     return desk.found
 
 
@@ -356,6 +358,7 @@ _SHIM6_OPTIONS = tuple(
     for kind in (
         "CgaParameters",
         "CgaSignature",
+        "ExactKeepaliveTimeout",
         "ForkedInstance",
         "KeepaliveTimeout",
         "LocatorList",
@@ -581,9 +584,14 @@ TARGETS: tuple[Target, ...] = (
     ),
     Target(
         "nonces",
-        ("wayname.ilnp.nonce.nonce_of", "wayname.ilnp.nonce.without_nonce"),
+        (
+            "wayname.ilnp.nonce.nonce_of",
+            "wayname.ilnp.nonce.without_nonce",
+            "wayname.ilnp.nonce.destination_options",
+            "wayname.ilnp.sequence.sequence_of",
+        ),
         octets_of(ilnp_packets),
-        of_packet(lambda packet: (nonce_of(packet), without_nonce(packet))),
+        of_packet(lambda packet: (nonce_of(packet), without_nonce(packet), sequence_of(packet))),
         sealed_packet,
     ),
     Target(
@@ -595,13 +603,13 @@ TARGETS: tuple[Target, ...] = (
     ),
     Target(
         "HIP records",
-        ("wayname.edge.name_server.NameServer.answered", "wayname.edge.hip.directory.Directory.answered"),
+        (),
         lambda: list(genuine.answers()),
         answer_to_hip,
     ),
     Target(
         "records of ILNP",
-        ("wayname.edge.name_server.NameServer.answered", "wayname.edge.ilnp.directory.Directory.answered"),
+        (),
         lambda: list(genuine.answers()),
         answer_to_ilnp,
     ),
@@ -619,7 +627,7 @@ hip.peer_locators.PeerLocators.verified hip.proofs.seal hip.proofs.seal_answer h
 hip.rhash.Rhash.mac
 identity.generate.generate_cga identity.search.find_modifier
 ilnp.cache.Cache.find ilnp.checksums.identifiers_checksum ilnp.cookies.Cookies.is_ours
-ilnp.cookies.Cookies.is_spent ilnp.cookies.Cookies.spend ilnp.nonce.nonce_header ilnp.nonce.with_nonce
+ilnp.cookies.Cookies.is_spent ilnp.cookies.Cookies.spend ilnp.nonce.nonce_header ilnp.nonce.with_nonce ilnp.sequence.with_sequence
 ioam.options.hop_by_hop
 shim6.payload.is_payload shim6.validators.Validators.is_ours shim6.validators.Validators.spend
 wire.checksum.internet_checksum wire.checksum.upper_layer_checksum wire.icmpv6.parameter_problem
@@ -631,9 +639,9 @@ edge.sessions.ways_out.WaysOut.send edge.sessions.ways_out.WaysOut.within
 # Parts of an edge, which test_edges.py gives packets of every reason, digests, answers and times.
 _OF_THE_EDGE = """
 encapsulation.manager.Encapsulation.neighbours_for encapsulation.ways.Ways.neighbours_for
-hip.observations.Observations.receive hip.sessions.HipSessions.answered hip.sessions.HipSessions.error
+hip.observations.Observations.receive hip.sessions.HipSessions.error
 hip.sessions.HipSessions.takes identities.identities.HostIdentities.as_known
-identities.identities.HostIdentities.as_routed ilnp.manager.IlnpSessions.answered
+identities.identities.HostIdentities.as_routed
 ilnp.manager.IlnpSessions.restored liveness.Liveness.returned routers.Routers.echo sessions.movements.Movements.error
 scheduling.figures.Figures.returned scheduling.probes.Probes.returned
 ilnp.errors.for_host ilnp.openings.Openings.refused sessions.errors.context_in_error sessions.errors.doubtful
