@@ -93,15 +93,15 @@ control FirstHopSecurity(in headers_t hdr, inout metadata_t meta) {
 
     apply {
         if (!meta.settled && meta.guards & GUARDS != 0) {
-            bit<16> type = hdr.ethernet.type;
+            bit<16> ethertype = hdr.ethernet.type;
             if (hdr.vlan.isValid()) {
-                type = hdr.vlan.type;
+                ethertype = hdr.vlan.type;
             }
             bool discovery = meta.icmpv6.type >= ICMPV6_ROUTER_SOLICITATION && meta.icmpv6.type <= ICMPV6_REDIRECT;
             bool datagram = hdr.datagram.isValid() && meta.flow.next_header == NEXT_UDP;
 
-            if (type < ETHERTYPE_LEAST || type == ETHERTYPE_VLAN || type == ETHERTYPE_SERVICE_VLAN
-                || type == ETHERTYPE_OLD_SERVICE_VLAN) {
+            if (ethertype < ETHERTYPE_LEAST || ethertype == ETHERTYPE_VLAN || ethertype == ETHERTYPE_SERVICE_VLAN
+                || ethertype == ETHERTYPE_OLD_SERVICE_VLAN) {
                 drop(meta, DROP_HIDDEN_HEADERS);
             } else if (meta.guards & GUARD_ROUTERS != 0
                 && (meta.icmpv6.type == ICMPV6_ROUTER_ADVERTISEMENT || meta.icmpv6.type == ICMPV6_REDIRECT)) {
