@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from attacked_site import STRANGER
 from looking import entries, kinds
 from test_ilnp_attacks import FLOODED, a_syn, somebody
 from test_ilnp_lab import Traffic, agree, sessions_of
@@ -119,9 +120,9 @@ def test_a_flood_of_syns_makes_no_entry_and_keeps_no_connection_out(from_here: b
     a1, b1 = (lab.plan.hosts[name].address.ip for name in ("a1", "b1"))
     for number in range(500):
         if from_here:
-            lab.switches["a"].receive(
-                lab.plan.hosts["a1"].port, _framed(lab, "a", a_syn(rng, a1, b1, 1024 + number, counted=False))
-            )
+            syn = a_syn(rng, a1, b1, 1024 + number, counted=False)
+            host = lab.plan.hosts["a1"]
+            lab.switches["a"].receive(host.port, _framed(lab, "a", syn, Mac.parse(host.mac)))
         else:
             packet = with_nonce(a_syn(rng, somebody(rng), b1, 1024 + number), rng.randbytes(LONG_NONCE))
             lab.links["b-p"].receivers["b"](_framed(lab, "b", packet))
@@ -167,7 +168,7 @@ def test_a_peer_that_does_not_know_nonces_after_all() -> None:
     assert [done["intact"] for done in lab.events_of("b1", "tcp_done")] == [True]
 
 
-def _framed(lab: VirtualLab, router: str, packet: Packet) -> bytes:
+def _framed(lab: VirtualLab, router: str, packet: Packet, source: Mac = STRANGER) -> bytes:
     """Put a packet to a router, or through it, into a frame."""
     edge = lab.controllers[router].edge
     assert edge is not None
@@ -176,7 +177,7 @@ def _framed(lab: VirtualLab, router: str, packet: Packet) -> bytes:
         vlan = lab.plan.routers[router].port_to("p").vlan
     interface = edge.config.interface(vlan)
     assert interface is not None
-    return Frame(interface.mac, Mac.parse("02:00:00:00:77:77"), TYPE_IPV6, packet.encode()).encode()
+    return Frame(interface.mac, source, TYPE_IPV6, packet.encode()).encode()
 
 
 def _inside(lab: VirtualLab, router: str) -> set[object]:
