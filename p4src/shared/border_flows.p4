@@ -5,8 +5,15 @@
 //   a connection goes on           by the provider that is remembered of it, else by its bucket's home
 //   a flow from outside begins     by the provider whose address it came to
 //
-// So what goes by its bucket's home needs no memory. All else has a slot by hash, and a flood fills none for long: a slot
-// is anybody's until the inside has answered, then for seconds, and only when the peer has answered to that is it kept.
+// So what goes by its bucket's home needs no memory. All else has one of two slots by a keyed hash, and keeps it against others
+// as long as it has proven itself since its last packet:
+//
+//   heard      from outside alone                      not at all
+//   answered   the inside said something               for 4 seconds
+//   kept       the outside again                       as long as it has lived, 4 seconds at least and 300 at most;
+//                                                      of a source with more than its share of the slots, for 4 seconds
+//
+// Its source is who began it: an address inside, or a /48 outside. A flow whose slot nobody wants stays for ever.
 // Pairs that a session may be made for are remembered too: a connection that began under another address stays out of it.
 
 #ifndef WAYNAME_BORDER_FLOWS_P4
@@ -18,6 +25,11 @@ const bit<4> FLOW_ANSWERED = 2;             // and the inside said something
 const bit<4> FLOW_KEPT     = 3;             // and the outside again
 const bit<48> FLOW_ANSWER_TIME = 4000000;   // microseconds
 const bit<48> FLOW_KEEP_TIME   = 300000000;
+
+// How well a slot is held.
+const bit<2> SLOT_FREE = 0;
+const bit<2> SLOT_WEAK = 1;                 // by a flow that was quiet for longer than an answer takes: it may have lived for longer
+const bit<2> SLOT_HELD = 2;
 
 const bit<8> TCP_FLAGS_OF_BEGIN = 0x12;     // SYN, ACK
 
@@ -69,12 +81,51 @@ control FlowOfBorder(in headers_t hdr, inout metadata_t meta, out bool is_error,
     }
 }
 
+// How well a flow holds its slot, as far as its state says.
+bit<2> hold_of_slot(in bit<48> last, in bit<4> stage, in bit<48> quiet) {
+    bit<2> hold = SLOT_HELD;
+    if (last == 0 || stage == FLOW_HEARD || quiet >= FLOW_KEEP_TIME || (stage == FLOW_ANSWERED && quiet >= FLOW_ANSWER_TIME)) {
+        hold = SLOT_FREE;
+    } else if (quiet >= FLOW_ANSWER_TIME) {
+        hold = SLOT_WEAK;
+    }
+    return hold;
+}
+
+// A flow that is quiet keeps its slot for as long as it has lived; one of a source with many slots does not.
+#define HOLD_OF_WEAK(hold, quiet, lived, count)             \
+    hold = SLOT_HELD;                                       \
+    if (quiet >= lived || count > FLOWS_OF_SOURCE) {        \
+        hold = SLOT_FREE;                                   \
+    }
+
+// How many slots the source of a flow has, and how many it gets more.
+control SlotsOfSource(in bit<128> key, in bit<296> flow, in bit<1> from_inside, in bit<32> more, out bit<32> count) {
+    @id(FLOW_SOURCES_REGISTER_ID)
+    @name("flow_sources")
+    REGISTERS(bit<32>, bit<32>, FLOW_SOURCES, sources);
+
+    apply {
+        bit<128> source = flow[167:120] ++ 80w0;
+        if (from_inside == 1) {
+            source = flow[295:168];
+        }
+        bit<64> hashed = slot_hash_of_address(key, source);
+        bit<32> place = SLOT(hashed[31:0], FLOW_SOURCES);
+        sources.read(count, place);
+        if (more != 0) {
+            sources.write(place, count + more);
+        }
+    }
+}
+
 control BorderFlows(in headers_t hdr, inout metadata_t meta) {
     BorderSides() border_sides;
     ChangeDestination() change_destination;
     FlowOfBorder() flow_of_border;
     ProviderChoice() provider_choice;
     ProviderStates() provider_states;
+    SlotsOfSource() slots_of_source;
     Translations() translations;
 
     @id(FLOW_HOLDERS_REGISTER_ID)
@@ -88,6 +139,11 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
     @id(FLOW_STATES_REGISTER_ID)
     @name("flow_states")
     REGISTERS(bit<32>, bit<16>, FLOWS, states);
+
+    // When a flow got its slot.
+    @id(FLOW_BEGAN_REGISTER_ID)
+    @name("flow_began")
+    REGISTERS(bit<32>, bit<48>, FLOWS, beginnings);
 
     @id(FLOW_NEWS_METER_ID)
     @name("flow_news_meter")
@@ -106,6 +162,9 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         bit<296> flow = 0;
         bool known = false;             // it holds its slot
         bool free = false;              // it may have it
+        bit<296> holder = 0;
+        bit<48> last = 0;
+        bit<16> state = 0;
         bit<48> quiet = 0;
         bit<8> kept_provider = 0;
         bit<4> stage = 0;
@@ -134,19 +193,51 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             }
             bit<32> ports = meta.border.local_port ++ meta.border.remote_port;
             flow = meta.border.local ++ meta.border.remote ++ meta.border.next_header ++ ports;
-            HASH_OF_4(slot, (bit<32>)FLOWS, meta.border.local, meta.border.remote, meta.border.next_header, ports);
-            bit<296> holder;
-            bit<48> last;
-            bit<16> state;
-            holders.read(holder, slot);
+            bit<64> places = slot_hash_of_flow(meta.keys.slots, meta.border.local, meta.border.remote,
+                                               8w37 ++ 16w0 ++ meta.border.next_header ++ ports);
+            slot = SLOT(places[31:0], FLOWS);
+            bit<2> hold = SLOT_FREE;
             seen.read(last, slot);
-            states.read(state, slot);
+            if (last != 0) {
+                holders.read(holder, slot);
+                states.read(state, slot);
+                known = holder == flow;
+            }
+            // A flow has its second slot only if the first one was another's.
+            if (last != 0 && !known) {
+                bit<48> began;
+                bit<32> count;
+                hold = hold_of_slot(last, state[11:8], meta.arrived - last);
+                if (hold == SLOT_WEAK) {
+                    beginnings.read(began, slot);
+                    slots_of_source.apply(meta.keys.slots, holder, state[14:14], 0, count);
+                    HOLD_OF_WEAK(hold, meta.arrived - last, last - began, count)
+                }
+                bit<32> other_slot = SLOT(places[63:32], FLOWS);
+                bit<296> other_holder;
+                bit<48> other_last;
+                bit<16> other_state;
+                holders.read(other_holder, other_slot);
+                seen.read(other_last, other_slot);
+                states.read(other_state, other_slot);
+                known = other_last != 0 && other_holder == flow;
+                if (known || hold != SLOT_FREE) {
+                    slot = other_slot;
+                    holder = other_holder;
+                    last = other_last;
+                    state = other_state;
+                    hold = hold_of_slot(last, state[11:8], meta.arrived - last);
+                    if (!known && hold == SLOT_WEAK) {
+                        beginnings.read(began, slot);
+                        slots_of_source.apply(meta.keys.slots, holder, state[14:14], 0, count);
+                        HOLD_OF_WEAK(hold, meta.arrived - last, last - began, count)
+                    }
+                }
+            }
+            free = hold == SLOT_FREE;
             quiet = meta.arrived - last;
             kept_provider = state[7:0];
             stage = state[11:8];
-            known = last != 0 && holder == flow;
-            free = last == 0 || stage == FLOW_HEARD || quiet >= FLOW_KEEP_TIME
-                || (stage == FLOW_ANSWERED && quiet >= FLOW_ANSWER_TIME);
             if (known) {
                 translated = state[12:12] == 1;
                 told = state[13:13] == 1;
@@ -263,9 +354,26 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             if (told) {
                 is_told = 1;
             }
-            holders.write(slot, flow);
+            bit<1> from_inside = state[14:14];
+            bool was_counted = last != 0 && state[11:8] != FLOW_HEARD;
+            bool is_counted = stage != FLOW_HEARD;
+            bit<32> count;
+            if (was_counted && !(known && is_counted)) {
+                slots_of_source.apply(meta.keys.slots, holder, from_inside, 0xFFFFFFFF, count);
+            }
+            if (!known) {
+                from_inside = 0;
+                if (meta.border.way == BORDER_OUT) {
+                    from_inside = 1;
+                }
+                holders.write(slot, flow);
+                beginnings.write(slot, meta.arrived);
+            }
+            if (is_counted && !(known && was_counted)) {
+                slots_of_source.apply(meta.keys.slots, flow, from_inside, 1, count);
+            }
             seen.write(slot, meta.arrived);
-            states.write(slot, 2w0 ++ is_told ++ is_translated ++ stage ++ provider);
+            states.write(slot, 1w0 ++ from_inside ++ is_told ++ is_translated ++ stage ++ provider);
         }
     }
 }

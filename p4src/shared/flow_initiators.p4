@@ -11,7 +11,7 @@
 // Units of 1024 microseconds.
 const bit<32> HEARD_LIFETIME = 58594;       // a minute
 
-// Flows that were heard of late, by a Bloom filter that forgets by age: a flow leaves the time in two cells, by two hashes, and was
+// Flows that were heard of late, by a Bloom filter that forgets by age: a flow leaves the time in two cells, by a keyed hash, and was
 // heard if both are young. So none is forgotten too early, however many others come.
 control HeardFlows(in metadata_t meta, in ipv6_address_t local, in ipv6_address_t remote, in bit<32> ports, in bool hears,
                    out bool heard) {
@@ -25,10 +25,9 @@ control HeardFlows(in metadata_t meta, in ipv6_address_t local, in ipv6_address_
 
     apply {
         bit<32> now = meta.arrived[41:10] | 1;      // 0 is never
-        bit<32> first;
-        bit<32> second;
-        HASH_OF_4(first, (bit<32>)HEARD_FLOWS, local, remote, meta.chain.next_header, ports);
-        HASH_OF_4(second, (bit<32>)HEARD_FLOWS, ports, remote, local, meta.chain.next_header);
+        bit<64> hashed = slot_hash_of_flow(meta.keys.slots, local, remote, 8w37 ++ 16w1 ++ meta.chain.next_header ++ ports);
+        bit<32> first = SLOT(hashed[31:0], HEARD_FLOWS);
+        bit<32> second = SLOT(hashed[63:32], HEARD_FLOWS);
         bit<32> first_time;
         bit<32> second_time;
         first_cells.read(first_time, first);

@@ -293,7 +293,7 @@
 #define MAPPED_SOURCES_COUNTER_ID       0x13000E04
 #define MAPPED_DESTINATIONS_COUNTER_ID  0x13000E05
 
-// ILNP: next free table 0x02000F02, action 0x01000F04, direct counter 0x13000F02, register 0x16000F07.
+// ILNP: next free table 0x02000F02, action 0x01000F04, direct counter 0x13000F02, register 0x16000F07 (05 and 06 are gone).
 #define ILNP_NONCES_TABLE_ID            0x02000F01
 
 #define ADMIT_ILNP_ACTION_ID            0x01000F01
@@ -306,8 +306,6 @@
 #define ILNP_FLOW_STATES_REGISTER_ID    0x16000F02
 #define ILNP_FLOW_NUMBERS_REGISTER_ID   0x16000F03
 #define ILNP_FLOW_NONCES_REGISTER_ID    0x16000F04
-#define ILNP_DRAWN_FOR_REGISTER_ID      0x16000F05
-#define ILNP_DRAWN_REGISTER_ID          0x16000F06
 
 // HIP and ESP: next free table 0x02001111, action 0x01001113, direct counter 0x13001111. 01 to 0F are of HIP.
 #define SPIS_TABLE_ID                   0x02001110
@@ -408,6 +406,16 @@
 #define HOST_PREFIXES_COUNTER_ID        0x13002201
 
 #define BINDING_METER_ID                0x14002200
+
+// Keyed hashes and what slots by them need: next free table 0x02002002, action 0x01002003, register 0x16002004.
+#define HASH_KEYS_TABLE_ID              0x02002001
+
+#define SET_HASH_KEYS_ACTION_ID         0x01002001
+#define NO_HASH_KEYS_ACTION_ID          0x01002002
+
+#define PAIR_LEAD_REGISTER_ID           0x16002001
+#define FLOW_BEGAN_REGISTER_ID          0x16002002
+#define FLOW_SOURCES_REGISTER_ID        0x16002003
 
 // Headers of the controller.
 #define PACKET_IN_HEADER_ID             0x04000001

@@ -5,7 +5,8 @@
 //   SYN-ACK                of who was asked: the slot is the flow's alone while it is half open
 //   ACK                    of who opened it, with the number that only who got the SYN-ACK knows: digest
 //
-// An edge draws its hosts' nonces: with a SYN to who is known to take one, and with a SYN-ACK.
+// An edge draws its hosts' nonces: with a SYN to who is known to take one, and with a SYN-ACK. They are a keyed hash of the two
+// addresses and the time, so nothing is remembered of them, and who has seen any number of them knows no other.
 //
 // So a flood of SYNs takes nothing that lasts, and pushes a flow out only between its SYN and the host's SYN-ACK, which is a
 // round trip inside the site. docs/ilnp-tables.md says how likely that is.
@@ -21,6 +22,9 @@ const bit<8> FLOW_ADMITTED     = 3;
 const bit<48> FLOW_HALF_OPEN = 4000000;     // microseconds: a second SYN-ACK comes before they are over (RFC 6298)
 const bit<48> FLOW_QUIET     = 60000000;
 const bit<48> FLOW_UNHEARD   = 5000000;     // there is no session yet: the controller was away, or refused it
+
+// Nonces change every 2^26 microseconds, 67 seconds.
+const bit<8> NONCE_PERIOD = 26;
 
 // What a first segment may hold beside a SYN, or behind it.
 const bit<32> FLOW_WINDOW = 65536;
@@ -47,17 +51,6 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
     @name("ilnp_flow_nonces")
     REGISTERS(bit<32>, bit<192>, ILNP_FLOWS, nonces);
 
-    // For which local and remote address a nonce was drawn last. Flows that begin side by side get the same one, since the
-    // first of them to be admitted makes the session of all.
-    @id(ILNP_DRAWN_FOR_REGISTER_ID)
-    @name("ilnp_drawn_for")
-    REGISTERS(bit<32>, bit<256>, ILNP_FLOWS, pairs);
-
-    // The nonce, and when a flow got it last in microseconds.
-    @id(ILNP_DRAWN_REGISTER_ID)
-    @name("ilnp_drawn")
-    REGISTERS(bit<32>, bit<144>, ILNP_FLOWS, drawn);
-
     apply {
         bit<48> now = meta.arrived;
         bit<32> sequence = hdr.tcp.start[95:64];
@@ -77,10 +70,9 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
         }
 
         // A flow stands in one of two slots, so that one which is held leaves the other.
-        bit<32> slot;
-        bit<32> other_slot;
-        HASH_OF_2(slot, (bit<32>)ILNP_FLOWS, flow, 8w1);
-        HASH_OF_2(other_slot, (bit<32>)ILNP_FLOWS, 8w2, flow);
+        bit<64> hashed = slot_hash_of_flow(meta.keys.slots, meta.session.local, meta.session.remote, 8w36 ++ 24w0 ++ flow[31:0]);
+        bit<32> slot = SLOT(hashed[31:0], ILNP_FLOWS);
+        bit<32> other_slot = SLOT(hashed[63:32], ILNP_FLOWS);
         bit<288> holder;
         bit<64> state;
         flows.read(holder, slot);
@@ -169,26 +161,12 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
         }
 
         if (draws) {
-            bit<256> pair = meta.session.local ++ meta.session.remote;
-            bit<32> place;
-            HASH_OF_2(place, (bit<32>)ILNP_FLOWS, meta.session.local, meta.session.remote);
-            bit<256> holder_pair;
-            bit<144> last;
-            pairs.read(holder_pair, place);
-            drawn.read(last, place);
-            if (holder_pair != pair || now - last[47:0] >= FLOW_QUIET || last[47:0] == 0) {
-                bit<32> first;
-                bit<32> second;
-                bit<32> third;
-                random(first, 32w0, 32w0xFFFFFFFF);
-                random(second, 32w0, 32w0xFFFFFFFF);
-                random(third, 32w1, 32w0xFFFFFFFF);     // a nonce is never 0
-                last[143:48] = first ++ second ++ third;
-                pairs.write(place, pair);
+            // The first flow to be admitted makes the session of all that begin side by side, so they get the same nonce.
+            bit<128> secret = secret_of_flow(meta.keys.nonces, meta.session.local, meta.session.remote, 8w38 ++ 8w0 ++ (now >> NONCE_PERIOD));
+            both[191:96] = secret[95:0];
+            if (both[127:96] == 0) {
+                both[127:96] = 1;                   // a nonce is never 0, and a short one is its last 32 bits
             }
-            last[47:0] = now;
-            drawn.write(place, last);
-            both[191:96] = last[143:48];
             if (nonce_octets == SHORT_NONCE) {
                 both[191:128] = 0;
             }

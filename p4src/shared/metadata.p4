@@ -4,6 +4,12 @@
 #ifndef WAYNAME_METADATA_P4
 #define WAYNAME_METADATA_P4
 
+// Of keyed hashes.
+struct keys_t {
+    bit<128> slots;
+    bit<128> nonces;
+}
+
 struct metadata_t {
     @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT) port_t ingress_port;
     @field_list(FIELDS_OF_PUNT) vlan_id_t vlan;
@@ -33,6 +39,7 @@ struct metadata_t {
     shim6_t shim6;
     ilnp_t ilnp;
     hip_t hip;
+    keys_t keys;
     session_t session;
     sack_t sack;
     schedule_t schedule;

@@ -20,11 +20,11 @@ control ScheduleFlights(inout metadata_t meta) {
         if (meta.schedule.answer != ANSWER_NONE) {
             octet = meta.schedule.arrived;
         }
-        bit<32> slot;
-        HASH_OF_2(slot, 32w1 << 18, meta.schedule.flow, octet);
+        bit<64> hashed = slot_hash_of_word(meta.keys.slots, meta.schedule.flow ++ octet);
+        bit<32> slot = SLOT(hashed[31:0], SCHEDULE_FLIGHTS);
         if (meta.schedule.patient) {
-            bit<32> missing_slot;
-            HASH_OF_2(missing_slot, 32w1 << 18, meta.schedule.flow, meta.schedule.sequence);
+            bit<64> missing_hashed = slot_hash_of_word(meta.keys.slots, meta.schedule.flow ++ meta.schedule.sequence);
+            bit<32> missing_slot = SLOT(missing_hashed[31:0], SCHEDULE_FLIGHTS);
             flight_t flight;
             flights.read(flight, missing_slot);
             meta.schedule.missing = flight[127:101] == meta.schedule.sequence[26:0];

@@ -60,8 +60,8 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
         if (meta.session.direction == SESSION_HEARD) {
             ports = meta.flow.destination_port ++ meta.flow.source_port;
         }
-        bit<32> slot;
-        HASH_OF_2(slot, 32w1 << 16, meta.session.number, ports);
+        bit<64> hashed = slot_hash_of_word(meta.keys.slots, (bit<32>)meta.session.number ++ ports);
+        bit<32> slot = SLOT(hashed[31:0], SCHEDULE_FLOWS);
         meta.schedule.flow = slot;
         bit<64> name;
         names.read(name, slot);

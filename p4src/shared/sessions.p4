@@ -120,7 +120,7 @@ control SessionBeginnings(inout headers_t hdr, inout metadata_t meta) {
         if (meta.border.source.wanted) {
             meta.ilnp.opens_with = 0;       // the answer will come to an address that is no locator
         }
-        if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit) {
+        if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit && meta.keys.nonces != 0) {
             ilnp_flows.apply(hdr, meta);
         }
         if (meta.ilnp.doubtful && !meta.ilnp.of_flow) {
@@ -158,6 +158,7 @@ control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
 
 control Sessions(inout headers_t hdr, inout metadata_t meta) {
     Proxied() proxied;
+    HashKeys() hash_keys;
     HipMessages() hip_messages;
     EspSessions() esp_sessions;
     SessionDirection() session_direction;
@@ -182,6 +183,11 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
             if (meta.session.direction != SESSION_NONE) {
                 session_identities.apply(hdr, meta);
+            }
+            // Not for packets of a session that goes by one path: they have no slots.
+            if (meta.border.side != SIDE_NONE || (meta.session.direction != SESSION_NONE
+                                                  && (meta.session.number == 0 || meta.session.mode & MODE_SCHEDULE != 0))) {
+                hash_keys.apply(meta);
             }
             if (!meta.settled && meta.border.side != SIDE_NONE) {
                 border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it

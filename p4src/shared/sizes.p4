@@ -92,6 +92,9 @@
 #define PROVIDERS           256
 #define TRANSLATIONS        1024
 #define FLOWS               131072
+// Sources of remembered flows, by hash, and how many slots one may hold for long: a 64th.
+#define FLOW_SOURCES        16384
+#define FLOWS_OF_SOURCE     2048
 // Hosts with an address of their own, which stands for an identity.
 #define MAPPINGS            16384
 

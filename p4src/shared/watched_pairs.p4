@@ -1,14 +1,18 @@
 // Pairs of addresses without a session, and whether they exchange enough to be worth one: so many bytes, or for so long.
 // The controller is told once; it says no more by making a session, or by leaving things as they are.
 //
-// A pair has a slot by hash, from the first packet that begins something, or that shows that the peer is there. Another one gets it
-// when the first was quiet for a minute; till then it goes unwatched. Pairs of which hosts here only answer have none.
+// A pair has a slot by a keyed hash, so nobody can choose whom a pair shares it with, from the first packet that begins something, or that
+// shows that the peer is there. Of several pairs in a slot the one that sends most gets it (a majority vote, Boyer and
+// Moore): what the holder sends adds to its lead, what others send takes from it, and who uses it up is the next holder. So a flood of small
+// packets to many addresses keeps no pair unwatched that sends more than the flood does into one slot. Pairs of which hosts here
+// only answer have none.
 
 #ifndef WAYNAME_WATCHED_PAIRS_P4
 #define WAYNAME_WATCHED_PAIRS_P4
 
 const bit<48> PAIR_QUIET = 60000000;        // microseconds
 const bit<32> PAIR_TOLD  = 0xFFFFFFFF;      // instead of a number of bytes
+const bit<32> PAIR_LEAD  = 65536;           // bytes; nobody has more, however long it has sent
 
 control WatchedPairs(in headers_t hdr, inout metadata_t meta) {
     @id(PAIR_ADDRESSES_REGISTER_ID)
@@ -32,25 +36,42 @@ control WatchedPairs(in headers_t hdr, inout metadata_t meta) {
     @name("pair_initiators")
     REGISTERS(bit<32>, bit<8>, WATCHED_PAIRS, initiators);
 
+    @id(PAIR_LEAD_REGISTER_ID)
+    @name("pair_lead")
+    REGISTERS(bit<32>, bit<32>, WATCHED_PAIRS, leads);
+
     apply {
         bit<48> now = meta.arrived;
         bit<256> pair = hdr.ipv6.source ++ hdr.ipv6.destination;
-        bit<32> slot;
-        HASH_OF_2(slot, (bit<32>)WATCHED_PAIRS, hdr.ipv6.source, hdr.ipv6.destination);
+        bit<64> hashed = slot_hash_of_flow(meta.keys.slots, hdr.ipv6.source, hdr.ipv6.destination, 64w32 << 56);
+        bit<32> slot = SLOT(hashed[31:0], WATCHED_PAIRS);
+        bit<32> size = (bit<32>)(hdr.ipv6.payload_length |+| IPV6_BYTES);
 
         bit<256> holder;
         bit<48> last;
         addresses.read(holder, slot);
         seen.read(last, slot);
+        bit<32> lead;
+        leads.read(lead, slot);
         bool quiet = last == 0 || now - last >= PAIR_QUIET;
-        if (quiet ? meta.pair.begins || meta.pair.proven : holder == pair) {
+        bool opens = meta.pair.begins || meta.pair.proven;
+        bool takes = opens && (quiet || (holder != pair && lead <= size));
+        if (takes) {
+            lead = 0;
+        }
+        if (takes || (!quiet && holder == pair)) {
+            lead = lead + size;
+            if (lead > PAIR_LEAD) {
+                lead = PAIR_LEAD;
+            }
+            leads.write(slot, lead);
             bit<48> since;
             bit<32> sum;
             bit<8> opened_here;
             began.read(since, slot);
             bytes.read(sum, slot);
             initiators.read(opened_here, slot);
-            if (quiet) {
+            if (takes) {
                 addresses.write(slot, pair);
                 began.write(slot, now);
                 since = now;
@@ -63,7 +84,7 @@ control WatchedPairs(in headers_t hdr, inout metadata_t meta) {
             initiators.write(slot, opened_here);
             seen.write(slot, now);
             if (sum != PAIR_TOLD) {
-                sum = sum + (bit<32>)(hdr.ipv6.payload_length |+| IPV6_BYTES);
+                sum = sum + size;
                 if ((meta.session.enough_bytes != 0 && sum >= meta.session.enough_bytes)
                     || (meta.session.enough_time != 0 && now - since >= (bit<48>)meta.session.enough_time)) {
                     meta.pair.active = true;
@@ -76,6 +97,8 @@ control WatchedPairs(in headers_t hdr, inout metadata_t meta) {
                 }
                 bytes.write(slot, sum);
             }
+        } else if (opens && !quiet) {
+            leads.write(slot, lead - size);
         }
     }
 }

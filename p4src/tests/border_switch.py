@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv6Address, IPv6Network
+from pathlib import Path
 
 import finsy as fy
 from border_site import BUCKETS, INSIDE, OUTSIDE, PORT_OF, border_interfaces, bucket, entries, state
@@ -12,7 +13,7 @@ from finsy import P4Schema
 from finsy.proto import p4i, p4r
 from scapy.packet import Packet
 from session_site import from_host, in_by, out_by, to_host
-from site_switch import MICROSECOND, SiteSwitch
+from site_switch import MAIN, MICROSECOND, SiteSwitch
 
 from small_site import HOST, Entry
 
@@ -29,8 +30,9 @@ class BorderSwitch(SiteSwitch):
         inside: IPv6Network = INSIDE,
         more: Iterable[Entry] = (),
         backend: str = "jit",
+        program: Path = MAIN,
     ) -> None:
-        super().__init__(backend)
+        super().__init__(backend, program)
         self.begin = self.now
         self.home = home
         self._neighbours: set[IPv6Address] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from carriers import hop_less, ipv6
@@ -10,7 +11,7 @@ from finsy.proto import p4r
 from session_cases import DATAGRAM
 from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by
 from shim6_layers import NO_NEXT_HEADER, SHIM6, Shim6Keepalive
-from site_switch import MICROSECOND, SiteSwitch
+from site_switch import MAIN, MICROSECOND, SiteSwitch
 
 from small_site import CPU, OUT, Entry
 
@@ -32,8 +33,8 @@ class News(NamedTuple):
 class SessionSwitch(SiteSwitch):
     """Times are microseconds from the session's beginning."""
 
-    def __init__(self, session: Session | EspSession, *more: Entry, backend: str = "jit") -> None:
-        super().__init__(backend)
+    def __init__(self, session: Session | EspSession, *more: Entry, backend: str = "jit", program: Path = MAIN) -> None:
+        super().__init__(backend, program)
         self.session = session
         self.begin = self.now
         self._news: list[list[int]] = []

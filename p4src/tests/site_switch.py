@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import wayname_switch
 from finsy.proto import p4i, p4r
+from keyed_hash import KEYS, Keys
 
 from small_site import CPU, CPU_SESSION, entries
 
 MAIN = Path(__file__).parent.parent / "v1model" / "main.p4"
 MICROSECOND = 1_000
+
+
+def with_sizes(folder: Path, **sizes: int) -> Path:
+    """The program with other sizes than those of sizes.p4, in a folder."""
+    source = folder / "p4src"
+    shutil.copytree(MAIN.parent.parent, source, ignore=shutil.ignore_patterns("tests"))
+    file = source / "shared" / "sizes.p4"
+    text = file.read_text()
+    for name, size in sizes.items():
+        text, changed = re.subn(rf"(#define {name} +)\d+", rf"\g<1>{size}", text)
+        assert changed == 1, name
+    file.write_text(text)
+    return source / "v1model" / "main.p4"
 
 
 def value_of(text: int | str) -> int:
@@ -39,6 +54,7 @@ class SiteSwitch:
         self.actions = {action.preamble.alias: action for action in info.actions}
         self.counters = {counter.preamble.alias: counter.preamble.id for counter in info.counters}
         self.meters = {meter.preamble.alias: meter.preamble.id for meter in info.meters}
+        self.registers = {register.preamble.alias: register.preamble.id for register in info.registers}
         self.digests = {digest.preamble.alias: digest.preamble.id for digest in info.digests}
         self.now = 1_000_000 * MICROSECOND
         session = p4r.CloneSessionEntry(session_id=CPU_SESSION)
@@ -46,6 +62,7 @@ class SiteSwitch:
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.packet_replication_engine_entry.clone_session_entry.CopyFrom(session)
         self.write(update)
+        self.set_keys(KEYS)
         for table, keys, action, parameters in entries():
             self.add(table, action, keys, parameters)
 
@@ -80,6 +97,17 @@ class SiteSwitch:
             entry.action.action.params.add(param_id=parameter.id, value=value)
         self.write(update)
 
+    def set_keys(self, keys: Keys) -> None:
+        update = p4r.Update(type=p4r.Update.MODIFY)
+        entry = update.entity.table_entry
+        entry.table_id, entry.is_default_action = self.tables["hash_keys"].preamble.id, True
+        action = self.actions["set_hash_keys"]
+        entry.action.action.action_id = action.preamble.id
+        for parameter in action.params:
+            value = octets(getattr(keys, parameter.name))
+            entry.action.action.params.add(param_id=parameter.id, value=value)
+        self.write(update)
+
     def send(self, port: int, packet: bytes, after: int = 1000) -> list[tuple[int, bytes]]:
         """What leaves, and by which port; some microseconds after the packet before."""
         self.now += after * MICROSECOND
@@ -92,3 +120,11 @@ class SiteSwitch:
         entry.index.index = index
         answer = p4r.ReadResponse.FromString(self.switch.read(request.SerializeToString(), self.now))
         return answer.entities[0].counter_entry.data.packet_count
+
+    def register(self, name: str) -> list[int]:
+        """All that an array of registers holds."""
+        request = p4r.ReadRequest()
+        request.entities.add().register_entry.register_id = self.registers[name]
+        answer = p4r.ReadResponse.FromString(self.switch.read(request.SerializeToString(), self.now))
+        entries = sorted((entity.register_entry for entity in answer.entities), key=lambda entry: entry.index.index)
+        return [int.from_bytes(entry.data.bitstring) for entry in entries]

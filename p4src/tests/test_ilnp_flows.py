@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import re
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,8 +41,9 @@ from ilnp_site import (
     takes_nonces,
     with_nonce,
 )
+from keyed_hash import KEYS, PERIOD_BITS, Keys, nonce
 from session_site import LOCAL, REMOTE, from_host, in_by, out_by, proxied, to_host
-from site_switch import MAIN, SiteSwitch
+from site_switch import MAIN, MICROSECOND, SiteSwitch, value_of, with_sizes
 
 from small_site import CPU, Entry
 
@@ -100,6 +99,11 @@ class Edge:
         assert frame[54:].startswith(nonce_header(nonce, TCP))
         assert frame == bytes(out_by(4, hop_less(with_nonce(packet(TCP, data, ilnp=True), nonce))))
         return nonce
+
+    def to_period(self) -> None:
+        """Let time pass until the next nonces."""
+        period = MICROSECOND << PERIOD_BITS
+        self.site.now += period - self.site.now % period
 
     def opens(self) -> bytes:
         """A flow as it should be, as far as the SYN-ACK; its nonce."""
@@ -274,8 +278,9 @@ def test_a_flood_of_syns_from_here_is_not_told() -> None:
 
 
 def test_flows_that_begin_side_by_side_have_one_nonce(make: Make) -> None:
-    """The first of them to be admitted makes the session of all. A minute later nobody remembers it."""
+    """The first of them to be admitted makes the session of all. In the next period they get another one."""
     edge = make(*OPENS_HERE)
+    edge.to_period()
     ports = (1000, 1001)
     ours, others = (edge.host(segment(SYN, 5, port=port, mine=True)) for port in ports)
     assert ours == others
@@ -284,21 +289,62 @@ def test_flows_that_begin_side_by_side_have_one_nonce(make: Make) -> None:
         edge.peer(segment(SYN, 5, port=port + 10))
         drawn.append(edge.host(segment(SYN | ACK, 9, 6, port=port + 10, mine=True)))
     assert drawn == [ours, ours]
-    assert edge.host(segment(SYN, 5, port=1002, mine=True), after=60 * SECOND) != ours
+    edge.to_period()
+    assert edge.host(segment(SYN, 5, port=1002, mine=True)) != ours
 
 
-def few_flows(folder: Path) -> Path:
-    """The program with eight slots for flows."""
-    source = folder / "p4src"
-    shutil.copytree(MAIN.parent.parent, source, ignore=shutil.ignore_patterns("tests"))
-    sizes = source / "shared" / "sizes.p4"
-    sizes.write_text(re.sub(r"(#define ILNP_FLOWS +)\d+", r"\g<1>8", sizes.read_text()))
-    return source / "v1model" / "main.p4"
+def splitmix64(seed: int) -> Iterator[int]:
+    """What the embedded switch had for v1model's random numbers."""
+    mask = (1 << 64) - 1
+    while True:
+        seed = seed + 0x9E37_79B9_7F4A_7C15 & mask
+        mixed = (seed ^ seed >> 30) * 0xBF58_476D_1CE4_E5B9 & mask
+        mixed = (mixed ^ mixed >> 27) * 0x94D0_49BB_1331_11EB & mask
+        yield mixed ^ mixed >> 31
+
+
+def computed_beforehand(seeds: int) -> set[bytes]:
+    """The first nonces of switches whose random numbers begin with these seeds."""
+    nonces = set()
+    for seed in range(seeds):
+        numbers = splitmix64(seed)
+        drawn = b""
+        for low in (0, 0, 1):
+            wide = next(numbers) << 64 | next(numbers)
+            drawn += (low + wide % (0x1_0000_0000 - low)).to_bytes(4)
+        nonces.add(drawn)
+    return nonces
+
+
+def test_nonces_cannot_be_computed_beforehand(make: Make) -> None:
+    edge = make(*OPENS_HERE)
+    assert edge.host(HOSTS_SYN) not in computed_beforehand(1000)
+
+
+def test_a_nonce_is_a_hash_under_the_key_of_the_switch(make: Make) -> None:
+    """So it is the same on every target, and who does not know the key knows nothing."""
+    drawn = set()
+    for keys in (KEYS, Keys(KEYS.slots, KEYS.nonces ^ 1)):
+        for size in (len(LONG), len(SHORT)):
+            edge = make(*proxied(protocols=ILNP_SPOKEN | OPENS), takes_nonces(size))
+            edge.site.set_keys(keys)
+            at = edge.site.now // MICROSECOND + 1000
+            drawn.add(edge.host(HOSTS_SYN))
+            assert nonce(value_of(LOCAL), value_of(REMOTE), at, size, keys) in drawn
+    assert len(drawn) == 4
+
+
+def test_without_keys_nothing_is_drawn(make: Make) -> None:
+    edge = make(*OPENS_HERE)
+    edge.site.set_keys(Keys(0, 0))
+    assert edge.host(HOSTS_SYN) == b""
+    edge.peer(PEERS_SYN)
+    assert edge.host(HOSTS_SYN_ACK) == b"" and edge.told == []
 
 
 def test_a_syn_for_whose_flow_there_is_no_slot(tmp_path: Path) -> None:
     """Of a peer it is dropped; one from here goes without a nonce. Four seconds later the slots are free."""
-    edge = Edge("jit", *OPENS_HERE, program=few_flows(tmp_path))
+    edge = Edge("jit", *OPENS_HERE, program=with_sizes(tmp_path, ILNP_FLOWS=8))
     for port in range(1, 100):
         edge.send(
             4, bytes(in_by(4, with_nonce(packet(TCP, segment(SYN, 5, port=port), REMOTE, LOCAL, True), PEERS_LONG)))

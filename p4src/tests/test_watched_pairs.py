@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
+import zlib
 from collections.abc import Callable
+from ipaddress import IPv6Address
+from pathlib import Path
 
 import pytest
 from carriers import ipv6
 from finsy.proto import p4r
 from ilnp_flows import ACK, RESET, SYN, segment
+from keyed_hash import pair_slot
 from session_site import LOCAL, PROXIED, REMOTE, from_host, in_by
 from session_site import Session as Kept
 from session_switch import SessionSwitch
-from site_switch import value_of
+from site_switch import value_of, with_sizes
 
 SECOND = 1_000_000
 PEER = "2001:db8:f00::99"
@@ -73,11 +78,11 @@ def test_pairs_with_a_session_and_those_of_others_are_not_watched(make: Make) ->
     assert len(switch.pairs()) == 1
 
 
-def watching(make: Make) -> SessionSwitch:
-    """Return a switch that tells of a pair with its first octet."""
+def watching(make: Make, octets: int = 1) -> SessionSwitch:
+    """Return a switch that tells of a pair with so many octets."""
     switch = make(Kept())
     for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
-        switch.add(table, "proxy", {key: PROXIED}, {"bytes": 1, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
+        switch.add(table, "proxy", {key: PROXIED}, {"bytes": octets, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
     return switch
 
 
@@ -184,3 +189,79 @@ def test_no_flood_makes_an_answer_a_beginning() -> None:
     for number, data in enumerate(begins):
         switch.at(SECOND + number + 1, 1, bytes(from_host(ipv6(UDP, data, LOCAL, f"2001:db8:f01::{number + 1:x}"))))
     assert len(switch.pairs()) >= 34
+
+
+VICTIM = PEER
+WATCHED_PAIRS = 65536
+NO_NEXT_HEADER = 59
+
+
+def sends(switch: SessionSwitch, time: int, peer: str | int, octets: int) -> list[list[int]]:
+    """The host sends a packet of so many octets; which pairs were told of."""
+    packet = ipv6(NO_NEXT_HEADER, bytes(octets - 40), LOCAL, str(IPv6Address(peer)))
+    assert len(switch.at(time, 1, bytes(from_host(packet)))) == 1
+    return switch.pairs()
+
+
+def strangers() -> itertools.count[int]:
+    """Addresses of a /64 outside that somebody may send pings from, so that the host answers to them."""
+    return itertools.count(value_of("2001:db8:f00:bad::1"))
+
+
+def test_who_computes_crcs_keeps_no_pair_from_being_watched(make: Make) -> None:
+    """A packet of 40 octets each 50 seconds, to an address whose pair has the same CRC as the victim's."""
+    slot = zlib.crc32(IPv6Address(LOCAL).packed + IPv6Address(VICTIM).packed) % WATCHED_PAIRS
+    collides = next(
+        each
+        for each in strangers()
+        if zlib.crc32(IPv6Address(LOCAL).packed + IPv6Address(each).packed) % WATCHED_PAIRS == slot
+    )
+    switch = watching(make, octets=2048)
+    told = []
+    for second in range(1, 200):
+        if second % 50 == 1:
+            told += sends(switch, second * SECOND, collides, 40)
+        told += sends(switch, second * SECOND, VICTIM, 320)
+    assert [pair[1] for pair in told] == [value_of(VICTIM)]
+
+
+@pytest.mark.parametrize(("others", "theirs", "is_told"), [(1, 40, True), (9, 40, True), (9, 320, False)])
+def test_of_pairs_in_one_slot_the_one_that_sends_most_is_watched(
+    make: Make, others: int, theirs: int, is_told: bool
+) -> None:
+    """Whose slot it is nobody outside can know; here the key is known. The victim's packets have 400 octets."""
+    slot = pair_slot(value_of(LOCAL), value_of(VICTIM), WATCHED_PAIRS)
+    colliding = (each for each in strangers() if pair_slot(value_of(LOCAL), each, WATCHED_PAIRS) == slot)
+    (other,) = itertools.islice(colliding, 1)
+    switch = watching(make, octets=4000)
+    told = []
+    for second in range(1, 60):
+        for part in range(others):
+            told += sends(switch, second * SECOND + part, other, theirs)
+        told += sends(switch, second * SECOND + others, VICTIM, 400)
+    assert (value_of(VICTIM) in [pair[1] for pair in told]) == is_told
+
+
+def test_a_pair_gives_its_slot_up_though_it_has_sent_much(make: Make) -> None:
+    """Its lead is bounded, so who sends more is watched after 64 KB at the latest."""
+    slot = pair_slot(value_of(LOCAL), value_of(VICTIM), WATCHED_PAIRS)
+    other = next(each for each in strangers() if pair_slot(value_of(LOCAL), each, WATCHED_PAIRS) == slot)
+    switch = watching(make, octets=10_000)
+    for number in range(1, 500):
+        sends(switch, number, other, 1400)
+    told = [number for number in range(1, 100) if sends(switch, 1000 + number, VICTIM, 1400)]
+    assert told == [65536 // 1400 + 1 + 10_000 // 1400]
+
+
+def test_a_flood_to_many_addresses_starves_no_pair_that_sends_more_into_its_slot(tmp_path: Path) -> None:
+    """64 slots; between two packets of the victims the flood sends three into each of them, of 40 octets."""
+    program = with_sizes(tmp_path, WATCHED_PAIRS=64)
+    switch = watching(lambda session: SessionSwitch(session, program=program), octets=4000)
+    victims = [value_of(VICTIM) + number for number in range(4)]
+    flood, told = strangers(), set()
+    for second in range(1, 60):
+        for part, other in zip(range(3 * 64), flood, strict=False):
+            sends(switch, second * SECOND + part, other, 40)
+        for victim in victims:
+            told |= {pair[1] for pair in sends(switch, second * SECOND + 1000, victim, 400)}
+    assert told == set(victims)

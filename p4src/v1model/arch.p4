@@ -18,8 +18,8 @@
 // Values that live on from packet to packet, by index.
 #define REGISTERS(index_t, value_t, size, name) register<value_t, index_t>(size) name
 
-// A number below the given one, by what tells flows or pairs apart.
-#define HASH_OF_2(result, below, a, b)       hash(result, HashAlgorithm.crc32, 32w0, { a, b }, below)
+// A number below the given one, by what tells flows apart. Anybody can compute it: it shares flows out, and is no place to keep
+// anything in (keyed_hash.p4 is for that).
 #define HASH_OF_4(result, below, a, b, c, d) hash(result, HashAlgorithm.crc32, 32w0, { a, b, c, d }, below)
 
 // The checksum of two or four addresses or halves: the complement of the ones' complement sum of their words.

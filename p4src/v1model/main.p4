@@ -38,6 +38,7 @@
 #include "../shared/discovery.p4"
 #include "../shared/tunnels.p4"
 #include "../shared/segment_endpoints.p4"
+#include "../shared/keyed_hash.p4"
 #include "../shared/proxied.p4"
 #include "../shared/mapped_hosts.p4"
 #include "../shared/ilnp_nonces.p4"

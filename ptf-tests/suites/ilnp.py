@@ -34,6 +34,7 @@ from ilnp_site import (
     takes_nonces,
     with_nonce,
 )
+from keyed_hash import KEYS
 from session_site import LOCAL, LOCAL_1, LOCATORS, PORTS, REMOTE, from_host, in_by, out_by, proxied, to_host
 from suites.sessions import ToldTest
 
@@ -121,6 +122,8 @@ class FlowTest(ToldTest):
     def setUp(self) -> None:
         """Ask to be told."""
         super().setUp()
+        keys = fy.Action("set_hash_keys", slots=KEYS.slots, nonces=KEYS.nonces)
+        self.entries.modify(fy.P4TableEntry("hash_keys", action=keys, is_default_action=True))
         self.hold(proxied(protocols=ILNP_SPOKEN | OPENS))
         self.entries.add(fy.P4DigestEntry("ilnp_flow", max_list_size=1, ack_timeout_ns=0))
 

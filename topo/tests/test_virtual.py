@@ -89,7 +89,7 @@ def test_a_switch_killed_under_traffic_is_back_within_two_seconds() -> None:
     report = lab.events_of("b1", "udp_report")[-1]
     assert 0.3e9 < report["longest_gap_ns"] < 2e9
     assert report["received"] > 1000
-    assert lab.switches["p"].tables() == before
+    assert set(before) <= set(lab.switches["p"].tables()), "and it may have met neighbours that it had not met before"
 
 
 def test_the_same_seed_is_the_same_run() -> None:

@@ -21,7 +21,17 @@ Key = tuple[str, Hashable]
 # stage does not depend on each other: a switch may carry out the updates of one write in any order.
 SEGMENT_LISTS = tuple(f"segment_fours_{number}" for number in range(1, 9))
 _STAGES = (
-    ("meter", "clone_session", "multicast_group", "port_mtus", "vlan_tags", "source_macs", "neighbours", "nexthops"),
+    (
+        "hash_keys",
+        "meter",
+        "clone_session",
+        "multicast_group",
+        "port_mtus",
+        "vlan_tags",
+        "source_macs",
+        "neighbours",
+        "nexthops",
+    ),
     ("member", "floods"),
     ("group",),
     ("spreads",),
@@ -53,6 +63,9 @@ _STAGES = (
     ("ports", "captures_in", "captures_out", "digest"),
 )
 _STAGE_OF = {name: number for number, stage in enumerate(_STAGES) for name in stage}
+
+# Meters, and default actions.
+_ALWAYS_THERE = ("meter", "hash_keys")
 
 _ALREADY_EXISTS, _NOT_FOUND = 6, 5
 _UNKNOWN = object()  # the value of an entry that stands there without our having written it
@@ -143,7 +156,7 @@ class Desired:
             if wanted is not None:
                 value = value_of(wanted)
                 if held is None:
-                    puts[stage].append((UpdateKind.MODIFY if key[0] == "meter" else UpdateKind.INSERT, wanted))
+                    puts[stage].append((UpdateKind.MODIFY if key[0] in _ALWAYS_THERE else UpdateKind.INSERT, wanted))
                 elif value != held[1]:
                     puts[stage].append((UpdateKind.MODIFY, wanted))
                 self._held[key] = wanted, value
@@ -172,7 +185,8 @@ class Desired:
 def _is_ours(entity: Entity) -> bool:
     """Whether the controller could have written it; a meter without a rate is as good as absent."""
     if isinstance(entity, fy.P4TableEntry):
-        return entity.table_id in _STAGE_OF and not entity.is_const and not entity.is_default_action
+        is_ours = entity.table_id == "hash_keys" if entity.is_default_action else not entity.is_const
+        return entity.table_id in _STAGE_OF and is_ours
     return not isinstance(entity, fy.P4MeterEntry) or entity.config is not None
 
 

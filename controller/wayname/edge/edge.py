@@ -50,6 +50,7 @@ from wayname.edge.faults import Faults
 from wayname.edge.first_hop_security.bindings import Bindings
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.first_hop_security.session_hosts import SessionHosts
+from wayname.edge.hash_keys import HashKeys
 from wayname.edge.hip.keys import Identities
 from wayname.edge.hip.native_sessions import NativeSessions
 from wayname.edge.hip.sessions import HipSessions
@@ -156,6 +157,7 @@ class Edge:
         collector = self.encapsulation.traces.collector
         self.figures = Figures(self.schedules, collector, config.switch.device_id, outputs, rng)
         self._captures = Captures(outputs)
+        self._hash_keys = HashKeys(outputs.desired, rng)
         self.identities: HostIdentities | None = None
         if config.identities and key:
             self.identities = HostIdentities(
@@ -302,6 +304,7 @@ class Edge:
         self.neighbours.adopt(up.entities)
         self.encapsulation.adopt(up.entities, up.epoch)
         self.schedules.adopt(up.entities)
+        self._hash_keys.adopt(up.entities)
         self._outputs.desired.compare(up.entities)
         self._outputs.connected = True
         self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")

@@ -178,6 +178,12 @@ def capture(number: int, way: str) -> fy.P4TableEntry:
     return table_entry(f"captures_{way}", {"port": number}, f"capture_{way}")
 
 
+def hash_keys(slots: int, nonces: int) -> fy.P4TableEntry:
+    """The secrets behind slots and nonces: the default action of a table that has nothing else."""
+    action = fy.Action("set_hash_keys", slots=slots, nonces=nonces)
+    return fy.P4TableEntry("hash_keys", action=action, is_default_action=True)
+
+
 def rate(meter: str, index: int, a_second: int) -> fy.P4MeterEntry:
     """A rate in packets a second, with as many at once."""
     config = fy.P4MeterConfig(cir=a_second, cburst=a_second, pir=a_second, pburst=a_second)
@@ -198,6 +204,7 @@ def everything() -> list[Entity]:
     """Return wildcards that read all that the controller writes."""
     return [
         fy.P4TableEntry(),
+        fy.P4TableEntry("hash_keys", is_default_action=True),
         fy.P4MulticastGroupEntry(),
         fy.P4CloneSessionEntry(),
         fy.P4ActionProfileMember(),
