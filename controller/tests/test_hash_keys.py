@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from types import SimpleNamespace
 from typing import cast
 
 import finsy as fy
-import pytest
 from finsy.proto import p4r
 from rig import Rig
 from two_networks import TWO_NETWORKS
 
-from wayname.adapter import Controller, controller
 from wayname.api.picture import names, read_picture
 from wayname.api.running import Running
-from wayname.config import parse_config
 from wayname.edge.boundary import UpdateKind
 from wayname.edge.desired import key_of
 from wayname.pipeline import entries
@@ -68,11 +64,3 @@ async def test_the_api_does_not_show_them() -> None:
     shown = repr(picture)
     for key in keys_of(rig):
         assert str(key) not in shown and f"{key:x}" not in shown
-
-
-def test_an_edge_draws_from_the_operating_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mersenne Twister tells its state by 624 of its outputs; a peer gets that many."""
-    given: list[object] = []
-    monkeypatch.setattr(controller, "Edge", lambda config, schema, rng, *more: given.append(rng))
-    Controller(parse_config(TWO_NETWORKS))
-    assert [type(rng) for rng in given] == [random.SystemRandom]
