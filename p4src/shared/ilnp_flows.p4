@@ -69,7 +69,8 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
             octets = meta.ilnp.octets;
         }
 
-        // A flow stands in one of two slots, so that one which is held leaves the other.
+        // A flow stands in one of two slots, so that one which is held leaves the other. An admitted flow is held against others no
+        // longer than a half open one: by then its session stands.
         bit<64> hashed = slot_hash_of_flow(meta.keys.slots, meta.session.local, meta.session.remote, 8w36 ++ 24w0 ++ flow[31:0]);
         bit<32> slot = SLOT(hashed[31:0], ILNP_FLOWS);
         bit<32> other_slot = SLOT(hashed[63:32], ILNP_FLOWS);
@@ -78,8 +79,7 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
         flows.read(holder, slot);
         states.read(state, slot);
         bool here = holder == flow;
-        bool taken = !here && state[63:60] != (bit<4>)FLOW_SYN_SEEN && state[47:0] != 0
-            && now - state[47:0] < (state[63:60] == (bit<4>)FLOW_ADMITTED ? FLOW_QUIET : FLOW_HALF_OPEN);
+        bool taken = !here && state[63:60] != (bit<4>)FLOW_SYN_SEEN && state[47:0] != 0 && now - state[47:0] < FLOW_HALF_OPEN;
         if (!here) {
             bit<288> other_holder;
             bit<64> other_state;
@@ -89,8 +89,7 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
             if (here || taken) {
                 slot = other_slot;
                 state = other_state;
-                taken = !here && state[63:60] != (bit<4>)FLOW_SYN_SEEN && state[47:0] != 0
-                    && now - state[47:0] < (state[63:60] == (bit<4>)FLOW_ADMITTED ? FLOW_QUIET : FLOW_HALF_OPEN);
+                taken = !here && state[63:60] != (bit<4>)FLOW_SYN_SEEN && state[47:0] != 0 && now - state[47:0] < FLOW_HALF_OPEN;
             }
         }
 

@@ -359,6 +359,22 @@ def test_a_syn_for_whose_flow_there_is_no_slot(tmp_path: Path) -> None:
     assert edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL) == dropped + 1 and edge.told == []
 
 
+def test_an_admitted_flow_holds_its_slot_for_seconds(tmp_path: Path) -> None:
+    """Else 2200 of them a second would hold all slots. If nobody wants it, it stays for a minute."""
+    for wanted in (True, False):
+        edge = Edge("jit", *OPENS_HERE, program=with_sizes(tmp_path / str(wanted), ILNP_FLOWS=1))
+        drawn = edge.opens()
+        edge.peer(PEERS_ACK)
+        other = segment(SYN, 5, port=2000)
+        if wanted:
+            came = with_nonce(packet(TCP, other, REMOTE, LOCAL, ilnp=True), PEERS_LONG)
+            assert edge.send(4, bytes(in_by(4, came)), after=3 * SECOND) == []
+            assert edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL) == 1
+            edge.peer(other, after=SECOND)
+        answers = edge.host(segment(ACK, HOSTS_FIRST + 1, PEERS_FIRST + 1, mine=True), after=50 * SECOND)
+        assert answers == (b"" if wanted else drawn)
+
+
 def test_flows_of_a_session_that_stands_are_not_told(make: Make) -> None:
     edge = make(*entries())
     edge.peer(PEERS_SYN)
