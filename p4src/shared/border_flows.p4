@@ -93,13 +93,18 @@ bit<2> hold_of_slot(in bit<48> last, in bit<4> stage, in bit<48> quiet) {
 }
 
 // A flow that is quiet keeps its slot for as long as it has lived; one of a source with many slots does not.
-#define HOLD_OF_WEAK(hold, quiet, lived, count)             \
-    hold = SLOT_HELD;                                       \
-    if (quiet >= lived || count > FLOWS_OF_SOURCE) {        \
-        hold = SLOT_FREE;                                   \
+bit<2> hold_of_weak(in bit<48> quiet, in bit<48> lived, in bit<32> slots) {
+    bit<2> hold = SLOT_HELD;
+    if (quiet >= lived || slots > FLOWS_OF_SOURCE) {
+        hold = SLOT_FREE;
     }
+    return hold;
+}
 
-// How many slots the source of a flow has, and how many it gets more.
+const bit<32> ONE_MORE = 1;
+const bit<32> ONE_LESS = 0xFFFFFFFF;
+
+// How many slots the source of a flow has; it gets one more or less.
 control SlotsOfSource(in bit<128> key, in bit<296> flow, in bit<1> from_inside, in bit<32> more, out bit<32> count) {
     @id(FLOW_SOURCES_REGISTER_ID)
     @name("flow_sources")
@@ -113,7 +118,7 @@ control SlotsOfSource(in bit<128> key, in bit<296> flow, in bit<1> from_inside, 
         bit<64> hashed = slot_hash_of_address(key, source);
         bit<32> place = SLOT(hashed[31:0], FLOW_SOURCES);
         sources.read(count, place);
-        if (more != 0) {
+        if (more == ONE_MORE || (more == ONE_LESS && count != 0)) {
             sources.write(place, count + more);
         }
     }
@@ -211,7 +216,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
                 if (hold == SLOT_WEAK) {
                     beginnings.read(began, slot);
                     slots_of_source.apply(meta.keys.slots, holder, state[14:14], 0, count);
-                    HOLD_OF_WEAK(hold, meta.arrived - last, last - began, count)
+                    hold = hold_of_weak(meta.arrived - last, last - began, count);
                 }
                 bit<32> other_slot = SLOT(places[63:32], FLOWS);
                 bit<296> other_holder;
@@ -230,7 +235,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
                     if (!known && hold == SLOT_WEAK) {
                         beginnings.read(began, slot);
                         slots_of_source.apply(meta.keys.slots, holder, state[14:14], 0, count);
-                        HOLD_OF_WEAK(hold, meta.arrived - last, last - began, count)
+                        hold = hold_of_weak(meta.arrived - last, last - began, count);
                     }
                 }
             }
@@ -359,7 +364,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             bool is_counted = stage != FLOW_HEARD;
             bit<32> count;
             if (was_counted && !(known && is_counted)) {
-                slots_of_source.apply(meta.keys.slots, holder, from_inside, 0xFFFFFFFF, count);
+                slots_of_source.apply(meta.keys.slots, holder, from_inside, ONE_LESS, count);
             }
             if (!known) {
                 from_inside = 0;
@@ -370,7 +375,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
                 beginnings.write(slot, meta.arrived);
             }
             if (is_counted && !(known && was_counted)) {
-                slots_of_source.apply(meta.keys.slots, flow, from_inside, 1, count);
+                slots_of_source.apply(meta.keys.slots, flow, from_inside, ONE_MORE, count);
             }
             seen.write(slot, meta.arrived);
             states.write(slot, 1w0 ++ from_inside ++ is_told ++ is_translated ++ stage ++ provider);

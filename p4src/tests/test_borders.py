@@ -320,7 +320,6 @@ SCALE = 512
         pytest.param(Flood(440 / SCALE, 1, False), 0.0, id="440 a second"),
         pytest.param(Flood(440 / SCALE, 1000, False), 0.0, id="440 a second from a thousand sites"),
         pytest.param(Flood(440 / SCALE, 1, True), 0.02, id="440 a second that stay alive"),
-        pytest.param(Flood(2200 / SCALE, 1, True), 0.15, id="2200 a second that stay alive"),
         pytest.param(Flood(440 / SCALE, 1000, True), 0.5, id="440 a second that stay alive from a thousand sites"),
     ],
 )
