@@ -1,5 +1,8 @@
 //! Keys as words, and what entries match.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
 /// How a field is matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
@@ -100,13 +103,24 @@ pub(crate) fn bits(words: &[u64], at: u32, count: u32) -> u64 {
     value >> (64 - count)
 }
 
-/// Spreads a key over 32 bits. The products' halves are folded together, so every bit of the key reaches every bit.
+/// Where hashes begin, and what they multiply by: other numbers in each process. Keys come from the network (addresses of
+/// stations, of hosts), and nobody shall choose some that share a chain.
+static SECRETS: LazyLock<(u64, u64)> = LazyLock::new(|| {
+    let random = || RandomState::new().hash_one(0);
+    (random(), random() | 1)
+});
+
+/// Spreads a key over 32 bits.
 #[inline]
 pub(crate) fn hash(words: &[u64]) -> u32 {
-    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut state = 0x2545_f491_4f6c_dd1d;
+    spread(words, *SECRETS)
+}
+
+/// The products' halves are folded together, so every bit of the key reaches every bit.
+#[inline]
+fn spread(words: &[u64], (mut state, multiplier): (u64, u64)) -> u32 {
     for word in words {
-        let product = u128::from(state ^ word) * u128::from(MULTIPLIER);
+        let product = u128::from(state ^ word) * u128::from(multiplier);
         state = (product >> 64) as u64 ^ product as u64;
     }
     (state ^ (state >> 32)) as u32
@@ -114,7 +128,21 @@ pub(crate) fn hash(words: &[u64]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
+
+    #[test]
+    fn keys_that_share_a_hash_in_one_process_do_not_in_another() {
+        let published = (0x2545_f491_4f6c_dd1d, 0x9e37_79b9_7f4a_7c15);
+        let (mut seen, mut pairs) = (HashMap::new(), vec![]);
+        for mac in 0..1 << 19 {
+            let key = [7 << 48 | 0x02_0000_0000_u64 << 8 | mac];
+            pairs.extend(seen.insert(spread(&key, published), key).map(|other| [key, other]));
+        }
+        assert!(pairs.len() > 5, "{} pairs", pairs.len());
+        assert!(pairs.iter().filter(|[a, b]| hash(a) == hash(b)).count() < 2);
+    }
 
     #[test]
     fn keys_of_any_length_come_back() {
