@@ -32,10 +32,10 @@ class Switch:
         *,
         cpu_port: int | None = ...,
         backend: str = ...,
-        seed: int = ...,
+        seed: int | None = ...,
         p4info: bytes | None = ...,
     ) -> None:
-        """Load a program's text; `backend` is "jit" or "interpreter"."""
+        """Load a program's text; `backend` is "jit" or "interpreter", random numbers without a seed the system's."""
 
     def p4info(self) -> bytes:
         """Return the program's P4Info."""

@@ -76,9 +76,10 @@ pub struct Run {
     pub pcap: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t)]
     pub backend: Backend,
-    /// Start of the program's random numbers and of lossy links
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// Begin the program's random numbers and the losses of lossy links with this number: the same in each run, and known to
+    /// whoever knows it. For tests and labs; without it they come from the operating system
+    #[arg(long)]
+    pub seed: Option<u64>,
     /// Log to standard output instead of standard error
     #[arg(long)]
     pub log_console: bool,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use pipeline::{Engine, Loaded, Stats, Switch, Traffic};
-use runtime::Packet;
+use runtime::{Packet, Random};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tracing::warn;
 
@@ -81,7 +81,8 @@ impl Handle {
 pub struct Forwarder {
     pub switch: Arc<Switch>,
     pub clock: Clock,
-    pub seed: u64,
+    /// Gives each program its random numbers.
+    random: Random,
     pub cpu_port: Option<u32>,
     outputs: Outputs,
     traffic: Traffic,
@@ -119,7 +120,7 @@ impl Forwarder {
         outputs: Outputs,
         traffic: Traffic,
         cpu_port: Option<u32>,
-        seed: u64,
+        random: Random,
     ) -> Result<(Self, Arc<Handle>)> {
         let (sender, packets) = sync_channel(PACKETS_OUT);
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).context("eventfd")?;
@@ -129,7 +130,7 @@ impl Forwarder {
         let forwarder = Self {
             switch,
             clock,
-            seed,
+            random,
             cpu_port,
             outputs,
             traffic,
@@ -160,7 +161,7 @@ impl Forwarder {
     /// Runs packets through one program until another takes its place.
     fn forward(&mut self, loaded: &Arc<Loaded>) {
         let mut traffic = std::mem::take(&mut self.traffic);
-        let mut engine = Engine::new(loaded, &mut traffic, self.seed);
+        let mut engine = Engine::new(loaded, &mut traffic, self.random.fork());
         for open in &self.outputs.ports {
             set_port_up(loaded, open.number, open.up);
         }

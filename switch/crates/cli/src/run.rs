@@ -10,10 +10,11 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use anyhow::{Context, Result, bail};
 use pipeline::{Shape, Switch, Traffic};
 use proto::p4::v1::ForwardingPipelineConfig;
+use runtime::{Random, Seed};
 use service::{Hub, Tls};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::info;
+use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
 use crate::admin;
@@ -45,13 +46,14 @@ async fn serve(args: Run) -> Result<()> {
     let tls = read_tls(&args)?;
     let config = args.program.as_deref().map(|program| device_config(program, &args)).transpose()?;
 
+    let mut random = Random::new(seed(args.seed)?);
     let mut traffic = Traffic::default();
-    let ports = open_ports(&args, &mut traffic)?;
+    let ports = open_ports(&args, &mut traffic, &mut random)?;
     let clock = Clock::start();
     let switch = Arc::new(Switch::default());
     let (uplink, messages) = sync_channel(UPLINK);
     let outputs = Outputs::new(ports, args.cpu_port, uplink);
-    let (forwarder, handle) = Forwarder::new(switch.clone(), clock, outputs, traffic, args.cpu_port, args.seed)?;
+    let (forwarder, handle) = Forwarder::new(switch.clone(), clock, outputs, traffic, args.cpu_port, random)?;
     let target = Target {
         switch: switch.clone(),
         handle: handle.clone(),
@@ -127,7 +129,14 @@ async fn listen(address: std::net::SocketAddr, flag: &str) -> Result<TcpListener
     })
 }
 
-fn open_ports(args: &Run, traffic: &mut Traffic) -> Result<Vec<OpenPort>> {
+/// Where random numbers begin; said if they can be known.
+fn seed(number: Option<u64>) -> Result<Seed> {
+    let Some(number) = number else { return Seed::from_system().context("random numbers of the operating system") };
+    warn!("random numbers begin with --seed {number}: nothing secret may come of them; for tests and labs only");
+    Ok(number.into())
+}
+
+fn open_ports(args: &Run, traffic: &mut Traffic, random: &mut Random) -> Result<Vec<OpenPort>> {
     let mut numbers = BTreeSet::new();
     let mut ports = vec![];
     for spec in &args.interface {
@@ -140,7 +149,7 @@ fn open_ports(args: &Run, traffic: &mut Traffic) -> Result<Vec<OpenPort>> {
         let mut shape = Shape { bits_per_second: spec.rate, ..Shape::default() };
         shape.packets = spec.queue.unwrap_or(shape.packets);
         traffic.set_shape(spec.port, shape);
-        ports.push(OpenPort::open(spec, args.pcap.as_deref(), args.seed ^ u64::from(spec.port))?);
+        ports.push(OpenPort::open(spec, args.pcap.as_deref(), random.next())?);
         info!(port = spec.port, "is {}", spec.device);
     }
     Ok(ports)

@@ -5,7 +5,7 @@ use std::mem;
 
 use ir::{DigestId, FieldListId, FunctionId};
 use num_bigint::BigUint;
-use runtime::{Context, Event, Packet};
+use runtime::{Context, Event, Packet, Seed};
 
 use crate::DROP_PORT;
 use crate::loaded::Loaded;
@@ -90,8 +90,8 @@ pub struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// `seed` starts the program's random numbers.
-    pub fn new(loaded: &'a Loaded, traffic: &'a mut Traffic, seed: u64) -> Self {
+    /// With `seed` the program's random numbers begin.
+    pub fn new(loaded: &'a Loaded, traffic: &'a mut Traffic, seed: impl Into<Seed>) -> Self {
         let headroom = loaded.program.max_growth as usize;
         Self { loaded, traffic, context: Context::new(&loaded.device, seed), budget: 0, headroom }
     }

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
-use runtime::Event;
+use runtime::{Event, Random, Seed};
 
 use crate::{CompileError, StatusError};
 
@@ -26,8 +26,8 @@ pub struct Switch {
     traffic: Traffic,
     interpreted: bool,
     cpu_port: Option<u32>,
-    /// Start of the next run's random numbers.
-    seed: u64,
+    /// Gives each run its random numbers.
+    random: Random,
     to_controller: Vec<Vec<u8>>,
     messages: Vec<String>,
 }
@@ -63,13 +63,13 @@ pub fn output_type(python: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 #[pymethods]
 impl Switch {
     #[new]
-    #[pyo3(signature = (program, *, cpu_port = None, backend = "jit", seed = 1, p4info = None))]
+    #[pyo3(signature = (program, *, cpu_port = None, backend = "jit", seed = None, p4info = None))]
     fn new(
         python: Python<'_>,
         program: &str,
         cpu_port: Option<u32>,
         backend: &str,
-        seed: u64,
+        seed: Option<u64>,
         p4info: Option<&[u8]>,
     ) -> PyResult<Self> {
         let kind = match backend {
@@ -77,6 +77,7 @@ impl Switch {
             "interpreter" => BackendKind::Interpreter,
             _ => return Err(PyValueError::new_err(format!("backend '{backend}' is neither jit nor interpreter"))),
         };
+        let seed = seed.map_or_else(Seed::from_system, |number| Ok(number.into()))?;
         let program = python.detach(|| loader::load(program, kind)).map_err(CompileError::new_err)?;
         let program = Arc::new(program);
         let p4info = match p4info {
@@ -90,7 +91,7 @@ impl Switch {
             traffic: Traffic::default(),
             interpreted: kind == BackendKind::Interpreter,
             cpu_port,
-            seed,
+            random: Random::new(seed),
             to_controller: vec![],
             messages: vec![],
         })
@@ -213,8 +214,7 @@ impl Switch {
         work: impl FnOnce(&mut Engine<'_>, &mut Outputs),
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let mut outputs = Outputs::default();
-        work(&mut Engine::new(&self.program.loaded, &mut self.traffic, self.seed), &mut outputs);
-        self.seed = self.seed.wrapping_add(1);
+        work(&mut Engine::new(&self.program.loaded, &mut self.traffic, self.random.fork()), &mut outputs);
         for message in outputs.messages {
             match message {
                 Message::Digest { digest, values, .. } => self.control.digest(digest, &values, now),

@@ -2,7 +2,6 @@
 
 use ir::*;
 use num_bigint::BigUint;
-use random::Random;
 use tables::{Reader, Recent};
 
 use crate::bits::BitString;
@@ -13,6 +12,7 @@ use crate::effects::Effects;
 use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::packet::Packet;
+use crate::random::{Random, Seed};
 use crate::trace::Trace;
 use crate::uncounted::Uncounted;
 
@@ -52,8 +52,8 @@ pub struct Context<'d> {
 }
 
 impl<'d> Context<'d> {
-    /// A context for packets of one thread. `seed` starts its random numbers.
-    pub fn new(device: &'d Device, seed: u64) -> Self {
+    /// A context for packets of one thread. With `seed` the program's random numbers begin.
+    pub fn new(device: &'d Device, seed: impl Into<Seed>) -> Self {
         let program = device.program();
         Self {
             device,
@@ -72,7 +72,7 @@ impl<'d> Context<'d> {
             entry: None,
             data: vec![0; device.data_words],
             data_len: 0,
-            random: Random::new(seed),
+            random: Random::new(seed.into()),
         }
     }
 

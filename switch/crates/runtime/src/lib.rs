@@ -5,7 +5,7 @@
 //! a [`Context`], which holds one packet's memory, its bytes and what became of it. A [`Backend`] (the interpreter or
 //! the JIT) runs a function of the program on a context. Packets never wait for the control plane.
 //!
-//! Time is always an argument, in nanoseconds; random numbers come from a seed.
+//! Time is always an argument, in nanoseconds; random numbers begin with a [`Seed`].
 
 mod action;
 pub mod bits;
@@ -22,6 +22,7 @@ mod matching;
 mod meter;
 pub mod packet;
 mod profile;
+mod random;
 mod table;
 pub mod trace;
 mod uncounted;
@@ -36,6 +37,7 @@ pub use entry::*;
 pub use error::{ProgramError, WriteError};
 pub use frame::FrameMemory;
 pub use packet::Packet;
+pub use random::{Random, Seed};
 pub use trace::{Event, Trace};
 
 /// Something that runs the functions of a program.
