@@ -627,7 +627,8 @@ hip.peer_locators.PeerLocators.verified hip.proofs.seal hip.proofs.seal_answer h
 hip.rhash.Rhash.mac
 identity.generate.generate_cga identity.search.find_modifier
 ilnp.cache.Cache.find ilnp.checksums.identifiers_checksum ilnp.cookies.Cookies.is_ours
-ilnp.cookies.Cookies.is_spent ilnp.cookies.Cookies.spend ilnp.nonce.nonce_header ilnp.nonce.with_nonce ilnp.sequence.with_sequence
+ilnp.cookies.Cookies.is_spent ilnp.cookies.Cookies.spend ilnp.nonce.nonce_header ilnp.nonce.with_nonce
+ilnp.sequence.with_sequence
 ioam.options.hop_by_hop
 shim6.payload.is_payload shim6.validators.Validators.is_ours shim6.validators.Validators.spend
 wire.checksum.internet_checksum wire.checksum.upper_layer_checksum wire.icmpv6.parameter_problem

@@ -18,8 +18,9 @@ from ipaddress import IPv6Address
 
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import MessageError, ProofError
+from wayname.hip.framing import places
 from wayname.hip.load import Bucket
-from wayname.hip.messages import KIND_MASK, RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets
+from wayname.hip.messages import HEADER_OCTETS, KIND_MASK, RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets
 from wayname.hip.parameters import HostId
 from wayname.hip.proofs import check_r1, check_signature
 from wayname.hip.suites import hit_of
@@ -105,10 +106,11 @@ class Inspection:
 
     def _refuse_unread(self, octets: bytes, packet: Packet, now: float) -> None:
         """Raise TooOftenError for what will not be looked at anyway, before it is taken apart."""
-        is_judged_there = octets[2] & KIND_MASK in (Kind.I1, Kind.I2)
-        if is_judged_there or IPv6Address(octets[SENDER_AT:RECEIVER_AT]) in self._hosts:
+        if self._strangers.is_open(packet.source, now) or IPv6Address(octets[SENDER_AT:RECEIVER_AT]) in self._hosts:
             return
-        if not self._strangers.is_open(packet.source, now):
+        kind = octets[2] & KIND_MASK
+        is_hidden = kind == Kind.I2 and all(one.number != HostId.number for one in places(octets, HEADER_OCTETS))
+        if kind != Kind.I1 and not is_hidden:
             raise TooOftenError(f"HIP messages from {packet.source}: more come from its prefix, or all, than are read")
 
     def pin(self, hits: Iterable[IPv6Address]) -> None:
