@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import resource
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -13,6 +14,8 @@ from hypothesis import settings
 
 from wayname.edge.faults import Faults
 from wayname.pipeline.program import load_schema
+
+MANY = 2_400
 
 settings.register_profile("wayname", max_examples=40, deadline=None, derandomize=True)
 settings.load_profile("wayname")
@@ -43,3 +46,14 @@ def restored_logs() -> Iterator[None]:
     structlog.reset_defaults()
     logging.getLogger().handlers = handlers
     logging.getLogger().setLevel(level)
+
+
+@pytest.fixture
+def enough_descriptors() -> Iterator[None]:
+    """Let a test itself have thousands of connections."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    if before[1] < MANY:
+        pytest.skip(f"this machine lets a process have {before[1]} descriptors")
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 from collections.abc import AsyncIterator
 from ipaddress import IPv6Address
 from typing import Any
@@ -17,7 +18,9 @@ from scapy.utils import rdpcap
 from served import NOON, Served, ask, client_of
 
 from wayname.adapter import SwitchError
-from wayname.api.streams import follow
+from wayname.api.captures import MOST_OCTETS
+from wayname.api.streams import MOST, follow_events
+from wayname.edge.boundary import Captured
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 
 SITE = """
@@ -68,13 +71,22 @@ async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
 
 async def refused(client: httpx.AsyncClient, path: str, **parameters: Any) -> tuple[int, str]:
     """A problem's status and its detail."""
-    response = await client.get(path, params=parameters)
+    return problem(await client.get(path, params=parameters))
+
+
+async def refused_capture(client: httpx.AsyncClient, **wish: Any) -> tuple[int, str]:
+    """A problem's status and its detail."""
+    return problem(await client.post("/v1/capture", json=wish))
+
+
+def problem(response: httpx.Response) -> tuple[int, str]:
+    """A problem's status and its detail."""
     assert response.headers["content-type"] == "application/problem+json"
-    problem = response.json()
-    assert problem["status"] == response.status_code
-    assert problem["type"] == "about:blank"
-    assert problem["title"]
-    return problem["status"], problem["detail"]
+    told = response.json()
+    assert told["status"] == response.status_code
+    assert told["type"] == "about:blank"
+    assert told["title"]
+    return told["status"], told["detail"]
 
 
 async def test_status(client: httpx.AsyncClient, served: Served) -> None:
@@ -172,7 +184,7 @@ async def test_who_follows_gets_what_was_and_what_comes_until_the_end(served: Se
     seen: asyncio.Queue[str] = asyncio.Queue()
 
     async def listen() -> None:
-        async for recorded in follow(served.events, 0, served.beside.end):
+        async for recorded in follow_events(served.events, 0, served.beside.streams.end):
             seen.put_nowait(recorded.event.kind)
 
     listening = asyncio.create_task(listen())
@@ -186,7 +198,7 @@ async def test_who_follows_gets_what_was_and_what_comes_until_the_end(served: Se
 async def capture(client: httpx.AsyncClient, served: Served, **parameters: Any) -> asyncio.Task[httpx.Response]:
     """Begin a capture; it runs when this returns."""
     open_before = len(served.captures.queues)
-    task = asyncio.create_task(client.get("/v1/capture", params=parameters))
+    task = asyncio.create_task(client.post("/v1/capture", json=parameters))
     while len(served.captures.queues) == open_before and not task.done():
         await asyncio.wait({task}, timeout=0)
     return task
@@ -227,9 +239,60 @@ async def test_two_captures_of_one_port(client: httpx.AsyncClient, served: Serve
 
 
 async def test_a_capture_ends_by_time(client: httpx.AsyncClient, served: Served) -> None:
-    response = await client.get("/v1/capture", params={"port": 1, "seconds": 0.01})
+    response = await client.post("/v1/capture", json={"port": 1, "seconds": 0.01})
     assert len(packets_of(response)) == 0
     assert served.captures.queues == {}
+
+
+async def test_a_capture_is_nothing_that_a_link_or_a_form_begins(client: httpx.AsyncClient, served: Served) -> None:
+    assert (await client.get("/v1/capture", params={"port": 1, "seconds": 0.01})).status_code == 405
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        form = await client.post("/v1/capture", content=b'{"port": 1, "seconds": 0.01}', headers={"Content-Type": kind})
+        assert form.status_code == 422
+    assert (await client.post("/v1/capture", content=b'{"port": 1, "seconds": 0.01}')).status_code == 422
+    assert served.rig.entries("captures_in") == []
+
+
+async def test_no_get_has_an_effect(client: httpx.AsyncClient, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def command(command: object) -> asyncio.Event:
+        pytest.fail(f"{command} by GET")
+
+    monkeypatch.setattr(served, "command", command)
+    described = await ask(client, "/openapi.json")
+    paths = [path for path, operations in described["paths"].items() if "get" in operations]
+    assert "/v1/events" in paths
+    for path in paths:
+        await client.get(re.sub(r"\{.*?\}", "1", path))
+
+
+async def test_only_so_many_may_listen(client: httpx.AsyncClient, served: Served) -> None:
+    tasks = [await capture(client, served, port=1) for _ in range(MOST)]
+    assert (await refused(client, "/v1/events", follow=True))[0] == 503
+    assert (await refused(client, "/v1/ioam/records", follow=True))[0] == 503
+    assert await refused_capture(client, port=1) == (503, "16 listen already; end one of them")
+    assert len(served.captures.queues) == MOST
+    served.beside.end_streams()
+    for task in tasks:
+        assert (await task).status_code == 200
+    assert served.beside.streams.open == 0
+
+
+async def test_packets_that_wait_are_bounded_in_octets(client: httpx.AsyncClient, served: Served) -> None:
+    task = await capture(client, served, port=1, direction="in")
+    (number,) = served.captures.queues
+    for _ in range(1000):
+        served.captures.take(Captured(number, bytes(9000), True))
+    assert MOST_OCTETS <= served.captures.octets[number] < MOST_OCTETS + 9100
+    served.beside.end_streams()
+    assert MOST_OCTETS <= len((await task).content) < MOST_OCTETS + 9100
+    assert not served.captures.octets
+
+
+async def test_a_head_that_is_too_long_is_refused(client: httpx.AsyncClient) -> None:
+    assert problem(await client.get("/v1/status", headers=[("X", "y")] * 65))[0] == 431
+    assert problem(await client.get("/v1/status", headers={"X": "y" * 2**14}))[0] == 431
+    assert problem(await client.get("/v1/status?" + "y" * 2**14))[0] == 431
+    assert (await client.get("/v1/status", headers={"X": "y" * 2**13})).status_code == 200
 
 
 async def test_what_is_not_there(client: httpx.AsyncClient) -> None:
@@ -237,14 +300,14 @@ async def test_what_is_not_there(client: httpx.AsyncClient) -> None:
     status, detail = await refused(client, "/v1/tables/nothing")
     assert status == 404
     assert "the tables are ports, " in detail
-    assert await refused(client, "/v1/capture", port=9) == (404, "9 is not in the configuration; the ports are 1, 2, 3")
+    assert await refused_capture(client, port=9) == (404, "9 is not in the configuration; the ports are 1, 2, 3")
 
 
 async def test_wrong_parameters(client: httpx.AsyncClient) -> None:
-    status, detail = await refused(client, "/v1/capture", port=1, direction="up")
+    status, detail = await refused_capture(client, port=1, direction="up")
     assert status == 422
     assert detail.startswith("direction: ")
-    assert (await refused(client, "/v1/capture", port=1, count=0))[0] == 422
+    assert (await refused_capture(client, port=1, count=0))[0] == 422
     assert (await refused(client, "/v1/events", since=-1))[0] == 422
 
 
@@ -253,7 +316,7 @@ async def test_without_a_switch(client: httpx.AsyncClient, served: Served) -> No
     assert (await ask(client, "/v1/status"))["switch"]["state"] == "connecting"
     for path in ("/v1/ports", "/v1/tables", "/v1/tables/routes", "/v1/drops"):
         assert (await refused(client, path))[0] == 503
-    assert (await refused(client, "/v1/capture", port=1))[0] == 503
+    assert (await refused_capture(client, port=1))[0] == 503
     metrics = (await client.get("/metrics")).text
     assert "wayname_switch_connected 0.0" in metrics
     assert "wayname_table_entries" not in metrics
@@ -323,6 +386,30 @@ async def test_a_body_without_end_is_refused(client: httpx.AsyncClient) -> None:
     response = await client.post("/v1/encapsulation", content=body())
     assert response.status_code == 413
     assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_bodies_are_bounded_together(client: httpx.AsyncClient) -> None:
+    half, end = asyncio.Event(), asyncio.Event()
+    begun: list[None] = []
+
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(16):
+            yield b" " * 2**20
+        begun.append(None)
+        half.set()
+        await end.wait()
+
+    posts = []
+    for number in range(4):
+        posts.append(asyncio.create_task(client.post("/v1/encapsulation", content=body())))
+        while len(begun) <= number:
+            half.clear()
+            await half.wait()
+    response = await client.post("/v1/encapsulation", content=b" " * 2**10)
+    assert (response.status_code, response.json()["title"]) == (503, "Too many bodies at a time")
+    end.set()
+    assert [(await post).status_code for post in posts] == [422] * 4
+    assert (await client.post("/v1/encapsulation", content=b" " * 2**10)).status_code == 422
 
 
 @pytest.mark.parametrize(

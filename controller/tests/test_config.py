@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayname.api.address import default_address
 from wayname.config import ConfigError, load_config, parse_config
 from wayname.config.model import LinkAddress, Refusal, Target
 
@@ -90,6 +91,7 @@ def test_all_that_can_be_said() -> None:
 def test_what_is_not_said_has_its_default() -> None:
     config = parse_config(PORT)
     assert (config.switch.address, config.switch.device_id) == ("127.0.0.1:9559", 1)
+    assert (config.controller.api, config.controller.api_remote) == (str(default_address()), False)
     assert (config.ports[0].name, config.ports[0].mtu, config.timing.probe) == ("port1", 1500, 0.25)
 
 
@@ -115,7 +117,10 @@ def test_what_is_not_said_has_its_default() -> None:
         ('[switch]\ntarget = "bmv2"', 'switch.program: is missing; target "bmv2" needs the JSON that p4c makes of'),
         ('[switch]\nkey = "k"', "switch.ca: is missing; name the authority"),
         ('[switch]\nca = "c"\nkey = "k"', "switch.certificate: is missing; certificate and key go together"),
-        ('[controller]\napi = "9580"', "controller.api: is '9580'; write HOST:PORT or \"unix:/PATH\""),
+        (
+            '[controller]\napi = "9580"',
+            "controller.api: is '9580'; write HOST:PORT, an IPv6 address in brackets, or \"unix:/PATH\"",
+        ),
         ("[timing]\nprobe = 0", "timing.probe: is 0.0; write a number from 0.02 to 3600"),
         ("[[port]]\nvlan = 1", "port[0].number: is missing; write number = ... (a whole number)"),
         ("[[port]]\nnumber = 510\nvlan = 1", "port[0].number: is 510; write a number from 0 to 509"),

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from datetime import UTC, datetime
+from unittest import mock
 
 import pytest
 import structlog
@@ -123,3 +124,14 @@ def test_the_text_of_an_exception_cannot_look_like_a_line_of_the_log(form: str) 
     first, *traceback = out.getvalue().splitlines()
     assert all(line.isprintable() for line in [first, *traceback])
     assert all(line.startswith("    ") for line in traceback if line)
+
+
+def test_what_libraries_repeat_is_told_once_a_second() -> None:
+    out, _ = logged("text")
+    with mock.patch("wayname.logs.seldom_lines.time.monotonic") as now:
+        for now.return_value in (10.0, 10.9, 11.1):
+            for number in range(1000):
+                logging.getLogger("library").error("trouble %s", number)
+        logging.getLogger("library").error("something else")
+    lines = [line.partition("] ")[2].strip() for line in out.getvalue().splitlines()]
+    assert lines == ["trouble 0", "trouble 0 (1999 more like it were not told)", "something else"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-DEFAULT_ADDRESS = "127.0.0.1:9580"
 # A name or an IPv4 address, or an IPv6 address in brackets.
 HOST_AND_PORT = re.compile(
     r"((?P<name>[^\s:/\[\]\0]+)|\[(?P<number>[0-9A-Fa-f:.]+(%[^\s/\[\]\0]+)?)\]):(?P<port>[0-9]{1,5})"
@@ -37,6 +37,17 @@ class UnixAddress:
 ApiAddress = TcpAddress | UnixAddress
 
 
+def default_address() -> UnixAddress:
+    """A socket in a folder where only this user can put one."""
+    if os.geteuid() == 0:
+        folder = Path("/run")
+    elif runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        folder = Path(runtime)
+    else:
+        folder = Path.home() / ".local" / "state"
+    return UnixAddress(folder / "wayname" / "api")
+
+
 def parse_address(text: str) -> ApiAddress:
     """Read an address; a ValueError says what is wrong with it."""
     if text.startswith("unix:"):
@@ -46,5 +57,5 @@ def parse_address(text: str) -> ApiAddress:
         return UnixAddress(Path(path))
     found = HOST_AND_PORT.fullmatch(text)
     if not found or not 0 < int(found["port"]) < 65536:
-        raise ValueError(f"{text!r} is no address: write HOST:PORT or unix:PATH, as in {DEFAULT_ADDRESS}")
+        raise ValueError(f"{text!r} is no address: write HOST:PORT or unix:PATH, as in 127.0.0.1:9580")
     return TcpAddress(found["number"] or found["name"], int(found["port"]))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
 from fastapi.responses import PlainTextResponse, StreamingResponse
@@ -14,9 +13,9 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.types import ASGIApp
 
 from wayname.adapter import SwitchError
-from wayname.api import models, streams, views
+from wayname.api import models, views
 from wayname.api.address import ApiAddress, TcpAddress
-from wayname.api.bodies import BoundedBodies
+from wayname.api.bounds import Bounds
 from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.first_hop_security import serve_bindings
@@ -30,6 +29,7 @@ from wayname.api.problems import ApiError, Problem, tell_problems
 from wayname.api.running import Running
 from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
+from wayname.api.streams import TOO_MANY, Streams, follow_events
 from wayname.api.translation import serve_translation
 from wayname.metrics.exposition import COUNTERS, exposition
 
@@ -44,12 +44,11 @@ class Beside:
     captures: Captures
     events_by_kind: Mapping[tuple[str, str], int]
     uptime: Callable[[], float]
-    end: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when all streams have to end."""
+    streams: Streams = field(default_factory=Streams)
 
     def end_streams(self) -> None:
         """End all streams."""
-        self.end.set()
+        self.streams.end.set()
         self.captures.end()
 
 
@@ -62,7 +61,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_knowledge(app, running, beside)
     serve_switch(app, running)
     serve_encapsulation(app, running)
-    serve_ioam(app, running, beside.end)
+    serve_ioam(app, running, beside.streams)
     serve_identities(app, running)
     serve_bindings(app, running)
     serve_sessions(app, running, read)
@@ -72,9 +71,9 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_hip(app, running)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
-    serve_capture(app, running, beside.captures)
-    bounded = BoundedBodies(app)
-    return BrowserGuard(bounded, address.host) if isinstance(address, TcpAddress) else bounded
+    serve_capture(app, running, beside)
+    guarded = BrowserGuard(app, address.host) if isinstance(address, TcpAddress) else app
+    return Bounds(guarded)
 
 
 def serve_knowledge(app: FastAPI, running: Running, beside: Beside) -> None:
@@ -148,7 +147,7 @@ def serve_metrics(app: FastAPI, running: Running, beside: Beside) -> None:
 def serve_events(app: FastAPI, running: Running, beside: Beside) -> None:
     """Serve what happened and what happens."""
 
-    @app.get("/v1/events", response_model=list[models.Event])
+    @app.get("/v1/events", response_model=list[models.Event], responses=TOO_MANY)
     async def events(
         since: Annotated[int, Query(ge=0, description="only events behind this number")] = 0,
         follow: Annotated[bool, Query(description="go on with new ones, one JSON object a line")] = False,
@@ -159,33 +158,28 @@ def serve_events(app: FastAPI, running: Running, beside: Beside) -> None:
             return [views.event(recorded) for recorded in running.events.since(behind)]
 
         async def lines() -> AsyncIterator[str]:
-            async for recorded in streams.follow(running.events, behind, beside.end):
+            async for recorded in follow_events(running.events, behind, beside.streams.end):
                 yield views.event(recorded).model_dump_json() + "\n"
 
-        return StreamingResponse(lines(), media_type="application/jsonl")
+        return beside.streams.response(lines(), "application/jsonl")
 
 
-def serve_capture(app: FastAPI, running: Running, captures: Captures) -> None:
+def serve_capture(app: FastAPI, running: Running, beside: Beside) -> None:
     """Serve the packets of a port."""
+    answers: dict[int | str, dict[str, Any]] = {
+        200: {"content": {"application/vnd.tcpdump.pcap": {}}},
+        404: {"model": Problem},
+    }
 
-    @app.get(
-        "/v1/capture",
-        response_class=StreamingResponse,
-        responses={200: {"content": {"application/vnd.tcpdump.pcap": {}}}, 404: {"model": Problem}, **NOT_THERE},
-    )
-    async def capture(
-        port: int,
-        direction: Literal["in", "out", "both"] = "both",
-        count: Annotated[int | None, Query(ge=1, description="end after so many packets")] = None,
-        seconds: Annotated[float | None, Query(gt=0, description="end after so much time")] = None,
-    ) -> StreamingResponse:
+    # It has the switch copy packets, so it is nothing that a link or an image on a page may ask for (RFC 9110, 9.2.1).
+    @app.post("/v1/capture", response_class=StreamingResponse, responses={**answers, **NOT_THERE})
+    async def capture(wish: models.Capture) -> StreamingResponse:
         """A pcap file of the packets that pass a port from now on, as they arrive and as they leave."""
-        if running.config.port(port) is None:
+        if running.config.port(wish.port) is None:
             known = ", ".join(str(each.number) for each in running.config.ports)
-            raise ApiError(404, "No such port", f"{port} is not in the configuration; the ports are {known}")
+            raise ApiError(404, "No such port", f"{wish.port} is not in the configuration; the ports are {known}")
         need_switch(running)
-        stream = captures.stream(running, port, direction, count, seconds)
-        return StreamingResponse(stream, media_type="application/vnd.tcpdump.pcap")
+        return beside.streams.response(beside.captures.stream(running, wish), "application/vnd.tcpdump.pcap")
 
 
 def need_switch(running: Running) -> None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from wayname.api.picture import Picture, read_picture
 from wayname.api.running import Running
+from wayname.api.streams import TOO_MANY, Streams
 from wayname.config.encapsulation.model import FIELD_BITS, Namespace, Trace
 from wayname.ioam.collector import Record
 from wayname.ioam.figures import FlowFigures, PathFigures, Summary
@@ -129,7 +130,7 @@ class TraceRecord(BaseModel):
     nodes: list[TraceNode]
 
 
-def serve_ioam(app: FastAPI, running: Running, end: asyncio.Event) -> None:
+def serve_ioam(app: FastAPI, running: Running, streams: Streams) -> None:
     """Serve what is known of paths, and what is configured to know it."""
     carrying = running.edge.encapsulation
     collector = carrying.traces.collector
@@ -161,7 +162,7 @@ def serve_ioam(app: FastAPI, running: Running, end: asyncio.Event) -> None:
         picture = await read_picture(running, TABLES) if running.connected else None
         return [namespace(each, picture) for each in carrying.current.namespaces]
 
-    @app.get("/v1/ioam/records", response_model=list[TraceRecord])
+    @app.get("/v1/ioam/records", response_model=list[TraceRecord], responses=TOO_MANY)
     async def records(
         since: Annotated[int, Query(ge=0, description="only records behind this number")] = 0,
         follow: Annotated[bool, Query(description="go on with new ones, one JSON object a line")] = False,
@@ -173,17 +174,17 @@ def serve_ioam(app: FastAPI, running: Running, end: asyncio.Event) -> None:
 
         async def lines() -> AsyncIterator[str]:
             number = behind
-            while not end.is_set():
+            while not streams.end.is_set():
                 for each in collector.records(number):
                     number = each.sequence
                     yield record(each, when(each.time)).model_dump_json(by_alias=True) + "\n"
                 try:
                     async with asyncio.timeout(LOOK_SECONDS):
-                        await end.wait()
+                        await streams.end.wait()
                 except TimeoutError:
                     continue
 
-        return StreamingResponse(lines(), media_type="application/jsonl")
+        return streams.response(lines(), "application/jsonl")
 
 
 def values(summary: Summary) -> Values | None:

@@ -1,4 +1,4 @@
-"""The API's answers."""
+"""The API's answers, and what it is asked for beside them."""
 
 from __future__ import annotations
 
@@ -137,3 +137,12 @@ class Event(BaseModel):
     subject: str
     text: str
     details: dict[str, JsonValue]
+
+
+class Capture(BaseModel):
+    """Which packets somebody wants to see."""
+
+    port: int
+    direction: Literal["in", "out", "both"] = "both"
+    count: int | None = Field(None, ge=1, description="end after so many packets")
+    seconds: float | None = Field(None, gt=0, description="end after so much time")

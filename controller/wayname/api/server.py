@@ -5,25 +5,37 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import ipaddress
 import os
 import socket
 from collections.abc import Callable, Generator
 
+import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from wayname.api.address import ApiAddress, TcpAddress, UnixAddress
+from wayname.api.address import ApiAddress, TcpAddress, UnixAddress, default_address
+from wayname.api.bounds import MOST_HEAD
+from wayname.api.connection import PATIENCE, Connection
+from wayname.api.places import Places, peer_of
 from wayname.private_files import OWNER_ONLY
+from wayname.seldom import Seldom
+
+# Who connects to a Unix socket whose queue is full is refused at once.
+BACKLOG = 1024
+# Seconds after an accept that failed, and for answers under way at the end.
+ACCEPT_AGAIN = 0.5
+GRACE = 2
 
 
 class AddressError(Exception):
     """The API cannot listen at its address; the text says why and what to do."""
 
 
-def listen(address: ApiAddress) -> socket.socket:
-    """Open the API's socket."""
+def listen(address: ApiAddress, remote: bool) -> socket.socket:
+    """Open the API's socket; only if `remote`, one that other machines reach."""
     try:
-        return listen_unix(address) if isinstance(address, UnixAddress) else listen_tcp(address)
+        return listen_unix(address) if isinstance(address, UnixAddress) else listen_tcp(address, remote)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise AddressError(
@@ -35,14 +47,19 @@ def listen(address: ApiAddress) -> socket.socket:
         ) from None
 
 
-def listen_tcp(address: TcpAddress) -> socket.socket:
+def listen_tcp(address: TcpAddress, remote: bool) -> socket.socket:
     """Listen at a host's first address."""
     family, kind, protocol, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
+    if not remote and not ipaddress.ip_address(str(where[0]).partition("%")[0]).is_loopback:
+        raise AddressError(
+            f"{address} is reached from other machines, and the API asks for no password; write unix:/PATH or a"
+            " loopback address, or set api_remote = true in [controller] if something in front says who may ask"
+        )
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(where)
-        listener.listen()
+        listener.listen(BACKLOG)
     except OSError:
         listener.close()
         raise
@@ -53,6 +70,8 @@ def listen_unix(address: UnixAddress) -> socket.socket:
     """Listen at a path, for this user alone; a socket that nobody listens at any more is replaced."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
+        if address == default_address():
+            address.path.parent.mkdir(0o700, parents=True, exist_ok=True)
         if address.path.is_socket():
             with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as visitor:
                 try:
@@ -62,7 +81,7 @@ def listen_unix(address: UnixAddress) -> socket.socket:
         # The file gets the mode of the socket, so that there is no moment in which others can connect.
         os.fchmod(listener.fileno(), OWNER_ONLY)
         listener.bind(str(address.path))
-        listener.listen()
+        listener.listen(BACKLOG)
     except OSError:
         listener.close()
         raise
@@ -70,18 +89,91 @@ def listen_unix(address: UnixAddress) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """uvicorn as a task among others: signals are the controller's to handle."""
+    """uvicorn as a task among others: signals are the controller's to handle, and connections are let in here."""
+
+    def __init__(self, config: uvicorn.Config, places: Places) -> None:
+        super().__init__(config)
+        self._places = places
+        self._complaints: Seldom[str] = Seldom()
+        self._accepting: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Leave the signals alone."""
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let in who comes; asyncio's own servers accept what they cannot hold, and log each that fails."""
+        assert sockets is not None
+        (listener,) = sockets
+        listener.setblocking(False)
+        self.servers: list[asyncio.base_events.Server] = []
+        self._accepting = asyncio.create_task(self._accept(listener))
+        self.started = True
 
-async def serve(app: ASGIApp, listener: socket.socket, address: ApiAddress, end_streams: Callable[[], None]) -> None:
-    """Serve until cancelled; then let the requests under way end, streams by `end_streams`."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2)
-    server = Server(config)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let in nobody, let answers under way end for a while, and cut off the rest."""
+        assert self._accepting is not None
+        self._accepting.cancel()
+        await asyncio.gather(self._accepting, return_exceptions=True)
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, _ = await loop.sock_accept(listener)
+            except OSError as error:
+                self._complain("api.not_accepted", f"a connection to the API cannot be accepted ({error.strerror})")
+                await asyncio.sleep(ACCEPT_AGAIN)
+                continue
+            try:
+                await self._let_in(accepted)
+            except OSError:
+                # It is gone already.
+                accepted.close()
+
+    async def _let_in(self, accepted: socket.socket) -> None:
+        peer = peer_of(accepted)
+        room, left = self._places.make_room(peer)
+        if left or not room:
+            who = "one that asks nothing leaves" if room else "all are being answered, and who comes is refused"
+            self._complain("api.crowded", f"the API has as many connections as it takes: {who}")
+        if not room:
+            accepted.close()
+            return
+        connection = Connection(self.config, self.server_state, self._places, peer)
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted)
+        except OSError:
+            self._places.leave(connection)
+            raise
+
+    def _complain(self, kind: str, text: str) -> None:
+        untold = self._complaints.untold_before(kind, asyncio.get_running_loop().time())
+        if untold is not None:
+            structlog.get_logger().warning(text, kind=kind, untold=untold)
+
+
+async def serve(
+    app: ASGIApp, listener: socket.socket, address: ApiAddress, most: int, end_streams: Callable[[], None]
+) -> None:
+    """Serve at most so many connections until cancelled; then let requests under way end, streams by `end_streams`."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        h11_max_incomplete_event_size=MOST_HEAD,
+        timeout_keep_alive=int(PATIENCE),
+        timeout_graceful_shutdown=GRACE,
+    )
+    config.load()
+    server = Server(config, Places(most))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(running)

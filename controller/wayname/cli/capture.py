@@ -9,7 +9,6 @@ from typing import BinaryIO
 
 import click
 
-from wayname.cli.client import Parameters
 from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.private_files import make_private
@@ -35,11 +34,11 @@ def command(
     """
     from wayname.cli import packets
 
-    parameters: Parameters = {"port": port, "direction": direction, "count": count, "seconds": seconds}
+    wish = {"port": port, "direction": direction, "count": count, "seconds": seconds}
     written = 0
     out: BinaryIO | None = None
     try:
-        with asking.client().stream("/v1/capture", parameters, endless=True) as response:
+        with asking.client().stream("/v1/capture", method="POST", body=wish, endless=True) as response:
             chunks = response.iter_bytes()
             if file is None:
                 for packet in packets.read_pcap(chunks):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import faulthandler
 import signal
 import time
+from collections.abc import Callable, Iterator
 
 import structlog
 
@@ -13,8 +16,13 @@ from wayname.api.address import parse_address
 from wayname.api.app import Beside, make_app
 from wayname.api.captures import Captures
 from wayname.api.server import listen, serve
+from wayname.cli.descriptors import most_connections
 from wayname.config import Config
 from wayname.logs.event_log import EventLog
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# After a signal; what is still alive then says where it hangs, and ends with status 1.
+END_SECONDS = 10.0
 
 
 def run(config: Config, replace_pipeline: bool) -> None:
@@ -27,13 +35,40 @@ def run(config: Config, replace_pipeline: bool) -> None:
         raise errors.exceptions[0] from None
 
 
-async def control(config: Config, replace_pipeline: bool) -> None:
-    """Run the controller and its API side by side; the end of one is the end of both."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
+@contextlib.contextmanager
+def ended_by_signal(end: Callable[[], object]) -> Iterator[None]:
+    """Have the first signal call `end`, in the event loop that runs; the process ends soon, whatever hinders it.
 
+    A second signal ends it at once. The handler is Python's and not the event loop's, so that a loop that is kept busy
+    hears of it; and the last resort is a thread in C, which nothing in Python keeps from its work.
+    """
+    loop = asyncio.get_running_loop()
+
+    def ask_to_end(_number: int, _frame: object) -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        faulthandler.dump_traceback_later(END_SECONDS, exit=True)
+        loop.call_soon_threadsafe(end)
+
+    before = {each: signal.signal(each, ask_to_end) for each in SIGNALS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            if signal.getsignal(each) is ask_to_end:
+                signal.signal(each, handler)
+
+
+async def control(config: Config, replace_pipeline: bool) -> None:
+    """Run the controller and its API side by side until a signal comes."""
+    task = asyncio.current_task()
+    assert task is not None
+    with ended_by_signal(task.cancel):
+        await control_until_cancelled(config, replace_pipeline)
+
+
+async def control_until_cancelled(config: Config, replace_pipeline: bool) -> None:
+    """Run the controller and its API side by side; the end of one is the end of both."""
     event_log, captures = EventLog(), Captures(time.time)
     controller = Controller(
         config, replace_pipeline=replace_pipeline, on_event=event_log.record, on_captured=captures.take
@@ -41,10 +76,11 @@ async def control(config: Config, replace_pipeline: bool) -> None:
     address = parse_address(config.controller.api)
     began = time.monotonic()
     beside = Beside(captures, event_log.by_kind, lambda: time.monotonic() - began)
-    listener = listen(address)
+    listener = listen(address, config.controller.api_remote)
     structlog.get_logger().info(
         f"the controller of {config.switch.address} answers at {address}", kind="controller.begin"
     )
     async with asyncio.TaskGroup() as group:
         group.create_task(controller.run())
-        group.create_task(serve(make_app(controller, beside, address), listener, address, beside.end_streams))
+        app = make_app(controller, beside, address)
+        group.create_task(serve(app, listener, address, most_connections(), beside.end_streams))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wayname.api.address import DEFAULT_ADDRESS, ApiAddress, parse_address
+from wayname.api.address import ApiAddress, default_address, parse_address
 
 if TYPE_CHECKING:
     from wayname.cli.client import Client
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Asking:
     """How to ask the controller and how to tell its answers."""
 
-    address: ApiAddress = field(default_factory=lambda: parse_address(DEFAULT_ADDRESS))
+    address: ApiAddress = field(default_factory=default_address)
     json: bool = False
 
     def client(self) -> Client:
@@ -56,7 +56,7 @@ def client_options(command: Callable[..., Any], variable: str | None = None) -> 
         envvar=variable,
         expose_value=False,
         callback=take_address,
-        help=f"The controller's API: HOST:PORT or unix:PATH; else $WAYNAME_API, else {DEFAULT_ADDRESS}.",
+        help=f"The controller's API: HOST:PORT or unix:PATH; else $WAYNAME_API, else {default_address()}.",
     )
     json = click.option("--json", is_flag=True, expose_value=False, callback=take_json, help="JSON, for programs.")
     return api(json(command))

@@ -26,12 +26,14 @@ def command(file: Path, replace_pipeline: bool) -> None:
     Goes on until Ctrl-C or SIGTERM. The switch forwards without it, and may come and go: the controller says so once
     and tries again until it is there. Logs go to standard error.
     """
+    from wayname.cli.descriptors import raise_limit
     from wayname.config import ConfigError, load_config
 
     try:
         config = load_config(file)
     except ConfigError as error:
         raise Failure(str(error)) from None
+    raise_limit()
     # All that takes long to load: who made a mistake need not wait for it.
     import structlog
 

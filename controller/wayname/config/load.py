@@ -8,7 +8,7 @@ from ipaddress import IPv6Network as Network
 from pathlib import Path
 from typing import Any
 
-from wayname.api.address import HOST_AND_PORT
+from wayname.api.address import HOST_AND_PORT, default_address
 from wayname.config.checks import between, is_name, is_path, link_of, network, one_of
 from wayname.config.encapsulation.load import MOST, load_encapsulation
 from wayname.config.load_hip import read_hip
@@ -118,7 +118,7 @@ def _switch(table: Table, folder: Path) -> SwitchConfig:
             "program", "is missing", 'target "bmv2" needs the JSON that p4c makes of p4src/v1model/main.p4'
         )
     config = SwitchConfig(
-        address=table.take("address", str, "127.0.0.1:9559", _is_host_and_port),
+        address=table.take("address", str, "127.0.0.1:9559", _is_address),
         device_id=table.take("device_id", int, 1, between(1, 2**32 - 1)),
         target=target,
         program=program,
@@ -130,13 +130,9 @@ def _switch(table: Table, folder: Path) -> SwitchConfig:
 
 
 def _controller(table: Table, folder: Path, device_id: int) -> ControllerConfig:
-    def is_api(text: str) -> str | None:
-        if text.startswith("unix:/"):
-            return is_path(text)
-        return 'write HOST:PORT or "unix:/PATH"' if _is_host_and_port(text) else None
-
     config = ControllerConfig(
-        api=table.take("api", str, "127.0.0.1:9580", is_api),
+        api=table.take("api", str, str(default_address()), _is_address),
+        api_remote=table.take("api_remote", bool, False),
         log_level=table.take("log_level", str, "info", one_of("debug", "info", "warning", "error")),
         log_format=table.take("log_format", str, "text", one_of("text", "json")),
         events=table.take("events", int, 1000, between(1, 1_000_000)),
@@ -377,6 +373,10 @@ def _is_vlan(number: int) -> str | None:
     return None if 1 <= number <= 4094 else "write a VLAN from 1 to 4094"
 
 
-def _is_host_and_port(text: str) -> str | None:
+def _is_address(text: str) -> str | None:
+    if text.startswith("unix:/"):
+        return is_path(text)
     found = HOST_AND_PORT.fullmatch(text)
-    return None if found and 0 < int(found["port"]) < 65536 else "write HOST:PORT, an IPv6 address in brackets"
+    if found and 0 < int(found["port"]) < 65536:
+        return None
+    return 'write HOST:PORT, an IPv6 address in brackets, or "unix:/PATH"'

@@ -8,6 +8,7 @@ from ipaddress import IPv6Address, IPv6Interface
 from ipaddress import IPv6Network as Network
 from pathlib import Path
 
+from wayname.api.address import default_address
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
 from wayname.config.hip import Hip
 from wayname.config.identities import Identities
@@ -52,7 +53,9 @@ class SwitchConfig:
 class ControllerConfig:
     """The controller itself."""
 
-    api: str = "127.0.0.1:9580"
+    api: str = field(default_factory=lambda: str(default_address()))
+    # Whether the API may have an address that other machines reach.
+    api_remote: bool = False
     log_level: str = "info"
     log_format: str = "text"
     events: int = 1000
