@@ -1,15 +1,9 @@
-"""How a link is written for `wayname-switch -i`, and TCP ports that are free."""
+"""How a link is written for `wayname-switch -i`, and a port that is free."""
 
 import contextlib
-import random
 import socket
 
-from wayname_lab.load import LabError
 from wayname_lab.model import Quality
-
-# Below what the kernel gives to outgoing connections, so that a switch which starts again finds its port still free.
-FIRST, LAST = 20_000, 32_000
-TRIES = 200
 
 
 def device_options(quality: Quality) -> str:
@@ -38,18 +32,3 @@ def free_names_port() -> int:
             port: int = udp.getsockname()[1]
             tcp.bind(("::1", port))
             return port
-
-
-def free_ports(count: int) -> list[int]:
-    """Return TCP ports that nobody listens at on 127.0.0.1."""
-    chosen: list[int] = []
-    for port in random.sample(range(FIRST, LAST), TRIES):
-        if len(chosen) == count:
-            return chosen
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        chosen.append(port)
-    raise LabError(f"no {count} free TCP ports between {FIRST} and {LAST}; end what uses them")

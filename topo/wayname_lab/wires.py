@@ -6,7 +6,6 @@ from wayname_lab.hip.process import describe
 from wayname_lab.load import LabError
 from wayname_lab.plan import described_hip_host
 from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
-from wayname_lab.ports import free_ports
 from wayname_lab.programs import program, python
 
 # A Unix socket's path has at most 107 bytes, and ours end with two names.
@@ -21,8 +20,8 @@ class Wires:
     def __init__(self, plan: Plan, folder: Path) -> None:
         if len(str(folder)) > LONGEST_FOLDER:
             raise LabError(f"{folder}: is too long for the paths of Unix sockets; set TMPDIR to a shorter one")
+        self._lab = folder
         self._folder = folder / "wires"
-        self._ports = dict(zip(plan.routers, free_ports(len(plan.routers)), strict=True))
 
     async def set_up(self) -> None:
         """Make what the links need."""
@@ -37,7 +36,7 @@ class Wires:
 
     def switch_address(self, router: RouterPlan) -> str:
         """Return where a router's switch serves P4Runtime."""
-        return f"127.0.0.1:{self._ports[router.name]}"
+        return f"unix:{self._lab}/{router.name}.p4runtime"
 
     def device(self, router: RouterPlan, port: PlannedPort) -> str:
         """Return a port's device; both ends of a wire name the same path."""

@@ -9,12 +9,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
-from finsy import GRPCStatusCode, P4Client, P4ClientError, P4PacketOut, P4Schema
+from finsy import GRPCStatusCode, P4ClientError, P4PacketOut, P4Schema
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r
 
+from wayname.adapter.client import client
 from wayname.adapter.digests import told
 from wayname.adapter.tls import TlsError, credentials
 from wayname.config.model import SwitchConfig
@@ -62,7 +63,7 @@ class Connection:
             secured = credentials(config.tls) if config.tls else None
         except TlsError as error:
             raise SwitchError(str(error), lasting=True) from None
-        self._client = P4Client(config.address, secured, wait_for_ready=False)
+        self._client = client(config.address, secured)
         # A stream takes one message at a time; two at once break it.
         self._sending = asyncio.Lock()
         self._closed = False

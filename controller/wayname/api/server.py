@@ -109,16 +109,19 @@ class Server(uvicorn.Server):
         listener.setblocking(False)
         self.servers: list[asyncio.base_events.Server] = []
         self._accepting = asyncio.create_task(self._accept(listener))
+        # Whoever lets nobody in any more has to say so by ending.
+        self._accepting.add_done_callback(lambda _: setattr(self, "should_exit", True))
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let in nobody, let answers under way end for a while, and cut off the rest."""
         assert self._accepting is not None
         self._accepting.cancel()
-        await asyncio.gather(self._accepting, return_exceptions=True)
         await super().shutdown(sockets)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._accepting
 
     async def _accept(self, listener: socket.socket) -> None:
         loop = asyncio.get_running_loop()

@@ -1,53 +1,19 @@
 //! What only this machine may ask of a running switch, on a Unix socket: its counters, and links to cut.
 
-use std::io::{self, ErrorKind};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
 use axum::Router;
 use axum::extract::Path as InPath;
 use axum::http::StatusCode;
 use axum::routing::put;
-use rustix::fs::{Mode, fchmod};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
-use tokio::net::UnixListener;
+use listen::Listener;
 use tracing::{info, warn};
 
 use crate::forward::Handle;
 use crate::metrics;
 
-/// Connections that may wait to be taken.
-const WAITING: i32 = 128;
-
-/// Listens at `path`; a socket left behind by a process that was killed is replaced.
-pub fn listen(path: &Path) -> Result<UnixListener> {
-    let shown = path.display();
-    match bind(path) {
-        Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            if UnixStream::connect(path).is_ok() {
-                bail!("{shown} is in use by another process; end it or choose another path with --admin");
-            }
-            std::fs::remove_file(path).with_context(|| shown.to_string())?;
-            bind(path).with_context(|| shown.to_string())
-        }
-        other => other.with_context(|| format!("--admin {shown}")),
-    }
-}
-
-/// Listens for the owner of this process alone: the file gets the mode of the socket, from its first moment on.
-fn bind(path: &Path) -> io::Result<UnixListener> {
-    let socket =
-        socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
-    fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
-    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
-    rustix::net::listen(&socket, WAITING)?;
-    UnixListener::from_std(socket.into())
-}
-
 /// Answers until it is aborted.
-pub async fn serve(listener: UnixListener, handle: Arc<Handle>) {
+pub async fn serve(listener: Listener, handle: Arc<Handle>) {
     let router = metrics::router(handle.clone()).merge(links(handle));
     if let Err(error) = axum::serve(listener, router).await {
         warn!("administration is no longer served: {error}");

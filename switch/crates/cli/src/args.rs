@@ -1,10 +1,10 @@
 //! The command line.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use compiler::Options;
+use listen::Address;
 use pipeline::BackendKind;
 use ports::PortSpec;
 
@@ -47,8 +47,9 @@ pub struct Run {
     /// Start without a program
     #[arg(long, conflicts_with = "program")]
     pub no_p4: bool,
-    #[arg(long, default_value = "127.0.0.1:9559", value_name = "ADDR:PORT")]
-    pub grpc_server_addr: SocketAddr,
+    /// Serve P4Runtime at ADDR:PORT or unix:PATH; what other machines reach needs --grpc-server-with-client-auth
+    #[arg(long, default_value = "127.0.0.1:9559", value_name = "ADDRESS")]
+    pub grpc_server_addr: Address,
     /// Port by which the program talks to the controllers; none if left out
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=510))]
     pub cpu_port: Option<u32>,
@@ -65,9 +66,9 @@ pub struct Run {
     /// Let in only controllers with a certificate of that authority (mTLS)
     #[arg(long, requires = "grpc_server_cacert", requires = "grpc_server_ssl")]
     pub grpc_server_with_client_auth: bool,
-    /// Serve Prometheus counters at http://ADDR:PORT/metrics
-    #[arg(long, value_name = "ADDR:PORT")]
-    pub metrics_addr: Option<SocketAddr>,
+    /// Serve Prometheus counters at /metrics of ADDR:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics_addr: Option<Address>,
     /// Serve the counters, and PUT and DELETE of /ports/NUMBER/cut, on a Unix socket: a cut link loses every frame
     #[arg(long, value_name = "PATH")]
     pub admin: Option<PathBuf>,

@@ -8,6 +8,8 @@ mod forward;
 mod metrics;
 mod outputs;
 mod run;
+mod seldom;
+mod stop;
 mod target;
 mod trace;
 

@@ -6,17 +6,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
+use listen::Listener;
 use pipeline::DropReason;
-use tokio::net::TcpListener;
 use tracing::{info, warn};
 
 use crate::forward::{Counters, Handle};
 
 /// Answers `/metrics` until it is aborted.
-pub async fn serve(listener: TcpListener, handle: Arc<Handle>) {
-    if let Ok(address) = listener.local_addr() {
-        info!("counters on http://{address}/metrics");
-    }
+pub async fn serve(listener: Listener, handle: Arc<Handle>) {
+    info!("counters at /metrics of {}", listener.address());
     if let Err(error) = axum::serve(listener, router(handle)).await {
         warn!("counters are no longer served: {error}");
     }

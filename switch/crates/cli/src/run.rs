@@ -6,16 +6,18 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
 use service::{Hub, Tls};
-use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::admin;
 use crate::args::Run;
@@ -24,6 +26,8 @@ use crate::clock::Clock;
 use crate::forward::{Forwarder, Handle};
 use crate::metrics;
 use crate::outputs::{OpenPort, Outputs, Uplink};
+use crate::seldom::Seldom;
+use crate::stop;
 use crate::target::Target;
 
 /// Messages of the program that may wait for the service.
@@ -32,17 +36,26 @@ const UPLINK: usize = 4096;
 pub fn run(args: Run) -> Result<ExitCode> {
     start_logging(&args)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(serve(args))?;
+    let served = runtime.block_on(serve(args));
+    // A call that goes on where nobody waits for it, as a compilation, must not hold up the end.
+    runtime.shutdown_background();
+    served?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(args: Run) -> Result<()> {
-    let listener = listen(args.grpc_server_addr, "--grpc-server-addr").await?;
-    let metrics_listener = match args.metrics_addr {
-        Some(address) => Some(listen(address, "--metrics-addr").await?),
-        None => None,
+    check_who_is_let_in(&args)?;
+    let descriptors = listen::raise_limit()?;
+    let limits = service::limits(descriptors);
+    let listener = Listener::bind(&args.grpc_server_addr, "--grpc-server-addr", limits).await?;
+    let asked = |address: Option<Address>, flag| async move {
+        match address {
+            Some(address) => Listener::bind(&address, flag, http_limits(descriptors)).await.map(Some),
+            None => Ok(None),
+        }
     };
-    let admin_listener = args.admin.as_deref().map(admin::listen).transpose()?;
+    let metrics_listener = asked(args.metrics_addr.clone(), "--metrics-addr").await?;
+    let admin_listener = asked(args.admin.clone().map(Address::Unix), "--admin").await?;
     let tls = read_tls(&args)?;
     let config = args.program.as_deref().map(|program| device_config(program, &args)).transpose()?;
 
@@ -71,22 +84,9 @@ async fn serve(args: Run) -> Result<()> {
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone())));
     let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone())));
 
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let stop = async move {
-        let name = tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-        };
-        info!("{name}: the switch stops");
-    };
-    let served = service::serve(hub, listener, tls, stop).await;
+    let served = service::serve(hub, listener, tls, stop::asked()?).await;
     for server in [metrics, admin].into_iter().flatten() {
         server.abort();
-    }
-    if let Some(path) = &args.admin {
-        // It may be gone already, and nobody is left to be told.
-        let _ = std::fs::remove_file(path);
     }
     stop_forwarding(&handle, forwarding, telling)?;
     served.context("P4Runtime")
@@ -120,13 +120,23 @@ fn spawn_uplink(hub: Arc<Hub>, messages: Receiver<Uplink>) -> Result<std::thread
     Ok(std::thread::Builder::new().name("uplink".into()).spawn(tell)?)
 }
 
-async fn listen(address: std::net::SocketAddr, flag: &str) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => {
-            anyhow::anyhow!("{address} is in use by another process; end it or choose another address with {flag}")
-        }
-        _ => anyhow::anyhow!("{address}: {error}; choose an address of this machine with {flag}"),
-    })
+/// Whoever reaches the service can become primary, and then owns the switch.
+fn check_who_is_let_in(args: &Run) -> Result<()> {
+    let address = &args.grpc_server_addr;
+    if address.is_local() || args.grpc_server_with_client_auth {
+        return Ok(());
+    }
+    bail!(
+        "--grpc-server-addr {address} is reached from other machines, and who reaches it can take the switch over: let \
+         in known controllers only, with --grpc-server-ssl --grpc-server-with-client-auth --grpc-server-cacert, or \
+         listen at 127.0.0.1:PORT or unix:PATH"
+    )
+}
+
+/// Counters and administration: who asks, asks at once.
+fn http_limits(descriptors: u64) -> Limits {
+    let most = usize::try_from(descriptors / 16).map_or(16, |most| most.min(16));
+    Limits { most, most_of_one: most.div_ceil(2), idle: Duration::from_secs(10) }
 }
 
 /// Where random numbers begin; said if they can be known.
@@ -193,9 +203,9 @@ fn start_logging(args: &Run) -> Result<()> {
     let is_terminal = if console { std::io::stdout().is_terminal() } else { std::io::stderr().is_terminal() };
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(is_terminal);
     if args.log_json {
-        builder.json().init()
+        builder.json().finish().with(Seldom::default()).init()
     } else {
-        builder.init()
+        builder.finish().with(Seldom::default()).init()
     }
     Ok(())
 }

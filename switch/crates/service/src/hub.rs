@@ -23,6 +23,9 @@ use crate::target::Target;
 const MOST_EXPIRED: usize = 1024;
 const IDLE_SCAN: u64 = 50_000_000;
 
+/// Streams of controllers at a time, whatever their roles.
+const MOST_STREAMS: usize = 64;
+
 /// The service of one device. The data plane hands its messages to it from any thread; none of these calls waits for
 /// a controller.
 pub struct Hub {
@@ -139,6 +142,10 @@ impl Hub {
         let mut streams = self.streams();
         if streams.closing {
             return Err(tonic::Status::unavailable("the switch stops"));
+        }
+        if streams.outboxes.len() >= MOST_STREAMS {
+            let text = format!("there are {MOST_STREAMS} streams of controllers already; end one of them");
+            return Err(tonic::Status::resource_exhausted(text));
         }
         let client = ClientId(streams.next);
         streams.next += 1;

@@ -16,5 +16,5 @@ mod stream;
 mod target;
 
 pub use hub::Hub;
-pub use server::{Tls, calls, serve};
+pub use server::{Tls, calls, limits, serve};
 pub use target::{Program, Target};

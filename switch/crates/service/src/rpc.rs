@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use control::{Scope, Status};
+use listen::Caller;
 use prost::Message;
 use proto::p4::v1::p4_runtime_server::P4Runtime;
 use proto::p4::v1::{
@@ -121,8 +122,16 @@ impl P4Runtime for Rpc {
         request: Request<Streaming<StreamMessageRequest>>,
     ) -> Result<Response<OutboxStream>, tonic::Status> {
         let (client, answers, gone) = self.0.open_stream()?;
-        info!(client = client.0, from = ?request.remote_addr(), "controller connected");
-        tokio::spawn(stream::read(self.0.clone(), client, gone, request.into_inner()));
+        // Connections without a stream have to leave when there are too many.
+        let caller = request.extensions().get::<Caller>();
+        let hold = caller.map(Caller::hold);
+        let from = caller.map_or_else(|| "somewhere".to_owned(), |caller| caller.peer.to_string());
+        info!(client = client.0, from, "controller connected");
+        let hub = self.0.clone();
+        tokio::spawn(async move {
+            stream::read(hub, client, gone, request.into_inner()).await;
+            drop(hold);
+        });
         Ok(Response::new(answers))
     }
 

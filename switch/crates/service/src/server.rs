@@ -4,9 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use listen::{Limits, Listener};
 use proto::p4::v1::p4_runtime_server::{P4Runtime, P4RuntimeServer};
-use tokio::net::TcpListener;
-use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 use tracing::{info, warn};
 
@@ -19,8 +18,26 @@ const MOST_MESSAGE: usize = 72 << 20;
 const TICK: Duration = Duration::from_millis(10);
 /// How long calls under way may take after the stop.
 const GRACE: Duration = Duration::from_secs(5);
-/// A controller whose machine is gone is noticed after this long without an answer.
+/// A controller whose machine is gone is noticed after this long without an answer, and asked as often.
 const KEEPALIVE: Duration = Duration::from_secs(15);
+/// So a connection on which nothing comes for longer is none of HTTP/2.
+const IDLE: Duration = Duration::from_secs(40);
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Calls of one connection under way, and octets of a call's headers.
+const MOST_CALLS: u32 = 32;
+const MOST_HEADERS: u32 = 16 << 10;
+/// Calls that are reset before they are looked at, and those that are reset for a mistake, end the connection at this
+/// number: a peer that asks and takes back costs more than it pays ("rapid reset", CVE-2023-44487).
+const MOST_RESET: usize = 20;
+const MOST_MISTAKEN: usize = 64;
+/// Connections, if there are descriptors enough: one of four may be.
+const MOST_CONNECTIONS: usize = 64;
+
+/// What a listener for [`serve`] has to let in, in a process that may have so many descriptors.
+pub fn limits(descriptors: u64) -> Limits {
+    let most = usize::try_from(descriptors / 4).map_or(MOST_CONNECTIONS, |most| most.min(MOST_CONNECTIONS));
+    Limits { most, most_of_one: most.div_ceil(2), idle: IDLE }
+}
 
 /// The files of TLS, in PEM. With `client_ca`, controllers must show a certificate that it signed (mTLS).
 #[derive(Clone)]
@@ -38,28 +55,31 @@ pub fn calls(hub: Arc<Hub>) -> P4RuntimeServer<impl P4Runtime> {
 /// Serves until `stop` resolves; then all streams end, and calls under way may finish.
 pub async fn serve(
     hub: Arc<Hub>,
-    listener: TcpListener,
+    listener: Listener,
     tls: Option<Tls>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), tonic::transport::Error> {
-    let mut server =
-        Server::builder().http2_keepalive_interval(Some(KEEPALIVE)).http2_keepalive_timeout(Some(KEEPALIVE));
+    let mut server = Server::builder()
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE))
+        .max_concurrent_streams(MOST_CALLS)
+        .http2_max_header_list_size(MOST_HEADERS)
+        .http2_max_pending_accept_reset_streams(Some(MOST_RESET))
+        .http2_max_local_error_reset_streams(Some(MOST_MISTAKEN));
     let secured = match &tls {
         None => "without TLS",
         Some(Tls { client_ca: None, .. }) => "with TLS",
         Some(_) => "with TLS for known controllers only",
     };
     if let Some(tls) = tls {
-        let mut config = ServerTlsConfig::new().identity(Identity::from_pem(tls.certificate, tls.key));
+        let mut config =
+            ServerTlsConfig::new().identity(Identity::from_pem(tls.certificate, tls.key)).timeout(HANDSHAKE);
         if let Some(ca) = tls.client_ca {
             config = config.client_ca_root(Certificate::from_pem(ca));
         }
         server = server.tls_config(config)?;
     }
-    match listener.local_addr() {
-        Ok(address) => info!("P4Runtime on {address} {secured}"),
-        Err(error) => warn!("P4Runtime on an unknown address: {error}"),
-    }
+    info!("P4Runtime on {} {secured}", listener.address());
 
     let ticker = tokio::spawn(tick(hub.clone()));
     let service = calls(hub.clone());
@@ -71,7 +91,6 @@ pub async fn serve(
         // Only the wait below needs to know, and it may be over.
         let _ = stopped.send(());
     };
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     let grace = async {
         match was_stopped.await {
             Ok(()) => tokio::time::sleep(GRACE).await,
@@ -79,7 +98,7 @@ pub async fn serve(
         }
     };
     let ended = tokio::select! {
-        ended = server.add_service(service).serve_with_incoming_shutdown(incoming, stop) => ended,
+        ended = server.add_service(service).serve_with_incoming_shutdown(listener, stop) => ended,
         () = grace => {
             warn!("calls under way did not finish in time and were cut off");
             Ok(())

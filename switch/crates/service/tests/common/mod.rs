@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use control::{Loaded, Replication};
+use listen::{Address, Listener};
 use plant::{Copies, Plant};
 use proto::p4::config::v1::P4Info;
 use proto::p4::v1;
@@ -18,7 +19,6 @@ use proto::p4::v1::stream_message_request::Update as Request;
 use proto::p4::v1::stream_message_response::Update as Response;
 use runtime::Device;
 use service::{Hub, Program, Target, Tls};
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
@@ -127,8 +127,10 @@ impl Served {
     pub async fn with_tls(tls: Option<Tls>) -> Self {
         let switch = FakeSwitch::new();
         let hub = Hub::new(DEVICE, switch.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let address = "127.0.0.1:0".parse().unwrap();
+        let listener = Listener::bind(&address, "", service::limits(1024)).await.unwrap();
+        let Address::Tcp(address) = listener.address() else { unreachable!() };
+        let port = address.port();
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let served = tokio::spawn(service::serve(hub.clone(), listener, tls, stopped));
