@@ -142,7 +142,9 @@ class Rig:
                 busy = True
                 message = p4r.StreamMessageResponse(packet=p4r.PacketIn.FromString(text))
                 packet = decode_stream(message, self.schema)
-                arrived = PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"])
+                arrived = PacketIn(
+                    packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"], packet["punt_class"]
+                )
                 self.edge.receive(arrived, self.now)
             if not busy:
                 return

@@ -98,6 +98,7 @@ control CaptureOut(inout metadata_t meta) {
             if (meta.captured) {
                 meta.captured = false;
                 meta.punt = PUNT_CAPTURED_IN;
+                meta.punt_class = PUNT_CAPTURED_IN;
                 meta.egress.copy = true;
             }
         } else if (meta.drop == DROP_NONE && captures_out.apply().hit) {
@@ -107,6 +108,7 @@ control CaptureOut(inout metadata_t meta) {
                 meta.ingress_port = meta.egress.port;
                 meta.vlan = meta.egress.vlan;
                 meta.punt = PUNT_CAPTURED_OUT;
+                meta.punt_class = PUNT_CAPTURED_OUT;
                 meta.egress.copy = true;
             }
         }

@@ -14,6 +14,15 @@ struct esp_start_t {
     bit<32> sequence;
 }
 
+// HIP's own messages (RFC 7401, section 5.1): between whom they are.
+const bit<16> HIP_BYTES = 40;
+
+struct hip_start_t {
+    bit<64> start;
+    ipv6_address_t sender;          // a HIT
+    ipv6_address_t receiver;        // the same
+}
+
 const bit<8> ESP_NONE  = 0;
 const bit<8> ESP_WHOLE = 1;
 const bit<8> ESP_SHORT = 2;         // less than its header
@@ -23,6 +32,9 @@ struct hip_t {
     bit<8> esp;                     // ESP_*
     spi_t spi;
     bool admitted;                  // the SPI is a session's
+    ipv6_address_t sender;          // of a message: the HITs, 0 where the packet is none
+    ipv6_address_t receiver;
+    session_id_t session;           // of the association that they have
 }
 
 #endif

@@ -81,6 +81,7 @@ header packet_in_h {
     @id(1) punt_reason_t reason;
     @id(2) bit<16> ingress_port;        // of a copy of what leaves, the port that it leaves by
     @id(3) bit<16> vlan;                // that the packet was taken to be in, tagged or not
+    @id(4) punt_class_t punt_class;
 }
 
 // Before every packet of the controller.
@@ -98,7 +99,7 @@ const bit<8> PACKET_OUT_SUBMIT = 2;     // goes through the pipeline as if it ha
 const bit<8> PACKET_OUT_KEEPALIVE = 3;  // between identities: leaves by their session's path, if it is time for it
 const bit<8> PACKET_OUT_CHECK = 4;      // between identities: is their session answered? Leaves nothing
 
-const bit<16> PACKET_IN_BYTES  = 5;
+const bit<16> PACKET_IN_BYTES  = 6;
 const bit<16> PACKET_OUT_BYTES = 5;
 
 struct headers_t {
@@ -189,6 +190,14 @@ struct icmpv6_start_t {
     bit<8> type;
     bit<8> code;
     bit<16> checksum;
+}
+
+// An echo request, as far as the octets by which the router knows its own.
+struct echo_message_t {
+    icmpv6_start_t start;
+    bit<16> identifier;
+    bit<16> sequence;
+    bit<64> mark;
 }
 
 // An ICMPv6 error, as far as the next header of the packet that it quotes.

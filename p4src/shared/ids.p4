@@ -96,7 +96,7 @@
 
 // ICMPv6 errors, punts and drops: next free counter 0x12000508, meter 0x14000503.
 #define ERROR_METER_ID                  0x14000501
-#define PUNT_METER_ID                   0x14000502
+// Retired: 0x14000502, a meter of punts by reason alone.
 
 #define PORT_RECEIVED_COUNTER_ID        0x12000501
 #define PORT_SENT_COUNTER_ID            0x12000502
@@ -105,6 +105,33 @@
 #define PUNTS_COUNTER_ID                0x12000505
 #define ERRORS_SENT_COUNTER_ID          0x12000506
 #define ERRORS_HELD_BACK_COUNTER_ID     0x12000507
+
+// Classes of punts: next free table 0x02002104, action 0x01002107, counter 0x12002102, direct counter 0x13002104, meter 0x14002106,
+// register 0x16002102.
+#define OWN_PROBES_TABLE_ID             0x02002101
+#define ASSOCIATIONS_TABLE_ID           0x02002102
+#define PUNT_LIMITS_TABLE_ID            0x02002103
+
+#define OWN_PROBE_ACTION_ID             0x01002101
+#define FOREIGN_ECHO_ACTION_ID          0x01002102
+#define OF_ASSOCIATION_ACTION_ID        0x01002103
+#define NO_ASSOCIATION_ACTION_ID        0x01002104
+#define LIMIT_SOURCES_ACTION_ID         0x01002105
+#define NO_LIMIT_ACTION_ID              0x01002106
+
+#define PUNTS_HELD_BACK_COUNTER_ID      0x12002101
+
+#define OWN_PROBES_COUNTER_ID           0x13002101
+#define ASSOCIATIONS_COUNTER_ID         0x13002102
+#define PUNT_LIMITS_COUNTER_ID          0x13002103
+
+#define PUNT_CLASS_METER_ID             0x14002101
+#define PUNT_PORT_METER_ID              0x14002102
+#define PUNT_TOTAL_METER_ID             0x14002103
+#define PAIR_METER_ID                   0x14002104
+#define ILNP_FLOW_METER_ID              0x14002105
+
+#define PUNT_SOURCES_REGISTER_ID        0x16002101
 
 // Captures: next free table 0x02000603, action 0x01000605, direct counter 0x13000603, meter 0x14000603.
 #define CAPTURES_IN_TABLE_ID            0x02000601

@@ -51,6 +51,11 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
     @name("ilnp_flow_nonces")
     REGISTERS(bit<32>, bit<192>, ILNP_FLOWS, nonces);
 
+    @id(ILNP_FLOW_METER_ID)
+    @name("ilnp_flow_meter")
+    @brief("Flows that the controller is told of, by port.")
+    METERS(port_t, PORTS, ilnp_flow_meter);
+
     apply {
         bit<48> now = meta.arrived;
         bit<32> sequence = hdr.tcp.start[95:64];
@@ -153,6 +158,10 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
         }
         if (meta.ilnp.admitted) {
             numbers.write(slot, 16w0 ++ now);
+            // A flow that is not told of now is told of in five seconds.
+            colour_t colour;
+            METER(ilnp_flow_meter, meta.ingress_port, colour);
+            meta.ilnp.admitted = colour != COLOUR_RED;
             meta.ilnp.opened_here = opened_here ? 8w1 : 8w0;
             meta.ilnp.nonce_to_peer = both[191:96];
             meta.ilnp.nonce_from_peer = both[95:0];

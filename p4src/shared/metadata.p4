@@ -14,6 +14,7 @@ struct metadata_t {
     @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT) port_t ingress_port;
     @field_list(FIELDS_OF_PUNT) vlan_id_t vlan;
     @field_list(FIELDS_OF_PUNT) punt_reason_t punt;
+    @field_list(FIELDS_OF_PUNT) punt_class_t punt_class;
     bool punt_copy;             // the controller gets a copy, the packet goes on
     @field_list(FIELDS_OF_PUNT) bool captured;  // another copy is due when it leaves for the controller
     drop_reason_t fault;        // found by the parser
@@ -51,6 +52,7 @@ struct metadata_t {
     encapsulation_t encapsulation;
     interface_t interface;
     next_t next;
+    neighbour_t neighbour;
     refusal_t refusal;
     egress_t egress;
 }
@@ -72,6 +74,7 @@ void refuse(inout metadata_t meta, in drop_reason_t reason, in bit<8> type, in b
 void trap(inout metadata_t meta, in punt_reason_t reason) {
     meta.settled = true;
     meta.punt = reason;
+    meta.punt_class = reason;
     meta.punt_copy = false;
 }
 
@@ -79,6 +82,7 @@ void trap(inout metadata_t meta, in punt_reason_t reason) {
 void mirror(inout metadata_t meta, in punt_reason_t reason) {
     meta.punt_copy = true;
     meta.punt = reason;
+    meta.punt_class = reason;
 }
 
 #endif

@@ -30,6 +30,7 @@ struct icmpv6_t {
     bit<8> type;
     bit<8> code;
     ipv6_address_t target;
+    bit<64> echo_mark;          // of an echo request, behind its sequence number
     bit<8> quoted_next_header;  // of an error, of the packet that it is about
     bit<64> quoted_upper_layer; // and what stands behind its IPv6 header
 }
@@ -62,6 +63,13 @@ struct next_t {
     ipv6_address_t address;
     route_table_t route_table;      // to look the destination up in
     ipv6_address_t destination;     // of the outermost header that it will have
+}
+
+// Where the table has a neighbour: the next hop of a routed packet, or who discovery is from.
+struct neighbour_t {
+    bool known;
+    port_t port;
+    mac_address_t mac;
 }
 
 // The ICMPv6 error that answers the packet; a type of 0 is none.

@@ -20,6 +20,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     RoutingParser() routing_parser;
     Shim6Parser() shim6_parser;
     NonceParser() nonce_parser;
+    HipParser() hip_parser;
     UpperLayerParser() upper_layer_parser;
 
     state start {
@@ -145,7 +146,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
             NEXT_ROUTING: routing;
             NEXT_DESTINATION: destination;
             NEXT_MOBILITY: extension;
-            NEXT_HIP: extension;
+            NEXT_HIP: hip;
             NEXT_SHIM6: shim6;
             NEXT_UNKNOWN: unknown;
             NEXT_FRAGMENT: fragment;
@@ -167,6 +168,11 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         extension_start_t begin = packet.lookahead<extension_start_t>();
         meta.chain.size = ((bit<16>)begin.length + 1) << 3;
         transition take;
+    }
+
+    state hip {
+        hip_parser.apply(packet, meta);
+        transition extension;
     }
 
     // The first one of a kind that is known here is the one that a router acts on.

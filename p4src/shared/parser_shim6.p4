@@ -17,6 +17,7 @@ parser Shim6Parser(packet_in packet, inout metadata_t meta) {
         transition select(begin.payload, begin.tag[46:40], begin.length, meta.chain.crossed) {
             (1, _, _, _): payload;
             (0, SHIM6_KEEPALIVE, KEEPALIVE_LENGTH, false): keepalive;
+            (0, SHIM6_UPDATE_REQUEST .. SHIM6_PROBE, _, false): of_context;
             default: message;
         }
     }
@@ -29,6 +30,14 @@ parser Shim6Parser(packet_in packet, inout metadata_t meta) {
     state message {
         meta.shim6.kind = SHIM6_CONTROL;
         transition accept;
+    }
+
+    // All that presuppose a context bear its tag in the same place.
+    state of_context {
+        keepalive_t seen = packet.lookahead<keepalive_t>();
+        meta.shim6.of_context = true;
+        meta.shim6.tag = seen.tag;
+        transition message;
     }
 
     // Its checksum covers itself and nothing else, so it is right on any path.

@@ -78,8 +78,23 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
             (ICMPV6_NEIGHBOUR_SOLICITATION, false): neighbour_message;
             (ICMPV6_NEIGHBOUR_ADVERTISEMENT, false): neighbour_message;
             (ICMPV6_UNREACHABLE .. ICMPV6_PARAMETER_PROBLEM, false): error_message;
+            (ICMPV6_ECHO_REQUEST, _): echo_request;
             default: take_message;
         }
+    }
+
+    state echo_request {
+        meta.chain.crossed = meta.chain.left < ECHO_BYTES;
+        transition select(meta.chain.crossed) {
+            true: take_message;
+            false: echo_mark;
+        }
+    }
+
+    state echo_mark {
+        echo_message_t message = packet.lookahead<echo_message_t>();
+        meta.icmpv6.echo_mark = message.mark;
+        transition take_message;
     }
 
     state take_message {

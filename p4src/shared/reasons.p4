@@ -53,9 +53,12 @@ const drop_reason_t DROP_NO_NEXTHOP          = 47;      // the route names a nex
 const drop_reason_t DROP_PACKET_TOO_BIG      = 48;
 const drop_reason_t DROP_INTERFACE_UNKNOWN   = 49;      // the VLAN it would leave by has no router interface
 
-// Limits. Next free: 62.
-const drop_reason_t DROP_PUNT_RATE       = 60;          // for the controller, above the reason's rate
-const drop_reason_t DROP_ERROR_NO_SOURCE = 61;          // an ICMPv6 error from an interface that is gone
+// Limits. Next free: 65.
+const drop_reason_t DROP_PUNT_RATE        = 60;         // for the controller, above the rate of its class at its port
+const drop_reason_t DROP_ERROR_NO_SOURCE  = 61;         // an ICMPv6 error from an interface that is gone
+const drop_reason_t DROP_PUNT_SOURCE_RATE = 62;         // for the controller, above the rate of one source or session
+const drop_reason_t DROP_PUNT_PORT_RATE   = 63;         // for the controller, above its port's share
+const drop_reason_t DROP_PUNT_TOTAL_RATE  = 64;         // for the controller, above what all ports together may send it
 
 // Encapsulation. Next free: 81.
 const drop_reason_t DROP_OPTION_PAST_END     = 70;      // a hop-by-hop option is longer than its header
@@ -129,5 +132,12 @@ const punt_reason_t PUNT_HIP_VERIFY              = 26;  // one from or for a hos
 const punt_reason_t PUNT_HIP_SEEN                = 27;  // a copy of one from or for a host that speaks itself
 const punt_reason_t PUNT_SOURCE_UNKNOWN          = 40;  // a copy of what a host sends from an address that is bound to nobody
 const punt_reason_t PUNT_SOURCE_ELSEWHERE        = 41;  // a copy of what it sends, advertises or asks of one bound to another
+
+// A punt's class is its reason, unless the tables know more of the packet. No class has the number of another's reason, and
+// all are below 64. Next free: 39.
+const punt_class_t CLASS_PROBE                   = 35;  // a probe of the router's own that comes back
+const punt_class_t CLASS_NEIGHBOUR               = 36;  // discovery by a known neighbour, from its port and its MAC
+const punt_class_t CLASS_SESSION                 = 37;  // about a session that stands
+const punt_class_t CLASS_HELD                    = 38;  // a copy of what a session sent
 
 #endif

@@ -215,16 +215,15 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @id(SET_NEIGHBOUR_ACTION_ID)
     @name("set_neighbour")
     action set_neighbour(@id(1) port_t port, @id(2) mac_address_t mac) {
-        meta.egress.port = port;
-        meta.egress.destination = mac;
-        meta.egress.routed = true;
+        meta.neighbour.known = true;
+        meta.neighbour.port = port;
+        meta.neighbour.mac = mac;
     }
 
     @id(NEIGHBOUR_UNKNOWN_ACTION_ID)
     @name("neighbour_unknown")
     @brief("The controller resolves the address, and may submit the packet again.")
     action neighbour_unknown() {
-        trap(meta, PUNT_NEIGHBOUR_UNKNOWN);
     }
 
     @id(NEIGHBOURS_TABLE_ID)
@@ -315,10 +314,28 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
             if (!meta.settled && meta.next.vlan == 0) {
                 nexthops.apply();
             }
-            if (!meta.settled) {
-                neighbours.apply();
+        }
+
+        bool discovery = meta.punt >= PUNT_ROUTER_SOLICITATION && meta.punt <= PUNT_NEIGHBOUR_ADVERTISEMENT;
+        if (discovery) {
+            // Who says it: does the table know it, and where?
+            meta.next.vlan = meta.vlan;
+            meta.next.address = hdr.ipv6.source;
+            if (meta.punt == PUNT_NEIGHBOUR_ADVERTISEMENT) {
+                meta.next.address = meta.icmpv6.target;
             }
-            if (!meta.settled) {
+        }
+        if (discovery || (here && !meta.settled)) {
+            neighbours.apply();
+        }
+
+        if (here && !meta.settled) {
+            if (!meta.neighbour.known) {
+                trap(meta, PUNT_NEIGHBOUR_UNKNOWN);
+            } else {
+                meta.egress.port = meta.neighbour.port;
+                meta.egress.destination = meta.neighbour.mac;
+                meta.egress.routed = true;
                 port_mtus.apply();
                 if (length + (bit<32>)meta.session.reserved > (bit<32>)mtu) {
                     if (!hdr.ipv6.isValid()) {

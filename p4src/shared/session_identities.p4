@@ -4,7 +4,8 @@
 //   from the peer   context_tags -> the session and its identities -> locator_pairs: proven? which path?
 //                   or, without a payload header: ilnp_nonces, or the addresses are the identities themselves
 //
-// One entry of `identities` serves both ways: it says how the session is watched.
+// One entry of `identities` serves both ways: it says how the session is watched. Of a message that is the controller's already
+// only the session is looked up, for its class: that is no traffic of the session.
 
 #ifndef WAYNAME_SESSION_IDENTITIES_P4
 #define WAYNAME_SESSION_IDENTITIES_P4
@@ -154,8 +155,9 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
     apply {
         bool tagged = false;
         bool whose = true;          // is it known?
-        if (meta.hip.admitted) {
-            // Its SPI said whose it is.
+        bool message = meta.settled;
+        if (meta.hip.admitted || meta.hip.session != 0) {
+            // Its SPI, or its HITs, said whose it is.
         } else if (meta.session.direction == SESSION_SENT) {
             meta.session.local = hdr.ipv6.source;
             meta.session.remote = hdr.ipv6.destination;
@@ -170,7 +172,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
             whose = context_tags.apply().hit;
         }
 
-        if (whose) {
+        if (whose && !message) {
             identities.apply();
             if (!tagged && !meta.ilnp.known) {
                 meta.session.number = found;
@@ -182,7 +184,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
 
         if (meta.session.number != 0) {
             if (meta.session.direction == SESSION_SENT) {
-                if (meta.session.request == 0) {
+                if (meta.session.request == 0 && !message) {
                     forks.apply();
                 }
             } else {
@@ -194,8 +196,15 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
             drop(meta, DROP_ESP_LOCATORS);
         }
 
+        // HITs are no secret: those of an association prove something together with its locators.
+        if (message && meta.hip.session != 0 && meta.session.direction == SESSION_HEARD && !meta.session.path_known) {
+            meta.session.number = 0;
+        }
+
         // A peer that has lost its way is told by the controller (RFC 5533, section 12.4); one that claims to be another is not.
-        if (tagged && !meta.session.path_known) {
+        if (message) {
+            // Its protocol has said who gets it.
+        } else if (tagged && !meta.session.path_known) {
             if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
                 trap(meta, PUNT_SHIM6);
             } else if (whose) {

@@ -24,6 +24,7 @@ struct shim6_t {
     bit<8> place;           // extension headers before it
     bool behind;            // the routing header
     bool sound;             // a keepalive with the right checksum
+    bool of_context;        // a control message that names the receiver's context
     context_tag_t tag;
 }
 

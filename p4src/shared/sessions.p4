@@ -30,6 +30,9 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
                 trap(meta, PUNT_SHIM6_VERIFY);
             } else if (shim6_for_us && meta.shim6.kind == SHIM6_CONTROL) {
                 trap(meta, PUNT_SHIM6);
+                if (meta.shim6.of_context) {
+                    meta.session.direction = SESSION_HEARD;
+                }
             } else if (shim6_for_us && !meta.shim6.sound) {
                 drop(meta, DROP_KEEPALIVE_CHECKSUM);
             } else if (shim6_for_us) {
@@ -53,9 +56,11 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
             drop(meta, DROP_NONCE_TWICE);
         } else if (ilnp_for_us && with_nonce && meta.icmpv6.type == ICMPV6_SESSION_REQUEST && !meta.fragmented) {
             trap(meta, PUNT_SESSION_REQUEST);
+            meta.session.direction = SESSION_HEARD;
         } else if (ilnp_for_us && meta.icmpv6.type == ICMPV6_LOCATOR_UPDATE && !meta.fragmented) {
             if (with_nonce) {
                 trap(meta, PUNT_LOCATOR_UPDATE);
+                meta.session.direction = SESSION_HEARD;
             } else {
                 drop(meta, DROP_NONCE_MISSING);
             }

@@ -36,7 +36,9 @@ const bit<16> PAYLOAD_HEADER_BYTES = 8;
 const bit<16> KEEPALIVE_BYTES      = 16;    // of one without options
 const bit<8>  KEEPALIVE_LENGTH     = 1;
 
-const bit<7> SHIM6_KEEPALIVE = 66;
+const bit<7> SHIM6_UPDATE_REQUEST = 64;
+const bit<7> SHIM6_KEEPALIVE      = 66;
+const bit<7> SHIM6_PROBE          = 67;
 
 // What a packet's first Shim6 header is. A keepalive with options is a control message like any.
 const bit<8> SHIM6_NONE           = 0;

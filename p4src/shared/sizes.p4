@@ -30,6 +30,10 @@
 
 // Reasons are eight-bit numbers, so no reason lies outside an array.
 #define REASONS             256
+// Punts by class and port: 64 classes on 512 ports. Sources of punts by hash: two that share a slot share its rate.
+#define PUNT_CLASSES        64
+#define PUNT_CELLS          32768
+#define PUNT_SOURCES        65536
 
 // Extension headers in one packet. RFC 8200 recommends an order of at most seven headers, and mobility, HIP and Shim6 come on
 // top; ten hold any such packet in any order. Each may be as long as its length octet can say: 2048 bytes, of which

@@ -24,6 +24,7 @@ typedef bit<64>  identifier_t;      // the last half of an address (RFC 6741)
 typedef bit<96>  nonce_t;           // of a session between identifiers (RFC 6744); 0 is none
 typedef bit<8>   drop_reason_t;
 typedef bit<8>   punt_reason_t;
+typedef bit<8>   punt_class_t;      // also an index of meters, with the port: below 64
 typedef bit<2>   colour_t;
 
 const colour_t COLOUR_RED = 2;
@@ -108,6 +109,7 @@ const bit<16> IPV6_LEAST_MTU = 1280;
 const bit<16> IPV6_SOURCE_PLACE = 8;      // where the source stands
 const bit<16> ICMPV6_BYTES   = 8;
 const bit<16> TCP_BYTES      = 20;
+const bit<16> ECHO_BYTES     = 16;        // with its mark
 
 // Hop limit of packets that the switch makes, and of discovery, which no router may have passed on (RFC 4861).
 const bit<8> HOP_LIMIT_OWN       = 64;

@@ -40,6 +40,11 @@ control WatchedPairs(in headers_t hdr, inout metadata_t meta) {
     @name("pair_lead")
     REGISTERS(bit<32>, bit<32>, WATCHED_PAIRS, leads);
 
+    @id(PAIR_METER_ID)
+    @name("pair_meter")
+    @brief("Pairs that the controller is told of, by port.")
+    METERS(port_t, PORTS, pair_meter);
+
     apply {
         bit<48> now = meta.arrived;
         bit<256> pair = hdr.ipv6.source ++ hdr.ipv6.destination;
@@ -87,13 +92,18 @@ control WatchedPairs(in headers_t hdr, inout metadata_t meta) {
                 sum = sum + size;
                 if ((meta.session.enough_bytes != 0 && sum >= meta.session.enough_bytes)
                     || (meta.session.enough_time != 0 && now - since >= (bit<48>)meta.session.enough_time)) {
-                    meta.pair.active = true;
-                    meta.pair.source = hdr.ipv6.source;
-                    meta.pair.destination = hdr.ipv6.destination;
-                    meta.pair.bytes = sum;
-                    meta.pair.age = now - since;
-                    meta.pair.opened_here = opened_here;
-                    sum = PAIR_TOLD;
+                    // What is above the rate is told with one of the pair's next packets.
+                    colour_t colour;
+                    METER(pair_meter, meta.ingress_port, colour);
+                    if (colour != COLOUR_RED) {
+                        meta.pair.active = true;
+                        meta.pair.source = hdr.ipv6.source;
+                        meta.pair.destination = hdr.ipv6.destination;
+                        meta.pair.bytes = sum;
+                        meta.pair.age = now - since;
+                        meta.pair.opened_here = opened_here;
+                        sum = PAIR_TOLD;
+                    }
                 }
                 bytes.write(slot, sum);
             }

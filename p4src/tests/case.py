@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from scapy.layers.inet6 import IPv6
 from scapy.packet import Packet
 
-from small_site import CPU, CPU_SESSION, DROP, GROUPS, PUNT, Entry, entries
+from small_site import CLASS, CPU, CPU_SESSION, DROP, GROUPS, PUNT, Entry, entries
 
 
 def number(value: int | str) -> str:
@@ -19,6 +19,17 @@ def number(value: int | str) -> str:
     if re.fullmatch("(..:){5}..", value):
         return "0x" + value.replace(":", "")
     return "0x" + bytes(IPv6(src=value))[8:24].hex()
+
+
+def cell(punt_class: int, port: int) -> int:
+    """The index of a class of punts at a port."""
+    return punt_class * 512 + port
+
+
+def packet_in(reason: str, port: int, vlan: int, known: str | None = None) -> bytes:
+    """The header before what the controller gets."""
+    punt_class = CLASS[known] if known else PUNT[reason]
+    return bytes([PUNT[reason]]) + port.to_bytes(2) + vlan.to_bytes(2) + bytes([punt_class])
 
 
 class Case:
@@ -68,13 +79,14 @@ class Case:
         counts = self.ingress_drops if where == "ingress" else self.egress_drops
         counts[reason] = counts.get(reason, 0) + 1
 
-    def punted(self, packet: Packet, reason: str, port: int, vlan: int) -> None:
-        self.expect(CPU, bytes([PUNT[reason]]) + port.to_bytes(2) + vlan.to_bytes(2) + bytes(packet))
+    def punted(self, packet: Packet, reason: str, port: int, vlan: int, known: str | None = None) -> None:
+        """The controller gets a packet; `known` is its class, if that is not the reason."""
+        self.expect(CPU, packet_in(reason, port, vlan, known) + bytes(packet))
         self.punts[reason] = self.punts.get(reason, 0) + 1
 
-    def punts_whole(self, into: int, packet: Packet, reason: str, vlan: int) -> None:
+    def punts_whole(self, into: int, packet: Packet, reason: str, vlan: int, known: str | None = None) -> None:
         self.send(into, packet)
-        self.punted(packet, reason, into, vlan)
+        self.punted(packet, reason, into, vlan, known)
 
     def flood_copies(self, count: int = 1) -> None:
         self.egress_drops["DROP_FLOOD_COPY"] = self.egress_drops.get("DROP_FLOOD_COPY", 0) + count

@@ -1,11 +1,12 @@
 """What passes between switch and controller: the cases of punts, captures and packets of the controller."""
 
-from case import Case, number
+from case import Case, cell, number, packet_in
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import (
     ICMPv6DestUnreach,
     ICMPv6EchoRequest,
     ICMPv6ND_NA,
+    ICMPv6ND_NS,
     ICMPv6ND_RA,
     ICMPv6ND_RS,
     ICMPv6TimeExceeded,
@@ -36,8 +37,8 @@ from small_site import (
 
 def punts() -> Case:
     case = Case("punts", "The way to the controller: a rate for each reason.")
-    case.meter("punt_meter", PUNT["PUNT_LOCAL"], 3)
-    case.meter("punt_meter", PUNT["PUNT_ROUTER_SOLICITATION"], 1)
+    case.meter("punt_class_meter", cell(PUNT["PUNT_LOCAL"], 1), 3)
+    case.meter("punt_class_meter", cell(PUNT["PUNT_ROUTER_SOLICITATION"], 1), 1)
     case.say("Three of five for the router; another reason has a rate of its own.")
     ping = to_router(IPv6(src=IP_OF[1], dst=ADDRESS[1]) / ICMPv6EchoRequest())
     for n in range(5):
@@ -59,13 +60,101 @@ def punts() -> Case:
     return case
 
 
+def punt_classes() -> Case:
+    case = Case(
+        "punt_classes", "What the tables know of a punt has a class of its own, and every class a rate at each port."
+    )
+    mark = 0x1122334455667788
+    case.add("own_probes", "own_probe(nexthop:1)", vlan=100, mark=hex(mark))
+
+    def probe(port: int, mark: int, source: str = ADDRESS[100]) -> Packet:
+        echo = ICMPv6EchoRequest(id=1, data=mark.to_bytes(8))
+        return (
+            Ether(src=PROVIDER[port], dst=ROUTER[{4: 100, 5: 200}[port]])
+            / IPv6(src=source, dst=ADDRESS[100], hlim=254)
+            / echo
+        )
+
+    case.say("A probe of the router's own: by its mark, on its VLAN.")
+    case.punts_whole(4, probe(4, mark), "PUNT_LOCAL", 100, "CLASS_PROBE")
+    case.punts_whole(4, probe(4, mark + 1), "PUNT_LOCAL", 100)
+    case.punts_whole(5, probe(5, mark), "PUNT_LOCAL", 200)
+    short = (
+        Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=FAR, dst=ADDRESS[100]) / ICMPv6EchoRequest(data=b"1234567")
+    )
+    case.punts_whole(4, short, "PUNT_LOCAL", 100)
+
+    def advertisement(target: str, host: int = 1, port: int = 1) -> Packet:
+        message = ICMPv6ND_NA(tgt=target, R=0, S=1)
+        return from_host(IPv6(src=target, dst=ADDRESS[1], hlim=255) / message, ROUTER[1], host)
+
+    case.say("Discovery of a neighbour: its address, its port and its MAC as the table has them.")
+    case.punts_whole(1, advertisement(IP_OF[1]), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1, "CLASS_NEIGHBOUR")
+    case.punts_whole(1, advertisement(IP_OF[1], host=2), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1)
+    case.punts_whole(2, advertisement(IP_OF[1]), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1)
+    case.punts_whole(1, advertisement("2001:db8:1::99"), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1)
+    asks = from_host(IPv6(src=IP_OF[1], dst=ADDRESS[1], hlim=255) / ICMPv6ND_NS(tgt=ADDRESS[1]), ROUTER[1])
+    case.punts_whole(1, asks, "PUNT_NEIGHBOUR_SOLICITATION", 1, "CLASS_NEIGHBOUR")
+    stranger = from_host(IPv6(src="2001:db8:1::99", dst=ADDRESS[1], hlim=255) / ICMPv6ND_NS(tgt=ADDRESS[1]), ROUTER[1])
+    case.punts_whole(1, stranger, "PUNT_NEIGHBOUR_SOLICITATION", 1)
+
+    case.say("What is known passes when the rate of what is not is used up, and so does what comes by another port.")
+    case.meter("punt_class_meter", cell(PUNT["PUNT_NEIGHBOUR_ADVERTISEMENT"], 1), 1)
+    case.punts_whole(1, advertisement("2001:db8:1::99"), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1)
+    for _ in range(2):
+        case.drops(1, advertisement("2001:db8:1::99"), "DROP_PUNT_RATE")
+    case.punts_whole(1, advertisement(IP_OF[1]), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1, "CLASS_NEIGHBOUR")
+    case.punts_whole(2, advertisement("2001:db8:1::98", host=2), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1)
+    case.counts("punts_held_back", cell(PUNT["PUNT_NEIGHBOUR_ADVERTISEMENT"], 1), 2)
+
+    case.say("One source has its share of a class, and another one its own: station and /48.")
+    hour = 3_600_000_000
+    case.add(
+        "punt_limits", f"limit_sources(every:{hour},early:{hour},shares:1)", **{"class": PUNT["PUNT_NEIGHBOUR_UNKNOWN"]}
+    )
+    scan = to_router(udp(to="2001:db8:1::99"))
+    for n in range(4):
+        if n < 2:
+            case.punts_whole(1, scan, "PUNT_NEIGHBOUR_UNKNOWN", 1)
+        else:
+            case.drops(1, scan, "DROP_PUNT_SOURCE_RATE")
+    case.punts_whole(1, from_host(udp(1, to="2001:db8:1::99"), ROUTER[1], 2), "PUNT_NEIGHBOUR_UNKNOWN", 1)
+    far = Ether(src=PROVIDER[4], dst=ROUTER[100])
+    for source in ("2001:db8:f01::1", "2001:db8:f02::1"):
+        arrives = far / IPv6(src=source, dst="2001:db8:1::99") / UDP()
+        for _ in range(2):
+            case.punts_whole(4, arrives, "PUNT_NEIGHBOUR_UNKNOWN", 100)
+        case.drops(4, arrives, "DROP_PUNT_SOURCE_RATE")
+
+    case.say("A port has its share of what is not known, and all ports together theirs.")
+    case.meter("punt_port_meter", 4, 1)
+    for n in range(3):
+        arrives = far / IPv6(src=f"2001:db8:{n + 1}::1", dst="2001:db8:1::99") / UDP()
+        if n < 1:
+            case.punts_whole(4, arrives, "PUNT_NEIGHBOUR_UNKNOWN", 100)
+        else:
+            case.drops(4, arrives, "DROP_PUNT_PORT_RATE")
+    case.punts_whole(4, probe(4, mark), "PUNT_LOCAL", 100, "CLASS_PROBE")
+    case.meter("punt_total_meter", 0, 1)
+    for n in range(3):
+        arrives = (
+            Ether(src=PROVIDER[5], dst=ROUTER[200]) / IPv6(src=f"2001:db8:{n + 1}::1", dst="2001:db8:1::99") / UDP()
+        )
+        if n < 1:
+            case.punts_whole(5, arrives, "PUNT_NEIGHBOUR_UNKNOWN", 200)
+        else:
+            case.drops(5, arrives, "DROP_PUNT_TOTAL_RATE")
+    case.punts_whole(1, advertisement(IP_OF[1]), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1, "CLASS_NEIGHBOUR")
+    return case
+
+
 def captures() -> Case:
     case = Case(
         "captures", "Captures: copies of what arrives by a port and of what leaves by it; packets go on as ever."
     )
 
     def captured(way: str, packet: Packet | bytes, port: int, vlan: int) -> None:
-        case.expect(CPU, bytes([PUNT[f"PUNT_CAPTURED_{way}"]]) + port.to_bytes(2) + vlan.to_bytes(2) + bytes(packet))
+        case.expect(CPU, packet_in(f"PUNT_CAPTURED_{way}", port, vlan) + bytes(packet))
 
     case.add("captures_in", "capture_in()", port=1)
     case.add("captures_out", "capture_out()", port=4)
@@ -209,4 +298,4 @@ def packet_out() -> Case:
     return case
 
 
-ALL = (punts, captures, packet_out)
+ALL = (punts, punt_classes, captures, packet_out)

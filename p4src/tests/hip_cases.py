@@ -2,20 +2,34 @@
 
 from collections.abc import Callable
 
-from carriers import hop_less, ipv6
-from case import Case
+from carriers import hop_less, ipv6, octets
+from case import Case, number
 from scapy.packet import Raw
 from session_cases import hold
-from session_site import LOCAL, LOCAL_1, REMOTE, REMOTE_1, Session, from_host, in_by, out_by, proxied
+from session_site import (
+    LOCAL,
+    LOCAL_1,
+    REMOTE,
+    REMOTE_1,
+    SESSION,
+    Session,
+    from_host,
+    in_by,
+    out_by,
+    proxied,
+)
 
 from small_site import OUT
 
 HIP = 139
 
 
-def message(source: str, destination: str, kind: int) -> bytes:
-    """A HIP packet without parameters; nothing here looks at more than that it is one."""
-    body = bytes([59, 4, kind, 0x21, 0, 0, 0, 0]) + bytes(32)
+HITS = "2001:20::a", "2001:20::b"
+
+
+def message(source: str, destination: str, kind: int, sender: str = "::", receiver: str = "::") -> bytes:
+    """A HIP packet without parameters; nothing here looks at more than between whom it is."""
+    body = bytes([59, 4, kind, 0x21, 0, 0, 0, 0]) + octets(sender) + octets(receiver)
     return ipv6(HIP, body, source, destination)
 
 
@@ -41,6 +55,19 @@ def hip_messages() -> Case:
         case.punts_whole(1, from_host(packet), "PUNT_HIP_VERIFY", 1)
         if destination == REMOTE:
             case.passes(510, Raw(out + bytes(from_host(packet))), 4, out_by(4, hop_less(packet)))
+
+    case.say("Of an association that stands: by its HITs and, from the peer, by locators that are proven for it.")
+    ours, peers = HITS
+    case.add("associations", f"of_association(session:{SESSION})", local=number(ours), remote=number(peers))
+    update = message(REMOTE_1, LOCAL_1, 16, peers, ours)
+    case.punts_whole(4, in_by(4, update), "PUNT_HIP", 100, "CLASS_SESSION")
+    case.punts_whole(4, in_by(4, message("2001:db8:bad::1", LOCAL_1, 16, peers, ours)), "PUNT_HIP", 100)
+    case.punts_whole(4, in_by(4, message(REMOTE_1, LOCAL_1, 16, "2001:20::c", ours)), "PUNT_HIP", 100)
+    seen = message("2001:db8:c::1", REMOTE, 16, ours, peers)
+    case.punts_whole(1, from_host(seen), "PUNT_HIP_VERIFY", 1, "CLASS_SESSION")
+    seen = message("2001:db8:d::1", REMOTE, 16, ours, peers)
+    case.passes(1, from_host(seen), 4, out_by(4, hop_less(seen)))
+    case.punted(from_host(seen), "PUNT_HIP_SEEN", 1, 1, "CLASS_SESSION")
     return case
 
 

@@ -202,8 +202,11 @@ def ilnp_messages() -> Case:
     case.say("Requests for a session, whatever their nonce, and Locator Updates.")
     for control in (1, 2, 3):
         for nonce in (WRONG, WRONG[8:], PEERS_LONG):
-            case.punts_whole(4, in_by(4, message(request(control, len(nonce)), nonce)), "PUNT_SESSION_REQUEST", 100)
+            known = "CLASS_SESSION" if nonce == PEERS_LONG else None
+            asks = in_by(4, message(request(control, len(nonce)), nonce))
+            case.punts_whole(4, asks, "PUNT_SESSION_REQUEST", 100, known)
     case.punts_whole(4, in_by(4, message(UPDATE)), "PUNT_LOCATOR_UPDATE", 100)
+    case.punts_whole(4, in_by(4, message(UPDATE, PEERS_LONG)), "PUNT_LOCATOR_UPDATE", 100, "CLASS_SESSION")
     case.say("An extended echo request (RFC 8335) has no nonce and passes; an update without one proves nothing.")
     echo = message(request(1), b"")
     case.passes(4, in_by(4, echo), 1, to_host(hop_less(echo)))
@@ -217,9 +220,9 @@ def ilnp_messages() -> Case:
 
     case.say("Errors about what bore a nonce, and about what a session sent without one.")
     about = packet(UDP, DATAGRAM, LOCAL_1, REMOTE_1, ilnp=True)
-    for quoted in (with_nonce(about, PEERS_LONG), about):
+    for quoted, known in ((with_nonce(about, PEERS_LONG), None), (about, "CLASS_SESSION")):
         error = packet(ICMPV6, UNREACHABLE + quoted, "2001:db8:a::99", LOCAL_1)
-        case.punts_whole(4, in_by(4, error), "PUNT_ILNP_ERROR", 100)
+        case.punts_whole(4, in_by(4, error), "PUNT_ILNP_ERROR", 100, known)
     case.say("About others they pass; one of the session's peer needs a nonce (RFC 6741, section 11.1).")
     stranger = packet(ICMPV6, UNREACHABLE + packet(UDP, DATAGRAM, LOCAL, "2001:db8:f00::3"), "2001:db8:a::99", LOCAL)
     case.passes(4, in_by(4, stranger), 1, to_host(hop_less(stranger)))

@@ -117,26 +117,25 @@ def discovery() -> Case:
     flooded(packet)
 
     case.say("To a group: the controller gets a copy.")
-    for body, group, reason in (
-        (ICMPv6ND_RS(), "2", "PUNT_ROUTER_SOLICITATION"),
-        (ICMPv6ND_NA(tgt=IP_OF[1], O=1), "1", "PUNT_NEIGHBOUR_ADVERTISEMENT"),
-        (ICMPv6ND_RA(), "1", "PUNT_ROUTER_ADVERTISEMENT"),
+    for body, group, reason, known in (
+        (ICMPv6ND_RS(), "2", "PUNT_ROUTER_SOLICITATION", None),
+        (ICMPv6ND_NA(tgt=IP_OF[1], O=1), "1", "PUNT_NEIGHBOUR_ADVERTISEMENT", "CLASS_NEIGHBOUR"),
+        (ICMPv6ND_RA(), "1", "PUNT_ROUTER_ADVERTISEMENT", None),
     ):
         packet = message(f"33:33:00:00:00:0{group}", f"ff02::{group}", body)
-        case.punts_whole(1, packet, reason, 1)
+        case.punts_whole(1, packet, reason, 1, known)
         flooded(packet)
 
     case.say("To the router: the controller has it. To another: the bridge.")
-    case.punts_whole(
-        1, message(ROUTER[1], "fe80::1", ICMPv6ND_NA(tgt=IP_OF[1], S=1)), "PUNT_NEIGHBOUR_ADVERTISEMENT", 1
-    )
+    advertisement = message(ROUTER[1], "fe80::1", ICMPv6ND_NA(tgt=IP_OF[1], S=1))
+    case.punts_whole(1, advertisement, "PUNT_NEIGHBOUR_ADVERTISEMENT", 1, "CLASS_NEIGHBOUR")
     case.punts_whole(1, message(ROUTER[1], "fe80::1", ICMPv6ND_RS()), "PUNT_ROUTER_SOLICITATION", 1)
     case.passes(1, message(HOST[2], IP_OF[2], ICMPv6ND_NA(tgt=IP_OF[1], S=1)), 2)
     case.passes(1, message(HOST[2], IP_OF[2], ICMPv6ND_Redirect(tgt=IP_OF[1], dst=FAR)), 2)
 
     case.say("A provider's router.")
     advertisement = Ether(src=PROVIDER[4], dst="33:33:00:00:00:01") / IPv6(src="fe80::a1", dst="ff02::1", hlim=255)
-    case.punts_whole(4, advertisement / ICMPv6ND_RA(), "PUNT_ROUTER_ADVERTISEMENT", 100)
+    case.punts_whole(4, advertisement / ICMPv6ND_RA(), "PUNT_ROUTER_ADVERTISEMENT", 100, "CLASS_NEIGHBOUR")
     case.flood_copies()
 
     case.say("A client looks for DHCPv6 servers. Other groups, ports and protocols are bridged, and so are fragments.")

@@ -233,6 +233,21 @@ def session_messages() -> Case:
     case.say("For a host that the edge speaks for: the controller's. Of the host itself: it passes.")
     for type_ in (1, 2, 3, 4, 5, 6, 64, 65, 67, 68, 127):
         case.punts_whole(4, in_by(4, message(REMOTE_1, LOCAL_1, control(type_, 40))), "PUNT_SHIM6", 100)
+
+    case.say(
+        "Those that presuppose a context and bear the tag of one are of a session that stands. Others may be of any."
+    )
+
+    def tagged(type_: int, tag: int) -> bytes:
+        body = control(type_, 40)
+        return message(REMOTE_1, LOCAL_1, body[:6] + tag.to_bytes(6) + body[12:])
+
+    for type_ in (64, 65, 66, 67):
+        case.punts_whole(4, in_by(4, tagged(type_, OUR_TAG)), "PUNT_SHIM6", 100, "CLASS_SESSION")
+        case.punts_whole(4, in_by(4, tagged(type_, OUR_TAG + 1)), "PUNT_SHIM6", 100)
+    for type_ in (1, 3, 68):
+        case.punts_whole(4, in_by(4, tagged(type_, OUR_TAG)), "PUNT_SHIM6", 100)
+
     packet = message(LOCAL, REMOTE, control(1, 40))
     case.passes(1, from_host(packet), 4, out_by(4, hop_less(packet)))
 
@@ -261,7 +276,7 @@ def session_messages() -> Case:
     )
     case.drops(4, in_by(4, alive(OUR_TAG, REMOTE, LOCAL)), "DROP_KEEPALIVE_HEARD")
     case.punts_whole(4, in_by(4, alive(0x99)), "PUNT_SHIM6", 100)
-    case.punts_whole(4, in_by(4, alive(OUR_TAG, "2001:db8:bad::1")), "PUNT_SHIM6", 100)
+    case.punts_whole(4, in_by(4, alive(OUR_TAG, "2001:db8:bad::1")), "PUNT_SHIM6", 100, "CLASS_SESSION")
     case.drops(4, in_by(4, alive(OUR_TAG, chksum=1)), "DROP_KEEPALIVE_CHECKSUM")
     case.punts_whole(4, in_by(4, message(REMOTE_1, LOCAL_1, control(66, 24))), "PUNT_SHIM6", 100)
     case.punts_whole(4, in_by(4, message(REMOTE_1, LOCAL_1, control(66, 8))), "PUNT_SHIM6", 100)

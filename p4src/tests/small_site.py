@@ -41,7 +41,8 @@ def constants(prefix: str) -> dict[str, int]:
     return {name: int(value) for name, value in re.findall(rf"const \S+ ({prefix}\w+)\s*= (\d+);", text)}
 
 
-DROP, PUNT, OUT = constants("DROP_"), constants("PUNT_"), constants("PACKET_OUT_")
+DROP, PUNT, CLASS, OUT = constants("DROP_"), constants("PUNT_"), constants("CLASS_"), constants("PACKET_OUT_")
+PACKET_IN_BYTES = 6
 
 
 class Entry(NamedTuple):

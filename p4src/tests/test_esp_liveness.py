@@ -24,7 +24,7 @@ from session_site import FOLLOW, HOLD, LOCAL, REPORT, SEND_TIMEOUT, from_host, i
 from session_switch import FOLLOWED, HEARD, LEFT_PATH, UNANSWERED, WATCH, News, SessionSwitch
 from shim6_layers import NO_NEXT_HEADER
 
-from small_site import CPU, PUNT
+from small_site import CPU, PACKET_IN_BYTES, PUNT
 
 
 class EspSwitch(SessionSwitch):
@@ -117,7 +117,7 @@ def test_what_is_unanswered_is_held_as_the_host_sent_it(make: Make) -> None:
     outputs = switch.at(1 + SEND_TIMEOUT // 2, 1, bytes(from_host(OUTWARD)))
     (held,) = [frame for port, frame in outputs if port == CPU]
     assert held[0] == PUNT["PUNT_SESSION_HELD"]
-    assert held[5:] == bytes(from_host(OUTWARD))
+    assert held[PACKET_IN_BYTES:] == bytes(from_host(OUTWARD))
 
 
 def test_flows_are_spread_by_their_labels(make: Make) -> None:

@@ -19,7 +19,7 @@ from scapy.packet import Raw
 from segment_cases import INLINE, REDUCED, TUNNEL, from_first_host, leaves_to
 from site_switch import SiteSwitch
 
-from small_site import CPU, HOST, IP_OF, PROVIDER, PUNT, ROUTER
+from small_site import CPU, HOST, IP_OF, PACKET_IN_BYTES, PROVIDER, PUNT, ROUTER
 
 NAME = f"wayname-test-{os.getpid()}"
 OUR_END, OUR_TRACE_END, THEIR_END, THEIR_DT6 = "fd00:2::3", "fd00:2::4", "fd00:100::2", "fd00:100::1"
@@ -217,7 +217,7 @@ def test_one_trace_through_us_the_kernel_and_us(kernel: Kernel, edge: SiteSwitch
     assert sorted(port for port, _ in outputs) == [2, CPU]
     told = next(packet for port, packet in outputs if port == CPU)
     assert told[0] == PUNT["PUNT_TRACE"]
-    trace = told[5 + 14 + 40 + 4 :]
+    trace = told[PACKET_IN_BYTES + 14 + 40 + 4 :]
     left, data = trace[7] & 0x7F, trace[12:][:32]
     nodes = [int.from_bytes(data[at : at + 4]) for at in range(0, 32, 8)]
     assert left == 2 and nodes[0] == 0

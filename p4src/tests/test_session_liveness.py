@@ -35,7 +35,7 @@ from session_switch import (
 )
 from shim6_layers import SHIM6, Shim6Keepalive
 
-from small_site import CPU, PUNT
+from small_site import CPU, PACKET_IN_BYTES, PUNT
 
 SECOND = 1_000_000
 BACKUP = Kept().backup(0, 2)
@@ -274,7 +274,7 @@ def test_what_may_be_lost_is_held(make: Make) -> None:
     assert copies[:2] == [[], []]
     for (copy,) in copies[2:]:
         assert copy[0] == PUNT["PUNT_SESSION_HELD"]
-        assert copy[5 + 14 :] == OUTWARD
+        assert copy[PACKET_IN_BYTES + 14 :] == OUTWARD
     switch.hears(SEND_TIMEOUT + 6)
     outputs = switch.at(SEND_TIMEOUT + 7, 1, bytes.fromhex("02ed9e000001 020000000011 86dd") + OUTWARD)
     assert [port for port, _ in outputs] == [4]

@@ -18,7 +18,7 @@ from carriers import (
     segment_header,
     start_of,
 )
-from case import Case, number
+from case import Case, cell, number
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6PacketTooBig, IPv6
 from scapy.layers.l2 import Ether
@@ -395,7 +395,7 @@ def end() -> Case:
     case.punted(tunnel_with(begun(ID, 3, node, flags=ACTIVE)), "PUNT_TRACE", 4, 100)
 
     case.say("Above its rate the copy is left out; the packet goes on.")
-    case.meter("punt_meter", PUNT["PUNT_TRACE"], 1)
+    case.meter("punt_class_meter", cell(PUNT["PUNT_TRACE"], 4), 1)
     for n in range(3):
         case.passes(4, tunnel_with(Trace(ID, 1, 3, bytes(12))), 1, leaves_to(1, hop_less(inner)))
         if n < 1:

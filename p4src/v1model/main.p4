@@ -26,6 +26,7 @@
 #include "../shared/parser_shim6.p4"
 #include "../shared/parser_nonce.p4"
 #include "../shared/parser_esp.p4"
+#include "../shared/parser_hip.p4"
 #include "../shared/parser_tcp.p4"
 #include "../shared/parser_upper_layer.p4"
 #include "../shared/parser.p4"
@@ -78,6 +79,8 @@
 #include "../shared/provider_routes.p4"
 #include "../shared/routing.p4"
 #include "../shared/errors.p4"
+#include "../shared/punt_classes.p4"
+#include "../shared/punt_sources.p4"
 #include "../shared/punts.p4"
 #include "../shared/captures.p4"
 #include "../shared/deparser.p4"
@@ -107,6 +110,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     DirectExport() direct_export;
     Bridging() bridging;
     ErrorLimits() error_limits;
+    PuntClasses() punt_classes;
     PuntLimits() punt_limits;
     CaptureIn() capture_in;
     IngressEnd() end;
@@ -135,7 +139,8 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         direct_export.apply(hdr, meta);
         bridging.apply(hdr, meta);          // all the rest
         error_limits.apply(hdr, meta);
-        punt_limits.apply(meta);
+        punt_classes.apply(hdr, meta);
+        punt_limits.apply(hdr, meta);
         capture_in.apply(hdr, meta);        // a copy of what arrived
         end.apply(hdr, meta, standard);
     }

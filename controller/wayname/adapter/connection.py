@@ -233,7 +233,11 @@ class Connection:
         match message.WhichOneof("update"):
             case "packet":
                 packet = decode_stream(message, self._schema)
-                return [PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"])]
+                return [
+                    PacketIn(
+                        packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"], packet["punt_class"]
+                    )
+                ]
             case "digest":
                 digest = decode_stream(message, self._schema)
                 await self._send(digest.ack().encode_update(self._schema))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from dataclasses import replace
 
 from wayname.adapter.connection import Connection, SwitchError
 from wayname.adapter.events import EventRing, RecordedEvent
+from wayname.adapter.inputs import Inputs
 from wayname.adapter.memory import Memory
 from wayname.adapter.questions import Questions
 from wayname.adapter.searches import Searches
@@ -21,7 +23,6 @@ from wayname.edge.boundary import (
     Command,
     Event,
     FindModifier,
-    Input,
     ModifierFound,
     NamesAnswered,
     Output,
@@ -43,7 +44,6 @@ from wayname.pipeline.program import load_program
 FIRST_WAIT = 0.1
 LONGEST_WAIT = 1.0
 OPEN_SECONDS = 5.0
-QUEUED_INPUTS = 10_000
 # What was found beside the switch stays true when the switch comes back.
 FOUND = (ModifierFound, NamesAnswered)
 
@@ -80,7 +80,7 @@ class Controller:
         self._replace_pipeline = replace_pipeline
         self._on_event = on_event
         self._on_captured = on_captured
-        self._inputs: asyncio.Queue[tuple[Input, Connection | asyncio.Event | None]] = asyncio.Queue(QUEUED_INPUTS)
+        self.inputs: Inputs[Connection | asyncio.Event | None] = Inputs()
         self._active: Connection | None = None
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session: asyncio.Timeout | None = None
@@ -121,11 +121,11 @@ class Controller:
     async def command(self, command: Command) -> asyncio.Event:
         """Have the edge do something; the event that comes back is set when it is done."""
         done = asyncio.Event()
-        await self._inputs.put((command, done))
+        await self.inputs.put(command, done)
         return done
 
     async def _found(self, found: ModifierFound | NamesAnswered) -> None:
-        await self._inputs.put((found, None))
+        await self.inputs.put(found, None)
 
     async def _keep_connected(self) -> None:
         wait, said = FIRST_WAIT, ""
@@ -144,7 +144,7 @@ class Controller:
                     raise
                 text = str(error) or self._trouble
                 if text != said:
-                    await self._inputs.put((SwitchDown(text), None))
+                    await self.inputs.put(SwitchDown(text), None)
                 said = text
             finally:
                 self._session = None
@@ -159,13 +159,13 @@ class Controller:
             if not inputs:
                 await self._take_over(connection)
             for input in inputs:
-                await self._inputs.put((input, connection))
+                await self.inputs.put(input, connection)
 
     async def _take_over(self, connection: Connection) -> None:
         if not connection.is_primary:
             address = self.config.switch.address
             text = f"the switch at {address} listens to another controller; this one waits until that one stops"
-            await self._inputs.put((SwitchDown(text), None))
+            await self.inputs.put(SwitchDown(text), None)
             return
         if await connection.secure_pipeline(self._replace_pipeline):
             loop = asyncio.get_running_loop()
@@ -174,15 +174,14 @@ class Controller:
         # Replaced once, whatever comes later is somebody's decision.
         self._replace_pipeline = False
         epoch = time.time() - asyncio.get_running_loop().time()
-        await self._inputs.put((SwitchUp(await connection.read(everything()), epoch), connection))
+        await self.inputs.put(SwitchUp(await connection.read(everything()), epoch), connection)
 
     async def _drive(self) -> None:
         """Feed the edge and carry out what it says."""
         loop = asyncio.get_running_loop()
         while True:
-            batch = [each] if (each := await self._next_input()) else []
-            while not self._inputs.empty():
-                batch.append(self._inputs.get_nowait())
+            await self._wait_for_input()
+            batch = self.inputs.take()
             for input, origin in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
                     self._active = origin if isinstance(origin, Connection) else None
@@ -200,15 +199,14 @@ class Controller:
             for _, origin in batch:
                 if isinstance(origin, asyncio.Event):
                     origin.set()
+            # Who reads from the switch has a turn as well, however much waits here.
+            await asyncio.sleep(0)
 
-    async def _next_input(self) -> tuple[Input, Connection | asyncio.Event | None] | None:
-        """Return the next input, or None when a timer is due."""
-        due = self.edge.next_timer()
-        try:
-            async with asyncio.timeout_at(due):
-                return await self._inputs.get()
-        except TimeoutError:
-            return None
+    async def _wait_for_input(self) -> None:
+        """Wait for the next input, or until a timer is due."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(self.edge.next_timer()):
+                await self.inputs.wait()
 
     async def _carry_out(self, output: Output) -> None:
         if isinstance(output, Event):

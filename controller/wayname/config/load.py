@@ -14,6 +14,7 @@ from wayname.config.encapsulation.load import MOST, load_encapsulation
 from wayname.config.load_hip import read_hip
 from wayname.config.load_identities import read_identities
 from wayname.config.load_ilnp import read_ilnp
+from wayname.config.load_limits import read_limits
 from wayname.config.load_schedules import read_schedules
 from wayname.config.load_shim6 import read_shim6
 from wayname.config.load_translation import read_translations
@@ -76,12 +77,12 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
         raise ConfigError(f"{file}: {error}") from None
     switch = _switch(root.table("switch"), folder)
     controller = _controller(root.table("controller"), folder, switch.device_id)
-    timing = _timing(root.table("timing"))
+    timing, limits = _timing(root.table("timing")), read_limits(root)
     ports = _ports(root)
     interfaces = _interfaces(root, ports, switch.device_id)
     routes = _routes(root, interfaces)
     providers, shim6 = _providers(root, interfaces), read_shim6(root)
-    config = Config(switch, controller, timing, ports, interfaces, routes, providers, shim6)
+    config = Config(switch, controller, timing, limits, ports, interfaces, routes, providers, shim6)
     translations = read_translations(root, providers, interfaces)
     config = replace(config, translations=translations, identities=read_identities(root, folder, interfaces, ports))
     config = replace(config, ilnp=read_ilnp(root, shim6, translations, providers))

@@ -13,6 +13,7 @@ from wayname.config.encapsulation.model import EncapsulationConfig, Encapsulatio
 from wayname.config.hip import Hip
 from wayname.config.identities import Identities
 from wayname.config.ilnp import Ilnp
+from wayname.config.limits import Limits
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
 from wayname.config.schedules import Schedule
@@ -170,6 +171,7 @@ class Config:
     switch: SwitchConfig = field(default_factory=SwitchConfig)
     controller: ControllerConfig = field(default_factory=ControllerConfig)
     timing: Timing = field(default_factory=Timing)
+    limits: Limits = field(default_factory=Limits)
     ports: tuple[Port, ...] = ()
     interfaces: tuple[Interface, ...] = ()
     routes: tuple[Route, ...] = ()

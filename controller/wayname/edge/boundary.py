@@ -53,6 +53,8 @@ class PacketIn:
     reason: int
     port: int
     vlan: int
+    # What the tables know of it; the reason, unless it is more.
+    punt_class: int = 0
 
 
 @dataclass(frozen=True, slots=True)

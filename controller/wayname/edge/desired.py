@@ -31,6 +31,8 @@ _STAGES = (
         "source_macs",
         "neighbours",
         "nexthops",
+        "punt_limits",
+        "own_probes",
     ),
     ("member", "floods"),
     ("group",),
@@ -50,6 +52,7 @@ _STAGES = (
     (
         "flow_policies",
         "identities",
+        "associations",
         "forks",
         "context_tags",
         "spis",

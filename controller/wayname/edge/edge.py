@@ -64,6 +64,7 @@ from wayname.edge.neighbours import Neighbours
 from wayname.edge.outputs import Outputs
 from wayname.edge.ports import want_ports
 from wayname.edge.providers import Providers
+from wayname.edge.punt_limits import want_punt_limits
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
 from wayname.edge.scheduling.figures import Figures
@@ -120,6 +121,7 @@ class Edge:
         self.undecodable: Counter[int] = Counter()
         links = self._links = Links(config, outputs)
         want_ports(config, outputs.desired)
+        want_punt_limits(config, outputs.desired)
         providers = Providers(config)
         want_interfaces(config, providers.tables.values(), outputs.desired)
         self.routes = Routes(config, providers, outputs)

@@ -3,7 +3,8 @@
 Every `probe` seconds each is sent an echo request of the router to itself: the neighbour's forwarding returns it,
 whether or not its control plane is there. Where that cannot be (no global address on the link, or the MAC is not known)
 or stayed without an answer, it is solicited as well, and twice as often. Three probes without any answer: down. In a
-turn that comes late nothing is counted: the answers may be there, and nobody has looked at them.
+turn that comes late nothing is counted: the answers may be there, and nobody has looked at them. The switch knows
+probes that come back by their marks and meters them apart, so that no flood keeps them from coming.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from wayname.edge.outputs import Outputs
 from wayname.edge.routes import Routes
 from wayname.edge.timers import Timers
 from wayname.pipeline.entries import Entity
+from wayname.pipeline.punts import own_probe
 from wayname.wire import icmpv6
 from wayname.wire.discovery import NeighbourAdvertisement
 from wayname.wire.mac import Mac
@@ -30,6 +32,7 @@ from wayname.wire.mac import Mac
 MOST_MISSES = 3
 # Of the time between probes.
 LATE = 0.25
+MARK_OCTETS = 8
 
 
 class Health(StrEnum):
@@ -70,18 +73,27 @@ class Liveness:
         self._outputs = outputs
         self._rng = rng
         self._on_change = on_change
-        self._token = rng.randbytes(8)
+        # Each next hop has a mark of its own: one that sees its own cannot answer for another.
+        self._marks = {hop: rng.randbytes(MARK_OCTETS) for hop in routes.next_hops}
+        self._by_mark = {mark: hop for hop, mark in self._marks.items()}
+        for hop in self._marks:
+            outputs.desired.put(self._own_probe(hop))
         self._timers: Timers[LinkAddress] = Timers()
         self._watched = {hop: _Watched() for hop in routes.next_hops}
-        self._by_number = {routes.number(hop): hop for hop in routes.next_hops}
 
     def health(self, hop: LinkAddress) -> Health:
         """Return what is known of a next hop."""
         return self._watched[hop].health
 
     def adopt(self, entities: Iterable[Entity], now: float) -> None:
-        """Start as the switch forwards: a next hop whose neighbour is not there was found dead earlier."""
+        """Start as the switch forwards: a next hop whose neighbour is not there was found dead earlier; marks stay."""
         tables = [entity for entity in entities if isinstance(entity, fy.P4TableEntry)]
+        by_number = {self._routes.number(hop): hop for hop in self._watched}
+        for entity in tables:
+            if entity.table_id == "own_probes" and isinstance(entity.action, fy.P4TableAction):
+                hop = by_number.get(entity.action.args["nexthop"])
+                if hop is not None and hop.vlan == entity["vlan"]:
+                    self._set_mark(hop, entity["mark"].to_bytes(MARK_OCTETS))
         there = {entity["nexthop"] for entity in tables if entity.table_id == "nexthops"}
         resolved = {(entity["vlan"], entity["address"]) for entity in tables if entity.table_id == "neighbours"}
         for hop, watched in self._watched.items():
@@ -89,6 +101,16 @@ class Liveness:
             if watched.health is Health.UNKNOWN and self._routes.number(hop) in there and not known:
                 watched.health = Health.DOWN
                 self._routes.set_down(hop, True)
+
+    def _set_mark(self, hop: LinkAddress, mark: bytes) -> None:
+        self._outputs.desired.remove(self._own_probe(hop))
+        del self._by_mark[self._marks[hop]]
+        self._marks[hop] = mark
+        self._by_mark[mark] = hop
+        self._outputs.desired.put(self._own_probe(hop))
+
+    def _own_probe(self, hop: LinkAddress) -> fy.P4TableEntry:
+        return own_probe(hop.vlan, self._marks[hop], self._routes.number(hop))
 
     def start(self, now: float) -> None:
         """The switch is there: probe, each next hop at a time of its own."""
@@ -103,12 +125,10 @@ class Liveness:
 
     def returned(self, arrival: Arrival, message: icmpv6.Message, now: float) -> bool:
         """Take an echo request that came back; return whether it is a probe."""
-        body = message.body
-        if message.type != icmpv6.ECHO_REQUEST or body[4:12] != self._token:
+        hop = self._by_mark.get(message.body[4 : 4 + MARK_OCTETS]) if message.type == icmpv6.ECHO_REQUEST else None
+        if hop is None or hop.vlan != arrival.interface.vlan:
             return False
-        hop = self._by_number.get(int.from_bytes(body[:2]))
-        if hop is not None and hop.vlan == arrival.interface.vlan:
-            self._heard(hop, now)
+        self._heard(hop, now)
         return True
 
     def advertised(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
@@ -172,8 +192,8 @@ class Liveness:
             watched.mac, watched.port = neighbour.mac, neighbour.port
         own = next((address.ip for address in interface.global_addresses), None)
         if own is not None and watched.mac is not None and watched.port is not None:
-            # identifier: the next hop's number, sequence number: the misses before it, then what only we know
-            body = self._routes.number(hop).to_bytes(2) + watched.misses.to_bytes(4)[2:] + self._token
+            # identifier: the next hop's number, sequence number: the misses before it, then what only we and it know
+            body = self._routes.number(hop).to_bytes(2) + watched.misses.to_bytes(4)[2:] + self._marks[hop]
             packet = icmpv6.Message(icmpv6.ECHO_REQUEST, 0, body).packet(own, own, 255)
             self._links.send(interface, watched.port, watched.mac, packet)
             if neighbour is not None and not watched.misses:

@@ -29,6 +29,7 @@ from wayname.edge.first_hop_security.challenges import Challenges
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
+from wayname.edge.resolutions import Asker, Resolutions
 from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.timers import Timers, earliest
 from wayname.pipeline import entries
@@ -49,9 +50,8 @@ CLAIMED = 0.25
 # How long after a neighbour was found packets may still come that did not know of it.
 LATE = 1.0
 
-# How many packets wait for one neighbour, and how many neighbours are asked for at once.
+# How many packets wait for one neighbour.
 MOST_WAITING = 32
-MOST_INCOMPLETE = 512
 
 
 class State(StrEnum):
@@ -99,7 +99,7 @@ class Neighbours:
         self._rng = rng
         self._timers: Timers[LinkAddress] = Timers()
         self._neighbours: dict[LinkAddress, Neighbour] = {}
-        self._incomplete: dict[LinkAddress, None] = {}
+        self.resolutions = Resolutions()
         self._full = False
         self._count: Counter[int] = Counter()
         self._of_station: defaultdict[tuple[int, Mac], set[LinkAddress]] = defaultdict(set)
@@ -150,29 +150,27 @@ class Neighbours:
         """Nobody can be asked while the switch is away, and what waits for an answer waits in vain."""
         for at in self._neighbours:
             self._timers.cancel(at)
-        for at in self._incomplete:
+        for at in self.resolutions.clear():
             del self._neighbours[at]
-        self._incomplete.clear()
         self._challenges.stop()
 
     def wanted(self, at: LinkAddress, arrival: Arrival, now: float) -> None:
         """A packet has to wait until a neighbour's MAC is known."""
-        neighbour = self.seek(at, now)
+        neighbour = self.seek(at, now, Asker.of(arrival))
         if neighbour.mac is None:
             neighbour.waiting.append(arrival)
         elif now < neighbour.found + LATE:
             # The entry was on its way when the packet came.
             self._links.submit(arrival.original)
 
-    def seek(self, at: LinkAddress, now: float) -> Neighbour:
-        """Ask who has an address, unless it is known or asked for already."""
+    def seek(self, at: LinkAddress, now: float, asker: Asker | None = None) -> Neighbour:
+        """Ask who has an address, unless it is known or asked for already; the edge itself is no asker."""
         neighbour = self._neighbours.get(at)
         if neighbour is None:
             neighbour = self._neighbours[at] = Neighbour(at, State.INCOMPLETE)
-            self._incomplete[at] = None
-            if len(self._incomplete) > MOST_INCOMPLETE:
-                # Somebody tries all addresses of a prefix: who was asked for first had the most time to answer.
-                self._fail(self._neighbours[next(iter(self._incomplete))], now)
+            given_up = self.resolutions.add(at, asker)
+            if given_up is not None:
+                self._fail(self._neighbours[given_up], now)
             self._solicit(neighbour, now)
         return neighbour
 
@@ -338,7 +336,7 @@ class Neighbours:
         self._count[port] += 1
         self._of_station[neighbour.at.vlan, mac].add(neighbour.at)
         neighbour.mac, neighbour.port = mac, port
-        self._incomplete.pop(neighbour.at, None)
+        self.resolutions.remove(neighbour.at)
         self._outputs.desired.put(entries.neighbour(neighbour.at.vlan, neighbour.at.address, port, mac))
 
     def _reachable(self, neighbour: Neighbour, now: float) -> None:
@@ -361,7 +359,7 @@ class Neighbours:
         if neighbour.static:
             return
         self._challenges.forget(neighbour.at)
-        self._incomplete.pop(neighbour.at, None)
+        self.resolutions.remove(neighbour.at)
         del self._neighbours[neighbour.at]
         self._full = False
         if neighbour.mac is not None and neighbour.port is not None:

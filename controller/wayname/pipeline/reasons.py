@@ -39,6 +39,23 @@ class Punt(IntEnum):
 CAPTURES = (Punt.CAPTURED_IN, Punt.CAPTURED_OUT)
 
 
+class PuntClass(IntEnum):
+    """What the tables know of a packet for the controller; the class of all others is their reason."""
+
+    PROBE = 35
+    NEIGHBOUR = 36
+    SESSION = 37
+    HELD = 38
+
+
+CLASS_WORDS = {
+    PuntClass.PROBE: "own probe",
+    PuntClass.NEIGHBOUR: "discovery of a known neighbour",
+    PuntClass.SESSION: "of a session that stands",
+    PuntClass.HELD: "session held",
+}
+
+
 class Drop(IntEnum):
     """Why a packet was dropped."""
 
@@ -83,6 +100,9 @@ class Drop(IntEnum):
     INTERFACE_UNKNOWN = 49
     PUNT_RATE = 60
     ERROR_NO_SOURCE = 61
+    PUNT_SOURCE_RATE = 62
+    PUNT_PORT_RATE = 63
+    PUNT_TOTAL_RATE = 64
     OPTION_PAST_END = 70
     SEGMENTS_WRONG = 71
     SEGMENTS_LEFT = 72
@@ -158,8 +178,11 @@ DROP_WORDS = {
     Drop.NO_NEXTHOP: "the route's next hop is not there",
     Drop.PACKET_TOO_BIG: "longer than the MTU",
     Drop.INTERFACE_UNKNOWN: "no router interface where it would leave",
-    Drop.PUNT_RATE: "too many for the controller",
+    Drop.PUNT_RATE: "too many for the controller, of its kind by its port",
     Drop.ERROR_NO_SOURCE: "an ICMPv6 error from an interface that is gone",
+    Drop.PUNT_SOURCE_RATE: "too many for the controller, from one source or of one session",
+    Drop.PUNT_PORT_RATE: "too many for the controller, by its port",
+    Drop.PUNT_TOTAL_RATE: "too many for the controller, by all ports",
     Drop.OPTION_PAST_END: "a hop-by-hop option is longer than its header",
     Drop.SEGMENTS_WRONG: "a segment list that contradicts itself",
     Drop.SEGMENTS_LEFT: "a tunnel ends here, but its segments do not",
@@ -204,3 +227,8 @@ def drop_words(reason: int) -> str:
 def punt_words(reason: int) -> str:
     """Return a punt reason in words."""
     return Punt(reason).name.lower().replace("_", " ") if reason in set(Punt) else f"reason {reason}"
+
+
+def class_words(punt_class: int) -> str:
+    """Return a class of punts in words."""
+    return CLASS_WORDS[PuntClass(punt_class)] if punt_class in set(PuntClass) else punt_words(punt_class)

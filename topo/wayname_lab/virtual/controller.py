@@ -130,7 +130,11 @@ class VirtualController:
         if kind == "packet":
             response = p4r.StreamMessageResponse(packet=p4r.PacketIn.FromString(message))
             packet = P4PacketIn.decode(response, self._schema)
-            self._receive(boundary.PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"]))
+            self._receive(
+                boundary.PacketIn(
+                    packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"], packet["punt_class"]
+                )
+            )
         elif kind == "digest":
             digest = p4r.DigestList.FromString(message)
             self._switch.acknowledge(

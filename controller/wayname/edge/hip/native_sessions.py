@@ -141,7 +141,7 @@ class NativeSessions(Kept):
         ours = [each for each in proven(here.locators, now) if self._rules_for(each)]
         pairs = [Pair(*pair) for pair in product(ours, proven(there.locators, now))] or list(session.ordered)
         in_use = session.paths.get(session.path, Pair(here.locators.current, there.locators.current))
-        session.esp = Esp(here.spis, there.spis)
+        session.esp, session.hits = Esp(here.spis, there.spis), (name.local, name.peer)
         session.set_pairs(pairs, in_use)
         session.trusted = frozenset(session.paths)
         self._index(session)
@@ -181,7 +181,7 @@ class NativeSessions(Kept):
         self._numbers.keep(before.number)
         session = Session(before.number, before.name, rules, *NO_TAGS, before.generation, NO_KEEPALIVE, before.path)
         session.paths, session.trusted = dict(before.paths), frozenset(before.paths)
-        session.esp = Esp(here.spis, there.spis)
+        session.esp, session.hits = Esp(here.spis, there.spis), (before.name.local, before.name.peer)
         self._sessions[session.name] = self._by_number[session.number] = session
         self._index(session)
         self._endpoint.recall(before.observed, before.seen)

@@ -242,6 +242,7 @@ class HipSessions(Kept):
                 self._endpoint.disconnect(standing.names, now)
                 return
         self._forget_tags(session)
+        session.hits = standing.names.local, standing.names.peer
         session.tag, session.peer_tag = tags
         self._by_tag[session.tag] = self._by_peer_tag[session.peer_tag] = session
         # Without a locator that is proven packets stay where they are.

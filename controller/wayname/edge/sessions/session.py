@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv6Address
 from itertools import count
 
 from wayname.config.shim6 import Shim6
@@ -69,6 +70,8 @@ class Session:
     reason: str = "it was the first"
     fork: Fork | None = None
     esp: Esp | None = None
+    # Between which HITs the messages about it go, ours first.
+    hits: tuple[IPv6Address, IPv6Address] | None = None
 
     @property
     def pair(self) -> Pair:

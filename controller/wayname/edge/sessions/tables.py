@@ -18,6 +18,7 @@ from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.sessions.session import Esp, Fork, Session
 from wayname.pipeline import sessions as entries
 from wayname.pipeline.esp import path_beet, spi
+from wayname.pipeline.punts import association
 from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import UDP
 
@@ -68,6 +69,8 @@ class SessionTables:
                 yield from _fork(session, session.fork)
         else:
             yield self._identities(session, mode)
+        if session.hits is not None:
+            yield association(*session.hits, number)
         if session.esp is not None:
             yield from self._esp(session, session.esp)
             return

@@ -1,0 +1,54 @@
+"""What waits for the edge: newcomers wait behind what is known, and one port's take no room of another's."""
+
+from __future__ import annotations
+
+from wayname.adapter.inputs import MOST_OF_PORT, NEWCOMERS_A_TURN, URGENT_A_TURN, Inputs
+from wayname.edge.boundary import Input, Learned, PacketIn
+from wayname.pipeline.reasons import Punt, PuntClass
+
+HOST, OTHER = 1, 2
+
+
+def packet(punt_class: int, port: int = HOST) -> PacketIn:
+    return PacketIn(b"", Punt.LOCAL, port, 10, punt_class)
+
+
+async def put(inputs: Inputs[None], *some: Input) -> None:
+    for each in some:
+        await inputs.put(each, None)
+
+
+def taken(inputs: Inputs[None]) -> list[Input]:
+    return [input for input, _ in inputs.take()]
+
+
+async def test_what_is_known_comes_before_newcomers() -> None:
+    inputs: Inputs[None] = Inputs()
+    known = [packet(each) for each in (PuntClass.PROBE, PuntClass.NEIGHBOUR, PuntClass.SESSION)]
+    await put(inputs, packet(Punt.LOCAL), packet(PuntClass.HELD), *known, Learned(1, 10, 7))
+    assert taken(inputs) == [*known, Learned(1, 10, 7), packet(Punt.LOCAL), packet(PuntClass.HELD)]
+
+
+async def test_ports_take_turns() -> None:
+    inputs: Inputs[None] = Inputs()
+    await put(inputs, *[packet(Punt.LOCAL)] * MOST_OF_PORT, packet(Punt.LOCAL, OTHER))
+    assert taken(inputs)[:2] == [packet(Punt.LOCAL), packet(Punt.LOCAL, OTHER)]
+
+
+async def test_a_port_has_a_bound_and_what_is_lost_is_counted() -> None:
+    inputs: Inputs[None] = Inputs()
+    await put(inputs, *[packet(Punt.LOCAL)] * (MOST_OF_PORT + 3), packet(Punt.LOCAL, OTHER))
+    assert inputs.lost == {(Punt.LOCAL, HOST): 3}
+    count = 0
+    while some := taken(inputs):
+        assert len(some) <= NEWCOMERS_A_TURN
+        count += len(some)
+    assert count == MOST_OF_PORT + 1
+
+
+async def test_turns_have_an_end() -> None:
+    inputs: Inputs[None] = Inputs()
+    await put(inputs, *[Learned(1, 10, number) for number in range(URGENT_A_TURN + 1)], packet(Punt.LOCAL))
+    assert len(taken(inputs)) == URGENT_A_TURN + 1
+    assert taken(inputs) == [Learned(1, 10, URGENT_A_TURN)]
+    assert taken(inputs) == []

@@ -1,0 +1,77 @@
+"""What may come to the controller, by class and port: entries that follow from the configuration alone.
+
+What nobody asked for and belongs to nobody known shares what the controller bears: each source has a rate, each reason
+has half of its port's share, each port its share, and all ports together have no more than that. What is known has a
+rate of its own at each port, so that no newcomer crowds it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+from wayname.config.model import Config, Timing
+from wayname.edge.desired import Desired
+from wayname.pipeline import punts
+from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
+
+# Packets a second. A neighbour is asked twice a minute for each of its addresses, and asks as often.
+NEIGHBOURS = 200
+NEIGHBOUR = 20
+# Probes that come back, of each next hop for each that was sent: some that were late, no more.
+PROBES_FOR_EACH = 4
+LEAST_PROBES = 20
+# Of what hosts send while their session is not answered.
+HELD = 1000
+HELD_OF_SESSION = 200
+# Each is answered by a packet to who put the trace on, and that may be a fraction of the traffic only (RFC 9322, 4.2).
+LOOPBACK = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Packets a second of a class: by one port, and from one source. Newcomers share what is their port's."""
+
+    port: int
+    source: int
+    shares: bool = False
+
+
+def want_punt_limits(config: Config, desired: Desired) -> None:
+    """Want the meters of all classes at all ports."""
+    limits = config.limits
+    share = limits.share(len(config.ports))
+    desired.put(punts.total_rate(limits.punts))
+    for port in config.ports:
+        desired.put(punts.port_share(port.number, share))
+    for punt_class, rates in _rates(config, share):
+        desired.put(punts.source_limit(punt_class, rates.source, 2 * rates.source, rates.shares))
+        for port in config.ports:
+            desired.put(punts.class_rate(punt_class, port.number, rates.port))
+
+
+def _rates(config: Config, share: int) -> Iterator[tuple[int, Rates]]:
+    limits = config.limits
+    newcomers = Rates(max(1, share // 2), limits.source, shares=True)
+    ways = [route.via for route in config.routes] + [provider.via for provider in config.providers]
+    hops = {hop for via in ways for hop, _ in via}
+    probes = max(LEAST_PROBES, _probes(config.timing) * len(hops))
+    known = {
+        PuntClass.PROBE: Rates(probes, probes),
+        PuntClass.NEIGHBOUR: Rates(NEIGHBOURS, NEIGHBOUR),
+        PuntClass.SESSION: Rates(limits.sessions, limits.session),
+        PuntClass.HELD: Rates(HELD, HELD_OF_SESSION),
+        # A fraction of the traffic of known ways, which may all be from one source.
+        Punt.TRACE: Rates(limits.punts, limits.punts),
+        Punt.LOOPBACK: Rates(LOOPBACK, LOOPBACK),
+    }
+    yield from known.items()
+    for reason in Punt:
+        # A session's copies have a class of their own always.
+        if reason not in CAPTURES and reason not in known and reason is not Punt.SESSION_HELD:
+            yield reason, newcomers
+
+
+def _probes(timing: Timing) -> int:
+    return ceil(PROBES_FOR_EACH / timing.probe)
