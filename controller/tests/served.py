@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -52,6 +53,7 @@ class Served:
         self.changes = Changes(self.config)
         self.connected = True
         self.sessions = 1
+        self.lost: Counter[tuple[int, int]] = Counter()
 
     @property
     def now(self) -> float:

@@ -121,6 +121,11 @@ def test_what_is_not_said_has_its_default() -> None:
             '[controller]\napi = "9580"',
             "controller.api: is '9580'; write HOST:PORT, an IPv6 address in brackets, or \"unix:/PATH\"",
         ),
+        ("[limits]\npunts = 1", "limits.punts: is 1; write a number from 8 to 1000000"),
+        (
+            "[limits]\nport = 1001",
+            "limits.port: 1001 is more than all ports may send (1000); write less, or more for punts",
+        ),
         ("[timing]\nprobe = 0", "timing.probe: is 0.0; write a number from 0.02 to 3600"),
         ("[[port]]\nvlan = 1", "port[0].number: is missing; write number = ... (a whole number)"),
         ("[[port]]\nnumber = 510\nvlan = 1", "port[0].number: is 510; write a number from 0 to 509"),
@@ -293,3 +298,9 @@ def toml(value: object) -> str:
         case float():
             return str(value) if value == value and abs(value) < 1e300 else "nan"
     return str(value)
+
+
+@pytest.mark.parametrize(("ports", "share"), [(1, 500), (2, 500), (4, 250), (48, 125)])
+def test_no_port_may_send_the_controller_all_that_it_bears(ports: int, share: int) -> None:
+    assert parse_config("").limits.share(ports) == share
+    assert parse_config("[limits]\npunts = 400\nport = 300").limits.share(ports) == 300

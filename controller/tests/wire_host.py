@@ -74,6 +74,11 @@ class WireHost:
             if isinstance(asked, NeighbourSolicitation) and asked.target == self.address:
                 said = NeighbourAdvertisement(self.address, self.mac, solicited=True, override=True).message()
                 await self._send(frame.source, said.packet(self.address, packet.source, HOP_LIMIT))
+        elif packet.destination == packet.source and frame.destination == self.mac:
+            # A probe of the router to itself, which any next hop sends back.
+            number, payload = packet.next_header, packet.payload
+            back = ipv6.Packet(packet.source, packet.destination, number, payload, packet.hop_limit - 1)
+            await self._send(frame.source, back)
         elif packet.destination == self.address and message.type == icmpv6.ECHO_REQUEST:
             await self._send(self.router, icmpv6.echo_reply(message).packet(self.address, packet.source))
         elif packet.destination == self.address and message.type == icmpv6.ECHO_REPLY:

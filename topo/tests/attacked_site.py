@@ -32,6 +32,16 @@ class AttackedSite:
         assert interface is not None
         self.again(Frame(interface.mac, STRANGER, TYPE_IPV6, packet.encode()).encode())
 
+    def flood(self, made: Callable[[int], Packet], rate: int, seconds: float) -> None:
+        """Let so many packets a second come to the site, made by their numbers, while all else goes on."""
+        edge = self.lab.controllers[self.site].edge
+        assert edge is not None
+        interface = edge.config.interface(self.lab.plan.routers[self.site].port_to(self._provider).vlan)
+        assert interface is not None
+        for number in range(round(rate * seconds)):
+            self._take(Frame(interface.mac, STRANGER, TYPE_IPV6, made(number).encode()).encode())
+            self.lab.run_for(1 / rate)
+
     def again(self, frame: bytes) -> None:
         """Let a frame come, as it passed before or as it never did."""
         self._take(frame)

@@ -33,6 +33,7 @@ class OfLab:
         self.changes = Changes(self.config)
         self.events = EventRing(10)
         self.connected, self.sessions, self.writes, self.failed_writes = True, 1, 0, 0
+        self.lost: dict[tuple[int, int], int] = {}
         self._lab, self._router = lab, router
 
     @property

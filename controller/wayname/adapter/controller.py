@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from wayname.adapter.connection import Connection, SwitchError
@@ -80,7 +80,7 @@ class Controller:
         self._replace_pipeline = replace_pipeline
         self._on_event = on_event
         self._on_captured = on_captured
-        self.inputs: Inputs[Connection | asyncio.Event | None] = Inputs()
+        self._inputs: Inputs[Connection | asyncio.Event | None] = Inputs()
         self._active: Connection | None = None
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session: asyncio.Timeout | None = None
@@ -91,6 +91,11 @@ class Controller:
     def connected(self) -> bool:
         """Whether the switch is there and listens to us."""
         return self._active is not None
+
+    @property
+    def lost(self) -> Mapping[tuple[int, int], int]:
+        """By class and port, packets for which there was no room here."""
+        return self._inputs.lost
 
     @property
     def now(self) -> float:
@@ -121,11 +126,11 @@ class Controller:
     async def command(self, command: Command) -> asyncio.Event:
         """Have the edge do something; the event that comes back is set when it is done."""
         done = asyncio.Event()
-        await self.inputs.put(command, done)
+        await self._inputs.put(command, done)
         return done
 
     async def _found(self, found: ModifierFound | NamesAnswered) -> None:
-        await self.inputs.put(found, None)
+        await self._inputs.put(found, None)
 
     async def _keep_connected(self) -> None:
         wait, said = FIRST_WAIT, ""
@@ -144,7 +149,7 @@ class Controller:
                     raise
                 text = str(error) or self._trouble
                 if text != said:
-                    await self.inputs.put(SwitchDown(text), None)
+                    await self._inputs.put(SwitchDown(text), None)
                 said = text
             finally:
                 self._session = None
@@ -159,13 +164,13 @@ class Controller:
             if not inputs:
                 await self._take_over(connection)
             for input in inputs:
-                await self.inputs.put(input, connection)
+                await self._inputs.put(input, connection)
 
     async def _take_over(self, connection: Connection) -> None:
         if not connection.is_primary:
             address = self.config.switch.address
             text = f"the switch at {address} listens to another controller; this one waits until that one stops"
-            await self.inputs.put(SwitchDown(text), None)
+            await self._inputs.put(SwitchDown(text), None)
             return
         if await connection.secure_pipeline(self._replace_pipeline):
             loop = asyncio.get_running_loop()
@@ -174,14 +179,14 @@ class Controller:
         # Replaced once, whatever comes later is somebody's decision.
         self._replace_pipeline = False
         epoch = time.time() - asyncio.get_running_loop().time()
-        await self.inputs.put(SwitchUp(await connection.read(everything()), epoch), connection)
+        await self._inputs.put(SwitchUp(await connection.read(everything()), epoch), connection)
 
     async def _drive(self) -> None:
         """Feed the edge and carry out what it says."""
         loop = asyncio.get_running_loop()
         while True:
             await self._wait_for_input()
-            batch = self.inputs.take()
+            batch = self._inputs.take()
             for input, origin in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
                     self._active = origin if isinstance(origin, Connection) else None
@@ -206,7 +211,7 @@ class Controller:
         """Wait for the next input, or until a timer is due."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(self.edge.next_timer()):
-                await self.inputs.wait()
+                await self._inputs.wait()
 
     async def _carry_out(self, output: Output) -> None:
         if isinstance(output, Event):

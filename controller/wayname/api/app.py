@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
@@ -132,6 +133,11 @@ def serve_switch(app: FastAPI, running: Running) -> None:
         """Packets dropped by the switch, by reason."""
         return views.drops(await read(running, (), [counter for _, counter in views.DROP_COUNTERS]))
 
+    @app.get("/v1/punts", responses=NOT_THERE)
+    async def punts() -> list[models.HeldBack]:
+        """Packets and copies that were too many for the controller, by class and port."""
+        return views.held_back(running, await read(running, (), (), views.punt_cells(running.config)))
+
 
 def serve_metrics(app: FastAPI, running: Running, beside: Beside) -> None:
     """Serve numbers, read when they are asked for."""
@@ -139,7 +145,9 @@ def serve_metrics(app: FastAPI, running: Running, beside: Beside) -> None:
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> PlainTextResponse:
         """All numbers, for Prometheus; those of the switch are missing while it is not there."""
-        picture = await read(running, names(running.schema), COUNTERS) if running.connected else None
+        picture = None
+        if running.connected:
+            picture = await read(running, names(running.schema), COUNTERS, views.punt_cells(running.config))
         text = exposition(running, beside.events_by_kind, picture)
         return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -190,11 +198,14 @@ def need_switch(running: Running) -> None:
 
 
 async def read(
-    running: Running, tables: list[str] | tuple[str, ...], counters: tuple[str, ...] | list[str] = ()
+    running: Running,
+    tables: list[str] | tuple[str, ...],
+    counters: tuple[str, ...] | list[str] = (),
+    cells: Mapping[str, Iterable[int]] = MappingProxyType({}),
 ) -> Picture:
     """Read from the switch, or say that it is not there."""
     need_switch(running)
     try:
-        return await read_picture(running, tables, counters)
+        return await read_picture(running, tables, counters, cells)
     except SwitchError as error:
         raise ApiError(503, "The switch is not there", str(error)) from None

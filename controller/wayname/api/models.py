@@ -127,6 +127,17 @@ class Drop(BaseModel):
     bytes: int
 
 
+class HeldBack(BaseModel):
+    """A class of packets for the controller that were too many by a port."""
+
+    punt_class: int = Field(description="the punt reason, or 35 and more for what the tables know")
+    name: str
+    port: int
+    port_name: str
+    switch: int = Field(description="above a rate of the switch")
+    controller: int = Field(description="no room in the controller")
+
+
 class Event(BaseModel):
     """Something that happened."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
+from types import MappingProxyType
 from typing import Any
 
 import finsy as fy
@@ -64,8 +65,13 @@ def names(schema: fy.P4Schema) -> list[str]:
     return [table.alias for table in schema.tables]
 
 
-async def read_picture(running: Running, tables: Iterable[str], counters: Iterable[str] = ()) -> Picture:
-    """Read these tables and counters in one request."""
+async def read_picture(
+    running: Running,
+    tables: Iterable[str],
+    counters: Iterable[str] = (),
+    cells: Mapping[str, Iterable[int]] = MappingProxyType({}),
+) -> Picture:
+    """Read these tables and counters, and of others some cells, in one request."""
     schema, picture = running.schema, Picture()
     wanted: list[fy.P4TableEntry | fy.P4CounterEntry] = []
     for name in tables:
@@ -75,6 +81,9 @@ async def read_picture(running: Running, tables: Iterable[str], counters: Iterab
     for name in counters:
         picture.counters[name] = {}
         wanted.append(fy.P4CounterEntry(name))
+    for name, indices in cells.items():
+        picture.counters[name] = {}
+        wanted += [fy.P4CounterEntry(name, index=index) for index in indices]
     for entity in await running.read(wanted):
         if isinstance(entity, fy.P4TableEntry) and not entity.is_default_action:
             picture.tables[entity.table_id].entries.append(in_words(entity, schema))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from finsy import P4Schema
@@ -40,6 +40,10 @@ class Running(Protocol):
     @property
     def failed_writes(self) -> int:
         """Updates that it refused."""
+
+    @property
+    def lost(self) -> Mapping[tuple[int, int], int]:
+        """By class and port, packets for which there was no room in the controller."""
 
     @property
     def connected(self) -> bool:

@@ -32,6 +32,7 @@ COMMANDS = {
     "hip": ("wayname.cli.hip", "Associations of HIP: which stand, who the hosts are, new keys."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
+    "punts": ("wayname.cli.punts", "Packets that were too many for the controller, by reason and port."),
     "encap": ("wayname.cli.encap", "What packets carry: list, show, add, remove."),
     "ioam": ("wayname.cli.ioam", "Traces, and what they tell of paths."),
     "events": ("wayname.cli.events", "What happened; --follow goes on."),

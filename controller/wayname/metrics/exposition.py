@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from wayname.api.picture import Picture
 from wayname.api.running import Running
+from wayname.api.views import held_back as held_back_of
 from wayname.api.views import reconnects
 from wayname.edge.translation.translation import Translation
 from wayname.escape import escaped
@@ -53,6 +54,14 @@ class Scrape(Collector):
         neighbours.add_metric(["up"], up.count(True))
         neighbours.add_metric(["down"], up.count(False))
         yield neighbours
+        given_up = CounterMetricFamily(
+            "wayname_resolutions_given_up",
+            "Neighbours that were asked for no longer, since by their port too many were.",
+            labels=["port"],
+        )
+        for port, number in known.neighbours.resolutions.given_up.items():
+            given_up.add_metric(["" if port is None else str(port)], number)
+        yield given_up
         events = CounterMetricFamily("wayname_events", "Events by kind.", labels=["kind", "severity"])
         for (kind, severity), count in sorted(self.by_kind.items()):
             events.add_metric([kind, severity], count)
@@ -103,6 +112,15 @@ class Scrape(Collector):
         for reason, number in packets_of(picture, "punts"):
             punts.add_metric([punt_words(reason)], number)
         yield punts
+        held_back = CounterMetricFamily(
+            "wayname_punts_held_back",
+            "Packets that were too many for the controller.",
+            labels=["class", "port", "name", "where"],
+        )
+        for row in held_back_of(self.running, picture):
+            for where, number in (("switch", row.switch), ("controller", row.controller)):
+                held_back.add_metric([row.name, str(row.port), row.port_name, where], number)
+        yield held_back
         errors = CounterMetricFamily("wayname_icmpv6_errors", "ICMPv6 errors by type.", labels=["type", "sent"])
         for counter, sent in (("errors_sent", "yes"), ("errors_held_back", "no")):
             for kind, number in packets_of(picture, counter):

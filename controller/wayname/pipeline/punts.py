@@ -7,9 +7,12 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.pipeline.entries import rate, table_entry
+from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
 from wayname.pipeline.sessions import microseconds
 
 PORTS = 512
+# All that have meters by class and port: copies of captures have their own.
+CLASSES: tuple[int, ...] = (*(each for each in Punt if each not in CAPTURES), *PuntClass)
 
 
 def cell(punt_class: int, port: int) -> int:
