@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv6Address
 
-import finsy as fy
 import pytest
 from floods import NO_NEXT_HEADER, Attacker, Flood
 from rig import Host, Rig
+from served import Served, client_of
 
+from wayname.config import parse_config
 from wayname.config.model import LinkAddress
-from wayname.pipeline.punts import cell
 from wayname.pipeline.reasons import Punt
 from wayname.wire import ipv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
@@ -52,8 +52,13 @@ via = ["2001:db8:200::1"]
 """
 
 
+CONFIG = parse_config(SITE)
+INSIDE = Attacker("02:00:00:00:00:11", "2001:db8:1::11", CONFIG.interfaces[0].mac)
+OUTSIDE = Attacker("02:00:00:00:00:64", "2001:db8:666::1", CONFIG.interfaces[1].mac)
+
+
 class Site:
-    """A site with two providers, a host at each of two ports, and an attacker at the first."""
+    """A site with two providers, and a host at each of two ports."""
 
     def __init__(self) -> None:
         self.rig = rig = Rig(SITE)
@@ -63,8 +68,6 @@ class Site:
         self.neighbour = Host(rig, 1, 10, "02:00:00:00:00:12", "2001:db8:1::12")
         self.other = Host(rig, 2, 10, "02:00:00:00:00:13", "2001:db8:1::13")
         rig.advance(1)
-        self.inside = Attacker("02:00:00:00:00:11", "2001:db8:1::11", self.neighbour.router.mac)
-        self.outside = Attacker("02:00:00:00:00:64", "2001:db8:666::1", self.first.router.mac)
         rig.events.clear()
 
     def flood(self, port: int, floods: list[Flood], seconds: float, rate: int = A_SECOND) -> Iterator[int]:
@@ -98,57 +101,43 @@ def site() -> Site:
 
 
 def test_advertisements_and_pings_of_a_host_take_no_next_hop_down(site: Site) -> None:
-    both = [site.inside.advertisements("2001:db8:1::11", ROUTER), site.inside.pings(ROUTER)]
+    both = [INSIDE.advertisements("2001:db8:1::11", ROUTER), INSIDE.pings(ROUTER)]
     for _ in site.flood(1, both, 3):
         continue
     assert "nexthop.down" not in site.rig.kinds()
 
 
-def floods_of_a_host(site: Site) -> dict[str, Flood]:
-    attacker = site.inside
-    return {
-        "advertisements": attacker.advertisements("2001:db8:1::11", ROUTER),
-        "advertisements of a next hop": attacker.advertisements("2001:db8:100::1", ROUTER),
-        "forged advertisements": attacker.forged_advertisements(LAN, ROUTER),
-        "solicitations": attacker.solicitations(ROUTER),
-        "forged solicitations": attacker.solicitations(ROUTER, LAN),
-        "router solicitations": attacker.router_solicitations(),
-        "pings": attacker.pings(ROUTER),
-        "forged pings": attacker.forged_pings(ROUTER),
-        "forged probes": attacker.forged_probes("2001:db8:100::2"),
-        "scan": attacker.scan(LAN),
-        "forged scan": attacker.scan(LAN, forged=True),
-        "datagrams": attacker.datagrams(ROUTER),
-        "expired": attacker.expired("2001:db8:f::1"),
-        "dhcpv6": attacker.dhcpv6(),
-    }
+# By a host's port, and by that of a provider.
+FLOODS: dict[tuple[int, str], Flood] = {
+    (1, "advertisements"): INSIDE.advertisements("2001:db8:1::11", ROUTER),
+    (1, "advertisements of a next hop"): INSIDE.advertisements("2001:db8:100::1", ROUTER),
+    (1, "forged advertisements"): INSIDE.forged_advertisements(LAN, ROUTER),
+    (1, "solicitations"): INSIDE.solicitations(ROUTER),
+    (1, "forged solicitations"): INSIDE.solicitations(ROUTER, LAN),
+    (1, "router solicitations"): INSIDE.router_solicitations(),
+    (1, "pings"): INSIDE.pings(ROUTER),
+    (1, "forged pings"): INSIDE.forged_pings(ROUTER),
+    (1, "forged probes"): INSIDE.forged_probes("2001:db8:100::2"),
+    (1, "scan"): INSIDE.scan(LAN),
+    (1, "forged scan"): INSIDE.scan(LAN, forged=True),
+    (1, "datagrams"): INSIDE.datagrams(ROUTER),
+    (1, "expired"): INSIDE.expired("2001:db8:f::1"),
+    (1, "dhcpv6"): INSIDE.dhcpv6(),
+    (4, "pings"): OUTSIDE.forged_pings("2001:db8:100::2"),
+    (4, "forged probes"): OUTSIDE.forged_probes("2001:db8:100::2"),
+    (4, "advertisements of the next hop"): OUTSIDE.advertisements("2001:db8:100::1", "2001:db8:100::2"),
+    (4, "scan"): OUTSIDE.scan(LAN, forged=True),
+    (4, "scan from one site"): OUTSIDE.scan(LAN),
+    (4, "expired"): OUTSIDE.expired("2001:db8:f::1"),
+}
 
 
-def floods_from_outside(site: Site) -> dict[str, Flood]:
-    attacker = site.outside
-    return {
-        "pings": attacker.forged_pings("2001:db8:100::2"),
-        "forged probes": attacker.forged_probes("2001:db8:100::2"),
-        "advertisements of the next hop": attacker.advertisements("2001:db8:100::1", "2001:db8:100::2"),
-        "scan": attacker.scan(LAN, forged=True),
-        "scan from one site": attacker.scan(LAN),
-        "expired": attacker.expired("2001:db8:f::1"),
-    }
-
-
-KINDS = [
-    *((1, kind) for kind in floods_of_a_host(Site())),
-    *((4, kind) for kind in floods_from_outside(Site())),
-]
-
-
-@pytest.mark.parametrize(("port", "kind"), KINDS)
+@pytest.mark.parametrize(("port", "kind"), FLOODS)
 def test_a_flood_of_one_port_is_nothing_to_others(site: Site, port: int, kind: str) -> None:
-    flood = (floods_of_a_host if port == 1 else floods_from_outside)(site)[kind]
     rig, answered, turns = site.rig, 0, 0
     assert asks(site.neighbour) and asks(site.other)
     # Long enough that neighbours are asked whether they are still there.
-    for _ in site.flood(port, [flood], 9, rate=4_000):
+    for _ in site.flood(port, [FLOODS[port, kind]], 9, rate=4_000):
         turns += 1
         stranger = Host(rig, 2, 10, f"02:00:00:00:02:{turns:02x}", f"2001:db8:1::2:{turns:x}")
         answered += asks(stranger)
@@ -160,7 +149,7 @@ def test_a_flood_of_one_port_is_nothing_to_others(site: Site, port: int, kind: s
 
 def test_a_scan_by_one_port_leaves_room_for_what_comes_by_another(site: Site) -> None:
     late = Host(site.rig, 2, 10, "02:00:00:00:00:14", "2001:db8:1::14")
-    scan = site.outside.scan(LAN, forged=True)
+    scan = OUTSIDE.scan(LAN, forged=True)
     for number, _ in enumerate(site.flood(4, [scan], 1, rate=4_000)):
         if number == 8:
             packet = ipv6.Packet(IPv6Address("2001:db8:f::1"), late.addresses[-1], NO_NEXT_HEADER, b"")
@@ -169,9 +158,28 @@ def test_a_scan_by_one_port_leaves_room_for_what_comes_by_another(site: Site) ->
     assert site.rig.edge.neighbours.resolutions.given_up.keys() == {4}
 
 
-def test_what_is_held_back_is_counted_by_reason_and_port(site: Site) -> None:
-    for _ in site.flood(1, [site.inside.forged_pings(ROUTER)], 1, rate=4_000):
-        continue
-    counted = [each for each in site.rig.read([fy.P4CounterEntry("punts_held_back")]) if each.packet_count]
-    assert [each.index for each in counted] == [cell(Punt.LOCAL, 1)]
-    assert counted[0].packet_count > 2_000
+async def test_what_is_held_back_is_told_by_reason_and_port() -> None:
+    served = Served(SITE)
+    flood = INSIDE.forged_pings(ROUTER)
+    for number in range(1_000):
+        served.rig.inject(1, flood(number))
+    served.lost[Punt.LOCAL, 1] = 7
+    async with client_of(served) as client:
+        (row,) = (await client.get("/v1/punts")).json()
+        metrics = (await client.get("/metrics")).text
+    passed = share(1_000) // 2
+    assert row == {
+        "punt_class": Punt.LOCAL,
+        "name": "local",
+        "port": 1,
+        "port_name": "port1",
+        "switch": 1_000 - passed,
+        "controller": 7,
+    }
+    held_back = 'wayname_punts_held_back_total{class="local",name="port1",port="1",where="switch"}'
+    assert f"{held_back} {1_000 - passed:.1f}" in metrics
+
+
+def share(punts: int) -> int:
+    """What one of the site's ports may send of so many."""
+    return punts // len(CONFIG.ports)

@@ -33,6 +33,7 @@ struct metadata_t {
     chain_t chain;
     flow_t flow;
     icmpv6_t icmpv6;
+    bit<64> probe_mark;         // by which the router knows its own probes; 0 where the packet can be none
     bit<8> inner_icmpv6_type;   // of a message in a tunnel
     trace_t trace;
     export_t export;

@@ -30,7 +30,6 @@ struct icmpv6_t {
     bit<8> type;
     bit<8> code;
     ipv6_address_t target;
-    bit<64> echo_mark;          // of an echo request, behind its sequence number
     bit<8> quoted_next_header;  // of an error, of the packet that it is about
     bit<64> quoted_upper_layer; // and what stands behind its IPv6 header
 }

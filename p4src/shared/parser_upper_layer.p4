@@ -20,6 +20,7 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
             NEXT_IPV4: inner_ipv4;
             NEXT_ETHERNET: inner_frame;
             NEXT_ESP: esp;
+            NEXT_NONE: no_next_header;
             default: upper_layer;
         }
     }
@@ -93,8 +94,22 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
 
     state echo_mark {
         echo_message_t message = packet.lookahead<echo_message_t>();
-        meta.icmpv6.echo_mark = message.mark;
+        meta.probe_mark = message.mark;
         transition take_message;
+    }
+
+    // Octets behind "no next header" are passed on (RFC 8200, section 4.7): probes of paths have their nonce there.
+    state no_next_header {
+        meta.chain.crossed = meta.chain.left < PROBE_NONCE_BYTES;
+        transition select(meta.chain.crossed, meta.fragmented) {
+            (false, false): probe_nonce;
+            default: upper_layer;
+        }
+    }
+
+    state probe_nonce {
+        meta.probe_mark = packet.lookahead<bit<64>>();
+        transition upper_layer;
     }
 
     state take_message {

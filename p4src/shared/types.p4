@@ -49,6 +49,7 @@ const bit<8> NEXT_FRAGMENT       = 44;
 const bit<8> NEXT_ESP            = 50;
 const bit<8> NEXT_AUTHENTICATION = 51;
 const bit<8> NEXT_ICMPV6         = 58;
+const bit<8> NEXT_NONE           = 59;
 const bit<8> NEXT_DESTINATION    = 60;
 const bit<8> NEXT_SCTP           = 132;
 const bit<8> NEXT_MOBILITY       = 135;
@@ -110,6 +111,7 @@ const bit<16> IPV6_SOURCE_PLACE = 8;      // where the source stands
 const bit<16> ICMPV6_BYTES   = 8;
 const bit<16> TCP_BYTES      = 20;
 const bit<16> ECHO_BYTES     = 16;        // with its mark
+const bit<16> PROBE_NONCE_BYTES = 16;     // the mark is the first half of it
 
 // Hop limit of packets that the switch makes, and of discovery, which no router may have passed on (RFC 4861).
 const bit<8> HOP_LIMIT_OWN       = 64;

@@ -84,6 +84,12 @@ def punt_classes() -> Case:
     )
     case.punts_whole(4, short, "PUNT_LOCAL", 100)
 
+    case.say("So is one of a path, by the first half of its nonce.")
+    back = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=ADDRESS[100], dst=ADDRESS[100], nh=59)
+    case.punts_whole(4, back / Raw(mark.to_bytes(8) + b"path one"), "PUNT_LOCAL", 100, "CLASS_PROBE")
+    case.punts_whole(4, back / Raw((mark + 1).to_bytes(8) + b"path one"), "PUNT_LOCAL", 100)
+    case.punts_whole(4, back / Raw(mark.to_bytes(8) + b"path"), "PUNT_LOCAL", 100)
+
     def advertisement(target: str, host: int = 1, port: int = 1) -> Packet:
         message = ICMPv6ND_NA(tgt=target, R=0, S=1)
         return from_host(IPv6(src=target, dst=ADDRESS[1], hlim=255) / message, ROUTER[1], host)

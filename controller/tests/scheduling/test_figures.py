@@ -35,7 +35,7 @@ def told(
 
 def figures_of(site: Site, collector: Collector | None = None) -> Figures:
     """Return what follows traces for a site."""
-    return Figures(site.schedules, collector or Collector(), 1, site.outputs, random.Random(1))
+    return Figures(site.schedules, collector or Collector(), (10,), 1, site.outputs, random.Random(1))
 
 
 class Measured(Site):

@@ -32,7 +32,7 @@ class Sent:
     def __init__(self, bandwidths: dict[Probe, float] | None = None) -> None:
         self.outputs = Outputs()
         self.outputs.connected = True
-        self.probes = Probes(bandwidths or {PROBE: FAST}, 7, self.outputs, random.Random(1))
+        self.probes = Probes(bandwidths or {PROBE: FAST}, (10,), 7, self.outputs, random.Random(1))
         self.probes.start(10.0)
 
     def at(self, now: float) -> list[ipv6.Packet]:

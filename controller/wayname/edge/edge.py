@@ -157,7 +157,8 @@ class Edge:
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
         collector = self.encapsulation.traces.collector
-        self.figures = Figures(self.schedules, collector, config.switch.device_id, outputs, rng)
+        vlans = [interface.vlan for interface in config.interfaces]
+        self.figures = Figures(self.schedules, collector, vlans, config.switch.device_id, outputs, rng)
         self._captures = Captures(outputs)
         self._hash_keys = HashKeys(outputs.desired, rng)
         self.identities: HostIdentities | None = None

@@ -13,6 +13,7 @@ from math import ceil
 
 from wayname.config.model import Config, Timing
 from wayname.edge.desired import Desired
+from wayname.edge.scheduling.probes import MOST_A_SECOND
 from wayname.pipeline import punts
 from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
 
@@ -22,6 +23,7 @@ NEIGHBOUR = 20
 # Probes that come back, of each next hop for each that was sent: some that were late, no more.
 PROBES_FOR_EACH = 4
 LEAST_PROBES = 20
+PATH_PROBES = 2 * MOST_A_SECOND
 # Of what hosts send while their session is not answered.
 HELD = 1000
 HELD_OF_SESSION = 200
@@ -56,7 +58,7 @@ def _rates(config: Config, share: int) -> Iterator[tuple[int, Rates]]:
     newcomers = Rates(max(1, share // 2), limits.source, shares=True)
     ways = [route.via for route in config.routes] + [provider.via for provider in config.providers]
     hops = {hop for via in ways for hop, _ in via}
-    probes = max(LEAST_PROBES, _probes(config.timing) * len(hops))
+    probes = max(LEAST_PROBES, _probes(config.timing) * len(hops)) + PATH_PROBES
     known = {
         PuntClass.PROBE: Rates(probes, probes),
         PuntClass.NEIGHBOUR: Rates(NEIGHBOURS, NEIGHBOUR),

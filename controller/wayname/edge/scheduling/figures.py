@@ -74,7 +74,13 @@ class Figures:
     """Follows what traces tell of the paths of schedules."""
 
     def __init__(
-        self, schedules: Schedules, collector: Collector, device_id: int, outputs: Outputs, rng: random.Random
+        self,
+        schedules: Schedules,
+        collector: Collector,
+        vlans: Iterable[int],
+        device_id: int,
+        outputs: Outputs,
+        rng: random.Random,
     ) -> None:
         self._schedules = schedules
         self._collector = collector
@@ -89,7 +95,7 @@ class Figures:
         ]
         collector.keep(way.trace for way in self._ways)
         bandwidths = {way.path.probe: way.path.bandwidth for way in self._ways if way.path.probe}
-        self.probes = Probes(bandwidths, device_id, outputs, rng)
+        self.probes = Probes(bandwidths, vlans, device_id, outputs, rng)
         self._told: dict[tuple[str, int], Told] = {}
         # Since when each way waits to be told of; of those that are not here, somebody was told.
         self._waits: dict[tuple[str, int], float] = {}

@@ -5,13 +5,14 @@ A probe is a packet of the router with a trace (RFC 9197), the active flag (RFC 
 
     IPv6 from that address | trace, room for the way there | segments: the peer's, that address | nonce (16 octets)
 
-Only what bears the nonce of a probe that is under way is believed, and once: nobody knows that but who forwards it.
+Only what bears the nonce of a probe that is under way is believed, and once: nobody knows that but who forwards it. The
+first half of all nonces is the same, so that the switch meters what comes back apart from what others send the router.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from wayname.config.schedules import PROBED_WORDS, Probe
@@ -22,6 +23,7 @@ from wayname.ioam.figures import PathId
 from wayname.ioam.nodes import ids_of, nodes_of
 from wayname.ioam.options import ACTIVE, TraceOption, hop_by_hop, trace_in
 from wayname.ioam.round_trips import RoundTrips
+from wayname.pipeline.punts import own_probe
 from wayname.wire import ipv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.segments import SegmentHeader
@@ -34,6 +36,8 @@ STALE = 30.0
 SHARE = 0.01
 MOST_A_SECOND = 200
 NONCE_OCTETS = 16
+MARK_OCTETS = 8
+NO_NEXT_HOP = 0
 # The bits of what is asked for: id and hop limit, seconds, fraction, delay, queue.
 FIELDS = 0b1011_1010 << 16
 _NO_NEXT_HEADER = 59
@@ -54,8 +58,19 @@ class Answers:
 class Probes:
     """Sends probes in turn, and keeps what those tell that come back."""
 
-    def __init__(self, bandwidths: Mapping[Probe, float], device_id: int, outputs: Outputs, rng: random.Random) -> None:
+    def __init__(
+        self,
+        bandwidths: Mapping[Probe, float],
+        vlans: Iterable[int],
+        device_id: int,
+        outputs: Outputs,
+        rng: random.Random,
+    ) -> None:
         self._outputs = outputs
+        # The first half of every nonce: by it the switch knows what comes back, on whichever link.
+        self._mark = rng.randbytes(MARK_OCTETS)
+        for vlan in vlans if bandwidths else ():
+            outputs.desired.put(own_probe(vlan, self._mark, NO_NEXT_HOP))
         self._device_id = device_id
         self._rng = rng
         least = max(EVERY, len(bandwidths) / MOST_A_SECOND)
@@ -88,7 +103,7 @@ class Probes:
                 break
             del self._under_way[nonce]
         for probe in list(self._timers.due(now)):
-            nonce = self._rng.getrandbits(8 * NONCE_OCTETS).to_bytes(NONCE_OCTETS)
+            nonce = self._mark + self._rng.randbytes(NONCE_OCTETS - MARK_OCTETS)
             self._under_way[nonce] = probe, now
             self.answers[probe].sent += 1
             self._outputs.packet(submitted(_packet(probe, nonce), self._device_id))
