@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from wayname.adapter.inputs import MOST_OF_PORT, NEWCOMERS_A_TURN, URGENT_A_TURN, Inputs
-from wayname.edge.boundary import Input, Learned, PacketIn
+from wayname.edge.boundary import Input, Learned, News, PacketIn, SessionNews
+from wayname.pipeline.punts import DIGEST
 from wayname.pipeline.reasons import Punt, PuntClass
 
 HOST, OTHER = 1, 2
+
+
+def news(session: int) -> SessionNews:
+    return SessionNews(News.HEARD, session, 0, 0, 0)
 
 
 def packet(punt_class: int, port: int = HOST) -> PacketIn:
@@ -25,14 +30,21 @@ def taken(inputs: Inputs[None]) -> list[Input]:
 async def test_what_is_known_comes_before_newcomers() -> None:
     inputs: Inputs[None] = Inputs()
     known = [packet(each) for each in (PuntClass.PROBE, PuntClass.NEIGHBOUR, PuntClass.SESSION)]
-    await put(inputs, packet(Punt.LOCAL), packet(PuntClass.HELD), *known, Learned(1, 10, 7))
-    assert taken(inputs) == [*known, Learned(1, 10, 7), packet(Punt.LOCAL), packet(PuntClass.HELD)]
+    await put(inputs, packet(Punt.LOCAL), packet(PuntClass.HELD), *known, news(7))
+    assert taken(inputs) == [*known, news(7), packet(Punt.LOCAL), packet(PuntClass.HELD)]
 
 
 async def test_ports_take_turns() -> None:
     inputs: Inputs[None] = Inputs()
     await put(inputs, *[packet(Punt.LOCAL)] * MOST_OF_PORT, packet(Punt.LOCAL, OTHER))
     assert taken(inputs)[:2] == [packet(Punt.LOCAL), packet(Punt.LOCAL, OTHER)]
+
+
+async def test_stations_that_anybody_may_invent_are_newcomers_by_their_port() -> None:
+    inputs: Inputs[None] = Inputs()
+    await put(inputs, *[Learned(HOST, 10, 7)] * (MOST_OF_PORT + 2), Learned(OTHER, 10, 8), news(1))
+    assert taken(inputs)[:3] == [news(1), Learned(HOST, 10, 7), Learned(OTHER, 10, 8)]
+    assert inputs.lost == {(DIGEST, HOST): 2}
 
 
 async def test_a_port_has_a_bound_and_what_is_lost_is_counted() -> None:
@@ -48,7 +60,7 @@ async def test_a_port_has_a_bound_and_what_is_lost_is_counted() -> None:
 
 async def test_turns_have_an_end() -> None:
     inputs: Inputs[None] = Inputs()
-    await put(inputs, *[Learned(1, 10, number) for number in range(URGENT_A_TURN + 1)], packet(Punt.LOCAL))
+    await put(inputs, *[news(number) for number in range(URGENT_A_TURN + 1)], packet(Punt.LOCAL))
     assert len(taken(inputs)) == URGENT_A_TURN + 1
-    assert taken(inputs) == [Learned(1, 10, URGENT_A_TURN)]
+    assert taken(inputs) == [news(URGENT_A_TURN)]
     assert taken(inputs) == []

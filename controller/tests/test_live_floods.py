@@ -116,17 +116,18 @@ async def test_next_hops_stay_up_and_others_are_answered(tmp_path: Path, kind: s
                     await other.ping(ROUTER)
                     before = controller.events.last
                     flooding = asyncio.create_task(flooder.run())
-                    asked = answered = 0
+                    other.forget()
                     while not flooding.done():
-                        asked += 1
-                        answered += await other.ping_once(ROUTER)
+                        await other.ping_once(ROUTER)
                     sent = await flooding
-                    # However slow the machine is: the way to the controller is not full of what nobody looked at.
+                    # However slow the machine is, what was asked before this has been answered, or never will be.
+                    asked = other.asked
                     await other.ping(ROUTER)
+                    answered = min(other.answered, asked)
                     kinds = [each.event.kind for each in controller.events.since(before)]
     finally:
         flooder.end()
     print(f"{kind}: {sent / SECONDS:,.0f} frames a second; {answered} of {asked} pings of another host were answered")
     assert "nexthop.down" not in kinds
     assert sent > FRAMES
-    assert answered
+    assert answered * 2 >= asked

@@ -56,6 +56,20 @@ class WireHost:
             return False
         return True
 
+    def forget(self) -> None:
+        """Count anew what is asked and answered."""
+        self._replies.clear()
+
+    @property
+    def asked(self) -> int:
+        """Echo requests that were sent."""
+        return len(self._replies)
+
+    @property
+    def answered(self) -> int:
+        """Those that were answered, however late."""
+        return sum(reply.is_set() for reply in self._replies.values())
+
     async def _receive(self, wire: socket.socket) -> bytes:
         try:
             return await asyncio.get_running_loop().sock_recv(wire, 65536)
@@ -82,7 +96,7 @@ class WireHost:
         elif packet.destination == self.address and message.type == icmpv6.ECHO_REQUEST:
             await self._send(self.router, icmpv6.echo_reply(message).packet(self.address, packet.source))
         elif packet.destination == self.address and message.type == icmpv6.ECHO_REPLY:
-            self._replies[int.from_bytes(message.body[2:4])].set()
+            self._replies.get(int.from_bytes(message.body[2:4]), asyncio.Event()).set()
 
     async def _send(self, destination: Mac, packet: ipv6.Packet) -> None:
         frame = Frame(destination, self.mac, TYPE_IPV6, packet.encode())

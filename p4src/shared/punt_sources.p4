@@ -7,7 +7,8 @@
 #ifndef WAYNAME_PUNT_SOURCES_P4
 #define WAYNAME_PUNT_SOURCES_P4
 
-// Whose share it is, as a slot. The one place that hashes sources.
+// Whose share it is, as a slot. The one place that hashes sources. The hash is not keyed: whoever knows a source can find others
+// that share its slot.
 control PuntSource(in headers_t hdr, in metadata_t meta, out bit<32> slot) {
     apply {
         bit<48> station = hdr.ethernet.source;

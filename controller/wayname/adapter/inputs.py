@@ -1,8 +1,8 @@
 """What waits for the edge: what belongs to sessions, neighbours and probes never waits for newcomers.
 
-Packets of nobody that is known, and captures, wait in a queue for each port, all bounded, and the ports take turns.
-Everything else comes before them, in its order. The switch has limited what comes (docs/punts.md); this is for a
-controller that is behind.
+Packets of nobody that is known, captures, and digests of what anybody may cause, wait in a queue for each port, all
+bounded, and the ports take turns. Everything else comes before them, in its order. The switch has limited what comes
+(docs/punts.md); this is for a controller that is behind.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import asyncio
 from collections import Counter, deque
 from typing import Generic, TypeVar
 
-from wayname.edge.boundary import Input, PacketIn
+from wayname.edge.boundary import DirectExport, FlowAdmitted, Input, Learned, PacketIn, PairActive
+from wayname.pipeline.entries import CPU_PORT
+from wayname.pipeline.punts import DIGEST
 from wayname.pipeline.reasons import PuntClass
 
 Origin = TypeVar("Origin")
@@ -20,7 +22,7 @@ MOST_URGENT = 10_000
 MOST_OF_PORT = 1024
 # So many in a turn, before the timers are looked at and what has come meanwhile.
 URGENT_A_TURN = 256
-NEWCOMERS_A_TURN = 64
+NEWCOMERS_A_TURN = 16
 
 _URGENT = frozenset((PuntClass.PROBE, PuntClass.NEIGHBOUR, PuntClass.SESSION))
 
@@ -38,12 +40,13 @@ class Inputs(Generic[Origin]):
 
     async def put(self, input: Input, origin: Origin) -> None:
         """Let an input wait; what is urgent waits for room, of newcomers some are lost."""
-        if not isinstance(input, PacketIn) or input.punt_class in _URGENT:
+        newcomer = _newcomer(input)
+        if newcomer is None:
             await self._urgent.put((input, origin))
         else:
-            waiting = self._newcomers.setdefault(input.port, deque())
+            waiting = self._newcomers.setdefault(newcomer[1], deque())
             if len(waiting) >= MOST_OF_PORT:
-                self.lost[input.punt_class or input.reason, input.port] += 1
+                self.lost[newcomer] += 1
                 return
             waiting.append((input, origin))
         self._there.set()
@@ -66,3 +69,17 @@ class Inputs(Generic[Origin]):
         if not self._newcomers and self._urgent.empty():
             self._there.clear()
         return taken
+
+
+def _newcomer(input: Input) -> tuple[int, int] | None:
+    """Return class and port of what has to wait behind what is known; None for that."""
+    match input:
+        case PacketIn() if input.punt_class not in _URGENT:
+            return input.punt_class or input.reason, input.port
+        case Learned():
+            return DIGEST, input.port
+        case DirectExport():
+            return DIGEST, input.ingress_port
+        case PairActive() | FlowAdmitted():
+            return DIGEST, CPU_PORT
+    return None

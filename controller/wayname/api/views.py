@@ -185,7 +185,7 @@ def held_back(running: Running, picture: Picture) -> list[HeldBack]:
     """The classes and ports of which something was held back, the most frequent first."""
     answer = []
     for port in running.config.ports:
-        for each in punts.CLASSES:
+        for each in (punts.DIGEST, *punts.CLASSES):
             row = HeldBack(
                 punt_class=each,
                 name=class_words(each),

@@ -11,6 +11,8 @@ from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
 from wayname.pipeline.sessions import microseconds
 
 PORTS = 512
+# In place of a class: what the switch told by a digest.
+DIGEST = 0
 # All that have meters by class and port: copies of captures have their own.
 CLASSES: tuple[int, ...] = (*(each for each in Punt if each not in CAPTURES), *PuntClass)
 

@@ -230,5 +230,7 @@ def punt_words(reason: int) -> str:
 
 
 def class_words(punt_class: int) -> str:
-    """Return a class of punts in words."""
+    """Return a class of punts in words; 0 is a digest."""
+    if not punt_class:
+        return "digest"
     return CLASS_WORDS[PuntClass(punt_class)] if punt_class in set(PuntClass) else punt_words(punt_class)
