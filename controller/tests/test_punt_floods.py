@@ -115,6 +115,7 @@ FLOODS: dict[tuple[int, str], Flood] = {
     (1, "solicitations"): INSIDE.solicitations(ROUTER),
     (1, "forged solicitations"): INSIDE.solicitations(ROUTER, LAN),
     (1, "router solicitations"): INSIDE.router_solicitations(),
+    (1, "router advertisements"): INSIDE.router_advertisements(),
     (1, "pings"): INSIDE.pings(ROUTER),
     (1, "forged pings"): INSIDE.forged_pings(ROUTER),
     (1, "forged probes"): INSIDE.forged_probes("2001:db8:100::2"),
@@ -137,7 +138,7 @@ def test_a_flood_of_one_port_is_nothing_to_others(site: Site, port: int, kind: s
     rig, answered, turns = site.rig, 0, 0
     assert asks(site.neighbour) and asks(site.other)
     # Long enough that neighbours are asked whether they are still there.
-    for _ in site.flood(port, [FLOODS[port, kind]], 9, rate=4_000):
+    for _ in site.flood(port, [FLOODS[port, kind]], 9, rate=2_000):
         turns += 1
         stranger = Host(rig, 2, 10, f"02:00:00:00:02:{turns:02x}", f"2001:db8:1::2:{turns:x}")
         answered += asks(stranger)
