@@ -161,10 +161,10 @@ def test_a_scan_by_one_port_leaves_room_for_what_comes_by_another(site: Site) ->
 
 async def test_what_is_held_back_is_told_by_reason_and_port() -> None:
     served = Served(SITE)
-    flood = INSIDE.forged_pings(ROUTER)
+    flood = OUTSIDE.forged_pings("2001:db8:100::2")
     for number in range(1_000):
-        served.rig.inject(1, flood(number))
-    served.lost[Punt.LOCAL, 1] = 7
+        served.rig.inject(4, flood(number))
+    served.lost[Punt.LOCAL, 4] = 7
     async with client_of(served) as client:
         (row,) = (await client.get("/v1/punts")).json()
         metrics = (await client.get("/metrics")).text
@@ -172,12 +172,12 @@ async def test_what_is_held_back_is_told_by_reason_and_port() -> None:
     assert row == {
         "punt_class": Punt.LOCAL,
         "name": "local",
-        "port": 1,
-        "port_name": "port1",
+        "port": 4,
+        "port_name": "port4",
         "switch": 1_000 - passed,
         "controller": 7,
     }
-    held_back = 'wayname_punts_held_back_total{class="local",name="port1",port="1",where="switch"}'
+    held_back = 'wayname_punts_held_back_total{class="local",name="port4",port="4",where="switch"}'
     assert f"{held_back} {1_000 - passed:.1f}" in metrics
 
 

@@ -110,7 +110,7 @@ def source_guard() -> Case:
 
     case.say("Advertisements: of its own address, of another's, to a group and to a host.")
     own = from_host(IPv6(src="fe80::11", dst=ALL_NODES, hlim=255) / ICMPv6ND_NA(tgt=IP_OF[1], O=1), NODES_MAC)
-    case.punts_whole(1, own, "PUNT_NEIGHBOUR_ADVERTISEMENT", 1)
+    case.punts_whole(1, own, "PUNT_NEIGHBOUR_ADVERTISEMENT", 1, "CLASS_NEIGHBOUR")
     flooded(case, own)
     refused(1, from_host(IPv6(src="fe80::11", dst=ALL_NODES, hlim=255) / ICMPv6ND_NA(tgt=IP_OF[2], O=1), NODES_MAC))
     refused(1, from_host(IPv6(src=IP_OF[1], dst=IP_OF[2], hlim=255) / ICMPv6ND_NA(tgt=ADDRESS[1], S=1), HOST[2]))
@@ -221,7 +221,7 @@ def host_guards() -> Case:
 
     case.say("Routers speak behind trusted ports.")
     packet = Ether(src=PROVIDER[4], dst=NODES_MAC) / IPv6(src="fe80::a1", dst=ALL_NODES, hlim=255) / ICMPv6ND_RA()
-    case.punts_whole(4, packet, "PUNT_ROUTER_ADVERTISEMENT", 100)
+    case.punts_whole(4, packet, "PUNT_ROUTER_ADVERTISEMENT", 100, "CLASS_NEIGHBOUR")
     case.flood_copies()
     return case
 
