@@ -69,7 +69,13 @@ CASES: dict[str, Case] = {
 }
 
 # They need more than one packet: suites/meters.py, and p4src/tests/test_schedule_feedback.py.
-ELSEWHERE = {"DROP_PUNT_RATE", "DROP_DUPLICATE_HELD"}
+ELSEWHERE = {
+    "DROP_PUNT_RATE",
+    "DROP_PUNT_SOURCE_RATE",
+    "DROP_PUNT_PORT_RATE",
+    "DROP_PUNT_TOTAL_RATE",
+    "DROP_DUPLICATE_HELD",
+}
 # Of first-hop security: suites/first_hop_security.py.
 FIRST_HOP = {name for name, number in DROP.items() if 30 <= number <= 39}
 # Of encapsulation, whose cases stand in p4src/tests.
