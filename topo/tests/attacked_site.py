@@ -32,7 +32,7 @@ class AttackedSite:
         assert interface is not None
         self.again(Frame(interface.mac, STRANGER, TYPE_IPV6, packet.encode()).encode())
 
-    def flood(self, made: Callable[[int], Packet], rate: int, seconds: float) -> None:
+    def flood_for(self, made: Callable[[int], Packet], rate: int, seconds: float) -> None:
         """Let so many packets a second come to the site, made by their numbers, while all else goes on."""
         edge = self.lab.controllers[self.site].edge
         assert edge is not None

@@ -51,7 +51,7 @@ def test_a_session_goes_to_the_provider_that_is_flooded_as_to_any(name: str, kin
     site, flood = AttackedSite(lab, "a", "q"), floods(lab)[kind]
     cut = lab.now
     lab.cut("a-p")
-    site.flood(flood, A_SECOND, 4)
+    site.flood_for(flood, A_SECOND, 4)
     for router in ("a", "b"):
         assert "session.moved" in kinds(lab, router, cut)
         assert entries(lab, router, "identities")[0]["path"] != 0
@@ -60,7 +60,7 @@ def test_a_session_goes_to_the_provider_that_is_flooded_as_to_any(name: str, kin
     # That it goes back, once, shows that the two could ask each other all the while.
     repaired = lab.now
     lab.restore("a-p")
-    site.flood(flood, 500, 20)
+    site.flood_for(flood, 500, 20)
     for router in ("a", "b"):
         assert entries(lab, router, "identities")[0]["path"] == 0
         assert kinds(lab, router, repaired).count("session.moved") == 1
