@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow};
 use bench::measure::{Effort, median, short};
 use control::{Loaded, Replication};
+use listen::Listener;
 use pipeline::BackendKind;
 use proto::p4::config::v1::P4Info;
 use proto::p4::v1::p4_runtime_client::P4RuntimeClient;
@@ -14,7 +15,6 @@ use proto::p4::v1::set_forwarding_pipeline_config_request::Action as ConfigActio
 use proto::p4::v1::update::Type;
 use proto::p4::v1::{self, Uint128, entity, field_match, stream_message_request, table_action};
 use runtime::Device;
-use tokio::net::TcpListener;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 
@@ -22,6 +22,7 @@ use crate::packets::{Route, routes};
 
 const ENTRIES: usize = 50_000;
 const BATCH: usize = 1000;
+const DESCRIPTORS: u64 = 1024;
 const ELECTION: Uint128 = Uint128 { high: 0, low: 1 };
 
 pub fn run(programs: &Path, effort: Effort) -> Result<()> {
@@ -32,8 +33,9 @@ pub fn run(programs: &Path, effort: Effort) -> Result<()> {
         let target = Target { program: loader::load(&text, BackendKind::Jit).map_err(|error| anyhow!(error))? };
         let p4info = target.program.p4info.clone();
         let hub = service::Hub::new(1, Arc::new(target));
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let address = listener.local_addr()?;
+        let address = "127.0.0.1:0".parse().map_err(|error: String| anyhow!(error))?;
+        let listener = Listener::bind(&address, "", service::limits(DESCRIPTORS)).await?;
+        let address = listener.address().to_string();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = tokio::spawn(service::serve(hub, listener, None, async {
             // Dropping the sender stops the server too.
