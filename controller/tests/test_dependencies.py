@@ -66,9 +66,10 @@ def names(file: str) -> set[str]:
 def licences(name: str) -> set[str]:
     """The licences of an installed package, of which those behind AND all hold; behind OR one is chosen."""
     about: dict[str, Any] = importlib.metadata.metadata(name).json
-    said: str = about.get("license_expression") or about.get("license", "")
-    if len(said) > 40 or not said:
-        # The whole text, or nothing: what it is stands in its classifiers.
+    expression, text = about.get("license_expression", ""), about.get("license", "")
+    # The text may be that of the whole licence, or none: then what it is stands in the classifiers.
+    said: str = expression or (text if len(text) <= 40 else "")
+    if not said:
         classes = [each.rpartition(" :: ")[2] for each in about.get("classifier", []) if "License" in each]
         said = " AND ".join(WORDS.get(each, each) for each in classes)
     said = WORDS.get(said, said)

@@ -7,8 +7,7 @@
 #ifndef WAYNAME_PUNT_SOURCES_P4
 #define WAYNAME_PUNT_SOURCES_P4
 
-// Whose share it is, as a slot. The one place that hashes sources. The hash is not keyed: whoever knows a source can find others
-// that share its slot.
+// Whose share it is, as a slot. The one place that hashes sources.
 control PuntSource(in headers_t hdr, in metadata_t meta, out bit<32> slot) {
     apply {
         bit<48> station = hdr.ethernet.source;
@@ -19,7 +18,8 @@ control PuntSource(in headers_t hdr, in metadata_t meta, out bit<32> slot) {
             prefix = 0;
             port = 0;
         }
-        HASH_OF_4(slot, (bit<32>)PUNT_SOURCES, meta.punt_class, port, station, prefix);
+        bit<64> hashed = slot_hash_of_address(meta.keys.slots, 15w0 ++ meta.punt_class ++ port ++ station ++ prefix);
+        slot = SLOT(hashed[31:0], PUNT_SOURCES);
     }
 }
 

@@ -163,7 +163,6 @@ control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
 
 control Sessions(inout headers_t hdr, inout metadata_t meta) {
     Proxied() proxied;
-    HashKeys() hash_keys;
     HipMessages() hip_messages;
     EspSessions() esp_sessions;
     SessionDirection() session_direction;
@@ -188,11 +187,6 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
             if (meta.session.direction != SESSION_NONE) {
                 session_identities.apply(hdr, meta);
-            }
-            // Not for packets of a session that goes by one path: they have no slots.
-            if (meta.border.side != SIDE_NONE || (meta.session.direction != SESSION_NONE
-                                                  && (meta.session.number == 0 || meta.session.mode & MODE_SCHEDULE != 0))) {
-                hash_keys.apply(meta);
             }
             if (!meta.settled && meta.border.side != SIDE_NONE) {
                 border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it

@@ -13,16 +13,19 @@ from test_traces import know
 from trace_cases import END
 from tshark import TSHARK, malformed
 
-from small_site import CPU, to_router, udp
+from small_site import CPU, PACKET_IN_BYTES, to_router, udp
+
+PACKET_OUT_BYTES = 5
 
 pytestmark = pytest.mark.skipif(TSHARK is None, reason="needs tshark")
 
 CASES = sorted(Path(__file__).parent.glob("*.stf"))
-PACKET_IN_BYTES = 5
 
 
-def sound(port: int, text: str) -> bytes:
-    return bytes.fromhex(text)[PACKET_IN_BYTES if port == CPU else 0 :]
+def sound(kind: str, port: int, text: str) -> bytes:
+    """The frame, without what stands before it between switch and controller."""
+    head = {"packet": PACKET_OUT_BYTES, "expect": PACKET_IN_BYTES}[kind]
+    return bytes.fromhex(text)[head if port == CPU else 0 :]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
@@ -38,7 +41,7 @@ def test_what_a_case_expects_is_as_sound_as_what_it_sends(case: Path) -> None:
             came = len(frames)
         else:
             came_of[len(frames)] = came
-        frames.append(sound(int(match[2]), match[3]))
+        frames.append(sound(match[1], int(match[2]), match[3]))
     bad = malformed(frames)
     spoilt = {number: bad[number] for number, source in came_of.items() if number in bad and source not in bad}
     assert came_of and not spoilt

@@ -92,6 +92,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Check() check;
     VlanOfPacket() vlan_of_packet;
     Interfaces() interfaces;
+    HashKeys() hash_keys;
     ErrorAnswer() error_answer;
     Learning() learning;
     FirstHopSecurity() first_hop_security;
@@ -121,6 +122,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         check.apply(hdr, meta);             // malformed ones end here
         vlan_of_packet.apply(hdr, meta);
         interfaces.apply(meta);
+        hash_keys.apply(meta);              // for slots that outsiders must not compute
         error_answer.apply(hdr, meta);      // second pass: an ICMPv6 error goes back
         learning.apply(hdr, meta);
         first_hop_security.apply(hdr, meta); // what a host may say of itself and of others
