@@ -31,6 +31,7 @@ from wayname_lab.virtual.lab import VirtualLab
 CAPACITY = 40
 HALF_OPEN = CAPACITY // 4
 SOURCES = 300
+RATIONED = 100
 LONG = 1200  # octets of data: two such packets are more than an edge waits for by default
 OPEN_UDP, CLOSED, OPEN_TCP, SINK = 5007, 5008, 5003, 5001
 # Of all that the controller keeps, in octets: what a flood may leave behind.
@@ -156,7 +157,9 @@ def test_hosts_that_answer_everything_cost_no_place_no_entry_and_no_request(name
     answers = len(site.sent)
     sources = site.flood(FLOODS[name])
     site.lab.run_for(0.3)
-    assert len(site.sent) - answers >= SOURCES, "the host, or the edge, answers all of them"
+    # What the edge answers itself is rationed by the port's share, too.
+    least = RATIONED if FLOODS[name] is requests else SOURCES
+    assert len(site.sent) - answers >= least, "the host, or the edge, answers all of them"
     assert (site.ilnp.places, site.tables()) == (1, site.before)
     assert (site.asked(sources), site.active) == (0, [])
     assert site.lets_in()
@@ -212,8 +215,8 @@ def test_a_host_that_asks_for_everybody_takes_a_part_of_the_places_and_keeps_nob
         site.lab.run_for(0.001)
         most = max(most, site.ilnp.places)
     assert most == 1 + HALF_OPEN
-    # Two pairs may share a slot of the watch.
-    assert len(site.active) > 0.9 * SOURCES and all(each.opened_here for each in site.active)
+    # A port's pairs are told of at a rate.
+    assert len(site.active) > 0.5 * SOURCES and all(each.opened_here for each in site.active)
     assert site.tables() == site.before
     assert "ilnp.half_open" in kinds(site.lab, "a")
     assert site.lets_in()
