@@ -85,6 +85,8 @@ class Edge:
         self.spent = Spent()
         protocols = sessions.PROTOCOL_ILNP | (sessions.PROTOCOL_NAIVE if naive else 0)
         self.write(_site(protocols))
+        keys = random.Random(seed)
+        self.write([entries.hash_keys(keys.getrandbits(128), keys.getrandbits(128))], p4r.Update.MODIFY)
 
     def write(self, wanted: Iterable[entries.Entity], kind: p4r.Update.Type.ValueType = p4r.Update.INSERT) -> None:
         """Write entries; all must be taken."""
