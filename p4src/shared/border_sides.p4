@@ -3,7 +3,8 @@
 //
 //   from inside    a prefix that is translated?    no -> it leaves as it is, if it is the site's at all
 //                  to outside -> out;   to an address that a provider gave to the inside -> hairpin (RFC 6296, section 2)
-//   from outside   a source of the site: forged;   to an address that a provider gave to the inside -> in
+//   from outside   a source of the site: forged, but for probes of the router's own, which come back as they went;
+//                  to an address that a provider gave to the inside -> in
 
 #ifndef WAYNAME_BORDER_SIDES_P4
 #define WAYNAME_BORDER_SIDES_P4
@@ -108,7 +109,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
         bool of_site = site_sources.apply().hit;
         site_destinations.apply();
         if (meta.border.side == SIDE_OUTSIDE) {
-            if (of_site) {
+            if (of_site && !meta.own_probe) {
                 drop(meta, DROP_BORDER_SOURCE);
             } else if (provider != 0) {
                 meta.border.way = BORDER_IN;

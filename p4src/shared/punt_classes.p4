@@ -11,41 +11,10 @@
 #define WAYNAME_PUNT_CLASSES_P4
 
 control PuntClasses(in headers_t hdr, inout metadata_t meta) {
-    @id(OWN_PROBES_COUNTER_ID) TABLE_COUNTER(own_probes_counter);
-
-    @id(OWN_PROBE_ACTION_ID)
-    @name("own_probe")
-    @brief("Next hop: by which it went, 0 if it is one of a path. Whoever controls the switch next goes on with the mark.")
-    action own_probe(@id(1) nexthop_id_t nexthop) {
-        meta.punt_class = CLASS_PROBE;
-    }
-
-    @id(FOREIGN_PROBE_ACTION_ID)
-    @name("foreign_probe")
-    action foreign_probe() {
-    }
-
-    @id(OWN_PROBES_TABLE_ID)
-    @name("own_probes")
-    @brief("Probes of the router that come back, by the VLAN and a mark that nobody can know who did not see one.")
-    table own_probes {
-        key = {
-            meta.vlan       : exact @id(1) @name("vlan");
-            meta.probe_mark : exact @id(2) @name("mark");
-        }
-        actions = {
-            own_probe;
-            @defaultonly foreign_probe;
-        }
-        const default_action = foreign_probe;
-        counters = own_probes_counter;
-        size = NEXTHOPS;
-    }
-
     apply {
         if (meta.punt == PUNT_LOCAL) {
-            if (meta.probe_mark != 0) {
-                own_probes.apply();
+            if (meta.own_probe) {
+                meta.punt_class = CLASS_PROBE;
             }
         } else if (meta.punt >= PUNT_ROUTER_SOLICITATION && meta.punt <= PUNT_NEIGHBOUR_ADVERTISEMENT) {
             if (meta.neighbour.known && meta.neighbour.port == meta.ingress_port

@@ -21,16 +21,17 @@ from mapped_packets import all_kinds
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import ICMPv6DestUnreach, ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6PacketTooBig, IPv6
 from scapy.packet import Packet, Raw
-from session_site import from_host, proxied
+from session_site import from_host, in_by, proxied
 from site_switch import value_of, with_sizes
 
-from small_site import DROP, FAR, IP_OF
+from small_site import ADDRESS, DROP, FAR, IP_OF
 from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
 
 Make = Callable[..., BorderSwitch]
 HOST = IP_OF[1]
 FLOWS = 131072
 HELD_NEWS, MOVED_NEWS, BEGAN_NEWS = 1, 2, 3
+LOCAL = 1  # PUNT_LOCAL
 
 
 @pytest.fixture
@@ -458,6 +459,19 @@ def test_sources_that_cannot_come_from_there_end_here(make: Make) -> None:
     assert switch.goes_out(9, datagram("2001:db8:77::1", FAR)) is None
     assert drops(switch, "DROP_BORDER_SOURCE") == 4
     assert switch.goes_out(10, datagram(out_of(HOST, 2), FAR)) == (2, less(datagram(out_of(HOST, 2), FAR)))
+
+
+def test_probes_of_the_router_itself_come_back(make: Make) -> None:
+    """They bear its own address as source, and no border takes them for forged."""
+    switch = make()
+    own, mark = ADDRESS[100], 0x1122334455667788
+    probe = IPv6(src=own, dst=own, hlim=254) / ICMPv6EchoRequest(data=mark.to_bytes(8))
+    switch.add("site_sources", "own_source", {"source": f"{own}/128"})
+    switch.at(1, 4, bytes(in_by(4, bytes(probe))))
+    assert (drops(switch, "DROP_BORDER_SOURCE"), switch.counted("punts", LOCAL)) == (1, 0), "nobody's mark yet"
+    switch.add("own_probes", "own_probe", {"vlan": 100, "mark": mark}, {"nexthop": 1})
+    switch.at(2, 4, bytes(in_by(4, bytes(probe))))
+    assert (drops(switch, "DROP_BORDER_SOURCE"), switch.counted("punts", LOCAL)) == (1, 1)
 
 
 def test_hosts_inside_reach_each_other_by_the_addresses_that_others_see(make: Make) -> None:

@@ -79,6 +79,7 @@
 #include "../shared/provider_routes.p4"
 #include "../shared/routing.p4"
 #include "../shared/errors.p4"
+#include "../shared/own_probes.p4"
 #include "../shared/punt_classes.p4"
 #include "../shared/punt_sources.p4"
 #include "../shared/punts.p4"
@@ -97,6 +98,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Learning() learning;
     FirstHopSecurity() first_hop_security;
     Discovery() discovery;
+    OwnProbes() own_probes;
     SegmentEndpoints() segment_endpoints;
     HostTunnels() host_tunnels;
     SourceRouteHop() source_route_hop;
@@ -127,6 +129,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         learning.apply(hdr, meta);
         first_hop_security.apply(hdr, meta); // what a host may say of itself and of others
         discovery.apply(hdr, meta);         // neighbours and routers
+        own_probes.apply(meta);             // what the router sent, and comes back
         segment_endpoints.apply(hdr, meta); // to a segment or a tunnel's end of this router
         host_tunnels.apply(meta);
         source_route_hop.apply(hdr, meta);
