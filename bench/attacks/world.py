@@ -16,7 +16,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Any
 
@@ -233,11 +233,11 @@ class World:
             return
         if frame[12:HEADER] != b"\x86\xdd" or frame[0] & 1:
             return
-        destination = IPv6Address(frame[DESTINATION_AT : DESTINATION_AT + 16])
-        if any(destination in network for network in (FORGED, _LINK_LOCAL)):
-            self.counts.to_forged += destination in FORGED
-            self.counts.to_forged_octets += len(frame) * (destination in FORGED)
-        elif int(destination) & 0xFFFFFFFFFFFFFFFF != MALLORY_NUMBER:
+        octets = frame[DESTINATION_AT : DESTINATION_AT + 16]
+        if IPv6Address(octets) in FORGED:
+            self.counts.to_forged += 1
+            self.counts.to_forged_octets += len(frame)
+        elif octets in _VICTIMS or octets[8] == FRESH >> 56 or not _is_hers(frame):
             self.counts.to_mallory += 1
 
     def _take_at_witness(self, frame: bytes) -> None:
@@ -277,7 +277,12 @@ class World:
             self._wires[name].send(to_group(hello.packet(mac.link_local(), ALL_NODES, HOP_LIMIT), mac))
 
 
-_LINK_LOCAL = IPv6Network("fe80::/10")
+_VICTIMS = frozenset(locator.packed for host in A.hosts for locator in host.locators)
+
+
+def _is_hers(frame: bytes) -> bool:
+    """Whether a frame is for the attacker: for her MAC, with any address that she made up, or for her own address."""
+    return frame[:6] == MALLORY.packed or frame[DESTINATION_AT + 8 : DESTINATION_AT + 16] == MALLORY_NUMBER.to_bytes(8)
 
 
 def _is_solicitation(frame: bytes) -> bool:
