@@ -16,8 +16,9 @@ use rustix::net::{
 
 use crate::{MAX_FRAME, Port};
 
-/// What the kernel may hold for the other end, in bytes.
-const BUFFER: usize = 4 << 20;
+/// What the kernel may hold for the other end, in bytes: it doubles this and counts some 800 for the shortest frame, so that
+/// some 1300 frames wait at most, about as many as in a network card. More is only delay where a wire is flooded.
+const BUFFER: usize = 512 << 10;
 
 /// One end of a wire.
 pub struct Wire {
