@@ -40,8 +40,8 @@ ATTACKERS_AT_FULL_RATE = 2
 NAIVE, THREE_WAY, ANSWERED = "naive", "three-way", "three-way, the host answers everything"
 POLICIES = (NAIVE, THREE_WAY, ANSWERED)
 DRAWS = 30
-SECONDS, QUICK_SECONDS = 10.0, 3.0
-BEFORE = 2.0
+SECONDS, QUICK_SECONDS = 5.0, 3.0
+BEFORE = 1.0
 PING_EVERY = 0.02
 PATIENCE, PAUSE = 60.0, 0.1
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -152,17 +152,16 @@ async def flood(policy: str, attackers: int | str, seconds: float, seed: int) ->
             to, beside = (str(plan.hosts[name].address.ip) for name in (TARGET, BESIDE))
             await lab.stations[FRIEND].start({**ping, "to": to})
             lab.flow_beside = await lab.stations[FRIEND].start({**ping, "to": beside})
+            rate = RATE if isinstance(attackers, int) else None
+            seeds = [rng.getrandbits(32) for _ in range(count)]
+            starts = (_start(plan, wires, at, port, rate, seconds, each) for at, each in enumerate(seeds, 1))
+            processes = await asyncio.gather(*starts)
             await _until_there_are_sessions(lab)
             run.before.clear()
             idle = lab.processor_time()
             await asyncio.sleep(BEFORE)
             idle = (lab.processor_time() - idle) / BEFORE
             places = (await lab.policies())["places"]
-            rate = RATE if isinstance(attackers, int) else None
-            processes = [
-                await _start(plan, wires, number, port, rate, seconds, rng.getrandbits(32))
-                for number in range(1, count + 1)
-            ]
             busy, lab.flooded_at = lab.processor_time(), _now()
             sent = await asyncio.gather(*(_attack(each, rng.uniform(0, 1 / RATE)) for each in processes))
             lab.over_at = _now()
