@@ -41,7 +41,7 @@ def take(one: One, step: str, value: object, sent: list[Probe]) -> set[Pair]:
         case (("awaiting" | "silent" | "unanswered"), float(age)):
             getattr(reap, step)(NAME, age, now)
         case "left_path", Pair() as pair:
-            reap.left_path(NAME, pair, 1.0, now)
+            reap.left_path(NAME, PAIRS[0], pair, 1.0, now)
         case (("followed" | "moved"), Pair() as pair):
             getattr(reap, step)(NAME, pair, now)
         case "doubt", _:

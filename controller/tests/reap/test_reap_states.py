@@ -60,10 +60,10 @@ def test_every_row_is_for_a_trigger_that_may_happen_there() -> None:
 class One:
     """A context alone, with the peer in the hands of the test."""
 
-    def __init__(self, timing: Timing = TIMING, most_probes: int = 1000) -> None:
+    def __init__(self, timing: Timing = TIMING, most_probes: int = 1000, answers_checks: bool = True) -> None:
         self.now = 100.0
         self.reap = Reap(random.Random(5), most_probes)
-        self.reap.watch(NAME, TAG, timing, PAIRS, PAIRS[0], self.now)
+        self.reap.watch(NAME, TAG, timing, PAIRS, PAIRS[0], self.now, answers_checks=answers_checks)
         self.outputs: list[Output] = []
 
     @property
@@ -104,7 +104,7 @@ class One:
     def answer_checks(self) -> None:
         """Verify all pairs."""
         for probe in self.wait(1):
-            if probe.state is ProbeState.INBOUND_OK and not probe.received:
+            if probe.state is ProbeState.OPERATIONAL and not probe.received:
                 self.hear(ProbeState.OPERATIONAL, PAIRS[0], probe)
 
 
@@ -265,7 +265,7 @@ def test_a_doubt_that_nothing_dispels_leads_to_an_exploration() -> None:
 def test_what_the_switch_did_is_confirmed_by_a_probe_that_tells_the_peer() -> None:
     one = One()
     one.answer_checks()
-    one.reap.left_path(NAME, PAIRS[2], 15.0, one.now)
+    one.reap.left_path(NAME, PAIRS[0], PAIRS[2], 15.0, one.now)
     (probe,) = one.probes()
     assert (pair_of(probe), probe.state) == (PAIRS[2], ProbeState.EXPLORING)
     one.hear(ProbeState.INBOUND_OK, PAIRS[2], probe)
@@ -314,7 +314,7 @@ def test_a_backup_stands_while_the_path_in_use_may_be_what_answers_are_lost_on()
     assert len(unanswered) > 3
     assert one.reap.verified(NAME) == set(PAIRS)
     # What the switch finds out now is why; the backup that it went to is proven still.
-    one.reap.left_path(NAME, PAIRS[3], 15.0, one.now)
+    one.reap.left_path(NAME, PAIRS[0], PAIRS[3], 15.0, one.now)
     assert PAIRS[3] in one.reap.verified(NAME)
     assert PAIRS[0] not in one.reap.verified(NAME)
 
@@ -425,9 +425,9 @@ def test_on_the_wire_another_reader_reads_the_same() -> None:
     assert (report.source, report.destination, report.nonce, report.data) == (str(B2), str(A2), 0xABCD, 0x55)
 
 
-def test_a_keepalive_follows_the_last_word_of_the_peer() -> None:
-    one = One()
-    (check, *_) = one.wait(1)
+def test_a_keepalive_follows_the_last_word_of_a_peer_that_is_no_edge() -> None:
+    one = One(answers_checks=False)
+    (check, *_) = one.wait(0.5)
     one.hear(ProbeState.OPERATIONAL, PAIRS[0], check)
     messages: list[object] = []
     while not messages:
@@ -438,7 +438,75 @@ def test_a_keepalive_follows_the_last_word_of_the_peer() -> None:
     assert messages == [Keepalive(TAG)]
 
 
+def test_no_keepalive_follows_if_the_host_spoke_after_the_probe() -> None:
+    one = One(answers_checks=False)
+    (check, *_) = one.wait(0.5)
+    one.outputs.clear()
+    one.hear(ProbeState.OPERATIONAL, PAIRS[0], check)
+    assert Check(NAME) in one.outputs
+    one.now += 1
+    one.reap.awaiting(NAME, 0.0, one.now)
+    while (at := one.reap.next_timer()) is not None and at < one.now + 5:
+        one.reap.handle_timer(at)
+        assert not [packet for packet in one.take() if isinstance(decode(packet.payload), Keepalive)]
+
+
+def test_no_keepalive_follows_the_last_word_of_an_edge() -> None:
+    one = One()
+    one.answer_checks()
+    assert not one.wait(60)
+    assert not [output for output in one.outputs if isinstance(output, Check)]
+
+
+def test_a_peer_that_is_no_edge_is_checked_by_probes_that_report_one_of_its_own() -> None:
+    one = One(answers_checks=False)
+    asked = one.wait(0.5)
+    # It has sent none yet.
+    assert {(probe.state, pair_of(probe)) for probe in asked} == {(ProbeState.EXPLORING, PAIRS[0])}
+    (answer,) = one.hear(ProbeState.INBOUND_OK, PAIRS[0], asked[0], nonce=5)
+    assert (answer.state, [each.nonce for each in answer.received]) == (ProbeState.OPERATIONAL, [5])
+    checks = one.wait(1)
+    assert {pair_of(probe) for probe in checks} == set(PAIRS[1:])
+    assert {probe.state for probe in checks} == {ProbeState.INBOUND_OK}
+    assert {tuple(each.nonce for each in probe.received) for probe in checks} == {(5,)}
+    assert one.state is FINE
+
+
 def test_a_timer_that_does_not_run_there_is_a_protocol_error() -> None:
     one = One()
     one.reap._machine.fire(one.reap._watched[NAME], Trigger.SEND_TIMEOUT, Sign(), 0)
     assert one.reap.take_outputs() == [Refused(NAME, FINE, Trigger.SEND_TIMEOUT)]
+
+
+def test_a_backup_that_is_left_is_not_said_to_fail_as_the_pair_before_it_did() -> None:
+    one = One()
+    one.answer_checks()
+    one.reap.left_path(NAME, PAIRS[0], PAIRS[3], 0.516, one.now)
+    probes = {pair_of(probe): probe for probe in one.wait(2)}
+    one.outputs.clear()
+    one.hear(ProbeState.INBOUND_OK, PAIRS[1], probes[PAIRS[1]])
+    why = f"the peer got probes by other paths, and none by {PAIRS[3].local} to {PAIRS[3].peer}"
+    assert Move(NAME, PAIRS[1], why) in one.outputs
+    assert Unverified(NAME, PAIRS[3], why) in one.outputs
+
+
+def test_old_news_of_a_pair_that_was_left_say_nothing_of_the_one_in_use() -> None:
+    one = One()
+    one.answer_checks()
+    one.reap.moved(NAME, PAIRS[3], one.now)
+    one.outputs.clear()
+    one.now += 0.1
+    assert not one.reap.left_path(NAME, PAIRS[0], PAIRS[1], 0.516, one.now)
+    assert not one.probes()
+    assert one.outputs == [Unverified(NAME, PAIRS[0], "no answer for 0.516 s")]
+    assert one.reap.verified(NAME) == set(PAIRS[1:])
+    assert one.state is FINE
+
+
+def test_news_of_a_pair_that_was_left_long_before_are_taken() -> None:
+    one = One()
+    one.answer_checks()
+    one.reap.moved(NAME, PAIRS[3], one.now)
+    one.now += 60
+    assert one.reap.left_path(NAME, PAIRS[0], PAIRS[1], 15.0, one.now)
+    assert Unverified(NAME, PAIRS[0], "no answer for 15.000 s") in one.outputs + one.reap.take_outputs()

@@ -93,8 +93,8 @@ class Switch:
         if backup is None:
             self.side.reap.unanswered(self.side.name, age, now)
         else:
-            self.path = backup
-            self.side.reap.left_path(self.side.name, backup, age, now)
+            left, self.path = self.path, backup
+            self.side.reap.left_path(self.side.name, left, backup, age, now)
         return True
 
     def _emit(self, octets: bytes) -> None:

@@ -106,6 +106,11 @@ class Checks:
         if not self._probes.is_free(now):
             way.due = now + timing.verify_every * self._rng.uniform(0, 1)
             return
+        if not watched.answers_checks and watched.last_heard is None:
+            # The peer answers by the pair that it was asked by, and a report of that must not lead it elsewhere.
+            self._prober.check(watched, watched.current, now)
+            way.due = now + timing.probe_timeout * self._rng.uniform(*JITTER)
+            return
         self._prober.check(watched, way.pair, now)
         way.unanswered += 1
         wait = timing.probe_timeout

@@ -26,6 +26,11 @@ def tell_send_timeout(host: LocalHost, send_timeout: float) -> LocalHost:
     return replace(host, options=(*host.options, *timeouts))
 
 
+def is_edge(known: Known) -> bool:
+    """Whether a peer is an edge: nobody else tells exact send timeouts."""
+    return known.exact_keepalive_timeout is not None
+
+
 def agreed_send_timeout(known: Known, configured: float) -> float:
     """Return after how much silence a path to a peer is left: as configured if the peer can be told so."""
     return configured if known.exact_keepalive_timeout else float(ceil(configured))

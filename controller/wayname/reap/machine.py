@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from wayname.edge.timers import Timers
 from wayname.reap.checks import Checks
 from wayname.reap.order import disjoint_first
-from wayname.reap.outputs import Entered, Move, Output, Refused
+from wayname.reap.outputs import Check, Entered, Move, Output, Refused
 from wayname.reap.prober import Prober
 from wayname.reap.rate import Rate
 from wayname.reap.states import TRANSITIONS, Action, State, Trigger
@@ -105,17 +105,20 @@ class Machine:
             case Action.STOP_SEND:
                 self._cancel(watched, Clock.SEND)
             case Action.START_KEEPALIVE:
-                if self._timers.at((watched.name, Clock.AFTER_PROBE)) is None:
+                if not watched.answers_checks and self._timers.at((watched.name, Clock.AFTER_PROBE)) is None:
                     self._timers.set((watched.name, Clock.AFTER_PROBE), now + watched.timing.keepalive)
+                    # So the switch says when the host speaks next.
+                    self._outputs.append(Check(watched.name))
             case Action.STOP_KEEPALIVE:
                 self._cancel(watched, Clock.KEEPALIVE, Clock.AFTER_PROBE)
 
     def _begin(self, watched: Watched, sign: Sign, now: float) -> None:
         watched.exploration += 1
-        watched.why = sign.why
+        watched.why, watched.suspect = sign.why, sign.failed or watched.current
         watched.order = disjoint_first(watched.ways, sign.failed or watched.current, sign.works)
         watched.turn = watched.probes = watched.doubts = 0
         watched.received = [sign.question] if sign.question is not None else []
+        watched.last_heard = sign.question
         self._cancel(watched, Clock.DOUBT)
         if sign.failed is not None:
             self._checks.fail(watched, sign.failed, sign.why, now)
@@ -166,10 +169,13 @@ class Machine:
         if not reported or watched.current in reported:
             return
         before = watched.current
+        why = watched.why
+        if before != watched.suspect:
+            why = f"the peer got probes by other paths, and none by {before.local} to {before.peer}"
         watched.current = next(pair for pair in watched.order if pair in reported)
-        self._checks.fail(watched, before, watched.why, now)
+        self._checks.fail(watched, before, why, now)
         watched.returning, watched.moved = watched.current != watched.preferred, now
-        self._outputs.append(Move(watched.name, watched.current, watched.why))
+        self._outputs.append(Move(watched.name, watched.current, why))
 
     def _set(self, watched: Watched, clock: Clock, now: float, wait: float) -> None:
         self._timers.set((watched.name, clock), now + wait * self._rng.uniform(*JITTER))

@@ -43,11 +43,17 @@ class Prober:
     def check(self, watched: Watched, pair: Pair, now: float) -> None:
         """Send a probe that the peer reports, but that leads it nowhere else.
 
-        That is one in state InboundOk without a report: the peer answers and stays as it is (sections 6.8), as any
-        peer of RFC 5534 does; in state Operational it would not answer.
+        An edge answers one in state Operational that reports nothing. Others answer in state InboundOk (section 6.8),
+        which has to report a probe of theirs (5.2): that by the pair that they use, so that they stay there. Who has
+        sent none yet is asked for one, in state Exploring.
         """
         sent = self._new(watched, pair, None, now)
-        self._send(watched, pair, ProbeState.INBOUND_OK, (sent.record,), ())
+        if watched.answers_checks:
+            self._send(watched, pair, ProbeState.OPERATIONAL, (sent.record,), ())
+        elif watched.last_heard is not None:
+            self._send(watched, pair, ProbeState.INBOUND_OK, (sent.record,), (watched.last_heard,))
+        else:
+            self._send(watched, pair, ProbeState.EXPLORING, (sent.record,), ())
 
     def keep_alive(self, watched: Watched) -> None:
         """Send a keepalive (section 5.1)."""

@@ -57,17 +57,19 @@ class Reap:
         now: float,
         *,
         returning: bool = False,
+        answers_checks: bool = True,
     ) -> None:
         """Look after a context: its pairs, the preferred one first, and the one that its set-up showed to work.
 
         Called again, it tells what is new, and the pair that packets go by now. If that is gone, they are to go by a
         verified one, or else stay where they are until one is found: a peer that says it is elsewhere may not be.
-        The first time, `returning` tells whether packets are to go back to the preferred pair when it works.
+        The first time, `returning` tells whether packets are to go back to the preferred pair when it works. An edge
+        answers checks; other peers do what RFC 5534 says.
         """
         watched = self._watched.get(name)
         if watched is None:
             ways = {pair: Way(pair, now + self._rng.uniform(0, timing.probe_timeout)) for pair in pairs}
-            watched = Watched(name, peer_tag, timing, current, ways, now)
+            watched = Watched(name, peer_tag, timing, current, ways, now, answers_checks=answers_checks)
             watched.returning = returning and current != watched.preferred
             self._watched[name] = watched
             if current in ways:
@@ -77,6 +79,7 @@ class Reap:
                 self._leave(watched, _gone(current), now)
         else:
             watched.peer_tag, watched.timing = peer_tag, timing
+            watched.answers_checks = answers_checks
             if list(watched.ways) != list(pairs):
                 watched.set_pairs(pairs, now)
                 watched.order = tuple(pair for pair in watched.order if pair in watched.ways)
@@ -129,6 +132,9 @@ class Reap:
         if watched is not None:
             self._checks.note_activity(watched, now)
             self._look_again(watched, age, now)
+            keepalive = self._timers.at((name, Clock.AFTER_PROBE))
+            if keepalive is not None and now - age >= keepalive - watched.timing.keepalive:
+                self._timers.cancel((name, Clock.AFTER_PROBE))
 
     def silent(self, name: ContextName, age: float, now: float) -> None:
         """The switch: the peer is heard since `age`, and nothing was sent (SILENT); the host still may, in time."""
@@ -137,29 +143,38 @@ class Reap:
             self._checks.note_activity(watched, now)
             self._timers.set((name, Clock.KEEPALIVE), now + max(watched.timing.keepalive - age, 0) + MARGIN)
 
-    def unanswered(self, name: ContextName, age: float, now: float) -> None:
-        """The switch: nothing answers, and there is no backup (UNANSWERED)."""
+    def unanswered(self, name: ContextName, age: float, now: float) -> bool:
+        """The switch: nothing answers, and there is no backup (UNANSWERED); tell whether that is of the pair in use."""
         watched = self._watched.get(name)
-        if watched is not None:
-            self._checks.note_activity(watched, now)
-            # What was sent by another way before says nothing of this one.
-            if now - age < watched.moved and now < watched.moved + watched.timing.send_timeout:
-                return
-            sign = Sign(f"no answer for {age:.3f} s", failed=watched.current)
-            self._machine.fire(watched, Trigger.UNANSWERED, sign, now)
+        if watched is None:
+            return False
+        self._checks.note_activity(watched, now)
+        if _is_of_way_before(watched, age, now) and now < watched.moved + watched.timing.send_timeout:
+            return False
+        sign = Sign(f"no answer for {age:.3f} s", failed=watched.current)
+        self._machine.fire(watched, Trigger.UNANSWERED, sign, now)
+        return True
 
-    def left_path(self, name: ContextName, to: Pair, age: float, now: float) -> None:
-        """The switch: nothing answers, and packets go by a backup (LEFT_PATH): make sure of it, and tell the peer."""
+    def left_path(self, name: ContextName, left: Pair, to: Pair, age: float, now: float) -> bool:
+        """The switch: nothing answers, and packets go by a backup (LEFT_PATH): make sure of it, and tell the peer.
+
+        Tell whether they still do: they may have been moved again before this became known.
+        """
         watched = self._watched.get(name)
-        if watched is not None:
-            before, watched.current = watched.current, to
-            watched.returning, watched.moved = to != watched.preferred, now
-            self._checks.note_activity(watched, now)
-            if before != to:
-                self._checks.fail(watched, before, f"no answer for {age:.3f} s", now)
-            self._look_again(watched, 0.0, now)
-            sign = Sign(f"no answer for {age:.3f} s", works=to, failed=before if before != to else None)
-            self._machine.fire(watched, Trigger.LEFT_PATH, sign, now)
+        if watched is None:
+            return False
+        self._checks.note_activity(watched, now)
+        why = f"no answer for {age:.3f} s"
+        if left != watched.current and _is_of_way_before(watched, age, now):
+            self._checks.fail(watched, left, why, now)
+            return False
+        watched.current = to
+        watched.returning, watched.moved = to != watched.preferred, now
+        if left != to:
+            self._checks.fail(watched, left, why, now)
+        self._look_again(watched, 0.0, now)
+        self._machine.fire(watched, Trigger.LEFT_PATH, Sign(why, works=to, failed=left if left != to else None), now)
+        return True
 
     def followed(self, name: ContextName, to: Pair, now: float) -> None:
         """The switch: the peer went to another pair, and packets from here with it (FOLLOWED)."""
@@ -263,12 +278,23 @@ class Reap:
             if not sent.reported:
                 self._checks.prove(watched, sent, now)
         of_exploration = any(sent.exploration == watched.exploration for sent in reported)
-        watched.peer_checks |= message.state is ProbeState.INBOUND_OK and not message.received
-        trigger, why = _meaning(watched.state, message, of_exploration)
+        is_check = watched.answers_checks and message.state is ProbeState.OPERATIONAL and not message.received
+        watched.peer_checks |= is_check
+        if message.state is ProbeState.OPERATIONAL or pair == watched.current or watched.last_heard is None:
+            watched.last_heard = question
+        if is_check:
+            trigger, why = Trigger.PROBE_UNREPORTING, "the peer is heard again"
+        else:
+            trigger, why = _meaning(watched.state, message, of_exploration)
         if watched.state is not State.OPERATIONAL or message.state is ProbeState.EXPLORING:
             watched.keep_received(question)
         sign = Sign(why, works=pair, question=question, reported=tuple(reported))
         self._machine.fire(watched, trigger, sign, now)
+
+
+def _is_of_way_before(watched: Watched, age: float, now: float) -> bool:
+    """Whether what was not answered since `age` left by another way than the one in use."""
+    return now - age < watched.moved
 
 
 def _gone(pair: Pair) -> str:

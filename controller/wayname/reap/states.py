@@ -27,7 +27,7 @@ class Trigger(Enum):
     HEARD = auto()  # a packet, a keepalive, or a probe that says nothing of this exploration
     PROBE_EXPLORING = auto()
     PROBE_INBOUND_OK = auto()
-    PROBE_UNREPORTING = auto()  # state InboundOk, but it reports no probe of ours: a check of one pair, mostly
+    PROBE_UNREPORTING = auto()  # a check of one pair: it reports no probe of this exploration
     PROBE_OPERATIONAL = auto()
     RETRANSMIT = auto()
     SEND_TIMEOUT = auto()
@@ -44,7 +44,7 @@ class Action(Enum):
     START_SEND = auto()
     RESTART_SEND = auto()
     STOP_SEND = auto()
-    START_KEEPALIVE = auto()
+    START_KEEPALIVE = auto()  # for a peer whose send timer runs for probes too
     STOP_KEEPALIVE = auto()
 
 

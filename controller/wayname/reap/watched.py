@@ -71,8 +71,12 @@ class Watched:
     state: State = State.OPERATIONAL
     # Whether packets go back to the preferred way when it works again: not where the peer or a command led them away.
     returning: bool = False
+    # Whether the peer answers a probe in state Operational that reports nothing, as edges do.
+    answers_checks: bool = True
     # Whether the peer checks pairs too, so that what is heard by a pair tells whether the peer can use it.
     peer_checks: bool = False
+    # The last probe of the peer by the pair that it uses, for checks of a peer that knows no others.
+    last_heard: ProbeRecord | None = None
     # When packets went back last, and how often in a row that was too early.
     went_back: float = float("-inf")
     relapses: int = 0
@@ -81,6 +85,7 @@ class Watched:
     # Of the exploration that is under way, or of the last one.
     exploration: int = 0
     why: str = ""
+    suspect: Pair | None = None  # the pair that this is said of
     order: tuple[Pair, ...] = ()
     turn: int = 0
     probes: int = 0

@@ -57,15 +57,18 @@ class Movements(Moving):
             case News.SILENT:
                 watch.silent(name, news.age, now)
             case News.LEFT_PATH if to is not None:
-                watch.left_path(name, to, news.age, now)
-                self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
+                left = session.paths.get(news.path_from, session.pair)
+                if watch.left_path(name, left, to, news.age, now):
+                    self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
             case News.FOLLOWED if to is not None:
                 watch.followed(name, to, now)
                 self._went(session, news.path_to, 0.0, "the peer did", now)
             case News.UNANSWERED:
-                text = f"{words(name)}: no answer for {news.age:.3f} s, and no other path is proven"
-                self._outputs.event(now, "session.unanswered", session.number, text, Severity.WARNING)
-                watch.unanswered(name, news.age, now)
+                text = (
+                    f"{words(name)}: no answer for {news.age:.3f} s by {way(session.pair)}, and no other path is proven"
+                )
+                if watch.unanswered(name, news.age, now):
+                    self._outputs.event(now, "session.unanswered", session.number, text, Severity.WARNING)
             case News.HEARD:
                 watch.heard(name, now)
 

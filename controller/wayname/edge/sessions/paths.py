@@ -83,7 +83,14 @@ class Paths(JudgedPaths):
         """Find out which paths work, from now on, or as the session is now."""
         pairs = [pair for pair in session.ordered if self._is_open(pair.local)]
         self.reap.watch(
-            session.name, session.peer_tag, timing(session), pairs, session.pair, now, returning=session.returning
+            session.name,
+            session.peer_tag,
+            timing(session),
+            pairs,
+            session.pair,
+            now,
+            returning=session.returning,
+            answers_checks=session.peer_is_edge,
         )
 
     def is_returning(self, session: Session) -> bool:

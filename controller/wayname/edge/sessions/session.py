@@ -66,6 +66,8 @@ class Session:
     order: tuple[Pair, ...] = ()
     # Whether an earlier controller wanted it to go back to the preferred path.
     returning: bool = False
+    # Whether the peer is an edge, whose REAP answers checks.
+    peer_is_edge: bool = False
     # Why it is on this path.
     reason: str = "it was the first"
     fork: Fork | None = None

@@ -30,7 +30,7 @@ from wayname.edge.sessions.moving import words
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import want_prefixes
 from wayname.identity.errors import ProofError
-from wayname.reap.keepalives import agreed_send_timeout, keepalive_interval, tell_send_timeout
+from wayname.reap.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
 from wayname.reap.order import LocatorState, usable_pairs
 from wayname.shim6 import outputs as shim6
 from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair
@@ -231,6 +231,7 @@ class Sessions(Kept):
             was.paths,
             was.trusted,
             returning=was.returning,
+            peer_is_edge=is_edge(was.known),
             reason="as before the controller was restarted",
         )
         self.forks.add(session)
@@ -289,11 +290,13 @@ class Sessions(Kept):
             if session is None:
                 self._endpoint.discard(name, now)
                 return
+            session.peer_is_edge = is_edge(context.known)
             self.forks.add(session)
             self._set_paths(session, context)
             self._tell_up(session, now)
         else:
             session.tag, session.peer_tag = context.tag, context.peer_tag
+            session.peer_is_edge = is_edge(context.known)
             session.rules = _agreed(rules, context.known)
             session.keepalive = keepalive_interval(context.known, rules.keepalive)
             self._set_paths(session, context)
