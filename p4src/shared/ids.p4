@@ -243,12 +243,14 @@
 #define TRACE_TURNS_REGISTER_ID         0x16000B01
 #define EXPORT_SEQUENCES_REGISTER_ID    0x16000B02
 
-// Sessions: next free table 0x02000C06, action 0x01000C0C, direct counter 0x13000C06.
+// Sessions: next free table 0x02000C08, action 0x01000C10, direct counter 0x13000C08.
 #define CONTEXT_TAGS_TABLE_ID           0x02000C01
 #define IDENTITIES_TABLE_ID             0x02000C02
 #define FORKS_TABLE_ID                  0x02000C03
 #define LOCATOR_PAIRS_TABLE_ID          0x02000C04
 #define PATHS_TABLE_ID                  0x02000C05
+#define PATH_POLICIES_TABLE_ID          0x02000C06
+#define PREFERRED_PATHS_TABLE_ID        0x02000C07
 
 #define ADMIT_ACTION_ID                 0x01000C01
 #define UNKNOWN_TAG_ACTION_ID           0x01000C02
@@ -261,12 +263,18 @@
 #define SEND_PLAIN_ACTION_ID            0x01000C09
 #define SEND_SHIM6_ACTION_ID            0x01000C0A
 #define NO_PATH_ACTION_ID               0x01000C0B
+#define APPLY_PATH_POLICY_ACTION_ID     0x01000C0C
+#define NO_PATH_POLICY_ACTION_ID        0x01000C0D
+#define PREFER_PATH_ACTION_ID           0x01000C0E
+#define NO_PREFERRED_PATH_ACTION_ID     0x01000C0F
 
 #define CONTEXT_TAGS_COUNTER_ID         0x13000C01
 #define IDENTITIES_COUNTER_ID           0x13000C02
 #define FORKS_COUNTER_ID                0x13000C03
 #define LOCATOR_PAIRS_COUNTER_ID        0x13000C04
 #define PATHS_COUNTER_ID                0x13000C05
+#define PATH_POLICIES_COUNTER_ID        0x13000C06
+#define PREFERRED_PATHS_COUNTER_ID      0x13000C07
 
 // Watching sessions and pairs: next free table 0x02000D02, action 0x01000D03, direct counter 0x13000D02, register 0x16000D0E.
 #define BACKUPS_TABLE_ID                0x02000D01

@@ -50,7 +50,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
 
     @id(SEND_IN_SESSION_ACTION_ID)
     @name("send_in_session")
-    @brief("Path: that the controller chose; it counts from its generation on. Spread: flows go over so many paths, from path 0 on. Times in microseconds, 0 is never. Modes: 1 report what is heard, 2 follow the peer, 4 hold packets, 8 schedule packets, or sums of them.")
+    @brief("Path: that the controller chose; it counts from its generation on. Spread: flows go over so many paths, from path 0 on. Times in microseconds, 0 is never. Modes: 1 report what is heard, 2 follow the peer, 4 hold packets, 8 schedule packets, 32 paths of their own for flows, or sums of them.")
     action send_in_session(@id(1) session_id_t session, @id(2) path_t path, @id(3) bit<8> generation,
                            @id(4) bit<4> spread, @id(5) bit<32> send_timeout, @id(6) bit<32> keepalive,
                            @id(7) bit<8> mode) {

@@ -7,6 +7,9 @@
 //           for longer: by a verified backup, at once, LEFT_PATH; without one, UNANSWERED
 //   heard   nothing is unanswered; unless something is sent soon, a keepalive is due, SILENT
 //
+// A flow with a path of its own says nothing of the session's: what it sends waits for no answer here. What the peer sends
+// of a flow that may have one leads nobody elsewhere. The controller is told that there is traffic, and probes such paths.
+//
 // A session's path is the controller's choice until the data plane leaves it, and again when the controller's entry has a
 // new generation. Of a session that is spread over paths nobody knows which one has failed: it is the controller's to move.
 
@@ -112,6 +115,9 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
             if (meta.session.spread == 0) {
                 meta.session.path = place[3:0];
             }
+            if (meta.session.preferred_path == meta.session.path) {
+                meta.session.preferred = false;     // it goes as its session does
+            }
             meta.news.path_from = meta.session.path;
             meta.news.path_to = meta.session.path;
 
@@ -138,6 +144,13 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                 }
                 if (send_timeout == 0) {
                     // Nobody waits.
+                } else if (meta.session.preferred) {
+                    bit<48> until;
+                    watched.read(until, session);
+                    if (until <= now) {
+                        watched.write(session, now + (send_timeout << 1));
+                        meta.news.kind = NEWS_WATCH;
+                    }
                 } else if (first == 0) {
                     bit<48> until;
                     watched.read(until, session);
@@ -179,7 +192,7 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                         meta.news.age = age;
                     }
                 }
-                if (payload && first != 0 && send_timeout != 0 && age << 5 >= send_timeout && meta.news.kind != NEWS_LEFT_PATH
+                if (payload && !meta.session.preferred && first != 0 && send_timeout != 0 && age << 5 >= send_timeout && meta.news.kind != NEWS_LEFT_PATH
                     && meta.session.mode & MODE_HOLD != 0 && !meta.from_controller) {
                     mirror(meta, PUNT_SESSION_HELD);
                 }
@@ -191,7 +204,9 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
             meta.news.path_to = path;
             bit<8> heard_by;
             peer_paths.read(heard_by, session);
-            if (meta.session.path_known) {
+            if (meta.session.policed) {
+                heard_by = 4w1 ++ path;
+            } else if (meta.session.path_known) {
                 peer_paths.write(session, 4w1 ++ path);
                 // Packets by a slower path may still arrive after those by a new one: nobody follows them back.
                 bit<48> since_moved;

@@ -39,6 +39,7 @@ const bit<8> MODE_FOLLOW = 2;           // the session moves as the peer moves
 const bit<8> MODE_HOLD   = 4;           // what may get lost is copied to the controller
 const bit<8> MODE_SCHEDULE = 8;         // each packet's path is chosen for itself
 const bit<8> MODE_ILNP   = 16;          // the peer has a nonce: one of others is forged, and so are errors without
+const bit<8> MODE_PREFER = 32;          // some flows take a path of their own
 
 // What the controller is told of a session.
 const bit<8> NEWS_NONE       = 0;
@@ -65,6 +66,9 @@ struct session_t {
     path_t path;                    // that it goes by, or came by
     bool path_known;
     bit<8> generation;              // of the controller's choice of a path
+    bool policed;                   // its flow may have a path of its own, in either direction
+    bool preferred;                 // and has one to the peer
+    path_t preferred_path;
     bit<4> spread;                  // flows go over so many paths; 0: all by one
     bit<32> send_timeout;           // microseconds; 0: nobody waits for an answer
     bit<32> keepalive;              // microseconds; 0: no keepalives

@@ -84,6 +84,7 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
 // By which path a packet of two identities goes, or what one from a peer is for.
 control SessionWay(inout headers_t hdr, inout metadata_t meta) {
     PathChoice() path_choice;
+    PathPolicies() path_policies;
     SessionLiveness() session_liveness;
     Schedules() schedules;
     SessionPaths() session_paths;
@@ -94,10 +95,15 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
             if (meta.session.direction == SESSION_SENT) {
                 path_choice.apply(hdr, meta);
             }
+            if (meta.session.mode & MODE_PREFER != 0 && meta.session.request == 0) {
+                path_policies.apply(hdr, meta);
+            }
             if (meta.session.number < WATCHED_SESSIONS) {
                 session_liveness.apply(hdr, meta);
             }
-            if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
+            if (meta.session.preferred && meta.session.direction == SESSION_SENT) {
+                meta.session.path = meta.session.preferred_path;
+            } else if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
                 schedules.apply(hdr, meta);
             }
         }

@@ -73,6 +73,9 @@
 #define WATCHED_SESSIONS    131072
 #define SESSION_PATHS       2097152
 #define FORKS               16384
+// Flows that may take a path of their own, and the paths that they take in sessions that have one.
+#define PATH_POLICIES       64
+#define PREFERRED_PATHS     1048576
 // SPIs of ESP: each session has one in either direction, two in a rekey, at each locator of the receiver.
 #define SPIS                1048576
 // Schedules: one for each far site, whose sessions share it. Eight places for the paths of each.

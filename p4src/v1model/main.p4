@@ -47,6 +47,7 @@
 #include "../shared/hip_messages.p4"
 #include "../shared/esp_sessions.p4"
 #include "../shared/session_identities.p4"
+#include "../shared/path_policies.p4"
 #include "../shared/session_liveness.p4"
 #include "../shared/delivery_times.p4"
 #include "../shared/path_estimates.p4"

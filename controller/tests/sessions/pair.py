@@ -18,6 +18,7 @@ from wayname.edge.providers import Providers
 from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.sessions.preferences import PathPreferences
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
@@ -133,7 +134,8 @@ class SideOf(ABC, Generic[S]):
         memory = dict(self.memory)
         numbers = SessionNumbers(MOST, memory, self.outputs)
         schedules = Schedules(self.config.schedules, memory, self.outputs)
-        means = SessionMeans(numbers, self.providers, self.ways, schedules, self.outputs, rng, memory)
+        preferences = PathPreferences(self.config.path_policies, self.providers.of)
+        means = SessionMeans(numbers, self.providers, self.ways, schedules, preferences, self.outputs, rng, memory)
         self.sessions = self.keep_sessions(means)
         self.outputs.desired.compare(self.held.values())
         self.outputs.connected = True

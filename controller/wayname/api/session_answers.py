@@ -37,5 +37,6 @@ class SessionAnswer(BaseModel):
     state: str = Field(description="what is being done about it")
     fork_of: int | None = Field(description="the session that this one was forked from")
     ports: tuple[int, int] | None = Field(description="of a fork: our host's port and the peer's")
+    preferred: dict[str, int] = Field(default={}, description="paths of flows that take their own, by path policy")
     forks: list[int] = Field(description="the sessions that were forked from this one")
     paths: list[Path]

@@ -14,12 +14,13 @@ from wayname.api.picture import Count, Picture
 from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.api.session_answers import Path, SessionAnswer
-from wayname.edge.boundary import ForkSession, MoveSession, UnforkSession
+from wayname.edge.boundary import ForkSession, MoveSession, PreferPath, UnforkSession
 from wayname.edge.sessions.session import Session
 
 COUNTED = ("paths", "locator_pairs")
 NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such session"}}
 NOT_MOVED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "the path cannot be used"}}
+NOT_PREFERRED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "flows cannot go that way"}}
 NOT_FORKED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "these flows cannot be forked"}}
 NOT_ENDED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "this is no fork"}}
 ReadTables = Callable[[Running, list[str]], Awaitable[Picture]]
@@ -36,6 +37,13 @@ class Wish(BaseModel):
     """Where a session should go."""
 
     path: str = Field(description="a path's number, or LOCAL,PEER")
+
+
+class Preference(BaseModel):
+    """Which path flows of a policy should take in a session."""
+
+    policy: str = Field(description="the name of a path policy of the configuration")
+    path: str | None = Field(default=None, description="a path's number, or LOCAL,PEER; left out: as the policy says")
 
 
 def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
@@ -75,6 +83,21 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         if wanted is None:
             raise ApiError(409, "Not moved", refusal)
         done = await running.command(MoveSession(number, wanted))
+        await done.wait()
+        return answer(running, found)
+
+    @app.post("/v1/sessions/{number}/prefer", responses={**NO_SESSION, **NOT_PREFERRED})
+    async def prefer(number: int, preference: Preference) -> SessionAnswer:
+        """Let flows of a path policy take a path of a session as long as it works."""
+        if running.edge.ilnp and running.edge.ilnp.numbered(number):
+            raise ApiError(409, "Not preferred", "sessions of ILNP have no paths for single flows")
+        found, keeper, wanted = find(running, number), running.edge.keeper(number), None
+        refusal = keeper.preference_refusal(found, preference.policy)
+        if refusal is None and preference.path is not None:
+            wanted, refusal = keeper.path_named(found, preference.path)
+        if refusal:
+            raise ApiError(409, "Not preferred", refusal)
+        done = await running.command(PreferPath(number, preference.policy, wanted))
         await done.wait()
         return answer(running, found)
 
@@ -138,6 +161,7 @@ def answer(running: Running, session: Session) -> SessionAnswer:
         state=sessions.state_of(session),
         fork_of=session.fork.of if session.fork else None,
         ports=(session.fork.local_port, session.fork.peer_port) if session.fork else None,
+        preferred=sessions.preferred(session),
         forks=[each.number for each in running.edge.sessions.forks.among(session)],
         paths=paths,
     )

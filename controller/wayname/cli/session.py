@@ -21,7 +21,7 @@ class NumberOrCommand(click.Group):
 
 @click.group(cls=NumberOrCommand)
 def command() -> None:
-    """Show a session by its number (`wayname session 1`), move it to another path, fork it, or end a fork."""
+    """Show a session by its number (`wayname session 1`), move it or some of its flows, fork it, or end a fork."""
 
 
 @command.command()
@@ -41,6 +41,30 @@ def show(asking: Asking, number: int) -> None:
 def move(asking: Asking, number: int, path: str) -> None:
     """Move session NUMBER to PATH: a path's number, or LOCAL,PEER. Refused unless the path is proven to work."""
     tell(asking, asking.client().post(f"/v1/sessions/{number}/move", {"path": path}))
+
+
+@command.command()
+@click.argument("number", type=int)
+@click.argument("policy")
+@click.argument("path")
+@client_options
+@pass_asking
+def prefer(asking: Asking, number: int, policy: str, path: str) -> None:
+    """Let flows of a path policy POLICY take PATH in session NUMBER: a path's number, or LOCAL,PEER.
+
+    They do as long as it works, and go as their session does while it does not.
+    """
+    tell(asking, asking.client().post(f"/v1/sessions/{number}/prefer", {"policy": policy, "path": path}))
+
+
+@command.command()
+@click.argument("number", type=int)
+@click.argument("policy")
+@client_options
+@pass_asking
+def unprefer(asking: Asking, number: int, policy: str) -> None:
+    """Let flows of a path policy POLICY go in session NUMBER as the configuration says."""
+    tell(asking, asking.client().post(f"/v1/sessions/{number}/prefer", {"policy": policy}))
 
 
 @command.command()
@@ -90,6 +114,7 @@ def show_session(session: dict[str, Any]) -> None:
             *([("fork of", f"session {session['fork_of']}, ports {ports[0]} and {ports[1]}")] if ports else []),
             *([("forks", " ".join(map(str, session["forks"])))] if session["forks"] else []),
             ("path", f"{session['path']} ({session['reason']})"),
+            *([("flows", _preferred(session))] if session["preferred"] else []),
             *([("schedule", _scheduled(session))] if session["schedule"] else []),
             ("state", session["state"]),
             ("send timeout", f"{session['send_timeout']:g} s"),
@@ -112,6 +137,10 @@ def show_session(session: dict[str, Any]) -> None:
     ]
     columns = ("path", "our locator", "the peer's", "by", "", "backup", "sent", "received")
     table.show_table(columns, rows, "no path is left")
+
+
+def _preferred(session: dict[str, Any]) -> str:
+    return ", ".join(f"{policy} by path {path}" for policy, path in session["preferred"].items())
 
 
 def _scheduled(session: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from wayname.config.load_hip import read_hip
 from wayname.config.load_identities import read_identities
 from wayname.config.load_ilnp import read_ilnp
 from wayname.config.load_limits import read_limits
+from wayname.config.load_path_policies import read_path_policies
 from wayname.config.load_schedules import read_schedules
 from wayname.config.load_shim6 import read_shim6
 from wayname.config.load_translation import read_translations
@@ -94,6 +95,7 @@ def parse_config(text: str, file: str = "configuration", folder: Path = Path()) 
     written: dict[str, tuple[Any, ...]] = {kind: tuple(root.take(kind, list, [])) for kind in MOST}
     config = replace(config, encapsulation=load_encapsulation(root.tables, config), written=written)
     config = replace(config, schedules=read_schedules(root, config))
+    config = replace(config, path_policies=read_path_policies(root, providers))
     config = replace(config, static_neighbours=_static_neighbours(root, interfaces, ports))
     root.close()
     return config

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from ipaddress import IPv6Network
 from typing import Any
 
 from wayname.config.checks import between, network, one_of
+from wayname.config.flows import PROTOCOLS, read_flow_ports, read_flow_prefix
 from wayname.config.model import Interface, Provider
 from wayname.config.reader import Table
 from wayname.config.translation import HOLD, FlowPolicy, Shares, Translation
 from wayname.ilnp.prefixes import MOST_PREFIX
-from wayname.wire.ipv6 import ICMPV6, TCP, UDP
 
 MOST_WEIGHT = 255
-MOST_PORT = 65535
 MOST_POLICIES = 60  # each has 256 buckets of 16384
-PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmpv6": ICMPV6, "sctp": 132}
-WITH_PORTS = ("tcp", "udp", "sctp")
-_PORTS = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?")
 
 
 def read_translations(
@@ -93,11 +88,11 @@ def _policy(table: Table, known: tuple[str, ...]) -> FlowPolicy:
     protocol = table.take("protocol", str, None, one_of(*PROTOCOLS))
     policy = FlowPolicy(
         _shares(table, known),
-        _prefix(table, "local"),
-        _prefix(table, "remote"),
+        read_flow_prefix(table, "local"),
+        read_flow_prefix(table, "remote"),
         PROTOCOLS[protocol] if protocol else None,
-        _ports(table, "local_ports", protocol),
-        _ports(table, "remote_ports", protocol),
+        read_flow_ports(table, "local_ports", protocol),
+        read_flow_ports(table, "remote_ports", protocol),
     )
     table.close()
     return policy
@@ -122,28 +117,3 @@ def _shares(table: Table, known: tuple[str, ...]) -> Shares:
     if not any(weights):
         raise table.error("weights", "are all 0", "0 is for providers that serve when no other works")
     return tuple(zip(names, weights, strict=True))
-
-
-def _prefix(table: Table, key: str) -> IPv6Network | None:
-    if not table.has(key):
-        return None
-    text = table.take(key, str)
-    return table.convert(key, text if "/" in text else f"{text}/128", network, "write an address, or PREFIX/LENGTH")
-
-
-def _ports(table: Table, key: str, protocol: str | None) -> tuple[int, int] | None:
-    if not table.has(key):
-        return None
-    if protocol not in WITH_PORTS:
-        raise table.error(key, "needs a protocol with ports", 'write protocol = "tcp", "udp" or "sctp"')
-    return table.parse(key, _port_range, 'write a port or two as in "443" or "5000-5999"')
-
-
-def _port_range(text: str) -> tuple[int, int]:
-    if not _PORTS.fullmatch(text):
-        raise ValueError("ports are numbers")
-    first, _, last = text.partition("-")
-    ports = int(first), int(last or first)
-    if not 0 <= ports[0] <= ports[1] <= MOST_PORT:
-        raise ValueError(f"ports go up from 0 to {MOST_PORT}")
-    return ports

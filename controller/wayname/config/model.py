@@ -16,6 +16,7 @@ from wayname.config.ilnp import Ilnp
 from wayname.config.limits import Limits
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
+from wayname.config.path_policies import PathPolicy
 from wayname.config.schedules import Schedule
 from wayname.config.shim6 import Shim6
 from wayname.config.translation import Translation
@@ -183,6 +184,7 @@ class Config:
     ilnp: Ilnp | None = None
     hip: Hip | None = None
     schedules: tuple[Schedule, ...] = ()
+    path_policies: tuple[PathPolicy, ...] = ()
     static_neighbours: tuple[StaticNeighbour, ...] = ()
     written: EncapsulationTables = field(default_factory=dict, repr=False)
 

@@ -264,6 +264,15 @@ class MoveSession:
 
 
 @dataclass(frozen=True, slots=True)
+class PreferPath:
+    """A command: let flows of a policy take this path in a session, or as the policy says."""
+
+    session: int
+    policy: str
+    path: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ForkSession:
     """A command: give the flows between two ports a session of their own; whoever sends it has asked whether it may."""
 
@@ -326,7 +335,7 @@ class BringFigures:
     paths: tuple[PathFigures, ...]
 
 
-OfSessions = ChangeAssociation | ForkSession | UnforkSession | MoveSession | SetPolicy | BringFigures
+OfSessions = ChangeAssociation | ForkSession | UnforkSession | MoveSession | PreferPath | SetPolicy | BringFigures
 Command = OfSessions | SetTranslation | OpenCapture | CloseCapture | SetEncapsulation | LeaveProvider
 Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted | ScheduleNews
 Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command

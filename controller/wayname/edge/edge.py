@@ -32,6 +32,7 @@ from wayname.edge.boundary import (
     Output,
     PacketIn,
     PairActive,
+    PreferPath,
     ScheduleNews,
     SessionNews,
     SetEncapsulation,
@@ -72,6 +73,7 @@ from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.session_numbers import SessionNumbers
 from wayname.edge.sessions.kept import Kept
+from wayname.edge.sessions.preferences import PathPreferences
 from wayname.edge.sessions.sessions import Sessions
 from wayname.edge.sessions.ways_out import WaysOut
 from wayname.edge.stations import Stations
@@ -143,7 +145,8 @@ class Edge:
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.schedules = Schedules(config.schedules, remembered, outputs)
-        means = SessionMeans(numbers, providers, ways_out, self.schedules, outputs, rng, remembered)
+        preferences = PathPreferences(config.path_policies, providers.of)
+        means = SessionMeans(numbers, providers, ways_out, self.schedules, preferences, outputs, rng, remembered)
         self.sessions = Sessions(config, means)
         self.hip = HipSessions(config.hip, hip_identities or {}, means) if config.hip else None
         self.native = NativeSessions(config.hip, means) if config.hip else None
@@ -248,6 +251,8 @@ class Edge:
                 self.hip.change(local, peer, wish, now)
             case MoveSession(session, path):
                 self.keeper(session).move(session, path, now)
+            case PreferPath(session, policy, path):
+                self.keeper(session).prefer(session, policy, path, now)
             case ForkSession(session, local_port, peer_port):
                 self.sessions.fork(session, local_port, peer_port, now)
             case UnforkSession(session):

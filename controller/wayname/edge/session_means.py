@@ -11,6 +11,7 @@ from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.session_numbers import SessionNumbers
+from wayname.edge.sessions.preferences import PathPreferences
 from wayname.edge.sessions.ways_out import WaysOut
 
 
@@ -22,6 +23,7 @@ class SessionMeans:
     providers: Providers
     ways_out: WaysOut
     schedules: Schedules
+    preferences: PathPreferences
     outputs: Outputs
     rng: random.Random
     # What earlier controllers wrote down.

@@ -15,6 +15,7 @@ MODE_FOLLOW = 2
 MODE_HOLD = 4
 MODE_SCHEDULE = 8
 MODE_ILNP = 16
+MODE_PREFER = 32
 # What an edge speaks for the hosts of a prefix.
 PROTOCOL_SHIM6 = 1
 PROTOCOL_ILNP = 2

@@ -42,7 +42,7 @@ class Checks:
 
     def resume(self, watched: Watched, now: float) -> None:
         """Check what is due, from now on."""
-        due = [way.due for way in watched.ways.values() if way.pair != watched.current]
+        due = [way.due for way in watched.ways.values() if way.pair != watched.current or _shares_flows(watched)]
         if watched.state is State.OPERATIONAL and due and not _is_idle(watched, now):
             self._timers.set((watched.name, Clock.VERIFY), max(min(due), now))
 
@@ -52,13 +52,23 @@ class Checks:
         if self._timers.at((watched.name, Clock.VERIFY)) is None:
             self.resume(watched, now)
 
-    def handle(self, watched: Watched, now: float, is_late: bool) -> None:
-        """Check what is due now; checks whose answers may wait to be looked at do not count."""
+    def handle(self, watched: Watched, now: float, is_late: bool) -> bool:
+        """Check what is due now, and tell whether the pair in use is, beside which flows go by others.
+
+        Checks whose answers may wait to be looked at do not count.
+        """
+        current_is_due = False
         for way in watched.ways.values():
-            if way.pair != watched.current and way.due <= now:
+            if way.due > now:
+                continue
+            if way.pair != watched.current:
                 way.unanswered -= is_late and way.unanswered > 0
                 self._check(watched, way, now)
+            elif _shares_flows(watched):
+                way.due = now + self._period(watched, way) * self._rng.uniform(*JITTER)
+                current_is_due = True
         self.resume(watched, now)
+        return current_is_due
 
     def prove(self, watched: Watched, sent: Sent, now: float) -> None:
         """The peer reports a probe by a pair."""
@@ -131,6 +141,8 @@ class Checks:
     def _period(self, watched: Watched, way: Way) -> float:
         """Return when to check again a pair that works: sooner if it is proving itself for the way back."""
         timing = watched.timing
+        if way.pair in watched.also_used or (way.pair == watched.current and _shares_flows(watched)):
+            return timing.keepalive
         if watched.returning and way.pair == watched.preferred:
             return min(timing.verify_every, timing.return_after / 2)
         return timing.verify_every
@@ -155,6 +167,11 @@ class Checks:
             watched.moved = watched.went_back = now
             why = f"the preferred path has worked for {now - way.since:.0f} s again"
             self._outputs.append(Move(watched.name, way.pair, why))
+
+
+def _shares_flows(watched: Watched) -> bool:
+    """Whether some flows go by another pair than the one in use."""
+    return bool(watched.also_used - {watched.current})
 
 
 def _is_idle(watched: Watched, now: float) -> bool:

@@ -58,13 +58,15 @@ class Reap:
         *,
         returning: bool = False,
         answers_checks: bool = True,
+        also_used: frozenset[Pair] = frozenset(),
     ) -> None:
         """Look after a context: its pairs, the preferred one first, and the one that its set-up showed to work.
 
         Called again, it tells what is new, and the pair that packets go by now. If that is gone, they are to go by a
         verified one, or else stay where they are until one is found: a peer that says it is elsewhere may not be.
         The first time, `returning` tells whether packets are to go back to the preferred pair when it works. An edge
-        answers checks; other peers do what RFC 5534 says.
+        answers checks; other peers do what RFC 5534 says. Flows that go by pairs `also_used` make all pairs in use be
+        probed as often as keepalives are due.
         """
         watched = self._watched.get(name)
         if watched is None:
@@ -90,6 +92,7 @@ class Reap:
                 watched.current = current
                 why = _unproven(current) if current in watched.ways else _gone(current)
                 self._leave(watched, why, now)
+        watched.also_used = also_used
         self._checks.resume(watched, now)
 
     def forget(self, name: ContextName) -> None:
@@ -233,7 +236,9 @@ class Reap:
                 case Clock.DOUBT:
                     self._machine.handle_doubt(watched, now, is_late)
                 case Clock.VERIFY:
-                    self._checks.handle(watched, now, is_late)
+                    if self._checks.handle(watched, now, is_late):
+                        why = "flows go by several paths, and this one is checked"
+                        self._machine.fire(watched, Trigger.DOUBT, Sign(why), now)
                 case Clock.KEEPALIVE:
                     self._outputs.append(KeepaliveWanted(name))
                 case Clock.AFTER_PROBE:

@@ -75,6 +75,8 @@ class Watched:
     answers_checks: bool = True
     # Whether the peer checks pairs too, so that what is heard by a pair tells whether the peer can use it.
     peer_checks: bool = False
+    # Pairs that some flows go by whichever is in use: their traffic does not tell whether they work, so probes do.
+    also_used: frozenset[Pair] = frozenset()
     # The last probe of the peer by the pair that it uses, for checks of a peer that knows no others.
     last_heard: ProbeRecord | None = None
     # When packets went back last, and how often in a row that was too early.

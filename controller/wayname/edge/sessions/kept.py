@@ -42,7 +42,9 @@ class Kept(ABC):
         self._complaints = Complaints(outputs)
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
-        self._tables = SessionTables(means.providers.table_of, means.schedules, outputs.desired)
+        self._tables = SessionTables(
+            means.providers.table_of, means.schedules, means.preferences.policies, outputs.desired
+        )
 
     @abstractmethod
     def _write_down(self, session: Session) -> None:
@@ -99,8 +101,33 @@ class Kept(ABC):
             self._movements.move(session, path, "by command", now)
             self._take(now)
 
+    def prefer(self, number: int, policy: str, path: int | None, now: float) -> None:
+        """Somebody wants flows of a policy to use a path, or the one that the policy says."""
+        session = self._by_number.get(number)
+        if session is not None and (path is None or path in session.paths):
+            self._movements.prefer(session, policy, path, now)
+            self._take(now)
+
+    def preference_refusal(self, session: Session, policy: str) -> str | None:
+        """Return why flows of a policy may not have a path of their own in a session."""
+        return self._movements.paths.preference_refusal(session, policy)
+
+    def preferred(self, session: Session) -> dict[str, int]:
+        """Return the paths of flows that do not go as their session does, by policy."""
+        return self._movements.paths.preferred(session)
+
     def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
         """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
+        number, refusal = self.path_named(session, path)
+        if number is None:
+            return None, refusal
+        health = self.health(session, number)
+        if health is not Health.WORKS:
+            return None, f"path {number} is not proven to work: {health}"
+        return number, ""
+
+    def path_named(self, session: Session, path: str) -> tuple[int | None, str]:
+        """Return the path that a number or "LOCAL,PEER" names, or why there is none."""
         if path.isdigit():
             number = next((number for number in session.paths if str(number) == path), None)
             refusal = f"session {session.number} has no path {path}"
@@ -112,9 +139,6 @@ class Kept(ABC):
             refusal = f"nothing proves that {path} are locators of the two hosts"
         if number is None:
             return None, f"{refusal}; `wayname session {session.number}` shows its paths"
-        health = self.health(session, number)
-        if health is not Health.WORKS:
-            return None, f"path {number} is not proven to work: {health}"
         return number, ""
 
     def health(self, session: Session, path: int) -> Health:

@@ -41,6 +41,7 @@ class Remembered:
     told: frozenset[LocalHost]
     trusted: frozenset[int]
     returning: bool
+    preferences: dict[str, Pair]
 
 
 def context_key(name: ContextName) -> str:
@@ -80,6 +81,7 @@ def write_down(context: Context, session: Session, returning: bool) -> Json:
         "proofs": encode_options(tuple(option for option in told if option is not None)).hex(),
         "trusted": [*sorted(session.trusted)],
         "returning": returning,
+        "preferences": {policy: _texts(pair) for policy, pair in session.preferences.items()},
         "told": [encode_options(host.options).hex() for host in context.told],
     }
 
@@ -107,6 +109,7 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
         trusted=frozenset(written["trusted"]),
         returning=written["returning"],
+        preferences={policy: _pair(pair) for policy, pair in written.get("preferences", {}).items()},
     )
 
 

@@ -34,7 +34,7 @@ class Movements(Moving):
         write_down: Callable[[Session], None],
     ) -> None:
         super().__init__(means, tables, write_down)
-        self.paths: Paths = Paths(means.rng, means.ways_out.is_open)
+        self.paths: Paths = Paths(means.rng, means.ways_out.is_open, means.preferences)
         self._sessions = sessions
         self._complaints = complaints
 
@@ -85,6 +85,11 @@ class Movements(Moving):
         self._move(session, to, why, now)
         self.paths.reap.moved(session.name, session.pair, now)
         self.want(session)
+
+    def prefer(self, session: Session, policy: str, path: int | None, now: float) -> None:
+        """Somebody wants flows of a policy to use a path, or the one that the policy says."""
+        super().prefer(session, policy, path, now)
+        self.paths.watch(session, now)
 
     def error(self, session: Session, message: icmpv6.Message, source: IPv6Address, now: float) -> None:
         """A router says that a packet of a session did not pass: its host is told, or the path is looked at."""

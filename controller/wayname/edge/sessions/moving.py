@@ -46,10 +46,22 @@ class Moving(ABC):
     def handle_timer(self, now: float, late: float) -> None:
         """Do what is due, so late."""
 
+    def prefer(self, session: Session, policy: str, path: int | None, now: float) -> None:
+        """Somebody wants flows of a policy to use a path, or the one that the policy says."""
+        session.preferences.pop(policy, None)
+        if path is not None:
+            session.preferences[policy] = session.paths[path]
+        self.want(session)
+        used = self.paths.preferred(session).get(policy, session.path)
+        text = f"{words(session.name)}: flows of {policy} go by path {used}, {way(session.paths[used])}"
+        self._outputs.event(now, "session.preferred", session.number, text)
+
     def want(self, session: Session) -> None:
         """Write a session down as it is now, here and on the switch."""
         self._write_down(session)
-        self._tables.want(session, self.paths.backups(session), self.paths.usable(session))
+        self._tables.want(
+            session, self.paths.backups(session), self.paths.usable(session), self.paths.preferred(session)
+        )
 
     def forget(self, session: Session) -> None:
         """Look after a session no more."""

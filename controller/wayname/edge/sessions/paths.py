@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import IPv6Address
 
+from wayname.edge.sessions.preferences import PathPreferences
 from wayname.edge.sessions.session import Health, Session
 from wayname.reap.order import disjoint_first
 from wayname.reap.reap import Reap
@@ -55,6 +56,14 @@ class JudgedPaths(ABC):
         """Whether packets may take a path beside others."""
         return self.health(session, path) is Health.WORKS
 
+    def preferred(self, session: Session) -> dict[str, int]:
+        """Return the paths of flows that do not go as their session does, by policy; none where nobody probes them."""
+        return {}
+
+    def preference_refusal(self, session: Session, policy: str) -> str | None:
+        """Return why flows of a policy may not have a path of their own in a session."""
+        return "its hosts encrypt, so that nobody else can probe its paths"
+
     def best(self, session: Session) -> int | None:
         """Return the path to use if the one in use is gone: a proven one, or else one that nothing speaks against."""
         open_ones = [
@@ -75,9 +84,12 @@ class JudgedPaths(ABC):
 class Paths(JudgedPaths):
     """Judges paths by what probes say."""
 
-    def __init__(self, rng: random.Random, is_open: Callable[[IPv6Address], bool]) -> None:
+    def __init__(
+        self, rng: random.Random, is_open: Callable[[IPv6Address], bool], preferences: PathPreferences
+    ) -> None:
         super().__init__(is_open)
         self.reap = Reap(rng)
+        self._preferences = preferences
 
     def watch(self, session: Session, now: float) -> None:
         """Find out which paths work, from now on, or as the session is now."""
@@ -91,6 +103,7 @@ class Paths(JudgedPaths):
             now,
             returning=session.returning,
             answers_checks=session.peer_is_edge,
+            also_used=self._preferences.pairs(session),
         )
 
     def is_returning(self, session: Session) -> bool:
@@ -112,6 +125,14 @@ class Paths(JudgedPaths):
         if way.unanswered or way.failed > float("-inf"):
             return Health.SILENT
         return Health.UNTRIED
+
+    def preferred(self, session: Session) -> dict[str, int]:
+        """Return the paths of flows that do not go as their session does, by policy."""
+        return self._preferences.paths(session, lambda path: self.is_usable(session, path))
+
+    def preference_refusal(self, session: Session, policy: str) -> str | None:
+        """Return why flows of a policy may not have a path of their own in a session."""
+        return self._preferences.refusal(session, policy)
 
     def is_usable(self, session: Session, path: int) -> bool:
         """Whether packets may take a path beside others.

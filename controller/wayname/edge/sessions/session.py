@@ -68,6 +68,8 @@ class Session:
     returning: bool = False
     # Whether the peer is an edge, whose REAP answers checks.
     peer_is_edge: bool = False
+    # The pairs that a command wants flows of a policy to take, by its name.
+    preferences: dict[str, Pair] = field(default_factory=dict)
     # Why it is on this path.
     reason: str = "it was the first"
     fork: Fork | None = None

@@ -232,6 +232,7 @@ class Sessions(Kept):
             was.trusted,
             returning=was.returning,
             peer_is_edge=is_edge(was.known),
+            preferences=was.preferences,
             reason="as before the controller was restarted",
         )
         self.forks.add(session)

@@ -8,7 +8,9 @@ from itertools import product
 
 import finsy as fy
 
+from wayname.config.load_path_policies import MOST_PATH_POLICIES
 from wayname.config.model import Config
+from wayname.config.path_policies import PathPolicy
 from wayname.config.shim6 import Shim6Mode
 from wayname.edge.desired import Desired
 from wayname.edge.entries_by_session import EntriesBySession
@@ -18,15 +20,19 @@ from wayname.edge.scheduling.schedules import Schedules
 from wayname.edge.sessions.session import Esp, Fork, Session
 from wayname.pipeline import sessions as entries
 from wayname.pipeline.esp import path_beet, spi
+from wayname.pipeline.path_policies import path_policy, preferred_path
 from wayname.pipeline.punts import association
 from wayname.shim6.context import Pair
 from wayname.wire.ipv6 import UDP
 
 TCP = 6
+FIRST_POLICY = 1  # 0 is none
 
 
 def want_prefixes(config: Config, providers: Providers, desired: Desired) -> None:
     """Want what follows from the configuration alone."""
+    for number, policy in enumerate(config.path_policies):
+        desired.put(path_policy(number + FIRST_POLICY, MOST_PATH_POLICIES - number, policy))
     for provider, table in providers.tables.items():
         desired.put(entries.provider_route(provider.prefix, table))
     for rules in (*config.shim6, *(config.hip.rules if config.hip else ())):
@@ -42,26 +48,45 @@ def want_prefixes(config: Config, providers: Providers, desired: Desired) -> Non
 class SessionTables:
     """Keeps the entries of each session."""
 
-    def __init__(self, route_table: Callable[[IPv6Address], int], schedules: Schedules, desired: Desired) -> None:
+    def __init__(
+        self,
+        route_table: Callable[[IPv6Address], int],
+        schedules: Schedules,
+        policies: Iterable[PathPolicy],
+        desired: Desired,
+    ) -> None:
         self._route_table = route_table
+        self._policies = {policy.name: number for number, policy in enumerate(policies, FIRST_POLICY)}
         self._schedules = schedules
         self._entries_by_session = EntriesBySession(desired)
 
-    def want(self, session: Session, backups: Mapping[int, int], usable: Mapping[int, Pair]) -> None:
-        """Want a session as it is now, its backups from path to path, and the paths that it may use all at once."""
+    def want(
+        self,
+        session: Session,
+        backups: Mapping[int, int],
+        usable: Mapping[int, Pair],
+        preferred: Mapping[str, int],
+    ) -> None:
+        """Want a session as it is now.
+
+        Its backups from path to path, the paths that it may use all at once, and those of policies' flows.
+        """
         is_scheduled = self._schedules.follow(Scheduled(session.number, *session.name[:2], usable))
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
-        self._entries_by_session.replace(session.number, [*self._entries(session, is_scheduled), *ways])
+        own = (preferred_path(session.number, self._policies[name], path) for name, path in preferred.items())
+        # Of a peer that schedules too, each packet may come by another path: there is nothing to follow.
+        mode = entries.MODE_SCHEDULE if is_scheduled else entries.MODE_FOLLOW
+        # Also where nothing is preferred now: the peer's flows by other paths are no reason to follow it.
+        mode |= entries.MODE_PREFER if self._policies else 0
+        self._entries_by_session.replace(session.number, [*self._entries(session, mode), *ways, *own])
 
     def forget(self, session: Session) -> None:
         """Want nothing of a session any more."""
         self._schedules.forget(session.number)
         self._entries_by_session.replace(session.number, [])
 
-    def _entries(self, session: Session, is_scheduled: bool) -> Iterable[fy.P4TableEntry]:
+    def _entries(self, session: Session, mode: int) -> Iterable[fy.P4TableEntry]:
         number, name, rules = session.number, session.name, session.rules
-        # Of a peer that schedules too, each packet may come by another path: there is nothing to follow.
-        mode = entries.MODE_SCHEDULE if is_scheduled else entries.MODE_FOLLOW
         mode |= entries.MODE_HOLD if rules.hold else 0
         mode |= entries.MODE_REPORT if session.exploring else 0
         if session.fork is not None:
