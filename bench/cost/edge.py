@@ -24,7 +24,6 @@ from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourS
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import ICMPV6, Packet
 from wayname.wire.mac import Mac
-from wayname_lab.ports import free_ports
 from wayname_lab.programs import program, python
 
 CPU_PORT = 510
@@ -34,7 +33,7 @@ ROUTER = Mac.parse("02:ed:9e:00:00:64")
 EDGE, PROVIDER = IPv6Address("2001:db8:0:1::1"), IPv6Address("2001:db8:0:1::9")
 SITE = """
 [switch]
-address = "127.0.0.1:{port}"
+address = "{switch}"
 [controller]
 api = "unix:{folder}/api"
 state = "{folder}/state"
@@ -55,6 +54,10 @@ addresses = ["{edge}/64"]
 name = "p"
 prefix = "2001:db8:101::/48"
 via = ["{provider}"]
+# Clients are let in as fast as the edge can: how many a second are by default, docs/punts.md says.
+[limits]
+punts = 100000
+port = 100000
 """
 HOSTS = "2001:db8:101:10::/64"
 HOST_PORT, PROVIDER_PORT = 1, 2
@@ -62,9 +65,14 @@ READY_SECONDS = 60.0
 PAUSE = 0.05
 
 
-def site(folder: Path, grpc: int) -> str:
+def switch_address(folder: Path) -> str:
+    """Return where the edge's switch serves P4Runtime."""
+    return f"unix:{folder}/p4runtime"
+
+
+def site(folder: Path) -> str:
     """Return the edge's configuration but for its protocol."""
-    return SITE.format(port=grpc, folder=folder, mac=ROUTER, edge=EDGE, provider=PROVIDER)
+    return SITE.format(switch=switch_address(folder), folder=folder, mac=ROUTER, edge=EDGE, provider=PROVIDER)
 
 
 def answer_of(port: int, frame: Frame) -> Frame | None:
@@ -145,7 +153,6 @@ class RunningEdge:
         return Spent(_processor_seconds(self._controller), _processor_seconds(self._switch), resident)
 
     def _start(self, cleanup: ExitStack) -> None:
-        (port,) = free_ports(1)
         listeners = []
         for number in (1, 2):
             listener = cleanup.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
@@ -154,11 +161,11 @@ class RunningEdge:
             listener.settimeout(READY_SECONDS)
             listeners.append(listener)
         wires = [part for n in (1, 2) for part in ("-i", f"{n}@wire:{self._folder}/wire-{n}")]
-        words = [program("wayname-switch"), "--grpc-server-addr", f"127.0.0.1:{port}", "--cpu-port", str(CPU_PORT)]
-        words += ["--device-id", "1"]
+        words = [program("wayname-switch"), "--grpc-server-addr", switch_address(self._folder)]
+        words += ["--cpu-port", str(CPU_PORT), "--device-id", "1"]
         self._switch = self._spawn(cleanup, "switch", [*words, *wires])
         config = self._folder / "edge.toml"
-        config.write_text(site(self._folder, port) + self._protocols, encoding="utf-8")
+        config.write_text(site(self._folder) + self._protocols, encoding="utf-8")
         self._controller = self._spawn(
             cleanup, "controller", [python(), "-m", "wayname", "up", "--config", str(config)]
         )
@@ -180,8 +187,7 @@ class RunningEdge:
         end = time.monotonic() + READY_SECONDS
         while not self._answered:
             if time.monotonic() > end or self._controller.poll() is not None or self._switch.poll() is not None:
-                said = (self._folder / "controller.log").read_text(encoding="utf-8", errors="replace")
-                raise NotReadyError(f"the edge did not come up: {said.strip().splitlines()[-1:]}")
+                raise NotReadyError(f"the edge did not come up: {self._said().strip().splitlines()[-1:]}")
             self.receive(lambda packet: None, PAUSE)
 
 

@@ -52,7 +52,7 @@ class EdgeWithin:
     """An edge whose packets, entries and time this process carries."""
 
     def __init__(self, folder: Path, protocols: str, seed: int) -> None:
-        config = parse_config(site(folder, 9559) + protocols)
+        config = parse_config(site(folder) + protocols)
         self._schema = load_program(config.switch)
         self._switch = Switch(self._schema.p4blob.decode(), cpu_port=CPU_PORT)
         self._memory = Memory(folder / "state")

@@ -1,0 +1,48 @@
+"""The benchmark of what a session costs: its clients get sessions, of an edge within this process and of a live one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.cost.edge import RunningEdge
+from bench.cost.strangers import PROTOCOLS
+from bench.cost.within import EdgeWithin
+from wayname.wire.ipv6 import Packet
+
+CLIENTS = 3
+MOST_WAITS, WAIT = 200, 0.1
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_clients_get_sessions_of_an_edge_within_this_process(protocol: str, tmp_path: Path) -> None:
+    strangers = PROTOCOLS[protocol](1)
+    edge = EdgeWithin(tmp_path, strangers.configuration, 1)
+    try:
+        for number in range(CLIENTS):
+            edge.exchange(strangers.ask(number + 1), strangers.answer)
+        assert len(strangers.done()) == CLIENTS
+        assert edge.spent.edge > 0
+    finally:
+        edge.close()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_clients_get_sessions_of_a_running_edge(protocol: str, tmp_path: Path) -> None:
+    strangers = PROTOCOLS[protocol](1)
+    with RunningEdge(tmp_path, strangers.configuration) as edge:
+
+        def answer(packet: Packet) -> None:
+            for each in strangers.answer(packet):
+                edge.send(each)
+
+        done = 0
+        for number in range(CLIENTS):
+            edge.send(strangers.ask(number + 1))
+            for _ in range(MOST_WAITS):
+                edge.receive(answer, WAIT)
+                if strangers.done():
+                    done += 1
+                    break
+        assert done == CLIENTS
