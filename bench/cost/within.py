@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import finsy as fy
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 from wayname_switch import Switch
@@ -21,19 +20,15 @@ from wayname_switch import Switch
 from bench.cost.edge import CPU_PORT, PROVIDER_PORT, ROUTER, STRANGERS, answer_of, site
 from wayname.adapter.digests import told
 from wayname.adapter.memory import Memory
+from wayname.adapter.messages import Messages
 from wayname.config import parse_config
-from wayname.edge.boundary import PacketIn, PacketOut, Remember, SwitchUp, UpdateKind, Write, WriteFailed
+from wayname.edge.boundary import Input, PacketOut, Remember, SwitchUp, Write, WriteFailed
 from wayname.edge.edge import Edge
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import Packet
 
-TYPES = {
-    UpdateKind.INSERT: p4r.Update.INSERT,
-    UpdateKind.MODIFY: p4r.Update.MODIFY,
-    UpdateKind.DELETE: p4r.Update.DELETE,
-}
 SETTLED = 5.0
 TICK = 0.25
 
@@ -43,6 +38,7 @@ class Spent:
     """Processor seconds, by what they were spent on."""
 
     edge: float = 0.0
+    upkeep: float = 0.0  # of the edge, by timers: checks of paths that are not in use
     store: float = 0.0
     entries: float = 0.0  # made into messages of P4Runtime, packets too
     switch: float = 0.0
@@ -54,6 +50,7 @@ class EdgeWithin:
     def __init__(self, folder: Path, protocols: str, seed: int) -> None:
         config = parse_config(site(folder) + protocols)
         self._schema = load_program(config.switch)
+        self._messages = Messages(self._schema)
         self._switch = Switch(self._schema.p4blob.decode(), cpu_port=CPU_PORT)
         self._memory = Memory(folder / "state")
         self.edge = Edge(config, self._schema, random.Random(seed), {})
@@ -90,12 +87,12 @@ class EdgeWithin:
         """Let timers run out, and answer what they ask."""
         end = self.now + seconds
         while True:
+            began = time.thread_time()
             due = self.edge.next_timer()
             self.now = min(end, max(self.now, due) if due is not None else end, self.now + TICK)
-            began = time.thread_time()
             if due is not None and due <= self.now:
                 self.edge.handle_timer(self.now)
-            self.spent.edge += time.thread_time() - began
+            self.spent.upkeep += time.thread_time() - began
             self._settle()
             while self._leaves:
                 port, left = self._leaves.popleft()
@@ -130,15 +127,14 @@ class EdgeWithin:
             began = time.thread_time()
             digests, packets = self._switch.digests(self._ns() + 2_000_000), self._switch.packets_in()
             self.spent.switch += time.thread_time() - began
-            inputs = []
+            inputs: list[Input] = []
             began = time.thread_time()
             for text in digests:
                 listed = decode_stream(p4r.StreamMessageResponse(digest=p4r.DigestList.FromString(text)), self._schema)
                 self._switch.acknowledge(listed.ack().encode_update(self._schema).digest_ack.SerializeToString())
                 inputs += told(listed)
             for text in packets:
-                packet = decode_stream(p4r.StreamMessageResponse(packet=p4r.PacketIn.FromString(text)), self._schema)
-                inputs.append(PacketIn(packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"]))
+                inputs.append(self._messages.packet_in(p4r.PacketIn.FromString(text)))
             self.spent.entries += time.thread_time() - began
             began = time.thread_time()
             for each in inputs:
@@ -149,8 +145,7 @@ class EdgeWithin:
 
     def _send(self, output: PacketOut) -> None:
         began = time.thread_time()
-        out = fy.P4PacketOut(output.payload, kind=output.kind, port=output.port, vlan=output.vlan)
-        message = out.encode_update(self._schema).packet.SerializeToString()
+        message = self._messages.packet_out(output).packet.SerializeToString()
         encoded = time.thread_time()
         leaves = self._switch.packet_out(message, self._ns())
         self.spent.entries += encoded - began
@@ -159,7 +154,7 @@ class EdgeWithin:
 
     def _write(self, output: Write) -> None:
         began = time.thread_time()
-        updates = [p4r.Update(type=TYPES[kind], entity=entity.encode(self._schema)) for kind, entity in output.updates]
+        updates = [self._messages.update(update) for update in output.updates]
         request = p4r.WriteRequest(updates=updates).SerializeToString()
         encoded = time.thread_time()
         answers = self._switch.write(request, self._ns())

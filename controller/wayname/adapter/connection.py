@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
-from finsy import GRPCStatusCode, P4ClientError, P4PacketOut, P4Schema
+from finsy import GRPCStatusCode, P4ClientError, P4Schema
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
 from finsy.pbutil import PBMessage
@@ -17,15 +17,14 @@ from finsy.proto import U128, p4r
 
 from wayname.adapter.client import client
 from wayname.adapter.digests import told
+from wayname.adapter.messages import Messages
 from wayname.adapter.tls import TlsError, credentials
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
     Idle,
     Input,
-    PacketIn,
     PacketOut,
     Update,
-    UpdateKind,
     Write,
     WriteFailed,
 )
@@ -36,12 +35,6 @@ ELECTION_ID = 100
 
 # The details of failed updates come in one header of 64 KiB.
 _UPDATES_AT_ONCE = 200
-
-_UPDATE_TYPES = {
-    UpdateKind.INSERT: p4r.Update.INSERT,
-    UpdateKind.MODIFY: p4r.Update.MODIFY,
-    UpdateKind.DELETE: p4r.Update.DELETE,
-}
 
 
 class SwitchError(Exception):
@@ -59,6 +52,7 @@ class Connection:
         self.is_primary = False
         self._config = config
         self._schema = schema
+        self._messages = Messages(schema)
         try:
             secured = credentials(config.tls) if config.tls else None
         except TlsError as error:
@@ -176,7 +170,7 @@ class Connection:
         fit: list[tuple[Update, p4r.Update]] = []
         for update in write.updates:
             try:
-                fit.append((update, self._encode(update)))
+                fit.append((update, self._messages.update(update)))
             except Exception as error:
                 # One entry that no switch could have does not keep the others from it.
                 text = f"it cannot be encoded: {type(error).__name__}"
@@ -197,14 +191,9 @@ class Connection:
                 ]
         return failed
 
-    def _encode(self, update: Update) -> p4r.Update:
-        kind, entity = update
-        return p4r.Update(type=_UPDATE_TYPES[kind], entity=entity.encode(self._schema))
-
     async def send(self, packet: PacketOut) -> None:
         """Send a packet-out."""
-        out = P4PacketOut(packet.payload, kind=packet.kind, port=packet.port, vlan=packet.vlan)
-        await self._send(out.encode_update(self._schema))
+        await self._send(self._messages.packet_out(packet))
 
     async def _send(self, message: p4r.StreamMessageRequest) -> None:
         try:
@@ -232,12 +221,7 @@ class Connection:
     async def _inputs(self, message: p4r.StreamMessageResponse) -> Iterable[Input]:
         match message.WhichOneof("update"):
             case "packet":
-                packet = decode_stream(message, self._schema)
-                return [
-                    PacketIn(
-                        packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"], packet["punt_class"]
-                    )
-                ]
+                return [self._messages.packet_in(message.packet)]
             case "digest":
                 digest = decode_stream(message, self._schema)
                 await self._send(digest.ack().encode_update(self._schema))

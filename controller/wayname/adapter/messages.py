@@ -1,0 +1,116 @@
+"""Updates and packets as messages of P4Runtime, the same as finsy makes, and packets back.
+
+finsy looks up every field by its name, and what kind of value it has. Sessions write entries whose keys are exact
+numbers, so many that this was a third of what a session costs. So what those need is looked up once, here; everything
+else is left to finsy.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import finsy as fy
+from finsy import P4Schema
+from finsy.p4schema import P4MatchType
+from finsy.proto import p4r
+
+from wayname.edge.boundary import PacketIn, PacketOut, Update, UpdateKind
+
+_UPDATE_TYPES = {
+    UpdateKind.INSERT: p4r.Update.INSERT,
+    UpdateKind.MODIFY: p4r.Update.MODIFY,
+    UpdateKind.DELETE: p4r.Update.DELETE,
+}
+
+
+class _Value(NamedTuple):
+    """The number of a key or a parameter, and how many bits it has."""
+
+    number: int
+    bits: int
+
+
+class _Action(NamedTuple):
+    number: int
+    parameters: dict[str, _Value]
+
+
+class _Table(NamedTuple):
+    number: int
+    keys: dict[str, _Value]
+    actions: dict[str, _Action]
+
+
+class Messages:
+    """Makes messages for one program."""
+
+    def __init__(self, schema: P4Schema) -> None:
+        self._schema = schema
+        # Tables all of whose keys are exact, and whose entries name their action themselves.
+        self._tables = {
+            table.alias: _Table(
+                table.id,
+                {field.alias: _Value(field.id, field.bitwidth) for field in table.match_fields},
+                {
+                    action.alias: _Action(
+                        action.id, {param.name: _Value(param.id, param.bitwidth) for param in action.params}
+                    )
+                    for action in table.actions
+                },
+            )
+            for table in schema.tables
+            if table.action_profile is None
+            and all(field.match_type is P4MatchType.EXACT and field.bitwidth for field in table.match_fields)
+        }
+        headers = schema.controller_packet_metadata
+        self._packet_out = [(each.name, _Value(each.id, each.bitwidth)) for each in headers["packet_out"].metadata]
+        self._packet_in = {each.id: each.name for each in headers["packet_in"].metadata}
+
+    def update(self, update: Update) -> p4r.Update:
+        """Return the message of an update; raise an exception if no switch could have the entity."""
+        kind, entity = update
+        if isinstance(entity, fy.P4TableEntry) and isinstance(entity.action, fy.P4TableAction):
+            table = self._tables.get(entity.table_id)
+            if table is not None and not entity.is_default_action:
+                message = p4r.Update(type=_UPDATE_TYPES[kind])
+                _fill(message.entity.table_entry, table, entity, entity.action)
+                return message
+        return p4r.Update(type=_UPDATE_TYPES[kind], entity=entity.encode(self._schema))
+
+    def packet_out(self, packet: PacketOut) -> p4r.StreamMessageRequest:
+        """Return the message of a packet-out."""
+        message = p4r.StreamMessageRequest()
+        message.packet.payload = packet.payload
+        values = {"kind": packet.kind, "port": packet.port, "vlan": packet.vlan}
+        for name, metadatum in self._packet_out:
+            field = message.packet.metadata.add()
+            field.metadata_id, field.value = metadatum.number, _octets(values[name], metadatum.bits)
+        return message
+
+    def packet_in(self, message: p4r.PacketIn) -> PacketIn:
+        """Return what a packet-in says."""
+        values = {self._packet_in[each.metadata_id]: int.from_bytes(each.value) for each in message.metadata}
+        return PacketIn(message.payload, values["reason"], values["ingress_port"], values["vlan"], values["punt_class"])
+
+
+def _fill(message: p4r.TableEntry, table: _Table, entry: fy.P4TableEntry, action: fy.P4TableAction) -> None:
+    message.table_id, message.idle_timeout_ns = table.number, entry.idle_timeout_ns
+    for name, number in (entry.match or {}).items():
+        key = table.keys[name]
+        field = message.match.add()
+        field.field_id, field.exact.value = key.number, _octets(number, key.bits)
+    known = table.actions[action.name]
+    if action.args.keys() != known.parameters.keys():
+        raise ValueError(f"{action.name} has the parameters {', '.join(known.parameters)}")
+    message.action.action.action_id = known.number
+    for name, number in action.args.items():
+        parameter = known.parameters[name]
+        param = message.action.action.params.add()
+        param.param_id, param.value = parameter.number, _octets(number, parameter.bits)
+
+
+def _octets(number: int, bits: int) -> bytes:
+    """Return a number in the shortest form (P4Runtime, section 8.3)."""
+    if number >> bits:
+        raise ValueError(f"a number of more than {bits} bits")
+    return number.to_bytes((number.bit_length() + 7) // 8 or 1)
