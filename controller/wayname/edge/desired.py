@@ -81,7 +81,6 @@ _STAGE_OF = {name: number for number, stage in enumerate(_STAGES) for name in st
 _ALWAYS_THERE = ("meter", "hash_keys")
 
 _ALREADY_EXISTS, _NOT_FOUND = 6, 5
-_UNKNOWN = object()  # the value of an entry that stands there without our having written it
 
 
 def key_of(entity: Entity) -> Key:
@@ -135,7 +134,9 @@ class Desired:
 
     def __init__(self) -> None:
         self._wanted: dict[Key, Entity] = {}
-        self._held: dict[Key, tuple[Entity, Hashable]] = {}
+        self._held: dict[Key, Entity] = {}
+        # What the switch holds under these keys is somebody else's.
+        self._unknown: set[Key] = set()
         self._touched: dict[Key, None] = {}
 
     def put(self, entity: Entity) -> None:
@@ -156,27 +157,30 @@ class Desired:
 
     def compare(self, entities: Iterable[Entity]) -> None:
         """Take what the switch says that it holds; what is not the controller's to write is left alone."""
-        self._held = {key_of(each): (each, value_of(each)) for each in entities if _is_ours(each)}
+        self._held = {key_of(each): each for each in entities if _is_ours(each)}
+        self._unknown.clear()
         self._touched = dict.fromkeys((*self._wanted, *self._held))
 
     def updates(self) -> list[list[Update]]:
         """Return what has to be written, each list after the one before it, and take it as written."""
+        if not self._touched:
+            return []
         puts: list[list[Update]] = [[] for _ in _STAGES]
         deletes: list[list[Update]] = [[] for _ in _STAGES]
         for key in self._touched:
             stage = _STAGE_OF[key[0]]
             wanted, held = self._wanted.get(key), self._held.get(key)
             if wanted is not None:
-                value = value_of(wanted)
                 if held is None:
                     puts[stage].append((UpdateKind.MODIFY if key[0] in _ALWAYS_THERE else UpdateKind.INSERT, wanted))
-                elif value != held[1]:
+                elif key in self._unknown or (wanted is not held and value_of(wanted) != value_of(held)):
                     puts[stage].append((UpdateKind.MODIFY, wanted))
-                self._held[key] = wanted, value
+                self._held[key] = wanted
             elif held is not None:
-                deletes[stage].append(_deletion(held[0]))
+                deletes[stage].append(_deletion(held))
                 del self._held[key]
         self._touched.clear()
+        self._unknown.clear()
         return [updates for updates in (*puts, *reversed(deletes)) if updates]
 
     def refused(self, update: Update, code: int) -> bool:
@@ -184,7 +188,8 @@ class Desired:
         kind, entity = update
         key = key_of(entity)
         if kind is UpdateKind.INSERT and code == _ALREADY_EXISTS:
-            self._held[key] = entity, _UNKNOWN
+            self._held[key] = entity
+            self._unknown.add(key)
         elif kind is not UpdateKind.INSERT and code == _NOT_FOUND:
             self._held.pop(key, None)
         else:

@@ -22,17 +22,21 @@ from wayname.escape import escaped, escaped_inside
 
 
 class Outputs:
-    """Collects outputs in order; entries that changed are written before the next packet leaves."""
+    """Collects outputs: what is written down comes first, then entries, and then all else in its order.
+
+    So nothing is done that the next controller would not know of, and a packet finds the entries that it needs. All of
+    a turn is written at once, however many inputs it had.
+    """
 
     def __init__(self) -> None:
         self.desired = Desired()
         self.connected = False
+        self._remembered: list[Output] = []
         self._queue: list[Output] = []
 
     def packet(self, packet: PacketOut) -> None:
-        """Send a packet behind all that was put before it; without a switch it is lost."""
+        """Send a packet; without a switch it is lost."""
         if self.connected:
-            self._flush()
             self._queue.append(packet)
 
     def captured(self, captured: Captured) -> None:
@@ -41,7 +45,7 @@ class Outputs:
 
     def remember(self, key: str, value: Json) -> None:
         """Write something down before anything is done that another controller would have to know of."""
-        self._queue.append(Remember(key, value))
+        self._remembered.append(Remember(key, value))
 
     def find(self, search: FindModifier) -> None:
         """Have a modifier searched for, in the background."""
@@ -66,10 +70,7 @@ class Outputs:
 
     def take(self) -> list[Output]:
         """Return all outputs since the last call."""
-        self._flush()
-        queue, self._queue = self._queue, []
-        return queue
-
-    def _flush(self) -> None:
-        if self.connected:
-            self._queue.extend(Write(updates) for updates in self.desired.updates())
+        writes = map(Write, self.desired.updates()) if self.connected else ()
+        taken = [*self._remembered, *writes, *self._queue]
+        self._remembered, self._queue = [], []
+        return taken
