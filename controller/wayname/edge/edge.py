@@ -178,6 +178,7 @@ class Edge:
                 self.sessions.serve,
                 self.sessions.deprecate,
             )
+        self._timed = self._managers_with_timers()
 
     def keeper(self, number: int) -> Kept:
         """Return who looks after a session."""
@@ -202,16 +203,22 @@ class Edge:
             case SwitchDown(reason):
                 self._switch_down(reason, now)
             case PacketIn():
-                with self.faults.contained(f"packet {punt_words(input.reason)}", now, input.payload):
+                try:
                     self._packet_in(input, now)
+                except Exception as error:
+                    self.faults.note(f"packet {punt_words(input.reason)}", error, now, input.payload)
             case NamesAnswered():
                 with self.faults.contained("NamesAnswered", now, input.message):
                     self._receive(input, now)
             case _:
                 with self.faults.contained(type(input).__name__, now):
                     self._receive(input, now)
-        with self.faults.contained("schedules", now):
-            self.schedules.tell(now)
+        self._tell_schedules(now)
+
+    def _tell_schedules(self, now: float) -> None:
+        if self.schedules.changed:
+            with self.faults.contained("schedules", now):
+                self.schedules.tell(now)
 
     def _receive(self, input: Input, now: float) -> None:
         match input:
@@ -284,22 +291,22 @@ class Edge:
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest(self.faults.due(_name(manager), manager.next_timer()) for manager in self._timed)
+        return earliest([self.faults.due(name, manager.next_timer()) for name, manager in self._timed])
 
     def handle_timer(self, now: float) -> None:
         """Do what is due; how late that is tells whether answers may have come that nobody looked at yet."""
         due = self.next_timer()
         late = max(now - due, 0.0) if due is not None else 0.0
-        for manager in self._timed:
-            if self.faults.may_run(_name(manager), now):
-                with self.faults.contained_timer(_name(manager), now):
+        for name, manager in self._timed:
+            at = manager.next_timer()
+            if at is not None and at <= now and self.faults.may_run(name, now):
+                with self.faults.contained_timer(name, now):
                     match manager:
                         case Liveness() | Stations() | Bindings() | Neighbours() | Kept():
                             manager.handle_timer(now, late)
                         case _:
                             manager.handle_timer(now)
-        with self.faults.contained("schedules", now):
-            self.schedules.tell(now)
+        self._tell_schedules(now)
 
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
@@ -369,10 +376,9 @@ class Edge:
         if self.ilnp:
             self.ilnp.next_hops_changed(now)
 
-    @property
-    def _timed(self) -> tuple[_Timed, ...]:
-        """The managers that have timers."""
-        managers = (
+    def _managers_with_timers(self) -> tuple[tuple[str, _Timed], ...]:
+        """Return them in the order in which they are called, and how faults of their timers are counted."""
+        managers: tuple[_Timed | None, ...] = (
             self.liveness,
             self.stations,
             self.bindings,
@@ -387,7 +393,7 @@ class Edge:
             self.ilnp,
             self.figures,
         )
-        return tuple(manager for manager in managers if manager)
+        return tuple((type(manager).__name__, manager) for manager in managers if manager is not None)
 
     def _packet_in(self, packet: PacketIn, now: float) -> None:
         if packet.reason in CAPTURES:
@@ -518,8 +524,3 @@ class Edge:
         which = f"entry (gRPC code {failed.code})" if has_secrets(entity) else f"{key}: {failed.text}"
         text = f"the switch refuses to {kind.value} {subject} {which}"
         self._outputs.event(now, "write.failed", subject, text, Severity.ERROR)
-
-
-def _name(manager: object) -> str:
-    """Return how faults of a manager's timers are counted."""
-    return type(manager).__name__

@@ -41,9 +41,9 @@ class Schedules:
         self._by_number: dict[int, Group] = {}
         self._group_of: dict[int, Group] = {}
         self._seldom = Seldom[tuple[int, int, bool]]()
-        # The ways that sessions took when that was told last, and whether it may be different now.
+        # The ways that sessions took when that was told last, and whether that may be different now.
         self._taken: set[tuple[str, int]] = set()
-        self._changed = False
+        self.changed = False
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
@@ -84,7 +84,7 @@ class Schedules:
             del self._by_number[group.registers.schedule]
             # Whoever goes by these ways next knows nothing of them.
             self._numbers.begin_anew(group.words, group.rule.policy)
-            self._changed = True
+            self.changed = True
 
     def adopt(self, entities: Iterable[Entity]) -> None:
         """Take paths to have what an earlier controller measured, as the switch has it, until that is known anew."""
@@ -149,9 +149,7 @@ class Schedules:
 
     def tell(self, now: float) -> None:
         """Say which paths sessions take now that none took before, and the other way round."""
-        if not self._changed:
-            return
-        self._changed = False
+        self.changed = False
         taken = {(name, index) for name, ways in self._groups for index in ways}
         for name, index in sorted(taken ^ self._taken):
             is_taken = (name, index) in taken
@@ -170,7 +168,7 @@ class Schedules:
             if registers is None:
                 return None
             group = self._groups[key] = self._by_number[registers.schedule] = Group(rule, ways, registers)
-            self._changed = True
+            self.changed = True
         return group
 
     def _write(self, group: Group) -> None:
