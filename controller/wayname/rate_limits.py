@@ -42,15 +42,21 @@ class PrefixBuckets:
     def take(self, address: IPv6Address, now: float, tokens: float = 1.0) -> None:
         """Take tokens; where more are taken than there are, the bucket stays closed until they are paid back."""
         for place in (self._place(address), self._places):
-            self._tokens[place] = self._left(place, now) - tokens
-            self._times[place] = now
+            self._set(place, self._left(place, now) - tokens, now)
 
     def may(self, address: IPv6Address, now: float) -> bool:
         """Take a token if there is one; tell whether there was."""
-        if not self.is_open(address, now):
+        if (of_all := self._left(self._places, now)) < 1:
             return False
-        self.take(address, now)
+        place = self._place(address)
+        if (of_prefix := self._left(place, now)) < 1:
+            return False
+        self._set(self._places, of_all - 1, now)
+        self._set(place, of_prefix - 1, now)
         return True
+
+    def _set(self, place: int, tokens: float, now: float) -> None:
+        self._tokens[place], self._times[place] = tokens, now
 
     def _left(self, place: int, now: float) -> float:
         rate = self._rates[place == self._places]

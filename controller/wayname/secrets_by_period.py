@@ -23,6 +23,7 @@ class SecretsByPeriod:
         self._root = root
         self._seconds = seconds
         self._secrets: dict[int, bytes] = {}
+        self._period: int | None = None
         self._spent: dict[bytes, int] = {}
 
     def current(self, now: float) -> tuple[int, bytes]:
@@ -36,7 +37,7 @@ class SecretsByPeriod:
         """Return the secrets that still count, by period."""
         period = self._turn_to(now)
         if self._root is not None:
-            self._secrets = {one: self._make(one) for one in (period - 1, period)}
+            self._secrets = {one: self._secrets.get(one) or self._make(one) for one in (period - 1, period)}
         return self._secrets
 
     def is_spent(self, once: bytes) -> bool:
@@ -64,6 +65,9 @@ class SecretsByPeriod:
     def _turn_to(self, now: float) -> int:
         """Forget what is too old; return the period that it is now."""
         period = int(now // self._seconds)
+        if period == self._period:
+            return period
+        self._period = period
         if self._secrets.keys() - {period, period - 1}:
             self._secrets = {one: secret for one, secret in self._secrets.items() if one >= period - 1}
         # It may be spent in the period after its own, and is refused for its age after that one.

@@ -6,10 +6,10 @@ So a request costs the time of a hash and no memory.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import random
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from wayname.ilnp.vectors import Vector
 from wayname.secrets_by_period import SecretsByPeriod
@@ -60,6 +60,6 @@ class Cookies:
 
 
 def _sign(asked: Asked, secret: bytes) -> bytes:
-    nonce = hmac.digest(secret, asked.encode(), hashlib.sha256)[: len(asked.peer_nonce)]
+    nonce = blake2b(asked.encode(), key=secret, digest_size=len(asked.peer_nonce)).digest()
     # Zero stands for no nonce.
     return nonce if any(nonce) else nonce[:-1] + b"\x01"

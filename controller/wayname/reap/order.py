@@ -48,6 +48,8 @@ def _spread(ours: list[IPv6Address], theirs: list[IPv6Address], identities: Pair
     The locators of each end in order, its identity first; the pairs with the nearest places, where the shorter list
     begins again: so does the other end.
     """
+    if len(ours) * len(theirs) <= MOST_PAIRS:
+        return [Pair(*pair) for pair in product(ours, theirs)]
     here, there = (
         {address: place for place, address in enumerate(sorted(addresses, key=lambda one: (one != identity, one)))}
         for addresses, identity in ((ours, identities.local), (theirs, identities.peer))

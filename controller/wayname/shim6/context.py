@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from ipaddress import IPv6Address
 from typing import NamedTuple, TypeVar
 
 from wayname.identity.parameters import Parameters
-from wayname.shim6.options import ExactKeepaliveTimeout, KeepaliveTimeout, LocatorList, LocatorPreferences, Option
+from wayname.shim6.options import (
+    ExactKeepaliveTimeout,
+    KeepaliveTimeout,
+    LocatorList,
+    LocatorPreferences,
+    Option,
+    encode_options,
+)
 from wayname.shim6.states import State
 
 Kind = TypeVar("Kind")
@@ -28,14 +36,25 @@ class Pair(NamedTuple):
     peer: IPv6Address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LocalHost:
-    """A host that we speak for: its identity, and the options that tell its locators, made and signed in advance."""
+    """A host that we speak for: its identity, and the options that tell its locators, made and signed in advance.
+
+    All its contexts have it, so what follows from it is found out once.
+    """
 
     ulid: IPv6Address
     options: tuple[Option, ...] = ()
 
-    @property
+    def __hash__(self) -> int:
+        return hash(self.ulid)
+
+    @cached_property
+    def octets(self) -> bytes:
+        """The options as messages bear them."""
+        return encode_options(self.options)
+
+    @cached_property
     def locators(self) -> frozenset[IPv6Address]:
         """Where it can be reached; without a list, by its identity."""
         listed = option_of(self.options, LocatorList)

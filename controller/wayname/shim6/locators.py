@@ -76,9 +76,7 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
     if asked is not None:
         _check_preferences(asked, listed)
         preferences = asked
-    parameters = prover.parameters if prover else None
-    known = replace(known, locators=locators, listed=listed, preferences=preferences, parameters=parameters)
-    return _with_timeouts(known, options)
+    return Known(locators, listed, preferences, prover.parameters if prover else None, *_timeouts(options, known))
 
 
 def believe(options: tuple[Option, ...], known: Known) -> Known:
@@ -90,15 +88,17 @@ def believe(options: tuple[Option, ...], known: Known) -> Known:
     asked = option_of(options, LocatorPreferences)
     if asked is not None:
         _check_preferences(asked, known.listed)
-    return _with_timeouts(replace(known, preferences=asked or known.preferences), options)
+    asked = asked or known.preferences
+    return Known(known.locators, known.listed, asked, known.parameters, *_timeouts(options, known))
 
 
-def _with_timeouts(known: Known, options: tuple[Option, ...]) -> Known:
-    """Take what a peer says of its silence; what it does not say again stays."""
-    return replace(
-        known,
-        keepalive_timeout=option_of(options, KeepaliveTimeout) or known.keepalive_timeout,
-        exact_keepalive_timeout=option_of(options, ExactKeepaliveTimeout) or known.exact_keepalive_timeout,
+def _timeouts(
+    options: tuple[Option, ...], known: Known
+) -> tuple[KeepaliveTimeout | None, ExactKeepaliveTimeout | None]:
+    """Return what a peer says of its silence; what it does not say again stays."""
+    return (
+        option_of(options, KeepaliveTimeout) or known.keepalive_timeout,
+        option_of(options, ExactKeepaliveTimeout) or known.exact_keepalive_timeout,
     )
 
 

@@ -6,10 +6,10 @@ are the same. It lives as long as its period's secret does. One that made a cont
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import random
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from ipaddress import IPv6Address
 
 from wayname.secrets_by_period import SecretsByPeriod
@@ -65,4 +65,4 @@ class Validators:
 
 
 def _sign(question: Question, nonce: int, secret: bytes) -> bytes:
-    return hmac.digest(secret, nonce.to_bytes(4) + question.encode(), hashlib.sha256)[:VALIDATOR_OCTETS]
+    return blake2b(nonce.to_bytes(4) + question.encode(), key=secret, digest_size=VALIDATOR_OCTETS).digest()

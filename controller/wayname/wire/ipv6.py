@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv6Address
+from socket import AF_INET6, inet_ntop
 
 from wayname.wire.errors import DecodeError
 
@@ -27,6 +28,11 @@ MOBILITY = 135
 HIP = 139
 SHIM6 = 140
 EXTENSIONS = frozenset({HOP_BY_HOP, ROUTING, FRAGMENT, AUTHENTICATION, DESTINATION_OPTIONS, MOBILITY, HIP, SHIM6})
+
+
+def address_text(address: IPv6Address) -> str:
+    """Return an address as RFC 5952 writes it: `str` does too, but takes ten times as long, and sessions write many."""
+    return inet_ntop(AF_INET6, address.packed)
 
 
 @dataclass(frozen=True, slots=True)

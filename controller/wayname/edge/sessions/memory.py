@@ -22,6 +22,7 @@ from wayname.shim6.options import (
     decode_options,
     encode_options,
 )
+from wayname.wire.ipv6 import address_text
 
 CONTEXT = "context"
 
@@ -46,7 +47,7 @@ class Remembered:
 
 def context_key(name: ContextName) -> str:
     """Return what a context is written down under."""
-    return f"{CONTEXT} {name.local} {name.peer} {name.instance}"
+    return f"{CONTEXT} {address_text(name.local)} {address_text(name.peer)} {name.instance}"
 
 
 def context_names(keys: Iterable[str]) -> list[ContextName]:
@@ -77,12 +78,12 @@ def write_down(context: Context, session: Session, returning: bool) -> Json:
         "tag": session.tag,
         "peer_tag": session.peer_tag,
         "pair": _texts(context.pair),
-        "locators": [str(locator) for locator in sorted(known.locators)],
+        "locators": [address_text(locator) for locator in sorted(known.locators)],
         "proofs": encode_options(tuple(option for option in told if option is not None)).hex(),
         "trusted": [*sorted(session.trusted)],
         "returning": returning,
         "preferences": {policy: _texts(pair) for policy, pair in session.preferences.items()},
-        "told": [encode_options(host.options).hex() for host in context.told],
+        "told": [host.octets.hex() for host in context.told],
     }
 
 
@@ -114,7 +115,7 @@ def read(name: ContextName, written: Mapping[str, Any]) -> Remembered:
 
 
 def _texts(pair: Pair) -> list[Json]:
-    return [str(pair.local), str(pair.peer)]
+    return [address_text(pair.local), address_text(pair.peer)]
 
 
 def _pair(texts: list[str]) -> Pair:

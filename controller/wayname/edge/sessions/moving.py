@@ -12,6 +12,7 @@ from wayname.edge.sessions.paths import JudgedPaths
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import SessionTables
 from wayname.shim6.context import ContextName, Pair
+from wayname.wire.ipv6 import address_text
 
 
 class Moving(ABC):
@@ -107,9 +108,9 @@ class Moving(ABC):
 def words(name: ContextName) -> str:
     """Return a context's identities in words."""
     fork = f", fork {name.instance:#010x}" if name.instance else ""
-    return f"{name.local} with {name.peer}{fork}"
+    return f"{address_text(name.local)} with {address_text(name.peer)}{fork}"
 
 
 def way(pair: Pair) -> str:
     """Return a path's locators in words."""
-    return f"{pair.local} to {pair.peer}"
+    return f"{address_text(pair.local)} to {address_text(pair.peer)}"
