@@ -6,10 +6,13 @@ import random
 from ipaddress import IPv6Address
 from statistics import median
 
+import pytest
 from sessions.pair import Side
 from work import steps_of
 
-from wayname.shim6.context import option_of
+from wayname.edge.sessions.kept import SESSIONS_A_TURN
+from wayname.edge.sessions.session import Session
+from wayname.shim6.context import ContextName, option_of
 from wayname.shim6.messages import I1, I2, R1, TAG_BITS, decode, encode
 from wayname.shim6.options import ResponderValidator
 from wayname.wire.ipv6 import SHIM6, Packet
@@ -65,3 +68,35 @@ def test_an_i2_costs_the_same_with_many_sessions() -> None:
     assert server.side.sessions is not None
     assert len(list(server.side.sessions)) == FEW + SOME + MANY
     assert cost() <= with_few
+
+
+def test_a_next_hop_keeps_others_waiting_for_a_turn_however_many_sessions_it_concerns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = Server()
+    sessions = server.side.sessions
+    assert sessions is not None
+    looked_at: list[ContextName] = []
+    movements = sessions._movements
+    real = movements.next_hops_changed
+
+    def look(session: Session, now: float) -> None:
+        looked_at.append(session.name)
+        real(session, now)
+
+    monkeypatch.setattr(movements, "next_hops_changed", look)
+
+    def let_a_next_hop_change() -> int:
+        looked_at.clear()
+        steps = steps_of(lambda: sessions.next_hops_changed(server.now))
+        while (due := sessions.next_timer()) is not None and due <= server.now:
+            sessions.handle_timer(server.now, 0.0)
+        assert sorted(looked_at) == sorted(session.name for session in sessions)
+        return steps
+
+    for number in range(1, SESSIONS_A_TURN + FEW):
+        server.exchange(number)
+    with_few = let_a_next_hop_change()
+    for number in range(SESSIONS_A_TURN + FEW, 2 * SESSIONS_A_TURN + FEW):
+        server.exchange(number)
+    assert let_a_next_hop_change() < with_few * 1.2

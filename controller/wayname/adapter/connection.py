@@ -35,6 +35,8 @@ ELECTION_ID = 100
 
 # The details of failed updates come in one header of 64 KiB.
 _UPDATES_AT_ONCE = 200
+# So many are read before others have a turn.
+_ENTITIES_A_TURN = 256
 
 
 class SwitchError(Exception):
@@ -157,7 +159,10 @@ class Connection:
         try:
             with self._in_session():
                 async for reply in self._client.request_iter(request):
-                    found.extend(decode_entity(each, self._schema) for each in reply.entities)
+                    for at in range(0, len(reply.entities), _ENTITIES_A_TURN):
+                        some = reply.entities[at : at + _ENTITIES_A_TURN]
+                        found.extend(decode_entity(each, self._schema) for each in some)
+                        await asyncio.sleep(0)
         except P4ClientError as error:
             if error.code == GRPCStatusCode.NOT_FOUND:
                 return None

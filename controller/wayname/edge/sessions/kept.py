@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator
 from ipaddress import IPv6Address
 from typing import Protocol
@@ -17,6 +18,9 @@ from wayname.edge.sessions.session import Health, Session
 from wayname.edge.sessions.tables import SessionTables
 from wayname.edge.timers import earliest
 from wayname.shim6.context import ContextName, Pair
+
+# Of the sessions that a next hop concerns so many are looked at in a turn, so that others need not wait for all.
+SESSIONS_A_TURN = 64
 
 
 class Timed(Protocol):
@@ -42,6 +46,9 @@ class Kept(ABC):
         self._complaints = Complaints(outputs)
         self._sessions: dict[ContextName, Session] = {}
         self._by_number: dict[int, Session] = {}
+        # Those to look at since a next hop is up or down, and since when they wait.
+        self._concerned: deque[ContextName] = deque()
+        self._waiting_since = 0.0
         self._tables = SessionTables(
             means.providers.table_of, means.schedules, means.preferences.policies, outputs.desired
         )
@@ -60,12 +67,14 @@ class Kept(ABC):
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest((self._endpoint.next_timer(), self._movements.next_timer()))
+        concerned = self._waiting_since if self._concerned else None
+        return earliest((self._endpoint.next_timer(), self._movements.next_timer(), concerned))
 
     def handle_timer(self, now: float, late: float) -> None:
         """Do what is due, so late."""
         self._movements.handle_timer(now, late)
         self._endpoint.handle_timer(now)
+        self._look_at_concerned(now)
         self._take(now)
 
     def __iter__(self) -> Iterator[Session]:
@@ -89,10 +98,17 @@ class Kept(ABC):
             self._take(now)
 
     def next_hops_changed(self, now: float) -> None:
-        """A next hop is up or down."""
-        for session in self._sessions.values():
-            self._movements.next_hops_changed(session, now)
+        """A next hop is up or down: look at all sessions, some in each turn."""
+        self._concerned = deque(self._sessions)
+        self._look_at_concerned(now)
         self._take(now)
+
+    def _look_at_concerned(self, now: float) -> None:
+        for _ in range(min(len(self._concerned), SESSIONS_A_TURN)):
+            session = self._sessions.get(self._concerned.popleft())
+            if session is not None:
+                self._movements.next_hops_changed(session, now)
+        self._waiting_since = now
 
     def move(self, number: int, path: int, now: float) -> None:
         """Somebody wants a session to use a path."""
