@@ -198,6 +198,8 @@ class Controller:
             if due is not None and due <= loop.time():
                 self.edge.handle_timer(loop.time())
             while outputs := self.edge.take_outputs():
+                with self.edge.faults.contained("output Remember", loop.time()):
+                    self._write_down([output for output in outputs if isinstance(output, Remember)])
                 for output in outputs:
                     with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):
                         await self._carry_out(output)
@@ -214,12 +216,10 @@ class Controller:
                 await self._inputs.wait()
 
     async def _carry_out(self, output: Output) -> None:
+        if isinstance(output, Remember):
+            return
         if isinstance(output, Event):
             self._record(output)
-            return
-        if isinstance(output, Remember):
-            if self._memory:
-                self._note_unwritten(self._memory.put(output))
             return
         if isinstance(output, FindModifier):
             self._searches.ask(output)
@@ -245,6 +245,11 @@ class Controller:
             self._active, self._trouble = None, str(error)
             if self._session is not None:
                 self._session.reschedule(asyncio.get_running_loop().time())
+
+    def _write_down(self, remembers: Sequence[Remember]) -> None:
+        """Write down what the next controller must know, before anything is done that it would have to know of."""
+        if self._memory and remembers:
+            self._note_unwritten(self._memory.put(*remembers))
 
     def _note_unwritten(self, trouble: str) -> None:
         """Tell once that nothing can be written down, and once that it can again."""

@@ -54,30 +54,35 @@ class Memory:
         except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
             raise StateError(f"{self._path}: is damaged ({error}); restore it, or remove it to begin anew") from None
 
-    def put(self, remember: Remember) -> str:
-        """Write something down, or forget it; return why that failed, if it did, and then it is tried with the next."""
-        self._unwritten[remember.key] = remember.value
+    def put(self, *remembers: Remember) -> str:
+        """Write down, or forget; return why that failed, if it did, and then it is tried again with the next."""
+        self._unwritten.update((each.key, each.value) for each in remembers)
         try:
-            while self._unwritten:
-                key, value = next(iter(self._unwritten.items()))
-                self._write(key, value)
-                del self._unwritten[key]
+            self._write()
         except sqlite3.Error as error:
             return (
                 f"{self._path}: cannot be written ({error}); mend that, or what happens now is lost at the next start"
             )
         return ""
 
-    def _write(self, key: str, value: Json) -> None:
-        if value is None:
-            self._file.execute("DELETE FROM state WHERE key = ?", (key,))
-        else:
-            self._file.execute("REPLACE INTO state VALUES (?, ?)", (key, json.dumps(value)))
+    def _write(self) -> None:
+        """Write all that is not written in one transaction: a commit for each would take as long as all of it."""
+        kept = [(key, json.dumps(value)) for key, value in self._unwritten.items() if value is not None]
+        forgotten = [(key,) for key, value in self._unwritten.items() if value is None]
+        try:
+            self._file.execute("BEGIN")
+            self._file.executemany("DELETE FROM state WHERE key = ?", forgotten)
+            self._file.executemany("REPLACE INTO state VALUES (?, ?)", kept)
+            self._file.execute("COMMIT")
+        except sqlite3.Error:
+            if self._file.in_transaction:
+                self._file.execute("ROLLBACK")
+            raise
+        self._unwritten.clear()
 
     def close(self) -> None:
         """Close the file."""
         with contextlib.suppress(sqlite3.Error):
-            for key, value in self._unwritten.items():
-                self._write(key, value)
+            self._write()
         with contextlib.suppress(sqlite3.Error):
             self._file.close()
