@@ -150,7 +150,10 @@ def test_a_controller_killed_at_any_step_of_a_failover(which: str, step: int) ->
     pair = established(FAST)
     pair.dead.add("2001:db8:101::")
     for side in (pair.a, pair.b):
-        pair.tell(side, News.LEFT_PATH, 0, side.entries("backups")[0]["path"])
+        assert side.sessions is not None
+        backup = side.sessions.backup_of(side.only, 0)
+        assert backup is not None
+        pair.tell(side, News.LEFT_PATH, 0, backup)
     for _ in range(step):
         pair.step()
     pair.restart(getattr(pair, which))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import finsy as fy
 
 from wayname.edge.desired import Desired
@@ -15,10 +17,19 @@ class EntriesBySession:
         self._of: dict[int, list[fy.P4TableEntry]] = {}
 
     def replace(self, session: int, wanted: list[fy.P4TableEntry]) -> None:
-        """Want these for a session, by its number, and none of those before."""
-        for old in self._of.pop(session, []):
-            self._desired.remove(old)
-        for new in wanted:
-            self._desired.put(new)
+        """Want these for a session, by its number, and none of those before.
+
+        They come in the same order each time, and few change: those that are where they were are left alone.
+        """
+        before = self._of.pop(session, [])
+        same = [old == new for old, new in zip(before, wanted, strict=False)]
+        for old, is_same in zip_longest(before, same):
+            if not is_same:
+                self._desired.remove(old)
+        for new, is_same in zip_longest(wanted, same):
+            if not is_same:
+                self._desired.put(new)
         if wanted:
-            self._of[session] = wanted
+            self._of[session] = [
+                old if is_same else new for old, new, is_same in zip_longest(before[: len(wanted)], wanted, same)
+            ]
