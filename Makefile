@@ -135,8 +135,8 @@ bench-multipath: venv-switch $(VENV)/.bench-ready ## The experiments of the thir
 bench-ilcc: venv-switch $(VENV)/.bench-ready ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short, SEED=n)
 	$(BIN)/python -m bench.ilcc $(if $(QUICK),--quick) $(if $(SEED),--seed $(SEED))
 
-bench-cost: venv-switch $(VENV)/.bench-ready ## What a session costs an edge by how many it has (SESSIONS=100000)
-	$(BIN)/python -m bench.cost $(if $(SESSIONS),--sessions $(SESSIONS))
+bench-cost: venv-switch $(VENV)/.bench-ready ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
+	$(BIN)/python -m bench.cost $(if $(SESSIONS),--sessions $(SESSIONS)) $(if $(SEED),--seed $(SEED))
 
 SEED := 1
 ONLY :=

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
+from array import array
 from ipaddress import IPv6Address, IPv6Network
+from pathlib import Path
 
 from bench.cost.edge import HOSTS
 from bench.shim6.identities import hash_based
+from wayname.config.load_ilnp import MOST_SESSIONS
+from wayname.hip.association import LocalHost as HipHost
+from wayname.hip.association import Names
+from wayname.hip.endpoint import Endpoint as HipEndpoint
+from wayname.hip.identities import Identity
+from wayname.hip.outputs import Up as HipUp
+from wayname.hip.settings import Settings
+from wayname.identity.key_files import write_key
 from wayname.ilnp.endpoint import Endpoint as IlnpEndpoint
 from wayname.ilnp.locators import Host, LocalLocator
-from wayname.ilnp.outputs import Send as IlnpSend
 from wayname.ilnp.outputs import Up
 from wayname.ilnp.vectors import Vector
-from wayname.shim6.context import LocalHost, option_of
-from wayname.shim6.messages import I1, I2, R1, R2, TAG_BITS, decode, encode
+from wayname.outbox import Send
+from wayname.shim6.context import LocalHost, Pair, option_of
+from wayname.shim6.messages import I1, I2, R1, R2, Probe, ProbeRecord, ProbeState, decode, encode
 from wayname.shim6.options import ResponderValidator
-from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.ipv6 import HIP, SHIM6, Packet
+from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.identities import provable_address
 
 # A site of its own for each: one of 2^32 prefixes of 48 bits, which limits by prefix take for one.
@@ -32,7 +43,11 @@ class Strangers(ABC):
     """The clients of one protocol."""
 
     name: str
-    configuration: str
+    rate: float  # set-ups a second, on the edge's clock: as many as it lets in
+
+    @abstractmethod
+    def configuration(self, folder: Path) -> str:
+        """Return what the edge is configured with; keys that this names are written into a folder."""
 
     @abstractmethod
     def ask(self, number: int) -> Packet:
@@ -50,38 +65,52 @@ class Strangers(ABC):
 class OfShim6(Strangers):
     """They prove their locators by HBA."""
 
-    name = "Shim6"
+    name, rate = "Shim6", 250
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, sessions: int) -> None:
         self._rng = random.Random(seed)
-        address, parameters = provable_address("server", [IPv6Network(HOSTS)])
-        self._server = address
-        self.configuration = f"""
-[[shim6]]
-prefixes = ["{HOSTS}"]
-[[shim6.host]]
-address = "{address}"
-parameters = "{parameters.encode().hex()}"
-"""
+        self._server, self._parameters = provable_address("server", [IPv6Network(HOSTS)])
         self._asking: dict[IPv6Address, tuple[LocalHost, int, int]] = {}
         self._done: list[IPv6Address] = []
+        # By the tag that a stranger chose, which has its number in it: the tag that the edge chose.
+        self._tags = array("Q", bytes(8 * (sessions + 1)))
+
+    def configuration(self, folder: Path) -> str:
+        """Speak for a server with a provable address."""
+        return f"""
+[[shim6]]
+prefixes = ["{HOSTS}"]
+most = 131071
+[[shim6.host]]
+address = "{self._server}"
+parameters = "{self._parameters.encode().hex()}"
+"""
 
     def ask(self, number: int) -> Packet:
         """Return an I1."""
         host = hash_based((subnet(number, 1), subnet(number, 2)), self._rng).host
-        tag, nonce = self._rng.getrandbits(TAG_BITS), self._rng.getrandbits(32)
+        tag, nonce = number, self._rng.getrandbits(32)
         self._asking[host.ulid] = host, tag, nonce
         return Packet(host.ulid, self._server, SHIM6, encode(I1(tag, nonce)))
 
     def answer(self, packet: Packet) -> list[Packet]:
-        """Return the I2 after an R1."""
-        if packet.next_header != SHIM6 or packet.destination not in self._asking:
+        """Return the I2 after an R1; say of a probe that it came, as a peer does whose context stands."""
+        if packet.next_header != SHIM6:
             return []
         message = decode(packet.payload)
+        if isinstance(message, Probe):
+            pair = Pair(packet.destination, packet.source)
+            record = ProbeRecord(pair.local, pair.peer, self._rng.getrandbits(32))
+            tag = self._tags[message.tag]
+            said = Probe(tag, ProbeState.OPERATIONAL, (record,), message.sent)
+            return [Packet(pair.local, pair.peer, SHIM6, encode(said))]
+        if packet.destination not in self._asking:
+            return []
         host, tag, nonce = self._asking[packet.destination]
         if isinstance(message, R2):
             del self._asking[packet.destination]
             self._done.append(packet.destination)
+            self._tags[tag] = message.tag
         if not isinstance(message, R1):
             return []
         validator = option_of(message.options, ResponderValidator)
@@ -98,19 +127,25 @@ parameters = "{parameters.encode().hex()}"
 class OfIlnp(Strangers):
     """They ask by ICMPv6 (type 160), and confirm."""
 
-    name = "ILNP"
+    name, rate = "ILNP", 250
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, _sessions: int) -> None:
         self._rng = random.Random(seed)
         self._server = Vector.of(IPv6Network(HOSTS)[0x11])
-        self.configuration = f"""
+        self._asking: dict[IPv6Address, IlnpEndpoint] = {}
+        self._done: list[IPv6Address] = []
+
+    def configuration(self, folder: Path) -> str:
+        """Speak for all hosts."""
+        return f"""
 [ilnp]
-capacity = 1000000
+capacity = {MOST_SESSIONS}
+[ilnp.policy]
+count = {MOST_SESSIONS}
+resources = 1.0
 [[ilnp.site]]
 prefixes = ["{HOSTS}"]
 """
-        self._asking: dict[IPv6Address, IlnpEndpoint] = {}
-        self._done: list[IPv6Address] = []
 
     def ask(self, number: int) -> Packet:
         """Return a request."""
@@ -140,7 +175,75 @@ prefixes = ["{HOSTS}"]
         if any(isinstance(output, Up) for output in outputs):
             del self._asking[address]
             self._done.append(address)
-        return [output.packet for output in outputs if isinstance(output, IlnpSend)]
+        return [output.packet for output in outputs if isinstance(output, Send)]
 
 
-PROTOCOLS: dict[str, type[OfShim6 | OfIlnp]] = {"shim6": OfShim6, "ilnp": OfIlnp}
+class OfHip(Strangers):
+    """They make base exchanges, each with a key of its own: an edge associates nobody whose tag nobody told it."""
+
+    # An edge looks at so many exchanges a second: what is dear is done for no more.
+    name, rate = "HIP", 40
+
+    def __init__(self, seed: int, sessions: int) -> None:
+        self._rng = random.Random(seed)
+        self._identity = identity_of_host("server")
+        self._server = IPv6Network(HOSTS)[0x11]
+        self._sessions = sessions
+        self._asking: dict[IPv6Address, HipEndpoint] = {}
+        self._done: list[IPv6Address] = []
+
+    def configuration(self, folder: Path) -> str:
+        """Speak for a server, and know all strangers by their tags."""
+        write_key(folder / "server.pem", self._identity.key)
+        peers = "".join(
+            f'[[hip.peer]]\naddress = "{_hip_address(number)}"\nhit = "{_hip_stranger(number).hit}"\n'
+            for number in range(1, self._sessions + 1)
+        )
+        return f"""
+[hip]
+proxy = ["{HOSTS}"]
+[[hip.host]]
+address = "{self._server}"
+key = "{folder}/server.pem"
+{peers}"""
+
+    def ask(self, number: int) -> Packet:
+        """Return an I1."""
+        address, identity = _hip_address(number), _hip_stranger(number)
+        endpoint = HipEndpoint(self._rng, Settings(), lambda names, pair: None)
+        endpoint.serve(HipHost(identity, (address,)), 0.0)
+        endpoint.connect(Names(identity.hit, self._identity.hit), Pair(address, self._server), 0.0)
+        self._asking[address] = endpoint
+        (packet,) = self._sent(endpoint, address)
+        return packet
+
+    def answer(self, packet: Packet) -> list[Packet]:
+        """Return what an initiator says."""
+        endpoint = self._asking.get(packet.destination)
+        if endpoint is None or packet.next_header != HIP:
+            return []
+        endpoint.receive(packet, 0.0)
+        return self._sent(endpoint, packet.destination)
+
+    def done(self) -> list[IPv6Address]:
+        """Return who has an association."""
+        done, self._done = self._done, []
+        return done
+
+    def _sent(self, endpoint: HipEndpoint, address: IPv6Address) -> list[Packet]:
+        outputs = endpoint.take_outputs()
+        if any(isinstance(output, HipUp) for output in outputs):
+            del self._asking[address]
+            self._done.append(address)
+        return [output.packet for output in outputs if isinstance(output, Send)]
+
+
+def _hip_address(number: int) -> IPv6Address:
+    return subnet(number)[0x22]
+
+
+def _hip_stranger(number: int) -> Identity:
+    return identity_of_host(f"stranger {number}")
+
+
+PROTOCOLS: dict[str, type[OfShim6 | OfIlnp | OfHip]] = {"shim6": OfShim6, "ilnp": OfIlnp, "hip": OfHip}

@@ -12,22 +12,28 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 from wayname_switch import Switch
 
+from bench.cost.cryptography import Cryptography
 from bench.cost.edge import CPU_PORT, PROVIDER_PORT, ROUTER, STRANGERS, answer_of, site
+from bench.cost.strangers import Strangers
 from wayname.adapter.digests import told
 from wayname.adapter.memory import Memory
 from wayname.adapter.messages import Messages
 from wayname.config import parse_config
 from wayname.edge.boundary import Input, PacketOut, Remember, SwitchUp, Write, WriteFailed
 from wayname.edge.edge import Edge
+from wayname.edge.hip.keys import host_identities
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import Packet
+
+T = TypeVar("T")
 
 SETTLED = 5.0
 TICK = 0.25
@@ -37,8 +43,9 @@ TICK = 0.25
 class Spent:
     """Processor seconds, by what they were spent on."""
 
-    edge: float = 0.0
-    upkeep: float = 0.0  # of the edge, by timers: checks of paths that are not in use
+    edge: float = 0.0  # set-ups: what comes of the messages of strangers
+    upkeep: float = 0.0  # of the edge too: timers, and probes of paths that are not in use
+    cryptography: float = 0.0  # of either, and in neither
     store: float = 0.0
     entries: float = 0.0  # made into messages of P4Runtime, packets too
     switch: float = 0.0
@@ -47,15 +54,20 @@ class Spent:
 class EdgeWithin:
     """An edge whose packets, entries and time this process carries."""
 
-    def __init__(self, folder: Path, protocols: str, seed: int) -> None:
-        config = parse_config(site(folder) + protocols)
+    def __init__(self, folder: Path, strangers: Strangers, seed: int) -> None:
+        config = parse_config(site(folder) + strangers.configuration(folder))
         self._schema = load_program(config.switch)
         self._messages = Messages(self._schema)
         self._switch = Switch(self._schema.p4blob.decode(), cpu_port=CPU_PORT)
         self._memory = Memory(folder / "state")
-        self.edge = Edge(config, self._schema, random.Random(seed), {})
+        self._cryptography = Cryptography()
+        self._strangers = strangers
+        identities = host_identities(config.hip) if config.hip else {}
+        self.edge = Edge(config, self._schema, random.Random(seed), {}, None, identities)
         self.now = 1.0
         self.spent = Spent()
+        # What is done for strangers is set-up, until time passes.
+        self._is_upkeep = False
         self._leaves: deque[tuple[int, Frame]] = deque()
         request = p4r.ReadRequest(entities=encode_entities(tuple(everything()), self._schema))
         reply = p4r.ReadResponse.FromString(self._switch.read(request.SerializeToString(), self._ns()))
@@ -68,39 +80,53 @@ class EdgeWithin:
         """Let go of the state file."""
         self._memory.close()
 
-    def exchange(self, packet: Packet, answers: Callable[[Packet], list[Packet]]) -> None:
+    def exchange(self, packet: Packet) -> None:
         """Let a packet come from the provider, and all that follows from it."""
-        waiting = deque([packet])
-        while waiting:
-            frame = Frame(ROUTER, STRANGERS, TYPE_IPV6, waiting.popleft().encode()).encode()
-            self._inject(PROVIDER_PORT, frame)
-            self._settle()
-            while self._leaves:
-                port, left = self._leaves.popleft()
-                if (answer := answer_of(port, left)) is not None:
-                    self._inject(port, answer.encode())
-                    self._settle()
-                elif port == PROVIDER_PORT and left.type == TYPE_IPV6:
-                    waiting.extend(answers(Packet.decode(left.payload)))
+        self._is_upkeep = False
+        self._arrive(packet)
+        self._answer()
 
     def pass_time(self, seconds: float) -> None:
         """Let timers run out, and answer what they ask."""
+        self._is_upkeep = True
         end = self.now + seconds
         while True:
-            began = time.thread_time()
-            due = self.edge.next_timer()
+            due = self._spend(self.edge.next_timer)
             self.now = min(end, max(self.now, due) if due is not None else end, self.now + TICK)
             if due is not None and due <= self.now:
-                self.edge.handle_timer(self.now)
-            self.spent.upkeep += time.thread_time() - began
+                self._spend(self.edge.handle_timer, self.now)
             self._settle()
-            while self._leaves:
-                port, left = self._leaves.popleft()
-                if (answer := answer_of(port, left)) is not None:
-                    self._inject(port, answer.encode())
-                    self._settle()
+            self._answer()
             if self.now >= end:
                 return
+
+    def _answer(self) -> None:
+        """Let hosts, the provider's router and strangers answer what left, until there is nothing to answer."""
+        while self._leaves:
+            port, left = self._leaves.popleft()
+            if (answer := answer_of(port, left)) is not None:
+                self._inject(port, answer.encode())
+                self._settle()
+            elif port == PROVIDER_PORT and left.type == TYPE_IPV6:
+                for packet in self._strangers.answer(Packet.decode(left.payload)):
+                    self._arrive(packet)
+
+    def _arrive(self, packet: Packet) -> None:
+        self._inject(PROVIDER_PORT, Frame(ROUTER, STRANGERS, TYPE_IPV6, packet.encode()).encode())
+        self._settle()
+
+    def _spend(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Let the edge do something, and count its time."""
+        ciphered, began = self._cryptography.seconds, time.thread_time()
+        result = call(*arguments)
+        took = time.thread_time() - began
+        ciphered = self._cryptography.seconds - ciphered
+        self.spent.cryptography += ciphered
+        if self._is_upkeep:
+            self.spent.upkeep += took - ciphered
+        else:
+            self.spent.edge += took - ciphered
+        return result
 
     def _inject(self, port: int, frame: bytes) -> None:
         began = time.thread_time()
@@ -111,15 +137,12 @@ class EdgeWithin:
     def _settle(self) -> None:
         """Carry messages between switch and controller until there are none."""
         while True:
+            outputs = self._spend(self.edge.take_outputs)
             began = time.thread_time()
-            outputs = self.edge.take_outputs()
-            self.spent.edge += time.thread_time() - began
+            self._memory.put(*(output for output in outputs if isinstance(output, Remember)))
+            self.spent.store += time.thread_time() - began
             for output in outputs:
                 match output:
-                    case Remember():
-                        began = time.thread_time()
-                        self._memory.put(output)
-                        self.spent.store += time.thread_time() - began
                     case PacketOut():
                         self._send(output)
                     case Write():
@@ -136,10 +159,8 @@ class EdgeWithin:
             for text in packets:
                 inputs.append(self._messages.packet_in(p4r.PacketIn.FromString(text)))
             self.spent.entries += time.thread_time() - began
-            began = time.thread_time()
             for each in inputs:
-                self.edge.receive(each, self.now)
-            self.spent.edge += time.thread_time() - began
+                self._spend(self.edge.receive, each, self.now)
             if not outputs and not inputs:
                 return
 
@@ -168,6 +189,6 @@ class EdgeWithin:
         return int(self.now * 1e9)
 
 
-def resident_most() -> int:
-    """Return the most octets of memory that this process had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def resident() -> int:
+    """Return the octets of memory that this process has now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

@@ -17,21 +17,22 @@ MOST_WAITS, WAIT = 200, 0.1
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_clients_get_sessions_of_an_edge_within_this_process(protocol: str, tmp_path: Path) -> None:
-    strangers = PROTOCOLS[protocol](1)
-    edge = EdgeWithin(tmp_path, strangers.configuration, 1)
+    strangers = PROTOCOLS[protocol](1, CLIENTS)
+    edge = EdgeWithin(tmp_path, strangers, 1)
     try:
         for number in range(CLIENTS):
-            edge.exchange(strangers.ask(number + 1), strangers.answer)
+            edge.exchange(strangers.ask(number + 1))
         assert len(strangers.done()) == CLIENTS
         assert edge.spent.edge > 0
+        assert (edge.spent.cryptography > 0) == (protocol == "hip")
     finally:
         edge.close()
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_clients_get_sessions_of_a_running_edge(protocol: str, tmp_path: Path) -> None:
-    strangers = PROTOCOLS[protocol](1)
-    with RunningEdge(tmp_path, strangers.configuration) as edge:
+    strangers = PROTOCOLS[protocol](1, CLIENTS)
+    with RunningEdge(tmp_path, strangers.configuration(tmp_path)) as edge:
 
         def answer(packet: Packet) -> None:
             for each in strangers.answer(packet):

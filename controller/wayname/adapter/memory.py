@@ -67,6 +67,8 @@ class Memory:
 
     def _write(self) -> None:
         """Write all that is not written in one transaction: a commit for each would take as long as all of it."""
+        if not self._unwritten:
+            return
         kept = [(key, json.dumps(value)) for key, value in self._unwritten.items() if value is not None]
         forgotten = [(key,) for key, value in self._unwritten.items() if value is None]
         try:

@@ -1,0 +1,50 @@
+"""An edge whose sessions grow in number, within this process."""
+
+from __future__ import annotations
+
+import gc
+import random
+import tempfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from bench.cost.strangers import PROTOCOLS
+from bench.cost.within import EdgeWithin, Spent, resident
+
+GROUP = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What set-ups within this process cost that came one after the other, each."""
+
+    sessions: int  # at their end
+    spent: Spent
+    resident: int  # of this process, the strangers among it
+
+
+def run_within(protocol: str, sessions: int, seed: int) -> list[Cost]:
+    """Let sessions be set up with an edge in this process; return what each cost, by groups."""
+    groups = []
+    strangers = PROTOCOLS[protocol](seed, sessions)
+    # Strangers come at random moments, so many a second in the mean.
+    moments = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="wayname-") as folder:
+        edge = EdgeWithin(Path(folder), strangers, seed)
+        # What is there already is no garbage, and looking through it again and again is the benchmark's own doing.
+        gc.collect()
+        gc.freeze()
+        try:
+            for group in range(sessions // GROUP):
+                edge.spent = Spent()
+                for number in range(GROUP):
+                    edge.exchange(strangers.ask(group * GROUP + number + 1))
+                    edge.pass_time(moments.expovariate(strangers.rate))
+                if len(strangers.done()) != GROUP:
+                    raise RuntimeError(f"{strangers.name}: a set-up failed within this process")
+                each = (getattr(edge.spent, field.name) / GROUP for field in fields(Spent))
+                groups.append(Cost((group + 1) * GROUP, Spent(*each), resident()))
+        finally:
+            edge.close()
+            gc.unfreeze()
+    return groups
