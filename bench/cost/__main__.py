@@ -27,8 +27,6 @@ LOST_SECONDS = 2.0  # who hears nothing for so long is given up
 FLAT = 1.10  # the last tenth of all set-ups over the first
 GOAL_SECONDS = 0.3e-3
 MOST_RESIDENT = 16 * 2**30
-# Sessions that the switch watches have numbers below 131,072; those of ILNP need no watching.
-MOST = {"shim6": 131_000, "hip": 131_000}
 PARTS = ("upkeep", "cryptography", "store", "entries", "switch")
 
 
@@ -118,7 +116,7 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
     lines: list[Line] = []
     kept: dict[str, list[dict[str, float]]] = {}
     for key in protocol or PROTOCOLS:
-        wanted = min(sessions // (10 if key == "hip" else 1), MOST.get(key, sessions))
+        wanted = sessions // (10 if key == "hip" else 1)
         wanted = max(wanted // GROUP, 1) * GROUP
         # Each in a process of its own, so that none has the memory of another.
         with ProcessPoolExecutor(1, get_context("spawn")) as processes:

@@ -10,6 +10,7 @@ import pytest
 from sessions.pair import Side
 from work import steps_of
 
+from wayname.edge.boundary import Event
 from wayname.edge.sessions.kept import SESSIONS_A_TURN
 from wayname.edge.sessions.session import Session
 from wayname.shim6.context import ContextName, option_of
@@ -28,6 +29,8 @@ class Server:
         self.now = 100.0
         self.side.start(self.now)
         self.rng = random.Random(1)
+        # Events that tell of sessions that nobody watches.
+        self.unwatched = 0
 
     def exchange(self, number: int) -> int:
         """Let a stranger set up a context; return the steps from its I2 until all is carried out."""
@@ -50,7 +53,8 @@ class Server:
     def _receive(self, packet: Packet) -> None:
         assert self.side.sessions is not None
         self.side.sessions.packet(packet, self.now)
-        self.side.outputs.take()
+        taken = self.side.outputs.take()
+        self.unwatched += sum(isinstance(each, Event) and each.kind == "session.unwatched" for each in taken)
 
 
 def test_an_i2_costs_the_same_with_many_sessions() -> None:
@@ -100,3 +104,16 @@ def test_a_next_hop_keeps_others_waiting_for_a_turn_however_many_sessions_it_con
     for number in range(SESSIONS_A_TURN + FEW, 2 * SESSIONS_A_TURN + FEW):
         server.exchange(number)
     assert let_a_next_hop_change() < with_few * 1.2
+
+
+def test_sessions_beyond_those_that_the_switch_watches_stand_and_an_event_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("wayname.edge.session_numbers.WATCHED_SESSIONS", 4)
+    monkeypatch.setattr("wayname.edge.sessions.kept.WATCHED_SESSIONS", 4)
+    server = Server()
+    for number in range(1, 7):
+        server.exchange(number)
+    assert server.side.sessions is not None
+    assert sorted(session.number for session in server.side.sessions) == [1, 2, 3, 4, 5, 6]
+    assert server.unwatched == 1

@@ -12,6 +12,7 @@ from wayname.config.shim6 import Shim6
 from wayname.edge.boundary import SessionNews, Severity
 from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
+from wayname.edge.session_numbers import WATCHED_SESSIONS
 from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.moving import Moving, words
 from wayname.edge.sessions.session import Health, Session
@@ -174,12 +175,18 @@ class Kept(ABC):
         self, name: ContextName, rules: Shim6, tags: tuple[int, int], keepalive: float, now: float
     ) -> Session | None:
         """Return a session that has no paths yet; None if the switch has no room for it."""
-        numbered = self._numbers.take()
+        # Rather a session whose paths nobody watches than none.
+        numbered = self._numbers.take() or self._numbers.take_unwatched()
         if numbered is None:
             text = f"{words(name)}: the switch has no room for another session"
             self._outputs.event(now, "session.full", name.local, text, Severity.ERROR)
             return None
         number, generation = numbered
+        if number >= WATCHED_SESSIONS:
+            text = (
+                f"{words(name)}: the switch watches {WATCHED_SESSIONS - 1} sessions and not this one: it does not move"
+            )
+            self._complaints.tell(now, "session.unwatched", name.local, f"{text} by itself")
         session = Session(number, name, rules, *tags, generation, keepalive)
         self._sessions[name] = self._by_number[number] = session
         return session
