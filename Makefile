@@ -20,7 +20,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks audit fmt lint clean
+.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -112,18 +112,19 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
-bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks ## All measurements
+bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover ## All measurements
 
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
 	cd switch && target/release/bench-switch
 
+SEED := 1
 $(VENV)/.bench-ready: bench/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.txt
 	touch $@
 
-bench-shim6: venv-switch $(VENV)/.bench-ready ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them)
-	$(BIN)/python -m bench.shim6 $(if $(FIGURE),--figure $(FIGURE))
+bench-shim6: venv-switch $(VENV)/.bench-ready ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
+	$(BIN)/python -m bench.shim6 --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
 bench-encap: venv $(VENV)/.bench-ready ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes)
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
@@ -138,10 +139,12 @@ bench-ilcc: venv-switch $(VENV)/.bench-ready ## The experiments of the paper on 
 bench-cost: venv-switch $(VENV)/.bench-ready ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
 	$(BIN)/python -m bench.cost $(if $(SESSIONS),--sessions $(SESSIONS)) $(if $(SEED),--seed $(SEED))
 
-SEED := 1
 ONLY :=
 bench-attacks: lab-programs ## Floods and forgeries against a live edge, written into docs (QUICK=1 short, ONLY=name some, SEED=n)
 	GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python -m bench.attacks --seed $(SEED) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK)$(ONLY),,--write)
+
+bench-failover: lab-programs $(VENV)/.bench-ready ## The same cut for plain TCP, MPTCP and hosts behind edges, written into docs (root; QUICK=1 short, SEED=n)
+	$(BIN)/python -m bench.failover --seed $(SEED) $(if $(QUICK),--quick)
 
 test-bench: venv-switch $(VENV)/.bench-ready ## The tests of what measures and draws
 	$(BIN)/python -m pytest -q bench/tests

@@ -1,0 +1,1 @@
+"""One cut, and what it costs applications over TCP, MPTCP and edges."""

@@ -1,0 +1,166 @@
+"""The network in namespaces of Linux while it runs: hosts with the kernel's TCP, and a link that is cut."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bench.lateness import Arrival
+from wayname_lab.happenings import Happening
+from wayname_lab.load import LabError
+from wayname_lab.namespaces import Namespaces
+from wayname_lab.planned import HostPlan, Plan
+from wayname_lab.programs import python
+from wayname_lab.running import LabFolder, RunningLab
+from wayname_lab.station import Event
+
+SENDER, RECEIVER = "a1", "b1"
+CUT = "p-r"
+CUT_FOR = 3.0
+PAUSE = 0.1
+ROUTED = 1.5
+PATIENCE = 60.0
+SECOND_ADDRESS = 0x5EC
+MPTCP_LIMITS = ("subflows", "4", "add_addr_accepted", "4")
+PINGS = {"command": "ping", "count": 0, "interval": 0.05}
+TRAFFIC = "bench.failover.traffic"
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A connection that lived through a cut."""
+
+    begin: float
+    cut: float
+    send_timeout: float | None  # the longer one of both edges at that moment; None where they keep no sessions
+    arrivals: list[Arrival]
+    told: list[Happening]  # by edges and lab, from the cut on
+
+
+class Live:
+    """The network while it runs."""
+
+    def __init__(self, lab: RunningLab, folder: Path, mptcp: bool) -> None:
+        self._lab = lab
+        self._folder = folder
+        self._kind = ["mptcp"] if mptcp else []
+        self._from, self._to = (str(lab.plan.hosts[host].address.ip) for host in (SENDER, RECEIVER))
+        self._link = next(link for link in lab.plan.lab.links if link.name == CUT)
+
+    async def transfer(self, moment: float, seconds: float, octets: int, interval: float) -> Transfer:
+        """Let a connection run for some seconds, and cut the link meanwhile; for bulk the interval is 0."""
+        receiver = await self._start(RECEIVER, "receive")
+        await _line(receiver)
+        sender = await self._start(SENDER, "send", self._from, self._to, str(seconds), str(octets), str(interval))
+        told: list[Happening] = []
+        try:
+            begin = float((await _line(sender))["begin"])
+            await asyncio.sleep(begin + moment - time.monotonic())
+            send_timeout = await self._send_timeout()
+            self._lab.happenings.listeners.append(told.append)
+            cut = time.monotonic()
+            await self._lab.set_cut(self._link, True)
+            await asyncio.sleep(cut + CUT_FOR - time.monotonic())
+            await self._lab.set_cut(self._link, False)
+            arrivals = (await _line(receiver))["arrivals"]
+        finally:
+            if self._link.name in self._lab.cut_links:
+                await self._lab.set_cut(self._link, False)
+            for process in (sender, receiver):
+                if process.returncode is None:
+                    process.kill()
+                    await process.wait()
+        self._lab.happenings.listeners.remove(told.append)
+        return Transfer(begin, cut, send_timeout, [Arrival(*each) for each in arrivals], told)
+
+    async def until_steady(self) -> None:
+        """Wait until the sessions of both edges are on their first path and all others are proven."""
+        deadline = time.monotonic() + PATIENCE
+        # Edges look after sessions that are in use.
+        pings = await self._lab.stations[SENDER].start(PINGS | {"to": self._to})
+        while True:
+            found = [await self._session(edge.name) for edge in self._lab.plan.lab.edges]
+            known = [session for session in found if session is not None]
+            if len(known) == len(found) and all(map(_is_steady, known)):
+                self._lab.stations[SENDER].stop(pings)
+                return
+            for edge, session in zip(self._lab.plan.lab.edges, found, strict=True):
+                if session is not None and session["path"] and session["paths"][0]["state"] == "works":
+                    await self._ask(edge.name, "POST", f"/v1/sessions/{session['number']}/move", {"path": "0"})
+            if time.monotonic() > deadline:
+                raise LabError(f"sessions are not on their first path again in {PATIENCE:.0f} s: {known}")
+            await asyncio.sleep(PAUSE)
+
+    async def until_routed(self) -> None:
+        """Wait until providers, who look at each other several times a second, have noticed that the link is back."""
+        await asyncio.sleep(ROUTED)
+
+    async def _send_timeout(self) -> float | None:
+        found = [await self._session(edge.name) for edge in self._lab.plan.lab.edges]
+        return max((float(session["send_timeout"]) for session in found if session), default=None)
+
+    async def _session(self, edge: str) -> dict[str, Any] | None:
+        found = (await self._ask(edge, "GET", "/v1/sessions")).json()
+        return dict(found[0]) if found else None
+
+    async def _ask(self, edge: str, method: str, path: str, body: object = None) -> httpx.Response:
+        transport = httpx.AsyncHTTPTransport(uds=str(self._folder / f"{edge}.api"))
+        async with httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=10) as client:
+            return await client.request(method, path, json=body)
+
+    async def _start(self, host: str, *words: str) -> asyncio.subprocess.Process:
+        command = [*self._lab.medium.prefix(host), python(), "-m", TRAFFIC, *self._kind, *words]
+        return await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, limit=1 << 24)
+
+
+@asynccontextmanager
+async def running(plan: Plan, *, mptcp: bool = False) -> AsyncIterator[Live]:
+    """Have the network run; with MPTCP its hosts have an address of each of their providers."""
+    with LabFolder() as folder:
+        async with RunningLab(plan, Namespaces(plan, folder), folder, _nothing) as lab:
+            for host in plan.hosts.values() if mptcp else ():
+                await _join_second_provider(lab, host)
+            yield Live(lab, folder, mptcp)
+
+
+async def _join_second_provider(lab: RunningLab, host: HostPlan) -> None:
+    """Give a host an address of its second provider, which MPTCP uses here, and tells the peer there."""
+    site = next(each for each in lab.plan.routers[host.edge].interfaces if each.vlan == host.vlan)
+    address = site.addresses[1].network[SECOND_ADDRESS]
+    await _inside(lab, host, "ip", "address", "add", f"{address}/64", "dev", "eth0", "nodad")
+    await _inside(lab, host, "ip", "mptcp", "limits", "set", *MPTCP_LIMITS)
+    use = "subflow" if host.name == SENDER else "signal"
+    await _inside(lab, host, "ip", "mptcp", "endpoint", "add", str(address), "dev", "eth0", use)
+
+
+async def _inside(lab: RunningLab, host: HostPlan, *command: str) -> None:
+    arguments = [*lab.medium.prefix(host.name), *command]
+    process = await asyncio.create_subprocess_exec(*arguments)
+    if await process.wait():
+        raise LabError(f"`{' '.join(arguments)}` failed")
+
+
+def _is_steady(session: dict[str, Any]) -> bool:
+    return session["path"] == 0 and all(path["state"] == "works" for path in session["paths"])
+
+
+async def _line(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    if process.stdout is None:
+        raise LabError("a connection's end was started without its output")
+    async with asyncio.timeout(PATIENCE):
+        line = await process.stdout.readline()
+    if not line:
+        raise LabError("an end of a connection said nothing and ended; is there a way between the hosts?")
+    return dict(json.loads(line))
+
+
+def _nothing(host: str, event: Event) -> None:
+    """Hosts carry connections of our own programs; nothing else is asked of them."""

@@ -1,0 +1,61 @@
+"""What `make bench-failover` draws, compares and judges, and one cut of it live where there is root."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.failover.draws import FASTEST, SLOWEST, Draw, draws
+from bench.failover.live import CUT, running
+from bench.failover.measure import Bulk, Paced, Seen
+from bench.failover.report import result
+from bench.failover.ways import MPTCP, PLAIN, SHIM6, WAYS, network
+from bench.lateness import Wait
+from wayname_lab.namespaces import missing_for_namespaces
+from wayname_lab.plan import check_for_linux
+
+DRAW = Draw(2.0, 1e6, 1000)
+
+
+def seen_with(send_timeout: float | None, longest: float) -> Seen:
+    paced = [Paced(DRAW, Wait(longest, longest), send_timeout)] * 10
+    return Seen(SHIM6 if send_timeout else PLAIN, paced, [Bulk(2e7, 1e7)])
+
+
+def test_the_same_seed_draws_the_same_cuts_and_more_runs_only_add() -> None:
+    assert draws(7, 30) == draws(7, 45)[:30] != draws(8, 30)
+    assert all(SLOWEST <= draw.pace <= FASTEST for draw in draws(7, 45))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_all_ways_have_the_same_links_and_hosts_that_linux_can_be(way: object) -> None:
+    plan = network(SHIM6)
+    other = network(next(each for each in WAYS if each is way))
+    check_for_linux(other)
+    assert other.lab.links == plan.lab.links
+    assert CUT in [link.name for link in other.lab.links]
+
+
+def test_where_edges_only_route_they_speak_for_nobody() -> None:
+    for way in (PLAIN, MPTCP):
+        assert not any(router.shim6 or router.hip_edge for router in network(way).routers.values())
+    assert [bool(network(SHIM6).routers[edge].shim6) for edge in ("a", "b")] == [True, True]
+
+
+@pytest.mark.parametrize(("longest", "met"), [(0.24, [True, True]), (0.26, [False, False]), (0.249, [True, True])])
+def test_edges_are_judged_by_detection_and_in_all(longest: float, met: list[bool]) -> None:
+    judged = result([seen_with(None, 3.0), seen_with(0.2, longest)])
+    assert [goal.met for goal in judged.goals] == met
+
+
+def test_the_report_has_a_row_for_each_way_in_each_table() -> None:
+    text = "\n".join(result([seen_with(None, 3.0), seen_with(0.2, 0.25)]).text)
+    assert text.count(PLAIN.name) == text.count(SHIM6.name) == 3
+
+
+@pytest.mark.skipif(missing_for_namespaces() != "", reason=missing_for_namespaces())
+async def test_a_connection_of_linux_outlives_a_cut_between_providers() -> None:
+    async with running(network(SHIM6)) as live:
+        await live.until_steady()
+        transfer = await live.transfer(1.0, 2.0, 1000, 0.01)
+    assert transfer.arrivals[-1].total == 200 * 1000
+    assert any("from path 0" in happening.text for happening in transfer.told)
