@@ -10,8 +10,10 @@ from wayname.config.reader import Table
 from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, SEND_TIMEOUT, ProvableHost, Security, Shim6, Shim6Mode
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.parameters import Parameters
+from wayname.shim6.own_rule import load_rule
 
 MOST_TIMEOUT = 4000  # microseconds in 32 bits
+RULE_FORM = "write the name of an installed entry point, or module:function"
 MOST_SEC = 7  # three bits of an address (RFC 3972, section 3)
 
 
@@ -32,9 +34,16 @@ def read_shim6(root: Table) -> tuple[Shim6, ...]:
                 "least_sec", f"is {least_sec}, and nothing is proved", 'leave it out, or security = "none"'
             )
         hosts = _hosts(table, prefixes, security)
-        found.append(replace(read_rules(table, prefixes), security=security, least_sec=least_sec, hosts=hosts))
+        begin_rule = table.parse("begin_rule", _is_rule, RULE_FORM) if table.has("begin_rule") else None
+        rules = replace(read_rules(table, prefixes), security=security, least_sec=least_sec)
+        found.append(replace(rules, begin_rule=begin_rule, hosts=hosts))
         table.close()
     return tuple(found)
+
+
+def _is_rule(name: str) -> str:
+    load_rule(name)
+    return name
 
 
 def read_rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:

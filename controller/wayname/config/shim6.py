@@ -57,4 +57,6 @@ class Shim6:
     # back to it; a multiple of send_timeout unless given.
     verify_every: float | None = None
     return_after: float | None = None
+    # A rule of the user's own of when a context is set up, in place of ours; as the configuration names it.
+    begin_rule: str | None = None
     hosts: tuple[ProvableHost, ...] = ()

@@ -86,6 +86,15 @@ class Scrape(Collector):
             for why, count in sorted(counts.items()):
                 refused.add_metric([of, why], count)
         yield refused
+        rules = CounterMetricFamily(
+            "wayname_begin_rule_failures",
+            "Times that a user's rule failed, so that no session began.",
+            labels=["rule", "why"],
+        )
+        for name, rule in known.sessions.own_rules.items():
+            for why, count in sorted(rule.failed.items()):
+                rules.add_metric([name, why], count)
+        yield rules
         yield from providers_of(known.translation)
         if known.ilnp:
             yield from ilnp_of(known.ilnp)

@@ -18,11 +18,15 @@ FORGET_AFTER = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Two addresses that exchange packets, and how many contexts there are already."""
+    """Two addresses that exchange packets, how many contexts there are already, and what the switch saw of the two."""
 
     local: IPv6Address
     peer: IPv6Address
     contexts: int
+    bytes: int = 0
+    seconds: float = 0.0
+    # A host here began; else the peer did, by TCP.
+    opened_here: bool = True
 
 
 Rule = Callable[[Candidate, float], str | None]

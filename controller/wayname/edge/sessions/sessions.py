@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
@@ -39,6 +40,7 @@ from wayname.shim6.errors import ErrorCode
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
 from wayname.shim6.locators import LocatorError, believe, learn
 from wayname.shim6.options import Option
+from wayname.shim6.own_rule import OwnRule, load_rule
 from wayname.shim6.payload import PayloadHeader, is_payload
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
@@ -63,6 +65,8 @@ class Sessions(Kept):
         # Messages of hosts that speak Shim6 themselves which did not pass, by why.
         self.refused: Counter[str] = Counter()
         self._without_shim6 = WithoutShim6()
+        names = {rules.begin_rule for rules in config.shim6 if rules.begin_rule is not None}
+        self.own_rules = {name: OwnRule(load_rule(name), partial(self._rule_failed, name)) for name in sorted(names)}
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self.forks = Forks()
         self._endings = Endings(self._ways_out.send)
@@ -152,8 +156,13 @@ class Sessions(Kept):
         rules = self._rules(active.source)
         if rules is None or self._rules(active.destination) is not None or name in self._sessions:
             return
-        candidate = Candidate(name.local, name.peer, len(self._endpoint.contexts))
-        checks: list[Rule] = [has_no_eui64, AtMost(rules.most), self._without_shim6]
+        contexts = len(self._endpoint.contexts)
+        candidate = Candidate(name.local, name.peer, contexts, active.bytes, active.age, active.opened_here)
+        checks: list[Rule] = [AtMost(rules.most)]
+        if rules.begin_rule is not None:
+            checks.append(self.own_rules[rules.begin_rule])
+        else:
+            checks += [has_no_eui64, self._without_shim6]
         if rules.server:
             checks.append(never_initiate)
         if objection(checks, candidate, now) is None:
@@ -362,6 +371,9 @@ class Sessions(Kept):
         if rules is not None and rules.security is Security.NONE:
             return believe(options, known)
         return learn(name.peer, options, known, rules.least_sec if rules is not None else 0)
+
+    def _rule_failed(self, name: str, now: float, text: str) -> None:
+        self._complaints.tell(now, "session.rule", name, f"begin_rule {name}: {text}")
 
     def _warn(self, now: float) -> None:
         for rules in self._config.shim6:
