@@ -14,7 +14,7 @@ from ipaddress import IPv6Address, IPv6Network
 import pytest
 from attacked_site import AttackedSite
 from looking import entries, kinds
-from test_ilnp_attacks import TABLES, TCP, a_syn, datagram, handshake, somebody
+from test_ilnp_lab_attacks import TABLES, TCP, a_syn, datagram, handshake, somebody
 
 from wayname.edge.boundary import PairActive
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake

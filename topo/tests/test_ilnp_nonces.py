@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from looking import entries, kinds
-from test_ilnp_attacks import Attacked, datagram, somebody
+from test_ilnp_lab_attacks import Attacked, datagram, somebody
 from test_ilnp_lab import LONGEST_ROUND_TRIP, locator
 
 from wayname.edge.boundary import LeaveProvider, Severity

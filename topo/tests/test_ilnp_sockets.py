@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from test_ilnp_attacks import a_syn
+from test_ilnp_lab_attacks import a_syn
 from test_ilnp_lab import sessions_of
 
 from wayname.ilnp.nonce import LONG_NONCE, with_nonce

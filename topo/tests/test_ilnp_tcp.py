@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from attacked_site import STRANGER
 from looking import entries, kinds
-from test_ilnp_attacks import FLOODED, a_syn, somebody
+from test_ilnp_lab_attacks import FLOODED, a_syn, somebody
 from test_ilnp_lab import Traffic, agree, sessions_of
 
 from wayname.edge.boundary import FlowAdmitted, Input, PacketIn

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ipaddress import IPv6Address
 
 import pytest
-from scheduling.test_schedules import PP, QQ, RULE, Site
+from scheduling.test_scheduling_schedules import PP, QQ, RULE, Site
 
 from wayname.config.schedules import Probe
 from wayname.edge.scheduling.figures import LOOK, Figures, Origin, bandwidth_of, delay_of
