@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from looking import entries, kinds
-from test_ilnp_lab_attacks import Attacked, datagram, somebody
 from test_ilnp_lab import LONGEST_ROUND_TRIP, locator
+from test_ilnp_lab_attacks import Attacked, datagram, somebody
 
 from wayname.edge.boundary import LeaveProvider, Severity
 from wayname.ilnp.nonce import LONG_NONCE, with_nonce

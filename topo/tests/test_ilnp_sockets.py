@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
-from test_ilnp_lab_attacks import a_syn
 from test_ilnp_lab import sessions_of
+from test_ilnp_lab_attacks import a_syn
 
 from wayname.ilnp.nonce import LONG_NONCE, with_nonce
 from wayname.wire.ethernet import TYPE_IPV6, Frame

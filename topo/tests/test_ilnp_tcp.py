@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from attacked_site import STRANGER
 from looking import entries, kinds
-from test_ilnp_lab_attacks import FLOODED, a_syn, somebody
 from test_ilnp_lab import Traffic, agree, sessions_of
+from test_ilnp_lab_attacks import FLOODED, a_syn, somebody
 
 from wayname.edge.boundary import FlowAdmitted, Input, PacketIn
 from wayname.ilnp.nonce import LONG_NONCE, with_nonce
