@@ -121,6 +121,10 @@ def test_a_forged_acknowledgement_does_not_end_the_telling() -> None:
     before = told.state
     network.a.endpoint.receive(update(THERE, at, listed(A1), nonce, Operation.ACKNOWLEDGEMENT), network.now)
     assert network.a.entry().told.state is before
+    # Who was told says so: then it does.
+    network.now += 0.01
+    network.a.endpoint.receive(update(THERE, at, told.listed, nonce, Operation.ACKNOWLEDGEMENT), network.now)
+    assert network.a.entry().told.state is not before
 
 
 @pytest.mark.parametrize("later", [1, 15, 3600])
