@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
-from hip.network import A1, A2, B1, Network, Side, message_of, resealed
+from hip.network import A1, A2, B1, B2, Network, Side, message_of, resealed
 
 from wayname.hip.association import Esp, Names
 from wayname.hip.errors import NotifyType
@@ -142,14 +143,15 @@ def test_a_peer_that_never_sends_its_half_is_not_waited_for_for_ever() -> None:
     ack = network.b.endpoint._updates._seal(b, [Ack((number,))])
     network.b.endpoint._outbox.send(b.pair, ack)
     network.collect()
+    # A move does not wait for it.
     network.move(network.a, A2)
-    network.drive(REKEYING_TIME - 1.0)
+    network.drive(1.0)
+    assert network.association(network.b).peer.current == A2
+    network.drive(REKEYING_TIME - 2.0)
     assert network.association(network.a).rekeying is not None
-    assert network.association(network.b).peer.current == A1
     network.drive(5.0)
     assert esp_of(network, network.a) == before
     assert network.association(network.a).rekeying is None
-    # What had to wait is told now.
     assert network.association(network.b).peer.current == A2
     assert rekey(network, fresh=True) == [Kind.UPDATE]
 
@@ -163,6 +165,32 @@ def test_new_keys_are_agreed_on_whatever_is_lost(lost: int) -> None:
         network.step()
     network.lose()
     network.drive(10.0)
+    assert agree(network)
+    assert network.association(network.a).rekeying is network.association(network.b).rekeying is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_host_that_moves_at_any_moment_of_a_rekeying_is_followed(seed: int) -> None:
+    """Whoever asked for the keys, whoever moves, and whatever is lost: both ends agree on keys and places."""
+    draws = random.Random(seed)
+    network = Network(ESP, seed=2 * seed + 1).established()
+    sides = (network.a, network.b)
+    names = network.names, Names(*reversed(network.names))
+    asks, moves = draws.randrange(2), draws.randrange(2)
+    sides[asks].endpoint.rekey(names[asks], network.now, fresh=draws.random() < 0.5)
+    network.collect()
+    for _ in range(draws.randrange(5)):
+        network.step()
+    if network.under_way and draws.random() < 0.5:
+        network.lose()
+    network.drive(draws.uniform(0.0, 0.2))
+    old, new = ((A1, A2), (B1, B2))[moves]
+    network.dead = {old}
+    network.move(sides[moves], new)
+    # What is lost is sent again after one second, and once more after two.
+    network.drive(4.0)
+    assert network.association(sides[1 - moves]).peer.current == new
+    network.drive(REKEYING_TIME)
     assert agree(network)
     assert network.association(network.a).rekeying is network.association(network.b).rekeying is None
 

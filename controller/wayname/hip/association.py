@@ -82,6 +82,8 @@ class Update:
     octets: bytes
     # Where it must go if it verifies that very locator.
     destination: IPv6Address | None = None
+    # Whether it tells where we are.
+    tells: bool = False
     tries: int = 0
 
 
@@ -124,6 +126,8 @@ class Association:
     taken: OrderedDict[int, bytes] = field(default_factory=OrderedDict)
     told: tuple[Locator, ...] = ()
     rekeying: Rekeying | None = None
+    # The peer's SPI before the keys of now: a peer that does not know yet that they are agreed on still names it.
+    replaced_peer_spi: int | None = None
     used: float = 0.0
     # How long the timers of this state ran, and when the peer was told last what was wrong with a message.
     waited: float = 0.0
@@ -139,7 +143,7 @@ class Association:
 
     def begin_anew(self) -> None:
         """Forget what an exchange before this one agreed on, but not what the peer's counter was."""
-        self.transport, self.rekeying = None, None
+        self.transport = self.rekeying = self.replaced_peer_spi = None
         self.next_update = self.peer_next = 0
         self.updates.clear()
         self.taken.clear()

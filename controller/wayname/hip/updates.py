@@ -71,9 +71,13 @@ class Updates:
         self._rng = rng
 
     def tell(self, association: Association, now: float) -> None:
-        """Tell the peer where the host is now, unless it knows; new keys are agreed on first."""
+        """Tell the peer where the host is now, unless it knows.
+
+        That does not wait for new keys: several UPDATEs may be under way that do not depend on each other (section
+        6.11). Locators are told once more when the new SPI is known, which is theirs from then on.
+        """
         host = self._hosts[association.names.local]
-        if association.transport is None or association.rekeying is not None:
+        if association.transport is None:
             return
         told = _told(host, association.transport)
         if told == association.told or (not association.told and host.locators == (association.exchange.local,)):
@@ -82,8 +86,9 @@ class Updates:
         if association.local not in host.locators:
             association.local = host.locators[0]
         # What was told before is told no more: it would only make the peer believe it again.
-        self.cancel(association, [number for number, one in association.updates.items() if one.destination is None])
-        self._ask(association, [*_identify(association), LocatorSet(told)], now)
+        self.cancel(association, [number for number, one in association.updates.items() if one.tells])
+        update = self._ask(association, [*_identify(association), LocatorSet(told)], now)
+        update.tells = True
 
     def rekey(self, association: Association, fresh: bool, now: float) -> None:
         """Agree on new security associations, with a new Diffie-Hellman value or without."""
@@ -209,12 +214,13 @@ class Updates:
         parameters: list[Parameter],
         now: float,
         destination: IPv6Address | None = None,
-    ) -> None:
+    ) -> Update:
         number = association.next_update
         association.next_update = (number + 1) % NUMBERS
         octets = self._seal(association, [*parameters, Seq(number)])
-        association.updates[number] = Update(octets, destination)
+        update = association.updates[number] = Update(octets, destination)
         self._send(association, number, now)
+        return update
 
     def _send(self, association: Association, number: int, now: float) -> None:
         """Send an UPDATE; one that is repeated goes round the locators of both ends."""
@@ -266,7 +272,7 @@ class Updates:
         else:
             secured.keymat.at = max(new.index, new.peer_index)
         outgoing, incoming = draw_keys(secured.keymat.draw, SUITES[old.suite], *association.names)
-        association.rekeying = None
+        association.rekeying, association.replaced_peer_spi = None, old.peer_spi
         self._associations.release(association)
         association.transport = Esp(old.suite, new.spi, new.peer_spi, outgoing, incoming)
         self.tell(association, now)
@@ -328,6 +334,8 @@ def _check_info(association: Association, info: EspInfo | None, dh: DiffieHellma
     wrong = NotifyType.INVALID_SYNTAX
     if not isinstance(transport, Esp) or secured is None:
         raise MessageError("ESP_INFO where packets have no ESP", wrong)
+    if info.old_spi == info.new_spi and info.old_spi in _other_peer_spis(association):
+        return
     if info.old_spi != transport.peer_spi or 0 < info.new_spi < FIRST_SPI:
         raise MessageError(f"ESP_INFO from SPI {info.old_spi:#x} to {info.new_spi:#x} is about no SPI in use", wrong)
     if info.new_spi in (0, info.old_spi):
@@ -340,6 +348,12 @@ def _check_info(association: Association, info: EspInfo | None, dh: DiffieHellma
     elif info.keymat_index < secured.keymat.at or not _has_keys_from(secured, transport, info.keymat_index):
         text = f"keys of ESP from octet {info.keymat_index} on, which were drawn already or are none"
         raise MessageError(text, wrong)
+
+
+def _other_peer_spis(association: Association) -> tuple[int | None, int | None]:
+    """Return what a peer may call its security association that has new keys already, or has none yet when we do."""
+    new = association.rekeying.peer_spi if association.rekeying is not None else None
+    return new, association.replaced_peer_spi
 
 
 def _has_keys_from(secured: Secured, transport: Esp, index: int) -> bool:
