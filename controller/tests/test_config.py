@@ -221,6 +221,10 @@ def test_what_is_not_said_has_its_default() -> None:
         ),
         (HIP + '[[hip.peer]]\naddress = "ff02::1"\nhit = "2001:21::1"', "hip.peer[0].address: 'ff02::1' is wrong"),
         (
+            HIP + '[[hip.host]]\naddress = "2001:db8:1::5"\npoint = "04"',
+            "hip.host[0].point: is '04'; write one of",
+        ),
+        (
             HIP + '[[hip.host]]\naddress = "2001:db8:1::5"\n[[hip.host]]\naddress = "2001:db8:2::5"',
             "hip.host[1].address: 2001:db8:2::5 or its interface identifier is there twice; give every host once",
         ),

@@ -7,12 +7,13 @@ from functools import cache
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 
 from wayname.hip.identities import Identity, identity_of
+from wayname.hip.suites import Point
 
 
 @cache
-def ecdsa(number: int, curve: type[ec.EllipticCurve] = ec.SECP384R1) -> Identity:
+def ecdsa(number: int, curve: type[ec.EllipticCurve] = ec.SECP384R1, point: Point = Point.XY) -> Identity:
     """Return an identity on a curve."""
-    return identity_of(ec.derive_private_key(0xC0FFEE + number, curve()))
+    return identity_of(ec.derive_private_key(0xC0FFEE + number, curve()), point=point)
 
 
 @cache

@@ -43,7 +43,7 @@ from wayname.hip.parameters import (
 from wayname.hip.proofs import check_mac, check_r1, check_signature, seal, sign, sign_r1
 from wayname.hip.puzzles import LIFETIME, TRIES, Asked, Puzzles, is_solved, solve
 from wayname.hip.rhash import CSHAKE_128, SHA_256, SHA_384, Rhash
-from wayname.hip.suites import CONTEXT, HITS, Algorithm, HitSuite, hit_of, rhash_of, suite_of
+from wayname.hip.suites import CONTEXT, HITS, Algorithm, HitSuite, Point, hit_of, rhash_of, suite_of
 from wayname.wire.checksum import upper_layer_checksum
 
 A, B = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2")
@@ -117,9 +117,22 @@ def test_a_signature_is_verified_by_the_key_of_the_host_identity(which: int) -> 
         verify(identity.host, Algorithm.DSA, signature, b"data")
 
 
+@pytest.mark.parametrize("curve", [ec.SECP256R1, ec.SECP384R1])
+def test_a_point_is_read_in_both_forms_and_each_has_a_hit_of_its_own(curve: type[ec.EllipticCurve]) -> None:
+    plain, sec1 = ecdsa(1, curve), ecdsa(1, curve, Point.SEC1)
+    assert sec1.host.key == plain.host.key[:2] + b"\4" + plain.host.key[2:]
+    assert public_key(sec1.host) == public_key(plain.host)
+    assert (sec1.hit, suite_of(sec1.hit)) == (hit_of(sec1.host), HitSuite.ECDSA_SHA384)
+    assert sec1.hit != plain.hit
+    verify(sec1.host, Algorithm.ECDSA, sec1.sign(b"data"), b"data")
+
+
 @pytest.mark.parametrize(
     "host",
     [
+        HostId(Algorithm.ECDSA, ecdsa(1).host.key[:2] + b"\2" + ecdsa(1).host.key[2:]),
+        HostId(Algorithm.ECDSA, ecdsa(1).host.key[:2] + b"\4\4" + ecdsa(1).host.key[2:]),
+        HostId(Algorithm.ECDSA, ecdsa(1).host.key[:2] + b"\2" + ecdsa(1).host.key[2:50]),
         HostId(Algorithm.RSA, b"\3\1\0\1" + b"\xff" * 64),
         HostId(Algorithm.RSA, b"\3\1\0\1" + b"\xff" * 2000),
         HostId(Algorithm.RSA, b"\0"),

@@ -18,7 +18,7 @@ from wayname.hip.outputs import Changed, Failed, Gone, Output, Up
 from wayname.hip.parameters import DiffieHellman, Encrypted, HostId, Notification, R1Counter
 from wayname.hip.settings import CLOSING_TIME, Settings
 from wayname.hip.states import State, Trigger
-from wayname.hip.suites import UNKNOWN_PEER
+from wayname.hip.suites import UNKNOWN_PEER, Point
 from wayname.hip.transports import EspInfo, EspTransform, Tagged
 from wayname.shim6.context import Pair
 
@@ -53,6 +53,15 @@ def test_four_messages_make_an_association() -> None:
     network.drive(40.0)
     assert network.association(network.b).state is State.ESTABLISHED
     assert network.a.events() == network.b.events() == []
+
+
+@pytest.mark.parametrize("points", [(Point.SEC1, Point.XY), (Point.XY, Point.SEC1), (Point.SEC1, Point.SEC1)])
+def test_hosts_that_write_their_points_differently_make_an_association(points: tuple[Point, Point]) -> None:
+    one, two = (ecdsa(number, point=point) for number, point in enumerate(points, 1))
+    network = Network(identities=(one, two))
+    network.connect(network.a)
+    assert network.drive(1.0) == EXCHANGE
+    assert up(network.b.take()).standing.names == Names(two.hit, one.hit)
 
 
 def test_the_responder_keeps_nothing_before_i2() -> None:

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from wayname.config.hip import Hip, HipHost
 from wayname.edge.hip.keys import host_identities
-from wayname.hip.identities import PrivateKey
-from wayname.hip.suites import Algorithm, HitSuite, suite_of
+from wayname.hip.identities import PrivateKey, identity_of
+from wayname.hip.suites import Algorithm, HitSuite, Point, suite_of
 from wayname.identity.key_files import KeyFileError, write_key
 
 HOST = IPv6Address("2001:db8:1::a")
@@ -56,6 +56,15 @@ def test_a_key_of_somebody_s_own_is_used(key: PrivateKey, suite: HitSuite, tmp_p
     write_key(file, key)
     [identity] = host_identities(identities_of(file)).values()
     assert suite_of(identity.hit) is suite
+
+
+def test_an_ecdsa_key_is_shown_as_the_configuration_says(tmp_path: Path) -> None:
+    file = tmp_path / "a.pem"
+    key = ec.generate_private_key(ec.SECP384R1())
+    write_key(file, key)
+    [identity] = host_identities(Hip((), (HipHost(HOST, file, Point.SEC1),))).values()
+    assert identity.host.key[:3] == b"\0\2\4"
+    assert identity.hit == identity_of(key, point=Point.SEC1).hit
 
 
 @pytest.mark.parametrize(

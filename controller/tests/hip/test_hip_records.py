@@ -16,8 +16,9 @@ from wayname.hip.errors import NoProposalError, ProofError
 from wayname.hip.identities import Identity
 from wayname.hip.parameters import HostId
 from wayname.hip.records import Named, make_record, read_records
-from wayname.hip.suites import Algorithm
+from wayname.hip.suites import Algorithm, Point
 
+SEC1 = (ecdsa(1, ec.SECP256R1, Point.SEC1), ecdsa(1, point=Point.SEC1))
 OWNER = dns.name.from_text("www.example.com.")
 SERVER = dns.name.from_text("rvs.example.com.")
 # RFC 8005, section 7: the key is read; its tag is one of version 1.
@@ -28,9 +29,9 @@ OF_THE_RFC = (
 )
 
 
-@pytest.mark.parametrize("which", range(5))
+@pytest.mark.parametrize("which", range(7))
 def test_what_a_record_tells_comes_back_from_the_wire(which: int) -> None:
-    identity: Identity = (ecdsa(1, ec.SECP256R1), ecdsa(1), rsa_identity(), eddsa(1), eddsa448(1))[which]
+    identity: Identity = (ecdsa(1, ec.SECP256R1), ecdsa(1), rsa_identity(), eddsa(1), eddsa448(1), *SEC1)[which]
     answer = dns.message.make_response(dns.message.make_query(OWNER, dns.rdatatype.HIP))
     answer.answer.append(dns.rrset.from_rdata(OWNER, 300, make_record(identity.host, [SERVER])))
     read = dns.message.from_wire(answer.to_wire()).answer

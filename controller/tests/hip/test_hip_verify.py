@@ -71,6 +71,19 @@ def test_what_does_not_hide_is_proven_at_once(identities: tuple[Identity, Identi
     assert {proven for kind, proven in way.judged if kind is Kind.UPDATE} == {True}
 
 
+def test_who_hides_in_one_exchange_is_known_from_another() -> None:
+    """The initiator answered somebody else before, by an R1 with her key in it."""
+    way = Checked()
+    other = Checked(identities=(ecdsa(7), ALICE)).established()
+    assert isinstance(other, Checked)
+    way.inspection.check(other.of_kind(Kind.R1), way.now)
+    way.established()
+    way.move(way.a, A1, A2)
+    way.drive(5.0)
+    assert way.judged[2] == (Kind.I2, True)
+    assert {proven for kind, proven in way.judged if kind is Kind.UPDATE} == {True}
+
+
 @pytest.mark.parametrize("kind", [Kind.R1, Kind.I2, Kind.R2])
 def test_a_signature_that_is_wrong_is_found(kind: Kind) -> None:
     way = Checked(hides=False).established()

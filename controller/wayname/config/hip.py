@@ -8,14 +8,16 @@ from pathlib import Path
 
 from wayname.config.names import Names
 from wayname.config.shim6 import Shim6
+from wayname.hip.suites import Point
 
 
 @dataclass(frozen=True, slots=True)
 class HipHost:
-    """A host that the edge speaks for, and the file with the key of its identity."""
+    """A host that the edge speaks for, the file with the key of its identity, and how a point of that is written."""
 
     address: IPv6Address
     key: Path
+    point: Point = Point.XY
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
-from wayname.config.checks import between, far_address, is_path
+from wayname.config.checks import between, far_address, is_path, one_of
 from wayname.config.hip import Hip, HipHost, HipPeer
 from wayname.config.load_names import read_names
 from wayname.config.load_shim6 import read_prefixes, read_rules
 from wayname.config.reader import Table
 from wayname.config.shim6 import Shim6, Shim6Mode
 from wayname.hip.errors import NoProposalError
-from wayname.hip.suites import suite_of
+from wayname.hip.suites import Point, suite_of
 
 
 def read_hip(root: Table, folder: Path, others: Iterable[IPv6Network]) -> Hip | None:
@@ -73,7 +73,8 @@ def _hosts(table: Table, folder: Path, proxied: list[IPv6Network]) -> tuple[HipH
             # In all prefixes it has the same interface identifier.
             raise each.error("address", f"{address} or its interface identifier is there twice", "give every host once")
         key = folder / each.take("key", str, f"hip-{address.exploded.replace(':', '')}.pem", is_path)
-        hosts.append(HipHost(address, key))
+        point = Point(each.take("point", str, Point.XY, one_of(*Point)))
+        hosts.append(HipHost(address, key, point))
         each.close()
     return tuple(hosts)
 

@@ -1,7 +1,8 @@
 """Host identities: keys that sign, and the public keys that stand in HOST_ID (RFC 7401, section 5.2.9).
 
 RSA: length of the exponent (8 bits, or 0 and 16 bits), exponent, modulus (RFC 3110); signatures are PSS with SHA-256
-and a salt as long as the hash. ECDSA: curve (16 bits), x and y; signatures are r and s, each as long as the order
+and a salt as long as the hash. ECDSA: curve (16 bits), x and y, or an octet 4
+before them; signatures are r and s, each as long as the order
 of the curve (RFC 4754), over SHA-384, the hash of the suite, whichever the curve. EdDSA: see edwards.py; signatures are
 those of RFC 8032 over the octets themselves.
 """
@@ -21,10 +22,11 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from wayname.hip.edwards import EdwardsPrivateKey, EdwardsPublicKey, edwards_key, edwards_octets
 from wayname.hip.errors import MessageError, NoProposalError, ProofError
 from wayname.hip.parameters import HostId
-from wayname.hip.suites import Algorithm, hit_of
+from wayname.hip.suites import Algorithm, Point, hit_of
 from wayname.identity.rsa_limits import check_rsa_numbers
 
 LEAST_RSA_BITS = 2048
+SEC1_UNCOMPRESSED = b"\4"
 RSA_EXPONENT = 65537
 RSA_HASH = hashes.SHA256()
 ECDSA_HASH = hashes.SHA384()
@@ -63,9 +65,9 @@ class Identity:
         return r.to_bytes(size) + s.to_bytes(size)
 
 
-def identity_of(key: PrivateKey, name: bytes = b"") -> Identity:
+def identity_of(key: PrivateKey, name: bytes = b"", point: Point = Point.XY) -> Identity:
     """Return the identity that a key makes; the name is a domain name as it stands in DNS messages."""
-    algorithm, octets = _public_octets(key.public_key())
+    algorithm, octets = _public_octets(key.public_key(), point)
     host = HostId(algorithm, octets, 1 if name else 0, name)
     return Identity(key, host, hit_of(host))
 
@@ -144,10 +146,14 @@ def _ecdsa_key(octets: bytes) -> ec.EllipticCurvePublicKey:
     label = int.from_bytes(octets[:2])
     if label not in tuple(CurveLabel):
         raise ValueError(f"curve {label} is not known")
-    return point_key(_CURVES[CurveLabel(label)], octets[2:])
+    curve, point = _CURVES[CurveLabel(label)], octets[2:]
+    # RFC 7401 has x and y, after RFC 4754; others write the octet of SEC 1 before them. The length tells which it is.
+    if len(point) == 2 * octets_of(curve) + 1 and point.startswith(SEC1_UNCOMPRESSED):
+        point = point[1:]
+    return point_key(curve, point)
 
 
-def _public_octets(key: PublicKey) -> tuple[Algorithm, bytes]:
+def _public_octets(key: PublicKey, point: Point) -> tuple[Algorithm, bytes]:
     if isinstance(key, rsa.RSAPublicKey):
         numbers = key.public_numbers()
         try:
@@ -163,4 +169,5 @@ def _public_octets(key: PublicKey) -> tuple[Algorithm, bytes]:
     label = next((label for label, curve in _CURVES.items() if curve.name == key.curve.name), None)
     if label is None:
         raise NoProposalError(f"identities on curve {key.curve.name} are not known to HIP")
-    return Algorithm.ECDSA, label.to_bytes(2) + point_octets(key)
+    before = SEC1_UNCOMPRESSED if point is Point.SEC1 else b""
+    return Algorithm.ECDSA, label.to_bytes(2) + before + point_octets(key)

@@ -25,8 +25,8 @@ from wayname.hip.suites import Algorithm, hit_of
 
 RSA, ECDSA, EDDSA = 2, 3, 4
 CURVE_OCTETS = 2
-# Lengths of x and y together.
-_CURVES = {64: 1, 96: 2}
+# Lengths of x and y together, and with the octet of SEC 1 before them.
+_CURVES = {64: 1, 65: 1, 96: 2, 97: 2}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ puzzles, MACs and keys are made with: RHASH.
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.hip.cshake import cshake128
@@ -32,6 +32,13 @@ class HitSuite(IntEnum):
 
 # The suite that all implementations have.
 REQUIRED = HitSuite.RSA_DSA_SHA256
+
+
+class Point(StrEnum):
+    """How a point of ECDSA is written in HOST_ID: x and y, or as SEC 1 has it, with an octet 4 before them."""
+
+    XY = "xy"
+    SEC1 = "sec1"
 
 
 class Algorithm(IntEnum):

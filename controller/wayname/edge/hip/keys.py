@@ -25,7 +25,7 @@ def host_identities(hip: Hip) -> Identities:
         if not isinstance(key, PrivateKey):
             raise KeyFileError(f"{host.key}: is no RSA, ECDSA or EdDSA key, which HIP signs with; name another file")
         try:
-            identity = identity_of(key)
+            identity = identity_of(key, point=host.point)
         except NoProposalError as error:
             raise KeyFileError(f"{host.key}: {error}; name another file") from None
         for address, other in identities.items():
