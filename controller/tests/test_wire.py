@@ -44,6 +44,7 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.mac import Mac, group_mac, solicited_node
 from wayname.wire.segments import SegmentHeader
+from wayname.wire.source_routes import SourceRouteHeader
 
 MAC = Mac.parse("02:00:00:00:00:11")
 HERE, THERE = IPv6Address("fe80::11"), IPv6Address("fe80::1")
@@ -275,3 +276,38 @@ def test_a_segment_routing_header_that_is_cut_short_is_refused(length: int) -> N
     else:
         with pytest.raises(DecodeError):
             SegmentHeader.find(packet)
+
+
+def routed(header: bytes) -> ipv6.Packet:
+    """Return a packet to 2001:db8::2 with a routing header."""
+    return ipv6.Packet(IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2"), ipv6.ROUTING, header)
+
+
+@pytest.mark.parametrize(
+    ("header", "addresses"),
+    [
+        ("3b04 0302 0000 0000 20010db8000000000000000000000007 20010db8000000000000000000000008", (7, 8)),
+        ("3b01 0301 ff60 0000 0708 000000000000", (7, 8)),
+        ("3b03 0303 8c40 0000 0000000000000007 0000000000000009 00000008 00000000", (7, 9, 8)),
+    ],
+)
+def test_the_addresses_of_a_source_route_are_made_whole(header: str, addresses: tuple[int, ...]) -> None:
+    route = SourceRouteHeader.find(routed(bytes.fromhex(header)))
+    assert route is not None
+    whole = tuple(IPv6Address("2001:db8::") + one for one in addresses)
+    assert (route.addresses, route.next_address) == (whole, whole[len(whole) - route.segments_left])
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "3b00 03",
+        "3b00 0301 0000 0000",
+        "3b02 0302 0000 0000" + 16 * "00",
+        "3b04 0301 0000 0000" + 16 * "00",
+        "3b01 0301 00f0 0000" + 8 * "00",
+    ],
+)
+def test_a_source_route_whose_numbers_contradict_each_other_is_refused(header: str) -> None:
+    with pytest.raises(DecodeError):
+        SourceRouteHeader.find(routed(bytes.fromhex(header)))

@@ -33,6 +33,9 @@ struct routing_t {
     bool hop;               // the packet is at a hop of a source route
     bit<5> octets;          // of the address that comes next on the wire
     bit<4> left_out;        // and before them, as the destination has them
+    bit<HOPS_CHECKED_BITS> addresses;   // of a source route, as they stand in the header
+    bit<16> before_last;    // octets of them before the last one
+    bool long;              // there are more than that
 }
 
 const bit<8> ENCAPSULATE_NONE           = 0;

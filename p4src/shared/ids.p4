@@ -199,12 +199,30 @@
 #define SEGMENT_FOURS_7_COUNTER_ID      0x1300070A
 #define SEGMENT_FOURS_8_COUNTER_ID      0x1300070B
 
-// Source routes: next free table 0x02000802, action 0x01000804, direct counter 0x13000802.
+// Source routes: next free table 0x02000812, action 0x01000806, direct counter 0x13000802.
 #define SOURCE_ROUTE_HOPS_TABLE_ID      0x02000801
+#define OWN_HOPS_1_TABLE_ID             0x02000802
+#define OWN_HOPS_2_TABLE_ID             0x02000803
+#define OWN_HOPS_3_TABLE_ID             0x02000804
+#define OWN_HOPS_4_TABLE_ID             0x02000805
+#define OWN_HOPS_5_TABLE_ID             0x02000806
+#define OWN_HOPS_6_TABLE_ID             0x02000807
+#define OWN_HOPS_7_TABLE_ID             0x02000808
+#define OWN_HOPS_8_TABLE_ID             0x02000809
+#define OWN_HOPS_9_TABLE_ID             0x0200080A
+#define OWN_HOPS_10_TABLE_ID            0x0200080B
+#define OWN_HOPS_11_TABLE_ID            0x0200080C
+#define OWN_HOPS_12_TABLE_ID            0x0200080D
+#define OWN_HOPS_13_TABLE_ID            0x0200080E
+#define OWN_HOPS_14_TABLE_ID            0x0200080F
+#define OWN_HOPS_15_TABLE_ID            0x02000810
+#define OWN_HOPS_16_TABLE_ID            0x02000811
 
 #define SOURCE_ROUTE_HOP_ACTION_ID      0x01000801
 #define PUT_SOURCE_ROUTE_ACTION_ID      0x01000802
 #define NO_SOURCE_ROUTE_ACTION_ID       0x01000803
+#define OWN_HOP_ACTION_ID               0x01000804
+#define OTHER_HOP_ACTION_ID             0x01000805
 
 #define SOURCE_ROUTE_HOPS_COUNTER_ID    0x13000801
 

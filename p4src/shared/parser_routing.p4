@@ -9,6 +9,13 @@
 #ifndef WAYNAME_PARSER_ROUTING_P4
 #define WAYNAME_PARSER_ROUTING_P4
 
+// All addresses of a source route, for who looks at them without taking them out.
+#define LAY_OUT(state_name, bits, behind_bits)                                                                         \
+    state state_name {                                                                                                 \
+        meta.routing.addresses = packet.lookahead<bit<bits>>() ++ (bit<behind_bits>)0;                                 \
+        transition address_at_hand;                                                                                    \
+    }
+
 parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
     bit<16> data;           // octets behind the fixed part
     bit<16> before = 0;
@@ -56,10 +63,71 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
         each = 16 - (bit<16>)hdr.source_route.prefix_left_out;
         before = data - (bit<16>)hdr.source_route.pad - last;
         meta.routing.wrong = hdr.source_route.segments_left != 0 && (bit<16>)hdr.source_route.pad + last > data;
+        meta.routing.before_last = before;
         transition select(meta.routing.wrong, hdr.source_route.segments_left) {
             (true, _): behind;
             (false, 0): behind;
-            (false, 1): last_address;
+            default: all_addresses;
+        }
+    }
+
+    state all_addresses {
+        transition select(data) {
+            8: addresses_1;
+            16: addresses_2;
+            24: addresses_3;
+            32: addresses_4;
+            40: addresses_5;
+            48: addresses_6;
+            56: addresses_7;
+            64: addresses_8;
+            72: addresses_9;
+            80: addresses_10;
+            88: addresses_11;
+            96: addresses_12;
+            104: addresses_13;
+            112: addresses_14;
+            120: addresses_15;
+            128: addresses_16;
+            136: addresses_17;
+            144: addresses_18;
+            152: addresses_19;
+            default: long;
+        }
+    }
+
+    LAY_OUT(addresses_1, 64, 1152)
+    LAY_OUT(addresses_2, 128, 1088)
+    LAY_OUT(addresses_3, 192, 1024)
+    LAY_OUT(addresses_4, 256, 960)
+    LAY_OUT(addresses_5, 320, 896)
+    LAY_OUT(addresses_6, 384, 832)
+    LAY_OUT(addresses_7, 448, 768)
+    LAY_OUT(addresses_8, 512, 704)
+    LAY_OUT(addresses_9, 576, 640)
+    LAY_OUT(addresses_10, 640, 576)
+    LAY_OUT(addresses_11, 704, 512)
+    LAY_OUT(addresses_12, 768, 448)
+    LAY_OUT(addresses_13, 832, 384)
+    LAY_OUT(addresses_14, 896, 320)
+    LAY_OUT(addresses_15, 960, 256)
+    LAY_OUT(addresses_16, 1024, 192)
+    LAY_OUT(addresses_17, 1088, 128)
+    LAY_OUT(addresses_18, 1152, 64)
+
+    state addresses_19 {
+        meta.routing.addresses = packet.lookahead<bit<HOPS_CHECKED_BITS>>();
+        transition address_at_hand;
+    }
+
+    state long {
+        meta.routing.long = true;
+        transition address_at_hand;
+    }
+
+    state address_at_hand {
+        transition select(hdr.source_route.segments_left) {
+            1: last_address;
             default: address;
         }
     }

@@ -60,7 +60,7 @@ const drop_reason_t DROP_PUNT_SOURCE_RATE = 62;         // for the controller, a
 const drop_reason_t DROP_PUNT_PORT_RATE   = 63;         // for the controller, above its port's share
 const drop_reason_t DROP_PUNT_TOTAL_RATE  = 64;         // for the controller, above what all ports together may send it
 
-// Encapsulation. Next free: 81.
+// Encapsulation. Next free: 83.
 const drop_reason_t DROP_OPTION_PAST_END     = 70;      // a hop-by-hop option is longer than its header
 const drop_reason_t DROP_SEGMENTS_WRONG      = 71;      // segments left, last entry and length contradict each other
 const drop_reason_t DROP_SEGMENTS_LEFT       = 72;      // a tunnel ends here, but its segments do not
@@ -72,6 +72,8 @@ const drop_reason_t DROP_POLICY_UNKNOWN      = 77;      // a policy or source ro
 const drop_reason_t DROP_SOURCE_ROUTE_GROUP  = 78;      // a source route with a group in it (RFC 6554)
 const drop_reason_t DROP_INNER_HEADER        = 79;      // an IPv4 header with options of no sense, or shorter than one
 const drop_reason_t DROP_TRACE_FOREIGN       = 80;      // the controller's copy of a trace in a foreign namespace: no loss
+const drop_reason_t DROP_SOURCE_ROUTE_LOOP   = 81;      // a source route that comes back to this router (RFC 6554)
+const drop_reason_t DROP_SOURCE_ROUTE_LONG   = 82;      // one with more addresses than are looked at for loops
 
 // Sessions. Next free: 98.
 const drop_reason_t DROP_LOCATORS_UNPROVEN   = 90;      // a session's tag, with locators that are not proven for it

@@ -132,6 +132,8 @@ control SourceRoutes(inout headers_t hdr, inout metadata_t meta) {
 
 // Ingress, at a hop of the route: the next address and the destination change places.
 control SourceRouteHop(inout headers_t hdr, inout metadata_t meta) {
+    SourceRouteLoop() loop;
+
     apply {
         if (!meta.settled && meta.routing.hop) {
             if (meta.routing.type != ROUTING_SOURCE_ROUTE || meta.routing.left == 0) {
@@ -163,6 +165,9 @@ control SourceRouteHop(inout headers_t hdr, inout metadata_t meta) {
                 if (next[127:120] == 0xFF) {
                     drop(meta, DROP_SOURCE_ROUTE_GROUP);
                 } else {
+                    loop.apply(hdr, meta);
+                }
+                if (!meta.settled) {
                     hdr.ipv6.destination = next;
                     hdr.source_route.segments_left = meta.routing.left - 1;
                     if (hdr.hop.octets_16.isValid()) {

@@ -9,6 +9,9 @@ from segment_cases import arrives, from_first_host, leaves_to
 
 from small_site import FAR, IP_OF, PROVIDER, error_about, to_router, udp
 
+# Addresses of a route that are looked at for loops: p4src/shared/source_route_loops.p4.
+HOPS_CHECKED = 16
+
 
 def put_hops(case: Case, route: int, hops: Sequence[str], left_out: int, last_left_out: int) -> None:
     """The first hop becomes the destination; the packet's own destination stands last."""
@@ -103,6 +106,46 @@ def source_routes() -> Case:
     packet = arrives(ipv6(ROUTING, source_route(17, ["2001:db8:1::11"], 1, 0, 0) + datagram, FAR, here, 1))
     case.drops(4, packet, "DROP_HOP_LIMIT")
     case.expect(4, error_about(packet, ICMPv6TimeExceeded(code=0), 100, PROVIDER[4]))
+
+    case.say("Loops: of the addresses, two that are this router's, and another's between them (section 4.2).")
+    own, other, third = here, "2001:db8:1::6", "2001:db8:1::11"
+    for table in range(1, HOPS_CHECKED + 1):
+        case.add(f"own_hops_{table}", "own_hop()", address=number(own) + "/128")
+        case.add(f"own_hops_{table}", "own_hop()", address=number(other) + "/128")
+    stranger = "2001:db8:1::77"
+    for addresses, left, left_out, last_left_out in (
+        ([own, stranger, third, other], 2, 0, 0),
+        ([own, stranger, third, other], 2, 15, 15),
+        ([stranger, own, third, stranger, other], 3, 8, 8),
+        ([own, third, other, stranger], 2, 13, 2),
+        ([*[stranger] * 14, own, third, stranger, own][2:], 2, 15, 15),
+    ):
+        packet = arrives(
+            ipv6(ROUTING, source_route(17, addresses, left, left_out, last_left_out) + datagram, FAR, here)
+        )
+        case.drops(4, packet, "DROP_SOURCE_ROUTE_LOOP")
+        case.expect(4, error_about(packet, ICMPv6ParamProblem(code=0, ptr=43), 100, PROVIDER[4]))
+    case.say("None: they stand beside each other, or one alone.")
+    for addresses, left, left_out, last_left_out in (
+        ([own, other, third], 1, 8, 8),
+        ([stranger, own, other, own, third], 1, 0, 15),
+        ([stranger, third, own, other], 3, 14, 15),
+    ):
+        came = source_route(17, addresses, left, left_out, last_left_out)
+        index = len(addresses) - left
+        swapped = [*addresses[:index], here, *addresses[index + 1 :]]
+        goes = source_route(17, swapped, left - 1, left_out, last_left_out)
+        case.passes(
+            4,
+            arrives(ipv6(ROUTING, came + datagram, FAR, here)),
+            1,
+            leaves_to(1, ipv6(ROUTING, goes + datagram, FAR, addresses[index], 63)),
+        )
+    case.say("More addresses, or longer ones, than are looked at.")
+    for addresses, left_out in (([third] * (HOPS_CHECKED + 1), 15), ([third] * 10, 0)):
+        packet = arrives(ipv6(ROUTING, source_route(17, addresses, 1, left_out, left_out) + datagram, FAR, here))
+        case.drops(4, packet, "DROP_SOURCE_ROUTE_LONG")
+        case.expect(4, error_about(packet, ICMPv6ParamProblem(code=0, ptr=41), 100, PROVIDER[4]))
 
     case.say("Not for us: only routed.")
     foreign = ipv6(ROUTING, source_route(17, ["2001:db8:1::11"], 7, 3, 0) + datagram, IP_OF[1], FAR)

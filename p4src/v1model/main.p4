@@ -70,6 +70,7 @@
 #include "../shared/border_flows.p4"
 #include "../shared/sessions.p4"
 #include "../shared/segment_policies.p4"
+#include "../shared/source_route_loops.p4"
 #include "../shared/source_routes.p4"
 #include "../shared/locators.p4"
 #include "../shared/traces.p4"

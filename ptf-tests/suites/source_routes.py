@@ -60,6 +60,27 @@ class Followed(EdgeTest):
             self.passes(4, arrives(ipv6(ROUTING, came + DATAGRAM, FAR, HERE)), 1, sent)
 
 
+class Loop(EdgeTest):
+    """Two addresses of this router, and another one between them (RFC 6554, section 4.2)."""
+
+    def runTest(self) -> None:
+        self.entries.insert("sids", {"destination": f"{HERE}/128"}, "source_route_hop")
+        for table in range(1, 17):
+            for own in (HERE, "2001:db8:1::6"):
+                self.entries.insert(f"own_hops_{table}", {"address": f"{own}/128"}, "own_hop")
+        for left_out, last_left_out in ((0, 0), (8, 3), (15, 15)):
+            loop = source_route(17, [HERE, "2001:db8:1::77", IP_OF[1], "2001:db8:1::6"], 2, left_out, last_left_out)
+            packet = arrives(ipv6(ROUTING, loop + DATAGRAM, FAR, HERE))
+            error = error_about(packet, ICMPv6ParamProblem(code=0, ptr=43), 100, PROVIDER[4])
+            self.refused(4, packet, "DROP_SOURCE_ROUTE_LOOP", error)
+            beside = [HERE, "2001:db8:1::6", IP_OF[1]]
+            came = source_route(17, beside, 1, left_out, last_left_out)
+            goes = source_route(17, [*beside[:2], HERE], 0, left_out, last_left_out)
+            sent = Ether(src=ROUTER[1], dst=HOST[1], type=0x86DD)
+            sent /= Raw(ipv6(ROUTING, goes + DATAGRAM, FAR, IP_OF[1], 63))
+            self.passes(4, arrives(ipv6(ROUTING, came + DATAGRAM, FAR, HERE)), 1, sent)
+
+
 class Wrong(EdgeTest):
     """More addresses left than there are; a group among them."""
 

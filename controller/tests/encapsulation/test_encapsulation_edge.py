@@ -17,6 +17,7 @@ from wayname.edge.encapsulation.numbers import Numbers
 from wayname.edge.encapsulation.proofs import proof_of
 from wayname.wire import discovery, ipv6
 from wayname.wire.discovery import NeighbourAdvertisement, NeighbourSolicitation
+from wayname.wire.ethernet import Frame
 from wayname.wire.mac import solicited_node
 
 
@@ -200,3 +201,33 @@ class TestWays:
         packet = ipv6.Packet(answering.addresses[-1], IPv6Address("2001:db8:100:a::1"), 43, header + bytes(8))
         other = Host(host.rig, 1, 10, "02:00:00:00:00:12", "2001:db8:1::12")
         assert [each.next_header for each in other.heard(answering.send(packet)) if each.next_header == 17] == [17]
+
+
+HOP = '[[segment]]\nsid = "2001:db8:1::e"\nbehaviour = "source-route-hop"\n'
+
+
+class TestSourceRouteLoops:
+    """A packet that would come back to this router is dropped (RFC 6554, section 4.2), by any two addresses of it."""
+
+    @staticmethod
+    def send(host: Host, *addresses: str) -> list[tuple[int, Frame]]:
+        """Send a packet whose route has these addresses, the last of them not visited yet."""
+        header = bytes([17, 2 * len(addresses), 3, 1, 0, 0, 0, 0])
+        route = header + b"".join(IPv6Address(each).packed for each in addresses)
+        return host.send(ipv6.Packet(host.addresses[-1], IPv6Address("2001:db8:1::e"), 43, route + bytes(8)))
+
+    @pytest.mark.parametrize("own", ["2001:db8:1::1", "2001:db8:1::d", "2001:db8:100::2", "2001:db8:1::e"])
+    def test_are_found_by_all_addresses(self, own: str) -> None:
+        rig = Rig(SITE + CARRIED + HOP)
+        host = Host(rig, 1, 10, "02:00:00:00:00:11", "2001:db8:1::11")
+        provider = Host(rig, 2, 100, "02:00:00:00:00:64", "2001:db8:100::1")
+        host.ping("2001:db8:1::1")
+        provider.ping("2001:db8:100::2")
+        [error] = host.heard(self.send(host, own, "2001:db8:1::12", "2001:db8:100:a::1", "2001:db8:100::1"))
+        assert (error.payload[:2], int.from_bytes(error.payload[4:8])) == (b"\4\0", 43)
+        [passed] = provider.heard(self.send(host, own, "2001:db8:100:a::1", "2001:db8:1::12", "2001:db8:100::1"))
+        assert (passed.next_header, passed.destination) == (43, provider.addresses[-1])
+
+    def test_are_looked_for_where_there_is_a_hop(self, rig: Rig) -> None:
+        assert not [table for table in used(rig) if table.startswith("own_hops")]
+        assert len([table for table in used(Rig(SITE + CARRIED + HOP)) if table.startswith("own_hops")]) == 16

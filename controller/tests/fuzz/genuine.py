@@ -173,12 +173,15 @@ def other_packets() -> tuple[Packet, ...]:
     options = hop_by_hop(ICMPV6, bytes([0x31, len(trace)]) + trace)
     exports = hop_by_hop(ICMPV6, direct_export_option(1, 2, 3))
     segments = SegmentHeader(1, (HERE, THERE)).encode(ICMPV6)
+    # Two addresses of which the first 15 octets are those of the destination, and six octets of padding.
+    route = bytes([ICMPV6, 1, 3, 1, 0xFF, 0x60, 0, 0, 7, 8]) + bytes(6)
     destination = bytes([ICMPV6, 0, 1, 4, 0, 0, 0, 0])
     fragment = bytes([ICMPV6, 0, 0, 1, 0, 0, 0, 9])
     headers = (
         (HOP_BY_HOP, options),
         (HOP_BY_HOP, exports),
         (ROUTING, segments),
+        (ROUTING, route),
         (DESTINATION_OPTIONS, destination),
         (FRAGMENT, fragment),
     )

@@ -64,6 +64,7 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.ipv6 import EXTENSIONS, ICMPV6, ROUTING, UDP, Packet
 from wayname.wire.segments import SegmentHeader
+from wayname.wire.source_routes import SourceRouteHeader
 
 # What may be wrong with a message; anything else is a mistake of the program.
 REFUSALS: tuple[type[Exception], ...] = (DecodeError, ProofError, Rejected)
@@ -423,6 +424,13 @@ TARGETS: tuple[Target, ...] = (
         ("wayname.wire.segments.SegmentHeader.find",),
         carrying(ROUTING),
         of_packet(SegmentHeader.find),
+        sealed_packet,
+    ),
+    Target(
+        "source routes",
+        ("wayname.wire.source_routes.SourceRouteHeader.find",),
+        carrying(ROUTING),
+        of_packet(SourceRouteHeader.find),
         sealed_packet,
     ),
     Target(

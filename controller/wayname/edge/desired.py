@@ -20,6 +20,7 @@ Key = tuple[str, Hashable]
 # An entity comes after what it refers to, and a packet is let in when all that it may meet is there. What stands in one
 # stage does not depend on each other: a switch may carry out the updates of one write in any order.
 SEGMENT_LISTS = tuple(f"segment_fours_{number}" for number in range(1, 9))
+OWN_HOPS = tuple(f"own_hops_{number}" for number in range(1, 17))
 _STAGES = (
     (
         "hash_keys",
@@ -37,7 +38,7 @@ _STAGES = (
     ("member", "floods"),
     ("group",),
     ("spreads",),
-    ("routes", "own_addresses", "routes_by_table", "routes_of_ipv4", *SEGMENT_LISTS, "hmacs"),
+    ("routes", "own_addresses", "routes_by_table", "routes_of_ipv4", *SEGMENT_LISTS, "hmacs", *OWN_HOPS),
     (
         "policies",
         "traces",

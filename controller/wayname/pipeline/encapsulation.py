@@ -116,6 +116,11 @@ def segment(segment: Segment, nexthop: int, policy: int) -> fy.P4TableEntry:
     return table_entry("sids", prefix_keys("destination", segment.prefix), action, **arguments)
 
 
+def own_hop(table: str, prefix: IPv6Network) -> fy.P4TableEntry:
+    """An address or hop of the router, for one address of a source route."""
+    return table_entry(table, prefix_keys("address", prefix), "own_hop")
+
+
 def table_route(table: int, prefix: IPv6Network | IPv4Network, action: str, **arguments: int) -> fy.P4TableEntry:
     """A route of a table that segments name."""
     name = "routes_of_ipv4" if isinstance(prefix, IPv4Network) else "routes_by_table"

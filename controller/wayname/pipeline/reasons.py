@@ -114,6 +114,8 @@ class Drop(IntEnum):
     SOURCE_ROUTE_GROUP = 78
     INNER_HEADER = 79
     TRACE_FOREIGN = 80
+    SOURCE_ROUTE_LOOP = 81
+    SOURCE_ROUTE_LONG = 82
     LOCATORS_UNPROVEN = 90
     PAYLOAD_HEADER = 91
     KEEPALIVE_CHECKSUM = 92
@@ -194,6 +196,8 @@ DROP_WORDS = {
     Drop.SOURCE_ROUTE_GROUP: "a source route with a group in it",
     Drop.INNER_HEADER: "an IPv4 header in the tunnel that makes no sense",
     Drop.TRACE_FOREIGN: "the controller's copy of a trace that is not ours (no loss)",
+    Drop.SOURCE_ROUTE_LOOP: "a source route that comes back to this router",
+    Drop.SOURCE_ROUTE_LONG: "a source route with more addresses than are looked at for loops",
     Drop.LOCATORS_UNPROVEN: "a session's tag, with locators that are not proven for it",
     Drop.PAYLOAD_HEADER: "a Shim6 payload header of a wrong length",
     Drop.KEEPALIVE_CHECKSUM: "a keepalive with a wrong checksum",

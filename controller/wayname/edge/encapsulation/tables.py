@@ -6,10 +6,17 @@ from collections.abc import Collection, Iterator
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.encapsulation.compression import compress
-from wayname.config.encapsulation.model import Encapsulation, EncapsulationConfig, Policy, Segment, TableRoute
+from wayname.config.encapsulation.model import (
+    Behaviour,
+    Encapsulation,
+    EncapsulationConfig,
+    Policy,
+    Segment,
+    TableRoute,
+)
 from wayname.config.links import Refusal
 from wayname.config.model import Config
-from wayname.edge.desired import SEGMENT_LISTS, Key, key_of
+from wayname.edge.desired import OWN_HOPS, SEGMENT_LISTS, Key, key_of
 from wayname.edge.encapsulation.numbers import Numbers
 from wayname.edge.encapsulation.proofs import proof_of
 from wayname.edge.interfaces import answered_addresses
@@ -29,7 +36,7 @@ EXPORT_RATE = 2000
 
 TABLES = frozenset(
     {
-        *("sids", "policies", "hmacs", *SEGMENT_LISTS, "source_route_hops", "encapsulations"),
+        *("sids", "policies", "hmacs", *SEGMENT_LISTS, "source_route_hops", *OWN_HOPS, "encapsulations"),
         *("traces", "namespaces", "export_rules", "routes_by_table", "routes_of_ipv4"),
     }
 )
@@ -92,6 +99,8 @@ class EncapsulationTables:
             yield builders.trace(traces[trace.name], trace)
         for segment in current.segments:
             yield from self._segment(segment, policies)
+        if any(segment.behaviour is Behaviour.SOURCE_ROUTE_HOP for segment in current.segments):
+            yield from (builders.own_hop(table, prefix) for table in OWN_HOPS for prefix in self._own())
         for route in current.table_routes:
             yield self._table_route(route)
         yield from self._namespaces()
@@ -152,6 +161,11 @@ class EncapsulationTables:
             around = [each for each in bound.all(prefix.network_address) if each.prefixlen <= prefix.prefixlen]
             if around and around[0] != prefix:
                 yield builders.nothing(prefix)
+
+    def _own(self) -> frozenset[IPv6Network]:
+        """Return the router's addresses, and its segments."""
+        addresses = {_alone(one) for interface in self._config.interfaces for one in answered_addresses(interface)}
+        return frozenset(addresses.union(segment.prefix for segment in self.current.segments))
 
     def _source_route(self, carried: Encapsulation) -> str:
         """Name a source route as the packets to a prefix carry it: what they leave out depends on the prefix."""

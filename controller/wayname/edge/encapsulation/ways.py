@@ -16,6 +16,7 @@ from wayname.edge.prefixes import Prefixes
 from wayname.edge.routes import Routes
 from wayname.wire import ipv6
 from wayname.wire.segments import SegmentHeader
+from wayname.wire.source_routes import SourceRouteHeader
 
 IN_IPV6 = 41
 _TUNNEL_ENDS = (Behaviour.END_DT6, Behaviour.END_DT46)
@@ -68,7 +69,10 @@ class Ways:
 
 
 def _behind(packet: ipv6.Packet, segment: Segment) -> IPv6Address | None:
-    """Return where a packet goes from a segment: to the next one, or where the packet inside wants to."""
+    """Return where a packet goes from a segment or hop: to the next one, or where the packet inside wants to."""
+    if segment.behaviour is Behaviour.SOURCE_ROUTE_HOP:
+        route = SourceRouteHeader.find(packet)
+        return route.next_address if route is not None else None
     header = SegmentHeader.find(packet)
     if segment.behaviour not in _TUNNEL_ENDS and header is not None and header.next_segment is not None:
         return header.next_segment
