@@ -34,6 +34,7 @@ vlan = 10
 addresses = ["2001:db8:1::1/64"]
 """
 POLICY = '[[policy]]\nname = "p"\nsegments = ["2001:db8:9::1"]\nkey_id = 1\nkey = "a key"\n'
+HMAC_KEY = '[[hmac_key]]\nid = 1\nkey = "a key"\n'
 NAMES = """
 [ilnp]
 [[ilnp.site]]
@@ -96,7 +97,7 @@ def test_who_may_read_it(owner: str, bits: int, is_private: bool, monkeypatch: p
     assert (why_not_private(found) == "") is is_private
 
 
-@pytest.mark.parametrize("keys", [POLICY, NAMES], ids=("policy", "names"))
+@pytest.mark.parametrize("keys", [POLICY, HMAC_KEY, NAMES], ids=("policy", "hmac key", "names"))
 def test_a_configuration_with_keys_that_others_can_read_is_refused(tmp_path: Path, keys: str) -> None:
     path = tmp_path / "edge.toml"
     path.write_text(KEYS + keys)

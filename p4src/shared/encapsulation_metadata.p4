@@ -36,6 +36,10 @@ struct routing_t {
     bit<HOPS_CHECKED_BITS> addresses;   // of a source route, as they stand in the header
     bit<16> before_last;    // octets of them before the last one
     bool long;              // there are more than that
+    bit<8> last_entry;      // of a segment list that may be proven,
+    bit<PROVEN_LIST_BITS> segments; // all of it,
+    bit<HMAC_TLV_BITS> first_tlv;   // and the first 40 octets behind it
+    bool tlv_unread;        // there are octets behind a list that is too long for that
 }
 
 const bit<8> ENCAPSULATE_NONE           = 0;

@@ -148,7 +148,7 @@
 #define CAPTURE_IN_METER_ID             0x14000601
 #define CAPTURE_OUT_METER_ID            0x14000602
 
-// Segments: next free table 0x0200070C, action 0x0100071A, direct counter 0x1300070C.
+// Segments: next free table 0x0200070E, action 0x0100071F, direct counter 0x1300070E.
 #define SIDS_TABLE_ID                   0x02000701
 #define POLICIES_TABLE_ID               0x02000702
 #define HMACS_TABLE_ID                  0x02000703
@@ -160,6 +160,8 @@
 #define SEGMENT_FOURS_6_TABLE_ID        0x02000709
 #define SEGMENT_FOURS_7_TABLE_ID        0x0200070A
 #define SEGMENT_FOURS_8_TABLE_ID        0x0200070B
+#define HMAC_RULES_TABLE_ID             0x0200070C
+#define VERIFIED_SEGMENTS_TABLE_ID      0x0200070D
 
 #define END_ACTION_ID                   0x01000701
 #define END_X_ACTION_ID                 0x01000702
@@ -186,6 +188,11 @@
 #define PUT_FOUR_6_ACTION_ID            0x01000717
 #define PUT_FOUR_7_ACTION_ID            0x01000718
 #define PUT_FOUR_8_ACTION_ID            0x01000719
+#define CHECK_HMAC_ACTION_ID            0x0100071A
+#define REQUIRE_HMAC_ACTION_ID          0x0100071B
+#define IGNORE_HMAC_ACTION_ID           0x0100071C
+#define VERIFIED_ACTION_ID              0x0100071D
+#define NOT_VERIFIED_ACTION_ID          0x0100071E
 
 #define SIDS_COUNTER_ID                 0x13000701
 #define POLICIES_COUNTER_ID             0x13000702
@@ -198,6 +205,8 @@
 #define SEGMENT_FOURS_6_COUNTER_ID      0x13000709
 #define SEGMENT_FOURS_7_COUNTER_ID      0x1300070A
 #define SEGMENT_FOURS_8_COUNTER_ID      0x1300070B
+#define HMAC_RULES_COUNTER_ID           0x1300070C
+#define VERIFIED_SEGMENTS_COUNTER_ID    0x1300070D
 
 // Source routes: next free table 0x02000812, action 0x01000806, direct counter 0x13000802.
 #define SOURCE_ROUTE_HOPS_TABLE_ID      0x02000801

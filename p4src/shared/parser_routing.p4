@@ -9,6 +9,17 @@
 #ifndef WAYNAME_PARSER_ROUTING_P4
 #define WAYNAME_PARSER_ROUTING_P4
 
+const bit<16> HMAC_TLV_OCTETS = 40;
+
+// A list of segments and what stands behind it, for who looks at them without taking them out.
+#define LAY_OUT_PROOF(state_name, bits, behind_bits)                                                                   \
+    state state_name {                                                                                                 \
+        bit<bits> all = packet.lookahead<bit<bits>>();                                                                 \
+        meta.routing.segments = all[bits - 1:HMAC_TLV_BITS] ++ (bit<behind_bits>)0;                                    \
+        meta.routing.first_tlv = all[HMAC_TLV_BITS - 1:0];                                                             \
+        transition segment_at_hand;                                                                                    \
+    }
+
 // All addresses of a source route, for who looks at them without taking them out.
 #define LAY_OUT(state_name, bits, behind_bits)                                                                         \
     state state_name {                                                                                                 \
@@ -19,6 +30,7 @@
 parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
     bit<16> data;           // octets behind the fixed part
     bit<16> before = 0;
+    bit<16> list;           // octets of a segment list
     bit<16> last;           // octets of a source route's last address
     bit<16> each;           // and of its others
 
@@ -42,6 +54,43 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
         meta.routing.wrong = hdr.segment_routing.segments_left != 0
             && ((((bit<16>)hdr.segment_routing.last_entry + 1) << 4) > data
                 || (bit<16>)hdr.segment_routing.segments_left > (bit<16>)hdr.segment_routing.last_entry + 1);
+        meta.routing.last_entry = hdr.segment_routing.last_entry;
+        list = ((bit<16>)hdr.segment_routing.last_entry + 1) << 4;
+        transition select(list + HMAC_TLV_OCTETS <= data, hdr.segment_routing.last_entry) {
+            (true, 0): proof_1;
+            (true, 1): proof_2;
+            (true, 2): proof_3;
+            (true, 3): proof_4;
+            (true, 4): proof_5;
+            (true, 5): proof_6;
+            (true, 6): proof_7;
+            (true, 7): proof_8;
+            (true, _): proof_unread;
+            default: segment_at_hand;
+        }
+    }
+
+    LAY_OUT_PROOF(proof_1, 448, 896)
+    LAY_OUT_PROOF(proof_2, 576, 768)
+    LAY_OUT_PROOF(proof_3, 704, 640)
+    LAY_OUT_PROOF(proof_4, 832, 512)
+    LAY_OUT_PROOF(proof_5, 960, 384)
+    LAY_OUT_PROOF(proof_6, 1088, 256)
+    LAY_OUT_PROOF(proof_7, 1216, 128)
+
+    state proof_8 {
+        bit<1344> all = packet.lookahead<bit<1344>>();
+        meta.routing.segments = all[1343:HMAC_TLV_BITS];
+        meta.routing.first_tlv = all[HMAC_TLV_BITS - 1:0];
+        transition segment_at_hand;
+    }
+
+    state proof_unread {
+        meta.routing.tlv_unread = true;
+        transition segment_at_hand;
+    }
+
+    state segment_at_hand {
         transition select(meta.routing.wrong, hdr.segment_routing.segments_left) {
             (true, _): behind;
             (false, 0): behind;

@@ -60,7 +60,7 @@ const drop_reason_t DROP_PUNT_SOURCE_RATE = 62;         // for the controller, a
 const drop_reason_t DROP_PUNT_PORT_RATE   = 63;         // for the controller, above its port's share
 const drop_reason_t DROP_PUNT_TOTAL_RATE  = 64;         // for the controller, above what all ports together may send it
 
-// Encapsulation. Next free: 83.
+// Encapsulation. Next free: 84.
 const drop_reason_t DROP_OPTION_PAST_END     = 70;      // a hop-by-hop option is longer than its header
 const drop_reason_t DROP_SEGMENTS_WRONG      = 71;      // segments left, last entry and length contradict each other
 const drop_reason_t DROP_SEGMENTS_LEFT       = 72;      // a tunnel ends here, but its segments do not
@@ -74,6 +74,7 @@ const drop_reason_t DROP_INNER_HEADER        = 79;      // an IPv4 header with o
 const drop_reason_t DROP_TRACE_FOREIGN       = 80;      // the controller's copy of a trace in a foreign namespace: no loss
 const drop_reason_t DROP_SOURCE_ROUTE_LOOP   = 81;      // a source route that comes back to this router (RFC 6554)
 const drop_reason_t DROP_SOURCE_ROUTE_LONG   = 82;      // one with more addresses than are looked at for loops
+const drop_reason_t DROP_SEGMENT_HMAC        = 83;      // a segment list without the HMAC that its segment asks for, or with one of another segment
 
 // Sessions. Next free: 98.
 const drop_reason_t DROP_LOCATORS_UNPROVEN   = 90;      // a session's tag, with locators that are not proven for it
@@ -132,6 +133,7 @@ const punt_reason_t PUNT_DHCPV6                  = 20;  // from a client to all 
 const punt_reason_t PUNT_HIP                     = 25;  // a HIP message for a host that the edge speaks for
 const punt_reason_t PUNT_HIP_VERIFY              = 26;  // one from or for a host that speaks itself, to be looked at
 const punt_reason_t PUNT_HIP_SEEN                = 27;  // a copy of one from or for a host that speaks itself
+const punt_reason_t PUNT_SEGMENT_HMAC            = 28;  // a segment list with an HMAC that is not verified yet
 const punt_reason_t PUNT_SOURCE_UNKNOWN          = 40;  // a copy of what a host sends from an address that is bound to nobody
 const punt_reason_t PUNT_SOURCE_ELSEWHERE        = 41;  // a copy of what it sends, advertises or asks of one bound to another
 

@@ -53,6 +53,10 @@
 #define SEGMENT_FOURS       8
 #define POLICIES            4096
 #define SIDS                4096
+// Segment lists whose HMAC is verified: of up to eight segments, which is as much as one key of a table should hold.
+#define VERIFIED_SEGMENTS   4096
+#define PROVEN_LIST_BITS    1024
+#define HMAC_TLV_BITS       320
 #define ROUTES_BY_TABLE        4096
 #define ROUTES_OF_IPV4         4096
 #define SOURCE_ROUTES       1024

@@ -22,6 +22,7 @@ import mapped_cases
 import packet_cases
 import router_cases
 import segment_cases
+import segment_proof_cases
 import session_cases
 import source_route_cases
 import trace_cases
@@ -42,6 +43,7 @@ def main() -> int:
         *packet_cases.ALL,
         *controller_cases.ALL,
         *segment_cases.ALL,
+        *segment_proof_cases.ALL,
         *trace_cases.ALL,
         *source_route_cases.ALL,
         *locator_cases.ALL,

@@ -38,6 +38,7 @@
 #include "../shared/first_hop_security.p4"
 #include "../shared/discovery.p4"
 #include "../shared/tunnels.p4"
+#include "../shared/segment_proofs.p4"
 #include "../shared/segment_endpoints.p4"
 #include "../shared/keyed_hash.p4"
 #include "../shared/proxied.p4"
@@ -101,6 +102,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     FirstHopSecurity() first_hop_security;
     Discovery() discovery;
     OwnProbes() own_probes;
+    SegmentProofs() segment_proofs;
     SegmentEndpoints() segment_endpoints;
     HostTunnels() host_tunnels;
     SourceRouteHop() source_route_hop;
@@ -132,6 +134,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         first_hop_security.apply(hdr, meta); // what a host may say of itself and of others
         discovery.apply(hdr, meta);         // neighbours and routers
         own_probes.apply(meta);             // what the router sent, and comes back
+        segment_proofs.apply(hdr, meta);    // whether who put its segments on may
         segment_endpoints.apply(hdr, meta); // to a segment or a tunnel's end of this router
         host_tunnels.apply(meta);
         source_route_hop.apply(hdr, meta);

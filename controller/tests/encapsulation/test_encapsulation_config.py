@@ -207,7 +207,7 @@ def test_all_that_can_be_said() -> None:
         ),
         (
             '[[segment]]\nsid = "fd00::1"\nbehaviour = "end"\nvia = "fe80::1%up"\n',
-            "segment[0].via: is not known; known here: behaviour, flavours, sid",
+            "segment[0].via: is not known; known here: behaviour, flavours, hmac, sid",
         ),
         (
             POLICY + '[[segment]]\nsid = "fd00::1"\nbehaviour = "end.b6.encaps"\npolicy = "gold"\nflavours = ["usd"]\n',

@@ -164,6 +164,12 @@ def dhcp_messages() -> tuple[bytes, ...]:
     )
 
 
+def proven_packet() -> Packet:
+    """Return a packet with segments and their HMAC."""
+    header = bytes([ICMPV6, 9, 4, 1, 1, 0, 0, 0]) + HERE.packed + THERE.packed
+    return Packet(HERE, THERE, ROUTING, header + bytes([5, 38, 0, 0, 0, 0, 0, 8]) + bytes(range(32)))
+
+
 @cache
 def other_packets() -> tuple[Packet, ...]:
     """Return packets with extension headers, traces, segments, fragments, and ICMPv6 errors about packets."""

@@ -63,7 +63,7 @@ from wayname.wire import dhcpv6, discovery, icmpv6, udp
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.ipv6 import EXTENSIONS, ICMPV6, ROUTING, UDP, Packet
-from wayname.wire.segments import SegmentHeader
+from wayname.wire.segments import ProvenSegments, SegmentHeader
 from wayname.wire.source_routes import SourceRouteHeader
 
 # What may be wrong with a message; anything else is a mistake of the program.
@@ -424,6 +424,13 @@ TARGETS: tuple[Target, ...] = (
         ("wayname.wire.segments.SegmentHeader.find",),
         carrying(ROUTING),
         of_packet(SegmentHeader.find),
+        sealed_packet,
+    ),
+    Target(
+        "proven segments",
+        ("wayname.wire.segments.ProvenSegments.find",),
+        lambda: [genuine.proven_packet().encode()],
+        of_packet(ProvenSegments.find),
         sealed_packet,
     ),
     Target(

@@ -24,7 +24,7 @@ kind_argument = click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 def command() -> None:
     """What packets carry: segments, traces, source routes, locators.
 
-    KIND is one of encapsulation, policy, segment, trace, namespace, source-route, table-route: tables of the
+    KIND is one of encapsulation, policy, segment, hmac-key, trace, namespace, source-route, table-route: tables of the
     configuration, with the same keys. A change holds until the controller ends, or for good if controller.changes names
     a file.
     """
@@ -159,6 +159,7 @@ def in_words(kind: str, values: dict[str, Any]) -> str:
     """What is beside the name, in a line."""
     names = {
         "namespace": ("id",),
+        "hmac_key": ("id",),
         "segment": ("sid",),
         "encapsulation": ("prefix",),
         "table_route": ("table", "prefix"),

@@ -67,7 +67,10 @@ def load_config(path: Path) -> Config:
 def has_secrets(config: Config) -> bool:
     """Whether a configuration holds what others must not read, beside the names of files."""
     names = [each.names for each in (config.ilnp, config.hip) if each is not None and each.names is not None]
-    return any(each.key for each in names) or any(policy.secret for policy in config.encapsulation.policies)
+    carried = config.encapsulation
+    return (
+        any(each.key for each in names) or any(policy.secret for policy in carried.policies) or bool(carried.hmac_keys)
+    )
 
 
 def parse_config(text: str, file: str = "configuration", folder: Path = Path()) -> Config:

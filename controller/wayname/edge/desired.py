@@ -38,7 +38,17 @@ _STAGES = (
     ("member", "floods"),
     ("group",),
     ("spreads",),
-    ("routes", "own_addresses", "routes_by_table", "routes_of_ipv4", *SEGMENT_LISTS, "hmacs", *OWN_HOPS),
+    (
+        "routes",
+        "own_addresses",
+        "routes_by_table",
+        "routes_of_ipv4",
+        *SEGMENT_LISTS,
+        "hmacs",
+        *OWN_HOPS,
+        "hmac_rules",
+        "verified_segments",
+    ),
     (
         "policies",
         "traces",

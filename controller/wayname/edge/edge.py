@@ -274,6 +274,8 @@ class Edge:
                     self.hip.idle(entry, now)
                 if self.native:
                     self.native.idle(entry, now)
+            case Idle(entry) if entry.table_id == "verified_segments":
+                self.encapsulation.proofs.idle(entry)
             case Idle(entry) if entry.table_id == "source_bindings":
                 self.bindings.idle(entry, now)
             case Idle(entry):
@@ -447,6 +449,8 @@ class Edge:
                     keeper.hold(arrival, now)
             elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
                 self.encapsulation.traces.punted(arrival, now)
+            elif packet.reason == Punt.SEGMENT_HMAC:
+                self.encapsulation.proofs.packet(arrival, now)
         except DecodeError:
             # Anybody can send such packets: they are counted, and no event.
             self.undecodable[packet.reason] += 1

@@ -10,8 +10,10 @@ import finsy as fy
 from wayname.config.encapsulation.compression import MOST_MIDDLE, Compressed
 from wayname.config.encapsulation.model import Behaviour, Encapsulation, Namespace, Segment, Trace
 from wayname.pipeline.entries import prefix_keys, table_entry
+from wayname.wire.segments import ProvenSegments
 
 SEGMENTS_OF_POLICY = 4
+MOST_PROVEN_OCTETS = 128
 
 _FOUR = ("first", "second", "third", "fourth")
 
@@ -119,6 +121,25 @@ def segment(segment: Segment, nexthop: int, policy: int) -> fy.P4TableEntry:
 def own_hop(table: str, prefix: IPv6Network) -> fy.P4TableEntry:
     """An address or hop of the router, for one address of a source route."""
     return table_entry(table, prefix_keys("address", prefix), "own_hop")
+
+
+def hmac_rule(segment: Segment) -> fy.P4TableEntry:
+    """What a segment asks of the lists that lead to it."""
+    return table_entry("hmac_rules", prefix_keys("destination", segment.prefix), f"{segment.hmac}_hmac")
+
+
+def verified_segments(source: IPv6Address, proven: ProvenSegments, idle: float) -> fy.P4TableEntry:
+    """A list whose HMAC is right; the switch says when nothing went along it for as long as `idle`."""
+    keys: dict[str, int | tuple[int, int]] = {
+        "source": int(source),
+        "last_entry": proven.last_entry,
+        "flags": proven.flags,
+        "segments": int.from_bytes(proven.segments.ljust(MOST_PROVEN_OCTETS, b"\0")),
+        "proof": int.from_bytes(proven.tlv),
+    }
+    entry = table_entry("verified_segments", keys, "verified")
+    entry.idle_timeout_ns = int(idle * 1e9)
+    return entry
 
 
 def table_route(table: int, prefix: IPv6Network | IPv4Network, action: str, **arguments: int) -> fy.P4TableEntry:

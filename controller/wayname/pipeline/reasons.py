@@ -31,6 +31,7 @@ class Punt(IntEnum):
     HIP = 25
     HIP_VERIFY = 26
     HIP_SEEN = 27
+    SEGMENT_HMAC = 28
     SOURCE_UNKNOWN = 40
     SOURCE_ELSEWHERE = 41
 
@@ -116,6 +117,7 @@ class Drop(IntEnum):
     TRACE_FOREIGN = 80
     SOURCE_ROUTE_LOOP = 81
     SOURCE_ROUTE_LONG = 82
+    SEGMENT_HMAC = 83
     LOCATORS_UNPROVEN = 90
     PAYLOAD_HEADER = 91
     KEEPALIVE_CHECKSUM = 92
@@ -198,6 +200,7 @@ DROP_WORDS = {
     Drop.TRACE_FOREIGN: "the controller's copy of a trace that is not ours (no loss)",
     Drop.SOURCE_ROUTE_LOOP: "a source route that comes back to this router",
     Drop.SOURCE_ROUTE_LONG: "a source route with more addresses than are looked at for loops",
+    Drop.SEGMENT_HMAC: "a segment list without the HMAC that is asked for, or with one of another segment",
     Drop.LOCATORS_UNPROVEN: "a session's tag, with locators that are not proven for it",
     Drop.PAYLOAD_HEADER: "a Shim6 payload header of a wrong length",
     Drop.KEEPALIVE_CHECKSUM: "a keepalive with a wrong checksum",

@@ -13,6 +13,8 @@ from wayname.wire import ipv6
 from wayname.wire.errors import DecodeError
 
 ROUTING_SEGMENTS = 4
+HMAC_TLV = bytes([5, 38])  # with the 32 octets that SHA-256 makes
+HMAC_TLV_OCTETS = 40
 _FIXED_OCTETS = 8
 _BEFORE_ROUTING = ipv6.EXTENSIONS - {ipv6.ROUTING}
 
@@ -48,3 +50,39 @@ class SegmentHeader:
         count = len(self.segments)
         head = bytes([next_header, 2 * count, ROUTING_SEGMENTS, self.segments_left, count - 1, 0, 0, 0])
         return head + b"".join(segment.packed for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenSegments:
+    """A list of segments, and the HMAC that is its first TLV (RFC 8754, section 2.1.2), as they are written."""
+
+    last_entry: int
+    flags: int
+    segments: bytes
+    tlv: bytes
+
+    @property
+    def key_id(self) -> int:
+        """Which key, and which algorithm."""
+        return int.from_bytes(self.tlv[4:8])
+
+    @property
+    def hmac(self) -> bytes:
+        """The HMAC itself."""
+        return self.tlv[8:]
+
+    def covered(self, source: IPv6Address) -> bytes:
+        """Return what the HMAC is over (section 2.1.2.1)."""
+        return source.packed + bytes([self.last_entry, self.flags]) + self.tlv[2:8] + self.segments
+
+    @classmethod
+    def find(cls, packet: ipv6.Packet) -> ProvenSegments:
+        """Read the packet's first routing header."""
+        routing = packet.upper_layer(_BEFORE_ROUTING)
+        if routing.number != ipv6.ROUTING or len(routing.data) < _FIXED_OCTETS or routing.data[2] != ROUTING_SEGMENTS:
+            raise DecodeError("no segment routing header")
+        end = _FIXED_OCTETS + 16 * (routing.data[4] + 1)
+        tlv = routing.data[end : end + HMAC_TLV_OCTETS]
+        if end + HMAC_TLV_OCTETS > (routing.data[1] + 1) * 8 or len(tlv) < HMAC_TLV_OCTETS or tlv[:2] != HMAC_TLV:
+            raise DecodeError("no HMAC behind the segments")
+        return cls(routing.data[4], routing.data[5], routing.data[_FIXED_OCTETS:end], tlv)

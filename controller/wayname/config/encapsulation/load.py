@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Kind = Literal["namespace", "trace", "policy", "source_route", "table_route", "segment", "encapsulation"]
+Kind = Literal["namespace", "trace", "policy", "source_route", "table_route", "hmac_key", "segment", "encapsulation"]
 # What the switch's tables hold; of what a change puts beside the old one, half of it.
 MOST: dict[Kind, int] = {
     "namespace": 256,
@@ -34,6 +34,7 @@ MOST: dict[Kind, int] = {
     "policy": 2047,
     "source_route": 511,
     "table_route": 4096,
+    "hmac_key": 256,
     "segment": 4096,
     "encapsulation": 4096,
 }
@@ -59,6 +60,7 @@ def load_encapsulation(tables: Callable[[str], Iterable[Table]], config: Config)
     read = replace(read, policies=all_of("policy", load_paths.policy))
     read = replace(read, source_routes=all_of("source_route", load_paths.source_route))
     read = replace(read, table_routes=all_of("table_route", load_paths.table_route))
+    read = replace(read, hmac_keys=all_of("hmac_key", load_paths.hmac_key))
     read = replace(read, segments=all_of("segment", load_paths.segment))
     return replace(read, encapsulations=all_of("encapsulation", _encapsulation))
 
@@ -72,7 +74,7 @@ def name_of(kind: str, values: Mapping[str, Any]) -> str:
 
 def key_of(kind: str) -> str:
     """Return the key that has the name of a table of this kind."""
-    return {"namespace": "id", "segment": "sid", "encapsulation": "prefix"}.get(kind, "name")
+    return {"namespace": "id", "hmac_key": "id", "segment": "sid", "encapsulation": "prefix"}.get(kind, "name")
 
 
 def _written(value: object) -> str:

@@ -10,6 +10,8 @@ from wayname.config.encapsulation.model import (
     Behaviour,
     Encapsulation,
     Flavours,
+    HmacKey,
+    HmacUse,
     Mode,
     Policy,
     Segment,
@@ -88,6 +90,26 @@ def table_route(table: Table, site: Site) -> TableRoute:
     return TableRoute(number, prefix, via=next_hop(table, "via", via, site))
 
 
+def hmac_key(table: Table, site: Site) -> HmacKey:
+    """Read a key by which HMACs of segment lists are verified."""
+    number = table.take("id", int, check=between(1, 2**32 - 1))
+    site.take(table, "id", number, f"key {number}")
+    secret = table.secret("key", str, "write the text that the other nodes know under this id")
+    if not secret:
+        raise table.error("key", "is empty", "write the text that the other nodes know under this id")
+    table.close()
+    return HmacKey(number, secret)
+
+
+def _hmac_use(table: Table, behaviour: Behaviour, site: Site) -> HmacUse:
+    use = HmacUse(table.take("hmac", str, HmacUse.IGNORE, one_of(*HmacUse)))
+    if use is not HmacUse.IGNORE and behaviour is Behaviour.SOURCE_ROUTE_HOP:
+        raise table.error("hmac", "is for segments", "leave it out: source routes of RPL have no HMAC")
+    if use is not HmacUse.IGNORE and not site.read.hmac_keys:
+        raise table.error("hmac", "has no key to verify with", "write a [[hmac_key]] as well")
+    return use
+
+
 def segment(table: Table, site: Site) -> Segment:
     """Read a segment of this node, and what it does."""
     sid = table.take("sid", str)
@@ -110,6 +132,7 @@ def segment(table: Table, site: Site) -> Segment:
         known_policy(table, site) if behaviour is Behaviour.END_B6_ENCAPS else "",
         table.take("reduced", bool, False) if behaviour is Behaviour.END_B6_ENCAPS else False,
         _port(table, site) if behaviour is Behaviour.END_DX2 else 0,
+        _hmac_use(table, behaviour, site),
     )
     if behaviour is Behaviour.END_B6_ENCAPS:
         if segment.flavours & Flavours.USD:

@@ -31,6 +31,14 @@ class Behaviour(StrEnum):
     SOURCE_ROUTE_HOP = "source-route-hop"
 
 
+class HmacUse(StrEnum):
+    """What a segment asks of the lists that lead to it (RFC 8754, section 2.1.2)."""
+
+    IGNORE = "ignore"
+    CHECK = "check"
+    REQUIRE = "require"
+
+
 class Flavours(IntFlag):
     """How a segment treats the end of a list (RFC 8986, section 4.16)."""
 
@@ -92,6 +100,15 @@ class Segment:
     policy: str = ""
     reduced: bool = False
     port: int = 0
+    hmac: HmacUse = HmacUse.IGNORE
+
+
+@dataclass(frozen=True, slots=True)
+class HmacKey:
+    """A key by which HMACs of segment lists are verified, with SHA-256."""
+
+    number: int
+    secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +196,7 @@ class Encapsulation:
 class EncapsulationConfig:
     """All of it, checked against each other."""
 
+    hmac_keys: tuple[HmacKey, ...] = ()
     segments: tuple[Segment, ...] = ()
     policies: tuple[Policy, ...] = ()
     traces: tuple[Trace, ...] = ()

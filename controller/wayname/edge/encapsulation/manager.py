@@ -10,6 +10,7 @@ from wayname.config.links import LinkAddress
 from wayname.config.model import Config
 from wayname.edge.boundary import DirectExport
 from wayname.edge.encapsulation.clock import SwitchClock
+from wayname.edge.encapsulation.segment_proofs import SegmentProofs
 from wayname.edge.encapsulation.tables import EncapsulationTables
 from wayname.edge.encapsulation.traces import TraceEnds
 from wayname.edge.encapsulation.ways import Ways
@@ -33,6 +34,7 @@ class Encapsulation:
         self._has_clock = False
         self.epoch = 0.0
         self.traces = TraceEnds(links, lambda: self.current)
+        self.proofs = SegmentProofs(links, outputs)
         self.set(config.encapsulation, 0.0)
 
     @property
@@ -53,6 +55,7 @@ class Encapsulation:
             for entity in self._clock.entities():
                 change(entity)
             self.start(now)
+        self.proofs.set(current.hmac_keys)
         self._tables.set(current)
         self._ways = Ways(current, self._tables.never_bound(), self._routes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 
 from wayname.config.encapsulation.model import Policy
+from wayname.wire.segments import HMAC_TLV, ProvenSegments
 
 
 def proof_of(policy: Policy) -> bytes:
@@ -13,7 +14,7 @@ def proof_of(policy: Policy) -> bytes:
     It covers the tunnel's source, the number of the last entry, the flags (none), the TLV's 16 bits behind its length
     (none), the key's number, and the segments as they are written: the last one first.
     """
-    last_entry = len(policy.segments) - 1
-    head = policy.source.packed + bytes([last_entry, 0, 0, 0]) + policy.key_id.to_bytes(4)
-    covered = head + b"".join(segment.packed for segment in reversed(policy.segments))
+    segments = b"".join(segment.packed for segment in reversed(policy.segments))
+    tlv = HMAC_TLV + bytes(2) + policy.key_id.to_bytes(4)
+    covered = ProvenSegments(len(policy.segments) - 1, 0, segments, tlv).covered(policy.source)
     return hmac.digest(policy.secret.encode(), covered, "sha256")

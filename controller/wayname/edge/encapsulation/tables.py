@@ -10,6 +10,7 @@ from wayname.config.encapsulation.model import (
     Behaviour,
     Encapsulation,
     EncapsulationConfig,
+    HmacUse,
     Policy,
     Segment,
     TableRoute,
@@ -36,7 +37,7 @@ EXPORT_RATE = 2000
 
 TABLES = frozenset(
     {
-        *("sids", "policies", "hmacs", *SEGMENT_LISTS, "source_route_hops", *OWN_HOPS, "encapsulations"),
+        *("sids", "policies", "hmacs", *SEGMENT_LISTS, "source_route_hops", *OWN_HOPS, "hmac_rules", "encapsulations"),
         *("traces", "namespaces", "export_rules", "routes_by_table", "routes_of_ipv4"),
     }
 )
@@ -110,6 +111,8 @@ class EncapsulationTables:
         nexthop = self._routes.number(segment.via) if segment.via else 0
         policy = policies[_content(self.current.policy[segment.policy])] if segment.policy else 0
         yield builders.segment(segment, nexthop, policy)
+        if segment.hmac is not HmacUse.IGNORE:
+            yield builders.hmac_rule(segment)
         if segment.prefix.prefixlen == 128:
             # Without a routing header it is an address of the router, which answers pings and its neighbours.
             address = segment.prefix.network_address
