@@ -64,6 +64,7 @@ BOUND = '[[encapsulation]]\nprefix = "fd01::/64"\n'
         POLICY,
         f'{POLICY}\n[[segment]]\nsid = "fd00::2"\nbehaviour = "end.b6.encaps"\npolicy = "a"',
         f'{POLICY}\n[[segment]]\nsid = "fd00::2"\nbehaviour = "end.x"\nvia = "fe80::1%vlan1"',
+        '[[hmac_key]]\nid = 1\nkey = "a"',
         f'{POLICY}\n{BOUND}policy = "a"',
         f'{BOUND}locator = "2001:db8:1::/64"',
     ],

@@ -148,7 +148,7 @@
 #define CAPTURE_IN_METER_ID             0x14000601
 #define CAPTURE_OUT_METER_ID            0x14000602
 
-// Segments: next free table 0x0200070E, action 0x0100071F, direct counter 0x1300070E.
+// Segments: next free table 0x0200070E, action 0x01000720, direct counter 0x1300070E.
 #define SIDS_TABLE_ID                   0x02000701
 #define POLICIES_TABLE_ID               0x02000702
 #define HMACS_TABLE_ID                  0x02000703
@@ -193,6 +193,7 @@
 #define IGNORE_HMAC_ACTION_ID           0x0100071C
 #define VERIFIED_ACTION_ID              0x0100071D
 #define NOT_VERIFIED_ACTION_ID          0x0100071E
+#define PUT_LINUX_HMAC_ACTION_ID        0x0100071F
 
 #define SIDS_COUNTER_ID                 0x13000701
 #define POLICIES_COUNTER_ID             0x13000702

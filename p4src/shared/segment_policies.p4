@@ -140,6 +140,15 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
         hdr.hmac.hmac = hmac;
     }
 
+    // Linux looks for an HMAC only where the flags of an earlier draft say that there is one.
+    @id(PUT_LINUX_HMAC_ACTION_ID)
+    @name("put_linux_hmac")
+    @brief("For Linux, which wants the flag 8 in the header.")
+    action put_linux_hmac(@id(1) bit<32> key, @id(2) bit<256> hmac) {
+        put_hmac(key, hmac);
+        hdr.steering.flags = 8;
+    }
+
     @id(HMACS_TABLE_ID)
     @name("hmacs")
     @brief("Proofs of policies: all that one covers is the same in each of a policy's tunnels.")
@@ -149,6 +158,7 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
         }
         actions = {
             put_hmac;
+            put_linux_hmac;
             @defaultonly no_policy;
         }
         const default_action = no_policy;

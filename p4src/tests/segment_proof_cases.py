@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from carriers import ROUTING, ipv6, octets, out_by_first, segment_header
+from carriers import ROUTING, hop_less, ipv6, ipv6_of, octets, out_by_first, segment_header, tunnel
 from case import Case, number
 from scapy.layers.inet6 import ICMPv6ParamProblem
-from segment_cases import END, NEXT, arrives
+from segment_cases import END, NEXT, SOURCE, arrives
 
-from small_site import FAR, PROVIDER, error_about, udp
+from small_site import FAR, PROVIDER, error_about, to_router, udp
 
 # What a segment list that is verified may have at the most.
 MOST_SEGMENTS = 8
@@ -94,6 +94,15 @@ def segment_proofs() -> Case:
     packet = arrives(ipv6(ROUTING, segment_header(17, [NEXT], 1, tlvs=tlv) + DATAGRAM, FAR, requiring))
     case.drops(4, packet, "DROP_SEGMENT_HMAC")
     case.expect(4, error_about(packet, ICMPv6ParamProblem(code=0, ptr=40 + 8 + 16), 100, PROVIDER[4]))
+
+    case.say("Put on for Linux, which looks for a flag of an earlier draft.")
+    put = f"put_1(source:{number(SOURCE)},fours:0,hmac:1,first:{number(NEXT)})"
+    case.add("policies", put, policy=1)
+    case.add("hmacs", f"put_linux_hmac(key:8,hmac:0x{tlv[8:].hex()})", policy=1)
+    case.add("encapsulations", "encapsulate_segments(mode:2,policy:1,trace:0)", destination=number("fd00:77::") + "/32")
+    inside = to_router(udp(to="fd00:77::1"))
+    outside = tunnel(hop_less(ipv6_of(inside)), [NEXT], SOURCE, tlvs=tlv)
+    case.passes(1, inside, 4, out_by_first(outside[:45] + b"\x08" + outside[46:]))
 
     case.say("A list that is too long to be looked at, with something behind it.")
     path = [requiring, *[NEXT] * MOST_SEGMENTS]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import hmac
 import os
+import pty
 import shutil
 import socket
 import subprocess
@@ -12,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from carriers import ROUTING, Node
+from carriers import ROUTING, Node, octets
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6
 from scapy.packet import Raw
@@ -29,6 +31,8 @@ PORT = 4242
 NAMESPACE = 1
 THEIR_ID = 0x1E57
 PATIENCE = 2.0
+HMAC_KEY, HMAC_SECRET = 8, b"secret"
+LINUX_HMAC_FLAG = 8
 
 
 class Kernel:
@@ -79,6 +83,18 @@ class Kernel:
 
     def ip(self, command: str) -> None:
         self._run("ip", "-n", NAME, *command.split())
+
+    def hmac_key(self) -> None:
+        """Give the kernel a key; iproute2 asks a terminal for it."""
+        ours, theirs = pty.openpty()
+        command = ("ip", "-n", NAME, "sr", "hmac", "set", str(HMAC_KEY), "sha256")
+        with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as asking:
+            os.read(ours, 100)
+            os.write(ours, HMAC_SECRET + b"\n")
+            status = asking.wait(PATIENCE)
+        os.close(ours)
+        os.close(theirs)
+        assert status == 0
 
     def setting(self, setting: str) -> None:
         self._run("ip", "netns", "exec", NAME, "sysctl", "-q", "-w", setting)
@@ -165,6 +181,43 @@ def test_the_kernel_leads_our_inline_packets_on(kernel: Kernel, edge: SiteSwitch
     assert (packet.dst, packet.nh, packet.hlim) == (IP_OF[2], ROUTING, 62)
     assert bytes(packet)[40:48] == bytes([17, 4, 4, 0, 1, 0, 0, 0])
     assert bytes(packet).endswith(b"between a switch and a kernel")
+
+
+def linux_hmac(source: str, flags: int, path: tuple[str, ...]) -> bytes:
+    """What Linux computes over a list: as an earlier draft has it, without the 16 bits behind the TLV's length."""
+    segments = b"".join(octets(sid) for sid in reversed(path))
+    covered = octets(source) + bytes([len(path) - 1, flags]) + HMAC_KEY.to_bytes(4) + segments
+    return hmac.digest(HMAC_SECRET, covered, "sha256")
+
+
+def test_the_kernels_hmac_is_that_of_a_draft_and_it_wants_a_flag(kernel: Kernel, edge: SiteSwitch) -> None:
+    """Both ways: what it puts on, and what it takes where it requires an HMAC."""
+    kernel.hmac_key()
+    kernel.ip(f"-6 route add {IP_OF[1]}/128 encap seg6 mode encap segs {OUR_END} hmac {HMAC_KEY} dev k0")
+    kernel.datagrams.sendto(b"from the kernel", (IP_OF[1], PORT))
+    packet = kernel.receive()[14:]
+    assert packet[40:48] == bytes([41, 7, 4, 0, 0, LINUX_HMAC_FLAG, 0, 0])
+    tlv = bytes([5, 38, 0, 0]) + HMAC_KEY.to_bytes(4)
+    assert packet[64:104] == tlv + linux_hmac(THEIRS, LINUX_HMAC_FLAG, (OUR_END,))
+
+    kernel.ip(f"-6 route add {THEIR_END}/128 encap seg6local action End dev k0")
+    for where in ("all", "k0"):
+        kernel.setting(f"net.ipv6.conf.{where}.seg6_require_hmac=1")
+    path = (THEIR_END, "fd00:2::77")
+    names = dict(zip(("first", "second"), path, strict=True))
+    edge.add("policies", "put_2", {"policy": 1}, {"source": SOURCE, "fours": 0, "hmac": 1, **names})
+    bound = {"mode": TUNNEL, "policy": 1, "trace": 0}
+    edge.add("encapsulations", "encapsulate_segments", {"destination": f"{THEIRS}/128"}, bound)
+    proof = int.from_bytes(linux_hmac(SOURCE, LINUX_HMAC_FLAG, path))
+    edge.add("hmacs", "put_linux_hmac", {"policy": 1}, {"key": HMAC_KEY, "hmac": proof})
+    to_kernel(kernel, edge, datagram(THEIRS))
+    assert IPv6(kernel.receive()[14:]).dst == path[1]
+    # One with an octet of its HMAC changed is dropped, so what comes next is the one behind it.
+    [(_, sent)] = edge.send(1, datagram(THEIRS))
+    at = sent.index(proof.to_bytes(32))
+    kernel.wire.send(sent[:at] + bytes([sent[at] ^ 1]) + sent[at + 1 : -1] + b"!")
+    kernel.wire.send(sent)
+    assert kernel.receive()[-1:] == sent[-1:]
 
 
 @pytest.mark.parametrize("mode", ["encap", "encap.red"])

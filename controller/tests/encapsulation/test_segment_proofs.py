@@ -13,11 +13,14 @@ from carrying_site import CARRIED, SITE
 from rig import Host, Rig
 
 from wayname.config.encapsulation.changes import Changes
+from wayname.config.encapsulation.model import HmacForm
 from wayname.config.reader import ConfigError
 from wayname.edge.boundary import SetEncapsulation
 from wayname.edge.encapsulation import segment_proofs
+from wayname.edge.encapsulation.proofs import hmac_of
 from wayname.pipeline.reasons import Punt
 from wayname.wire import ipv6
+from wayname.wire.segments import ProvenSegments
 
 SEGMENT = "2001:db8:100:b::1"
 CHECKED = """
@@ -121,16 +124,20 @@ def test_any_octet_that_an_hmac_covers_matters() -> None:
     assert site.verified() == 1
 
 
-def test_a_policy_of_another_edge_is_verified() -> None:
-    sender = Rig(SITE + CARRIED)
+@pytest.mark.parametrize("form", ["rfc8754", "linux"])
+def test_a_policy_of_another_edge_is_verified(form: str) -> None:
+    said = f'key = "secret"\nhmac_form = "{form}"'
+    sender = Rig(SITE + CARRIED.replace('key = "secret"', said))
     host = Host(sender, 1, 10, "02:00:00:00:00:11", "2001:db8:1::11")
     provider = Host(sender, 2, 100, "02:00:00:00:00:64", "2001:db8:100::1")
     host.ping("2001:db8:1::1")
     provider.ping("2001:db8:100::2")
     [sent] = [each for each in provider.heard(host.ping("2001:db8:5::1")) if each.next_header == ipv6.ROUTING]
-    site = Site(CHECKED.replace(SEGMENT, "fd00::1"))
-    site.provider.send(sent)
-    assert (site.verified(), site.refused()) == (1, 0)
+    for expected in ("rfc8754", "linux"):
+        known = CHECKED.replace('key = "secret"', f'key = "secret"\nhmac_form = "{expected}"')
+        site = Site(known.replace(SEGMENT, "fd00::1"))
+        site.provider.send(sent)
+        assert (site.verified(), site.refused()) == ((1, 0) if expected == form else (0, 1))
 
 
 def test_a_list_that_nobody_uses_is_forgotten_and_verified_anew() -> None:
@@ -176,6 +183,8 @@ def test_lists_are_bounded_by_who_sends_them(monkeypatch: pytest.MonkeyPatch) ->
         (CHECKED[CHECKED.index("[[segment]]") :], r"hmac: has no key to verify with; write a \[\[hmac_key\]\]"),
         (CHECKED.replace('"secret"', '""'), "key: is empty"),
         (CHECKED.replace('"end"', '"source-route-hop"'), "hmac: is for segments"),
+        (CHECKED + 'hmac_form = "linux"\n', "hmac_form: is not known"),
+        (CHECKED + '[[policy]]\nname = "x"\nsegments = ["fd00::1"]\nhmac_form = "linux"\n', "is of an HMAC"),
         (CHECKED + '[[hmac_key]]\nid = 8\nkey = "b"\n', "key 8 is there twice"),
     ],
 )
@@ -183,3 +192,13 @@ def test_what_cannot_be_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(ConfigError, match=complaint) as refused:
         Rig(SITE + CARRIED + text)
     assert "secret" not in str(refused.value)
+
+
+def test_an_hmac_that_linux_made_is_that_of_its_form() -> None:
+    """By Linux 6.18: `encap seg6 mode encap segs fd00:2::7,fd00:2::3 hmac 8`, key `secret`."""
+    segments = b"".join(IPv6Address(each).packed for each in ("fd00:2::3", "fd00:2::7"))
+    proven = ProvenSegments(1, 8, segments, bytes.fromhex("0526000000000008"))
+    made = bytes.fromhex("eddfe0da7312fc9f3568b57f38caa4062e5b1015747c451b986c5ff275d510c0")
+    source = IPv6Address("2001:db8:f01::9")
+    assert hmac_of(proven, source, "secret", HmacForm.LINUX) == made
+    assert hmac_of(proven, source, "secret", HmacForm.RFC_8754) != made

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network
 import finsy as fy
 
 from wayname.config.encapsulation.compression import MOST_MIDDLE, Compressed
-from wayname.config.encapsulation.model import Behaviour, Encapsulation, Namespace, Segment, Trace
+from wayname.config.encapsulation.model import Behaviour, Encapsulation, HmacForm, Namespace, Segment, Trace
 from wayname.pipeline.entries import prefix_keys, table_entry
 from wayname.wire.segments import ProvenSegments
 
@@ -42,9 +42,10 @@ def _addresses(segments: Sequence[IPv6Address]) -> dict[str, int]:
     return {name: int(segment) for name, segment in zip(_FOUR, segments, strict=False)}
 
 
-def proof(number: int, key_id: int, hmac: bytes) -> fy.P4TableEntry:
+def proof(number: int, key_id: int, hmac: bytes, form: HmacForm) -> fy.P4TableEntry:
     """What proves a policy."""
-    return table_entry("hmacs", {"policy": number}, "put_hmac", key=key_id, hmac=int.from_bytes(hmac))
+    action = "put_linux_hmac" if form is HmacForm.LINUX else "put_hmac"
+    return table_entry("hmacs", {"policy": number}, action, key=key_id, hmac=int.from_bytes(hmac))
 
 
 def trace(number: int, trace: Trace) -> fy.P4TableEntry:

@@ -15,6 +15,8 @@ from wayname.wire.errors import DecodeError
 ROUTING_SEGMENTS = 4
 HMAC_TLV = bytes([5, 38])  # with the 32 octets that SHA-256 makes
 HMAC_TLV_OCTETS = 40
+# Linux looks for an HMAC only where the header has this flag, which RFC 8754 knows no more.
+LINUX_HMAC_FLAG = 8
 _FIXED_OCTETS = 8
 _BEFORE_ROUTING = ipv6.EXTENSIONS - {ipv6.ROUTING}
 
@@ -74,6 +76,10 @@ class ProvenSegments:
     def covered(self, source: IPv6Address) -> bytes:
         """Return what the HMAC is over (section 2.1.2.1)."""
         return source.packed + bytes([self.last_entry, self.flags]) + self.tlv[2:8] + self.segments
+
+    def covered_by_linux(self, source: IPv6Address) -> bytes:
+        """Return what Linux's HMAC is over: it leaves out the 16 bits behind the TLV's length."""
+        return source.packed + bytes([self.last_entry, self.flags]) + self.tlv[4:8] + self.segments
 
     @classmethod
     def find(cls, packet: ipv6.Packet) -> ProvenSegments:

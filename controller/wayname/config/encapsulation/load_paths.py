@@ -10,6 +10,7 @@ from wayname.config.encapsulation.model import (
     Behaviour,
     Encapsulation,
     Flavours,
+    HmacForm,
     HmacKey,
     HmacUse,
     Mode,
@@ -49,9 +50,12 @@ def policy(table: Table, site: Site) -> Policy:
     if bool(key_id) != bool(secret):
         missing = "key" if key_id else "key_id"
         raise table.error(missing, "is missing", "key and key_id go together")
+    form = _hmac_form(table)
+    if table.has("hmac_form") and not secret:
+        raise table.error("hmac_form", "is of an HMAC, and there is none", "write key_id and key as well")
     source = node_address(table, "source") or own_source(table, site)
     table.close()
-    return Policy(name, source, segments, key_id, secret)
+    return Policy(name, source, segments, key_id, secret, form)
 
 
 def source_route(table: Table, site: Site) -> SourceRoute:
@@ -97,8 +101,13 @@ def hmac_key(table: Table, site: Site) -> HmacKey:
     secret = table.secret("key", str, "write the text that the other nodes know under this id")
     if not secret:
         raise table.error("key", "is empty", "write the text that the other nodes know under this id")
+    form = _hmac_form(table)
     table.close()
-    return HmacKey(number, secret)
+    return HmacKey(number, secret, form)
+
+
+def _hmac_form(table: Table) -> HmacForm:
+    return HmacForm(table.take("hmac_form", str, HmacForm.RFC_8754, one_of(*HmacForm)))
 
 
 def _hmac_use(table: Table, behaviour: Behaviour, site: Site) -> HmacUse:

@@ -39,6 +39,13 @@ class HmacUse(StrEnum):
     REQUIRE = "require"
 
 
+class HmacForm(StrEnum):
+    """What an HMAC covers: as RFC 8754 has it, or as Linux still has it from an earlier draft."""
+
+    RFC_8754 = "rfc8754"
+    LINUX = "linux"
+
+
 class Flavours(IntFlag):
     """How a segment treats the end of a list (RFC 8986, section 4.16)."""
 
@@ -109,6 +116,7 @@ class HmacKey:
 
     number: int
     secret: str = field(repr=False)
+    form: HmacForm = HmacForm.RFC_8754
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,7 @@ class Policy:
     segments: tuple[IPv6Address, ...]
     key_id: int = 0
     secret: str = field(default="", repr=False)
+    form: HmacForm = HmacForm.RFC_8754
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hmac
+from ipaddress import IPv6Address
 
-from wayname.config.encapsulation.model import Policy
-from wayname.wire.segments import HMAC_TLV, ProvenSegments
+from wayname.config.encapsulation.model import HmacForm, Policy
+from wayname.wire.segments import HMAC_TLV, LINUX_HMAC_FLAG, ProvenSegments
 
 
 def proof_of(policy: Policy) -> bytes:
-    """Return the HMAC of a policy as it stands in a tunnel, by SHA-256.
-
-    It covers the tunnel's source, the number of the last entry, the flags (none), the TLV's 16 bits behind its length
-    (none), the key's number, and the segments as they are written: the last one first.
-    """
+    """Return the HMAC of a policy as it stands in a tunnel: the segments are written with the last one first."""
     segments = b"".join(segment.packed for segment in reversed(policy.segments))
+    flags = LINUX_HMAC_FLAG if policy.form is HmacForm.LINUX else 0
     tlv = HMAC_TLV + bytes(2) + policy.key_id.to_bytes(4)
-    covered = ProvenSegments(len(policy.segments) - 1, 0, segments, tlv).covered(policy.source)
-    return hmac.digest(policy.secret.encode(), covered, "sha256")
+    proven = ProvenSegments(len(policy.segments) - 1, flags, segments, tlv)
+    return hmac_of(proven, policy.source, policy.secret, policy.form)
+
+
+def hmac_of(proven: ProvenSegments, source: IPv6Address, secret: str, form: HmacForm) -> bytes:
+    """Return the HMAC of a list by SHA-256."""
+    covered = proven.covered_by_linux(source) if form is HmacForm.LINUX else proven.covered(source)
+    return hmac.digest(secret.encode(), covered, "sha256")

@@ -14,6 +14,7 @@ import finsy as fy
 
 from wayname.config.encapsulation.model import HmacKey
 from wayname.edge.desired import Key, key_of
+from wayname.edge.encapsulation.proofs import hmac_of
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
 from wayname.edge.sessions.complaints import Complaints
@@ -37,13 +38,13 @@ class SegmentProofs:
         self._links = links
         self._outputs = outputs
         self._complaints = Complaints(outputs)
-        self._keys: dict[int, bytes] = {}
+        self._keys: dict[int, HmacKey] = {}
         self._verified: dict[Key, tuple[fy.P4TableEntry, int, float]] = {}
         self._of_prefix: Counter[int] = Counter()
 
     def set(self, keys: tuple[HmacKey, ...]) -> None:
         """Verify by these keys; what was verified by others is verified anew."""
-        changed = {key.number: key.secret.encode() for key in keys}
+        changed = {key.number: key for key in keys}
         if changed != self._keys:
             self._keys = changed
             for known in list(self._verified):
@@ -68,12 +69,12 @@ class SegmentProofs:
 
     def _proven(self, arrival: Arrival) -> ProvenSegments:
         proven = ProvenSegments.find(arrival.packet)
-        secret = self._keys.get(proven.key_id)
+        key = self._keys.get(proven.key_id)
         if len(proven.segments) > MOST_PROVEN_OCTETS:
             raise DecodeError("its list has more segments than are verified")
-        if secret is None:
+        if key is None:
             raise DecodeError(f"its HMAC is by key {proven.key_id}, which is not known")
-        if not hmac.compare_digest(hmac.digest(secret, proven.covered(arrival.packet.source), "sha256"), proven.hmac):
+        if not hmac.compare_digest(hmac_of(proven, arrival.packet.source, key.secret, key.form), proven.hmac):
             raise DecodeError(f"its HMAC is not that of key {proven.key_id}")
         return proven
 

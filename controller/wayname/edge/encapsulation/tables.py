@@ -95,7 +95,7 @@ class EncapsulationTables:
             number = policies[_content(policy)]
             yield from builders.policy(number, policy.source, policy.segments, bool(policy.secret))
             if policy.secret:
-                yield builders.proof(number, policy.key_id, proof_of(policy))
+                yield builders.proof(number, policy.key_id, proof_of(policy), policy.form)
         for trace in current.traces:
             yield builders.trace(traces[trace.name], trace)
         for segment in current.segments:
