@@ -9,9 +9,7 @@ from functools import cache
 from ipaddress import IPv6Network
 
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from wayname.identity.generate import generate_cga, generate_hba, move_cga
@@ -21,34 +19,21 @@ from wayname.shim6.locators import claim, tell
 
 PREFIXES = tuple(IPv6Network(f"2001:db8:{number:x}::/64") for number in range(1, 41))
 GENERATION = 1
-
-
-# OpenSSL makes no keys as short as one of the paper's; this one, of 512 bits, protects nothing.
-SHORT_PRIMES = (
-    0xF214735EED1DC672814754C2D325CF7741AF8AFB71C15D491995A938F7F08057,
-    0xEFF5F5A29ACCFA6DC4761348F8C2124C4996B818755E40144A3455A26C645893,
-)
 PUBLIC_EXPONENT = 65537
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A host with its proofs, and what it does to sign them anew."""
+    """A host with its proofs, and how it tells its locators anew: signed once more, if they are signed."""
 
     host: LocalHost
-    sign: Callable[[], object] = lambda: None
+    tell: Callable[[], LocalHost]
 
 
 @cache
 def key_pair(bits: int, owner: str = "") -> RSAPrivateKey:
-    """Return a key pair, the same one for the same owner; with 512 bits there is one for all."""
-    if bits >= 1024:
-        return rsa.generate_private_key(PUBLIC_EXPONENT, bits)
-    p, q = SHORT_PRIMES
-    d = pow(PUBLIC_EXPONENT, -1, (p - 1) * (q - 1))
-    public = rsa.RSAPublicNumbers(PUBLIC_EXPONENT, p * q)
-    coefficients = rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q)
-    return rsa.RSAPrivateNumbers(p, q, d, *coefficients, public).private_key()
+    """Return a key pair, the same one for the same owner."""
+    return rsa.generate_private_key(PUBLIC_EXPONENT, bits)
 
 
 def public_key(bits: int, owner: str = "") -> bytes:
@@ -64,14 +49,14 @@ def any_modifier(rng: random.Random, _tail: bytes, _sec: int) -> bytes:
 def unproved(prefixes: tuple[IPv6Network, ...], rng: random.Random) -> Identity:
     """Return a host with locators that nothing proves."""
     addresses = [prefix[rng.getrandbits(64)] for prefix in prefixes]
-    return Identity(claim(addresses[0], addresses, GENERATION))
+    return _telling(lambda: claim(addresses[0], addresses, GENERATION))
 
 
 def hash_based(prefixes: tuple[IPv6Network, ...], rng: random.Random, key: bytes | None = None) -> Identity:
     """Return a host whose locators are a set; with a key they could be signed as well."""
     made = generate_hba(prefixes, key, 0, lambda tail, sec: any_modifier(rng, tail, sec), lambda _: False, rng)
     ulid, parameters = made[0]
-    return Identity(tell(ulid, parameters, [address for address, _ in made], GENERATION))
+    return _telling(lambda: tell(ulid, parameters, [address for address, _ in made], GENERATION))
 
 
 def signed(prefixes: tuple[IPv6Network, ...], rng: random.Random, bits: int, owner: str = "") -> Identity:
@@ -81,6 +66,8 @@ def signed(prefixes: tuple[IPv6Network, ...], rng: random.Random, bits: int, own
     )
     others = [move_cga(parameters, prefix, 0, lambda _: False)[0] for prefix in prefixes[1:]]
     key = key_pair(bits, owner)
-    host = tell(ulid, parameters, [ulid, *others], GENERATION, key)
-    signed_octets = bytes(20 + 16 * len(prefixes))
-    return Identity(host, lambda: key.sign(signed_octets, PKCS1v15(), SHA1()))
+    return _telling(lambda: tell(ulid, parameters, [ulid, *others], GENERATION, key))
+
+
+def _telling(telling: Callable[[], LocalHost]) -> Identity:
+    return Identity(telling(), telling)

@@ -3,6 +3,9 @@
 As in the paper, each peer sets up a context with its first packet (the worst case). Beside it: only with 2 KB or 60 s,
 which is what an edge waits for before it begins. A sample of each server's visits happens to an edge on the virtual
 clock (`visited.py`), whose sessions are what is counted; each visit of the week goes as one of the sample.
+
+How many peers come and how they behave is assumed (`week.py`), so how many contexts there are is estimated, and is no
+goal. What the edge does with each visit is measured.
 """
 
 from __future__ import annotations
@@ -51,7 +54,6 @@ def run(seed: int, _full: bool) -> Result:
     rows = []
     data = []
     lines: dict[str, list[Line]] = {when: [] for when in TRIGGERS}
-    most_of_all = 0
     with ProcessPoolExecutor() as pool:
         runs = {
             (server.name, when): pool.submit(sampled, server, octets, seed)
@@ -76,18 +78,19 @@ def run(seed: int, _full: bool) -> Result:
             data.append({"server": server.name, "contexts": when, "peers": peers, "most of each hour": hours})
             points = [(at * HOUR / DAY, most) for at, most in enumerate(hours)]
             lines[when].append(Line(server.name, points, marks=False, steps=True))
-            most_of_all = max(most_of_all, *hours)
     stated = Line("stated in the paper: less than", ((0, PAPER_MOST), (7, PAPER_MOST)), of_paper=True)
     panels = [
         Panel(
-            f"Contexts at once, {when} (paper: figure 11)",
+            f"Contexts at once, estimated, {when} (paper: figure 11)",
             "days, from Friday on",
             "most in each hour",
             [*of_servers, stated],
         )
         for when, of_servers in lines.items()
     ]
-    missed = [f"{most_of_all} contexts at once"] if most_of_all >= PAPER_MOST else []
-    head = ("server", "contexts", "peers", "mean at once", "most at once")
-    all_data = {"measured": data, "paper": f"stated: less than {PAPER_MOST} at once, for servers of a campus"}
-    return Result("shim6-figure-11", all_data, panels, table(head, rows), missed)
+    head = ("server", "contexts", "peers, assumed", "mean at once, estimated", "most at once, estimated")
+    all_data = {
+        "estimated for an assumed week": data,
+        "paper": f"stated: less than {PAPER_MOST} at once, for servers of a campus",
+    }
+    return Result("shim6-figure-11", all_data, panels, table(head, rows))
