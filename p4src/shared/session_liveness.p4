@@ -198,6 +198,8 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                 }
             }
         } else {
+            bit<48> since_sent;
+            unanswered.read(since_sent, session);
             unanswered.write(session, 0);
             path_t path = meta.session.path;
             meta.news.path_from = path;
@@ -217,6 +219,9 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                     places.write(session, place[15:4] ++ path);
                     meta.news.kind = NEWS_FOLLOWED;
                     meta.news.path_from = place[3:0];
+                    if (since_sent != 0) {
+                        meta.news.age = now - since_sent;
+                    }
                 }
             }
             // Keepalives answer what was sent; they are not answered themselves.

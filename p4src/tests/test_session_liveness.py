@@ -183,6 +183,18 @@ def test_it_follows_the_peer_from_the_path_that_both_were_on(make: Make) -> None
     assert switch.sends(3 + 2 * SEND_TIMEOUT) == 1
 
 
+def test_who_follows_tells_since_when_nothing_was_heard(make: Make) -> None:
+    switch = make(Kept(mode=FOLLOW))
+    switch.hears(1, 0)
+    assert switch.sends(2) == 0
+    switch.hears(SEND_TIMEOUT, 0)
+    assert switch.sends(SEND_TIMEOUT + 1) == 0
+    switch.news()
+    # The peer was silent for so long, and what was sent meanwhile may be lost.
+    switch.hears(SEND_TIMEOUT + 101, 2)
+    assert switch.news() == [news(FOLLOWED, 0, 2, 100)]
+
+
 def test_a_late_packet_by_the_old_path_is_not_followed_back(make: Make) -> None:
     switch = make(Kept(mode=FOLLOW))
     switch.hears(1, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv6Address
 
 import pytest
-from sessions.pair import Pair
+from sessions.pair import Pair, Side
 
 from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
@@ -19,6 +19,8 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.mac import Mac
+
+TCP = 6
 
 
 def established(more: str = "") -> Pair:
@@ -267,19 +269,51 @@ def test_a_silent_host_is_alive() -> None:
     assert decode(packet.payload) == Keepalive(pair.b.only.tag)
 
 
-def test_the_last_packet_goes_again_on_the_new_path() -> None:
-    pair = established(FAST)
-    assert pair.a.sessions is not None
-    session = pair.a.only
-    packet = Packet(session.name.local, session.name.peer, 59, b"")
-    held = PacketIn(b"the last packet", 15, 1, 10)
+def keep_copy(pair: Pair, side: Side, text: bytes, next_header: int = TCP) -> PacketIn:
+    """Give an edge the copy of a packet that got no answer yet."""
+    assert side.sessions is not None
+    packet = Packet(*side.only.name[:2], next_header, b"")
+    copy = PacketIn(text, 15, 1, 10)
     frame = Frame(Mac(2), Mac(4), TYPE_IPV6, packet.encode())
-    pair.a.sessions.hold(Arrival(held, frame, packet, pair.a.config.interfaces[0]), pair.now)
+    side.sessions.hold(Arrival(copy, frame, packet, side.config.interfaces[0]), pair.now)
+    return copy
+
+
+def test_what_got_no_answer_goes_again_by_the_new_path_and_by_the_next_one() -> None:
+    pair = established(FAST)
+    copy = keep_copy(pair, pair.a, b"the last packet")
     pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.3)
-    assert pair.a.ways.submitted == [held]
-    # Once.
+    assert pair.a.ways.submitted == [copy]
     pair.tell(pair.a, News.LEFT_PATH, 1, 2, 0.3)
-    assert pair.a.ways.submitted == [held]
+    assert pair.a.ways.submitted == [copy, copy]
+
+
+def test_who_follows_the_peer_repeats_what_got_no_answer_either() -> None:
+    pair = established(FAST)
+    copy = keep_copy(pair, pair.b, b"an answer that was lost")
+    pair.now += 0.2
+    pair.tell(pair.b, News.FOLLOWED, 0, 1, 0.25)
+    assert pair.b.ways.submitted == [copy]
+
+
+def test_all_that_was_sent_while_no_path_was_known_goes_again() -> None:
+    pair = established(FAST)
+    pair.tell(pair.a, News.UNANSWERED, 0, 0, 0.3)
+    copy = keep_copy(pair, pair.a, b"sent long before the path was found")
+    pair.now += 5
+    assert pair.a.sessions is not None
+    pair.a.sessions.move(pair.a.only.number, 1, pair.now)
+    assert pair.a.ways.submitted == [copy]
+
+
+def test_probes_go_before_what_may_fill_the_queue() -> None:
+    pair = established(FAST)
+    pair.a.ways.sent.clear()
+    keep_copy(pair, pair.a, b"many")
+    probes_before: list[int] = []
+    pair.a.ways.submit = lambda original: probes_before.append(len(pair.a.ways.sent))  # type: ignore[method-assign]
+    pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.3)
+    assert probes_before == [1]
 
 
 def test_a_forged_error_makes_a_probe_and_nothing_else() -> None:

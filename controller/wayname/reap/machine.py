@@ -166,7 +166,7 @@ class Machine:
         reported = {
             sent.pair for sent in sign.reported if sent.exploration == watched.exploration and sent.pair in watched.ways
         }
-        if not reported or watched.current in reported:
+        if not reported or watched.current in reported or self._is_trusted_still(watched, now):
             return
         before = watched.current
         why = watched.why
@@ -176,6 +176,10 @@ class Machine:
         self._checks.fail(watched, before, why, now)
         watched.returning, watched.moved = watched.current != watched.preferred, now
         self._outputs.append(Move(watched.name, watched.current, why))
+
+    def _is_trusted_still(self, watched: Watched, now: float) -> bool:
+        """Whether the switch has just gone to a proven pair; that of another pair may only be the quicker answer."""
+        return watched.current in watched.verified and now < watched.moved + watched.timing.send_timeout
 
     def _set(self, watched: Watched, clock: Clock, now: float, wait: float) -> None:
         self._timers.set((watched.name, clock), now + wait * self._rng.uniform(*JITTER))

@@ -77,7 +77,7 @@ class NativeMovements(Moving):
                 self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
             case News.FOLLOWED if to is not None:
                 self.paths.silent.cancel((session.name, to))
-                self._went(session, news.path_to, 0.0, "the peer did", now)
+                self._went(session, news.path_to, news.age, "the peer did", now)
             case News.UNANSWERED:
                 text = f"{words(session.name)}: no answer for {news.age:.3f} s, and no other path is proven"
                 self._outputs.event(now, "session.unanswered", session.number, text, Severity.WARNING)

@@ -87,7 +87,7 @@ class NativeSessions(Kept):
         spi = int.from_bytes(arrival.packet.upper_layer(BEFORE_HIP).data[:SPI_OCTETS])
         session = self._by_spi.get((arrival.packet.destination, spi))
         if session is not None:
-            self._movements.hold(session, arrival.original, now)
+            self._movements.hold(session, arrival, now)
 
     def idle(self, entry: fy.P4TableEntry, now: float) -> None:
         """The hosts of a session have not talked for long."""

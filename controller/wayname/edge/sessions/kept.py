@@ -89,7 +89,7 @@ class Kept(ABC):
         """Keep a copy of the last packet that may not have arrived."""
         session = self._sessions.get(ContextName(arrival.packet.source, arrival.packet.destination))
         if session is not None:
-            self._movements.hold(session, arrival.original, now)
+            self._movements.hold(session, arrival, now)
 
     def news(self, news: SessionNews, now: float) -> None:
         """The switch found something out about a session."""

@@ -59,10 +59,12 @@ class Movements(Moving):
             case News.LEFT_PATH if to is not None:
                 left = session.paths.get(news.path_from, session.pair)
                 if watch.left_path(name, left, to, news.age, now):
+                    # Probes tell the peer: they go before what may fill the path's queue.
+                    self.take(now)
                     self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
             case News.FOLLOWED if to is not None:
                 watch.followed(name, to, now)
-                self._went(session, news.path_to, 0.0, "the peer did", now)
+                self._went(session, news.path_to, news.age, "the peer did", now)
             case News.UNANSWERED:
                 text = (
                     f"{words(name)}: no answer for {news.age:.3f} s by {way(session.pair)}, and no other path is proven"

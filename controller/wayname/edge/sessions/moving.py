@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from math import inf
 
-from wayname.edge.boundary import Json, PacketIn, SessionNews, Severity
+from wayname.edge.boundary import Json, SessionNews, Severity
+from wayname.edge.links import Arrival
 from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.held import Held
 from wayname.edge.sessions.paths import JudgedPaths
@@ -67,11 +69,11 @@ class Moving(ABC):
     def forget(self, session: Session) -> None:
         """Look after a session no more."""
         self._tables.forget(session)
-        self._held.take(session.name, 0.0)
+        self._held.forget(session.name)
 
-    def hold(self, session: Session, original: PacketIn, now: float) -> None:
+    def hold(self, session: Session, arrival: Arrival, now: float) -> None:
         """Keep a copy of a packet that may not have arrived."""
-        self._held.keep(session.name, original, now)
+        self._held.keep(session.name, arrival, now)
 
     def _leave_closed(self, session: Session, now: float) -> bool:
         """Leave a path that is dead for certain; tell whether there was reason to."""
@@ -93,7 +95,8 @@ class Moving(ABC):
         """Let the switch go to a path."""
         before = session.path
         session.move(to, why)
-        self._moved(session, before, session.rules.send_timeout, now)
+        # While it explores nothing is heard, since who knows when.
+        self._moved(session, before, inf if session.exploring else session.rules.send_timeout, now)
 
     def _moved(self, session: Session, before: int, unanswered: float, now: float) -> None:
         text = f"{words(session.name)}: from path {before} to {session.path}, {way(session.pair)}: {session.reason}"
@@ -101,7 +104,7 @@ class Moving(ABC):
         self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING, details)
         self.want(session)
         # What got no answer on the old path goes again by the new one, so that TCP need not wait for its back-off.
-        for original in self._held.take(session.name, now - unanswered - session.rules.send_timeout / 16):
+        for original in self._held.again(session.name, unanswered, now):
             self._ways_out.submit(original)
 
 
