@@ -304,7 +304,7 @@
 #define PATH_POLICIES_COUNTER_ID        0x13000C06
 #define PREFERRED_PATHS_COUNTER_ID      0x13000C07
 
-// Watching sessions and pairs: next free table 0x02000D02, action 0x01000D03, direct counter 0x13000D02, register 0x16000D0E.
+// Watching sessions and pairs: next free table 0x02000D02, action 0x01000D03, direct counter 0x13000D02, register 0x16000D0F.
 #define BACKUPS_TABLE_ID                0x02000D01
 
 #define NEXT_PATH_ACTION_ID             0x01000D01
@@ -325,6 +325,7 @@
 #define PAIR_SEEN_REGISTER_ID           0x16000D0B
 #define PAIR_BYTES_REGISTER_ID          0x16000D0C
 #define SESSION_MOVED_REGISTER_ID       0x16000D0D
+#define SESSION_SENT_REGISTER_ID        0x16000D0E
 
 // Who sent first: next free register 0x16002304.
 #define HEARD_FLOWS_REGISTER_ID         0x16002301

@@ -53,6 +53,10 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
     @name("session_moved")
     REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, moved);          // the last time that the session changed its path
 
+    @id(SESSION_SENT_REGISTER_ID)
+    @name("session_sent")
+    REGISTERS(session_id_t, bit<48>, WATCHED_SESSIONS, sent);           // the last packet of its host
+
     // 1 and the path that the peer was heard by last.
     @id(SESSION_PEER_PATHS_REGISTER_ID)
     @name("session_peer_paths")
@@ -192,9 +196,16 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                         meta.news.age = age;
                     }
                 }
-                if (payload && !meta.session.preferred && first != 0 && send_timeout != 0 && age << 5 >= send_timeout && meta.news.kind != NEWS_LEFT_PATH
-                    && meta.session.mode & MODE_HOLD != 0 && !meta.from_controller) {
-                    mirror(meta, PUNT_SESSION_HELD);
+                // Copied is what may be lost: what follows a packet that has no answer for long, and all that a host sends
+                // who sends few. Of one who sends many that would be too many for the controller.
+                if (payload && !meta.session.preferred && send_timeout != 0 && meta.session.mode & MODE_HOLD != 0 && !meta.from_controller) {
+                    bit<48> last_sent;
+                    sent.read(last_sent, session);
+                    sent.write(session, now);
+                    if (meta.news.kind != NEWS_LEFT_PATH
+                        && (now - last_sent >= send_timeout >> 4 || (first != 0 && age << 5 >= send_timeout))) {
+                        mirror(meta, PUNT_SESSION_HELD);
+                    }
                 }
             }
         } else {

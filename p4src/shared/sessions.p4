@@ -19,11 +19,12 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
         bool ilnp_for_us = for_us && !from_us
             && meta.session.destination_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
         bool with_nonce = meta.ilnp.kind == NONCE_HERE;
+        bool keepalive_for_us = shim6_for_us && meta.shim6.kind == SHIM6_KEEPALIVE_HERE;
         if (meta.session.request != 0) {
             meta.session.direction = SESSION_SENT;
         } else if (meta.shim6.kind == SHIM6_CONTROL || meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
-            // What the controller sends itself it has looked at.
-            if (meta.from_controller) {
+            // What the controller sends itself it has looked at. By a peer's keepalive it says that it heard the peer.
+            if (meta.from_controller && !keepalive_for_us) {
                 // It passes.
             } else if (meta.session.source_speaker == SPEAKER_CHECKED
                        || meta.session.destination_speaker == SPEAKER_CHECKED) {
@@ -33,9 +34,9 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
                 if (meta.shim6.of_context) {
                     meta.session.direction = SESSION_HEARD;
                 }
-            } else if (shim6_for_us && !meta.shim6.sound) {
+            } else if (keepalive_for_us && !meta.shim6.sound) {
                 drop(meta, DROP_KEEPALIVE_CHECKSUM);
-            } else if (shim6_for_us) {
+            } else if (keepalive_for_us) {
                 meta.session.direction = SESSION_HEARD;
             }
         } else if (meta.shim6.kind == SHIM6_PAYLOAD) {

@@ -18,6 +18,7 @@ from session_site import (
     REPORT,
     SEND_TIMEOUT,
     SESSION,
+    in_by,
     out_by,
 )
 from session_site import Session as Kept
@@ -35,7 +36,7 @@ from session_switch import (
 )
 from shim6_layers import SHIM6, Shim6Keepalive
 
-from small_site import CPU, PACKET_IN_BYTES, PUNT
+from small_site import CPU, OUT, PACKET_IN_BYTES, PUNT
 
 SECOND = 1_000_000
 BACKUP = Kept().backup(0, 2)
@@ -111,6 +112,15 @@ def test_a_keepalive_is_an_answer_and_is_not_answered(make: Make) -> None:
     assert switch.hears_keepalive(SEND_TIMEOUT, OUR_TAG) == []
     assert switch.sends(1 + SEND_TIMEOUT) == 0
     assert [each.kind for each in switch.news()] == [WATCH]
+
+
+def test_the_controller_may_say_that_it_heard_the_peer(make: Make) -> None:
+    switch = make(Kept(), BACKUP)
+    switch.sends(1)
+    frame = in_by(4, ipv6(SHIM6, bytes(Shim6Keepalive(tag=OUR_TAG)), REMOTE, LOCAL))
+    header = bytes([OUT["PACKET_OUT_SUBMIT"]]) + (4).to_bytes(2) + bytes(2)
+    assert switch.at(SEND_TIMEOUT, CPU, header + bytes(frame)) == []
+    assert switch.sends(1 + SEND_TIMEOUT) == 0
 
 
 def test_a_silent_hosts_session_is_moved_by_a_question(make: Make) -> None:
@@ -283,13 +293,34 @@ def test_what_may_be_lost_is_held(make: Make) -> None:
         outputs = switch.at(time, 1, bytes.fromhex("02ed9e000001 020000000011 86dd") + OUTWARD)
         copies.append([packet for port, packet in outputs if port == CPU])
         assert [port for port, _ in outputs if port != CPU] == [4]
-    assert copies[:2] == [[], []]
-    for (copy,) in copies[2:]:
+    # The first for a long time is one of few.
+    assert copies[1] == []
+    for (copy,) in copies[:1] + copies[2:]:
         assert copy[0] == PUNT["PUNT_SESSION_HELD"]
         assert copy[PACKET_IN_BYTES + 14 :] == OUTWARD
     switch.hears(SEND_TIMEOUT + 6)
     outputs = switch.at(SEND_TIMEOUT + 7, 1, bytes.fromhex("02ed9e000001 020000000011 86dd") + OUTWARD)
     assert [port for port, _ in outputs] == [4]
+
+
+def test_all_packets_of_a_host_that_sends_few_are_held(make: Make) -> None:
+    switch = make(Kept(mode=HOLD))
+    apart = SEND_TIMEOUT // 16
+
+    def copies(time: int) -> int:
+        outputs = switch.at(time, 1, bytes.fromhex("02ed9e000001 020000000011 86dd") + OUTWARD)
+        return [port for port, _ in outputs].count(CPU)
+
+    time = 1
+    for _ in range(5):
+        time += apart
+        assert copies(time) == 1
+        # Answered: what follows begins anew, and may be what the path loses.
+        switch.hears(time + 1)
+    # Those of a host that sends many wait for its first packet to grow old.
+    time += apart - 1
+    assert copies(time) == 0
+    assert copies(time + apart - 1) == 1
 
 
 def test_what_the_controller_sends_again_is_not_held_again(make: Make) -> None:

@@ -150,11 +150,12 @@ class Held(LivenessTest):
 
     def runTest(self) -> None:
         self.use(replace(self.session, send_timeout=1, mode=HOLD))
-        self.goes(0)
         leaves = [(4, out_by(4, hop_less(OUTWARD)))]
         copy = self.punt("PUNT_SESSION_HELD", 1, 1, from_host(OUTWARD))
-        self.verify([(1, from_host(OUTWARD))], leaves, [copy])
+        for _ in range(2):
+            self.verify([(1, from_host(OUTWARD))], leaves, [copy])
         self.comes()
+        self.use(replace(self.session, send_timeout=LONG, mode=HOLD))
         self.goes(0)
 
 

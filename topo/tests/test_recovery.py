@@ -1,4 +1,4 @@
-"""A provider fails under TCP at any moment and pace, on the virtual clock: what edges do, and what the receiver sees."""
+"""A provider fails under TCP at any moment and pace, on the virtual clock: what edges do, what the receiver sees."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
-from looking import kinds
+from looking import entries, kinds
+from site_pair import agrees, talking
 
 from wayname_lab.load import find_lab
+from wayname_lab.model import Lab, Quality
 from wayname_lab.virtual.clock import SECOND
 from wayname_lab.virtual.lab import VirtualLab
 
@@ -51,7 +53,7 @@ def after_a_cut(draw: Draw, lasts: float = 3.0) -> tuple[VirtualLab, float]:
 
 def longest_gap(lab: VirtualLab, receiver: str, since: float) -> float:
     """Return the longest time without a byte for the receiving application, from shortly before a moment on."""
-    times = [event["at_ns"] / SECOND for event in lab.events_of(receiver, "rate") if event["bytes"]]
+    times: list[float] = [event["at_ns"] / SECOND for event in lab.events_of(receiver, "rate") if event["bytes"]]
     return max(later - earlier for earlier, later in pairwise(time for time in times if time > since - 0.2))
 
 
@@ -60,3 +62,71 @@ def test_each_edge_moves_a_session_once(seed: int) -> None:
     lab, cut = after_a_cut(Draw.of(seed))
     for router in ("a", "b"):
         assert kinds(lab, router, cut).count("session.moved") == 1
+
+
+# At these paces few packets are under way, so that what is kept is enough for a TCP that cannot say what it has.
+SLOW = 1_000_000
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_by_default_the_receiver_waits_for_no_more_than_a_quarter_of_a_second(seed: int) -> None:
+    draw = Draw.of(seed, SLOW)
+    lab, cut = after_a_cut(draw)
+    assert longest_gap(lab, draw.receiver, cut) <= 0.25
+
+
+def timeouts(lab: VirtualLab) -> dict[str, float]:
+    """Return the send timeout of each edge's session, in seconds."""
+    return {router: entries(lab, router, "identities")[0]["send_timeout"] / 1e6 for router in ("a", "b")}
+
+
+def test_the_send_timeout_follows_the_round_trips() -> None:
+    described = replace(find_lab("two-sites"), flows=())
+    lab = with_session_of(described)
+    near = timeouts(lab)
+    # Two and a half round trips: there by the slower provider, and back by the one in use.
+    assert all(0.11 <= timeout <= 0.16 for timeout in near.values())
+    for link in described.links:
+        lab.links[link.name].become(replace(link.quality, delay=3 * link.quality.delay))
+    lab.run_for(5)
+    assert all(0.33 <= timeout <= 0.48 for timeout in timeouts(lab).values())
+
+
+def with_session_of(described: Lab) -> VirtualLab:
+    """Return a lab whose hosts talk and have a session."""
+    lab = talking(described)
+    lab.run_for(3)
+    assert agrees(lab)
+    return lab
+
+
+def disturbed(quality: Quality, rng: random.Random, lab: VirtualLab, seconds: float) -> None:
+    """Let all links of providers lose one packet in twenty, with a delay that is another one 20 times a second."""
+    end = lab.now + seconds
+    while lab.now < end:
+        for link in lab.plan.lab.links:
+            jitter = round(rng.uniform(0, 0.025) * SECOND)
+            lab.links[link.name].become(replace(link.quality, delay=link.quality.delay + jitter, loss=quality.loss))
+        lab.run_for(0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_loss_and_jitter_move_nobody(seed: int) -> None:
+    described = replace(find_lab("two-sites"), flows=())
+    lab = with_session_of(described)
+    since = lab.now
+    disturbed(Quality(loss=0.025), random.Random(seed), lab, 20)
+    for router in ("a", "b"):
+        assert kinds(lab, router, since).count("session.moved") == 0
+
+
+@pytest.mark.parametrize("router", ["a", "b"])
+def test_a_controller_that_pauses_moves_nobody(router: str) -> None:
+    lab = with_session_of(replace(find_lab("two-sites"), flows=()))
+    rng = random.Random(router)
+    since = lab.now
+    for _ in range(10):
+        lab.controllers[router].stall(round(rng.uniform(0.05, 0.5) * SECOND))
+        lab.run_for(1.0 + rng.random())
+    for each in ("a", "b"):
+        assert kinds(lab, each, since).count("session.moved") == 0

@@ -100,7 +100,9 @@ def _key_file(host: str) -> str:
 
 def _wishes(wishes: Shim6) -> list[str]:
     lines = []
-    if wishes.send_timeout is not None:
+    if wishes.send_timeout == "auto":
+        lines.append('send_timeout = "auto"')
+    elif wishes.send_timeout is not None:
         lines.append(f"send_timeout = {wishes.send_timeout / 1e9}")
     if wishes.bytes is not None:
         lines.append(f"bytes = {wishes.bytes}")

@@ -254,7 +254,7 @@ def _spoken(root: _Section, kind: str, hosts: list[Host]) -> Shim6:
     if security not in ("proved", "none"):
         raise section.wrong("security", "proved or none")
     return Shim6(
-        section.scaled("send_timeout", TIMES),
+        "auto" if section.values.get("send_timeout") == "auto" else section.scaled("send_timeout", TIMES),
         octets if "bytes" in section.values else None,
         hold if "hold" in section.values else None,
         section.scaled("idle", TIMES),

@@ -74,7 +74,7 @@ class Flow:
 class Shim6:
     """Edges speak for hosts, and sites have a prefix from each provider; by Shim6, addresses prove each other."""
 
-    send_timeout: int | None = None  # nanoseconds; None: as the controller has it
+    send_timeout: int | Literal["auto"] | None = None  # nanoseconds; None: as the controller has it
     bytes: int | None = None  # after which a session begins
     hold: bool | None = None  # whether what is not answered is sent again by the new path
     idle: int | None = None  # nanoseconds without a packet after which a session is collected; of Shim6

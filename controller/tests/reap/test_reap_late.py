@@ -65,7 +65,8 @@ def test_a_late_turn_counts_no_probe_of_a_doubted_pair(late: float, judged: bool
 def test_a_late_check_is_asked_again() -> None:
     one = One()
     one.reap.awaiting(NAME, TIMING.send_timeout, one.now)
+    one.wait(TIMING.suspect_after - 0.1)
     handle_next(one, LATE)
     assert not [output for output in one.outputs if isinstance(output, Check)]
-    one.wait(TIMING.probe_timeout)
+    one.wait(TIMING.suspect_after)
     assert [output for output in one.outputs if isinstance(output, Check)]

@@ -9,7 +9,18 @@ from shim6 import scapy_shim6 as other
 from shim6.network import A1, A2, B1, B2
 
 from wayname.reap.machine import Sign
-from wayname.reap.outputs import Check, Dropped, Entered, KeepaliveWanted, Move, Output, Refused, Unverified, Verified
+from wayname.reap.outputs import (
+    Check,
+    Dropped,
+    Entered,
+    KeepaliveWanted,
+    Move,
+    Output,
+    Refused,
+    RoundTrip,
+    Unverified,
+    Verified,
+)
 from wayname.reap.reap import Reap
 from wayname.reap.states import TRANSITIONS, Action, State, Trigger
 from wayname.reap.timing import Timing
@@ -74,9 +85,9 @@ class One:
         return watched.state
 
     def take(self) -> list[Packet]:
-        """Return the packets that left; what else came out is kept."""
+        """Return the packets that left; what else came out is kept, but for how long answers took."""
         outputs = self.reap.take_outputs()
-        self.outputs += [output for output in outputs if not isinstance(output, Send)]
+        self.outputs += [output for output in outputs if not isinstance(output, Send | RoundTrip)]
         return [output.packet for output in outputs if isinstance(output, Send)]
 
     def probes(self) -> list[Probe]:
@@ -323,13 +334,13 @@ def test_the_switch_is_asked_again_when_the_time_is_over() -> None:
     one = One()
     one.answer_checks()
     one.outputs.clear()
-    one.reap.awaiting(NAME, 5.0, one.now)
+    one.reap.awaiting(NAME, 8.0, one.now)
     one.reap.silent(NAME, 1.0, one.now)
     one.wait(3.9)
     assert one.outputs == []
     one.wait(0.2)
     assert one.outputs == [KeepaliveWanted(NAME)]
-    one.wait(6)
+    one.wait(4)
     assert one.outputs == [KeepaliveWanted(NAME), Check(NAME)]
 
 

@@ -10,7 +10,7 @@ from itertools import count, product
 
 from shim6.network import A1, A2, B1, B2
 
-from wayname.reap.outputs import Check, Entered, KeepaliveWanted, Move, Output
+from wayname.reap.outputs import Answered, Check, Entered, KeepaliveWanted, Move, Output
 from wayname.reap.reap import Reap
 from wayname.reap.states import State
 from wayname.reap.timing import Timing
@@ -150,6 +150,8 @@ class Side:
                         self.switch.reports = state is not State.OPERATIONAL
                     case Check():
                         self.switch.check(now)
+                    case Answered():
+                        self.switch.first_unanswered = None
                     case KeepaliveWanted():
                         self.switch.keepalive(now)
             verified = [pair for pair in self.pairs if pair in self.reap.verified(self.name)]

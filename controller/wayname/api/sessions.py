@@ -156,7 +156,7 @@ def answer(running: Running, session: Session) -> SessionAnswer:
         path=session.path,
         reason=session.reason,
         generation=session.generation,
-        send_timeout=session.rules.send_timeout,
+        send_timeout=session.send_timeout,
         keepalive=session.keepalive,
         state=sessions.state_of(session),
         fork_of=session.fork.of if session.fork else None,

@@ -12,7 +12,7 @@ from wayname.config.hip import Hip, HipHost, HipPeer
 from wayname.config.load_names import read_names
 from wayname.config.load_shim6 import read_prefixes, read_rules
 from wayname.config.reader import Table
-from wayname.config.shim6 import Shim6, Shim6Mode
+from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, Shim6, Shim6Mode
 from wayname.hip.errors import NoProposalError
 from wayname.hip.suites import Point, suite_of
 
@@ -30,7 +30,9 @@ def read_hip(root: Table, folder: Path, others: Iterable[IPv6Network]) -> Hip | 
             prefixes = read_prefixes(table, mode, taken)
             taken += prefixes
             # Hosts that speak themselves have sessions too, watched by the same rules.
-            common = common or read_rules(table, prefixes)
+            common = common or _rules(table, prefixes)
+            if mode is not Shim6Mode.PROXY and common.least_send_timeout is not None:
+                raise table.error("send_timeout", f'is "auto", but nobody probes for hosts of {mode}', "write seconds")
             rules.append(replace(common, prefixes=prefixes, mode=mode))
     if not rules:
         raise table.error("proxy", "is missing", "give prefixes in proxy, transparent or verify")
@@ -61,6 +63,14 @@ def _check_names(table: Table, hip: Hip, proxied: list[IPv6Network]) -> None:
         if node.address in peers or any(node.address in prefix for prefix in proxied):
             mend = "leave the [[hip.peer]] out, or the name" if node.address in peers else "peers are elsewhere"
             raise table.error(f"names.peer[{index}]", f"{node.address} is known already", mend)
+
+
+def _rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:
+    """Read how sessions are watched; HIP has no word for send timeouts, so that keepalives fit the least one."""
+    rules = read_rules(table, prefixes)
+    if table.has("keepalive"):
+        return rules
+    return replace(rules, keepalive=rules.told_send_timeout / KEEPALIVES_IN_TIMEOUT)
 
 
 def _hosts(table: Table, folder: Path, proxied: list[IPv6Network]) -> tuple[HipHost, ...]:

@@ -13,6 +13,8 @@ from wayname.identity.parameters import Parameters
 from wayname.shim6.own_rule import load_rule
 
 MOST_TIMEOUT = 4000  # microseconds in 32 bits
+AUTO = "auto"
+LEAST_OF_AUTO = 0.1
 RULE_FORM = "write the name of an installed entry point, or module:function"
 MOST_SEC = 7  # three bits of an address (RFC 3972, section 3)
 
@@ -48,7 +50,7 @@ def _is_rule(name: str) -> str:
 
 def read_rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:
     """Read when sessions of the hosts of these prefixes begin and end, and how they are watched."""
-    send_timeout = table.take("send_timeout", float, SEND_TIMEOUT, between(0.01, MOST_TIMEOUT))
+    send_timeout, least_send_timeout = _send_timeout(table)
     keepalive = table.take("keepalive", float, send_timeout / KEEPALIVES_IN_TIMEOUT, between(0.001, MOST_TIMEOUT))
     if keepalive >= send_timeout:
         raise table.error("keepalive", f"is {keepalive:g}", f"write less than send_timeout, which is {send_timeout:g}")
@@ -56,6 +58,7 @@ def read_rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:
         prefixes,
         Shim6Mode.PROXY,
         send_timeout,
+        least_send_timeout,
         keepalive,
         bytes=table.take("bytes", int, 2048, between(0, 2**32 - 1)),
         seconds=table.take("seconds", float, 60.0, between(0, MOST_TIMEOUT)),
@@ -66,6 +69,14 @@ def read_rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:
         verify_every=table.take("verify_every", float, None, between(0.01, MOST_TIMEOUT)),
         return_after=table.take("return_after", float, None, between(0, MOST_TIMEOUT)),
     )
+
+
+def _send_timeout(table: Table) -> tuple[float, float | None]:
+    """Return the send timeout, or if it is "auto" the most and the least that it may be."""
+    if table.raw("send_timeout") != AUTO:
+        return table.take("send_timeout", float, SEND_TIMEOUT, between(0.01, MOST_TIMEOUT)), None
+    most = table.take("most_send_timeout", float, SEND_TIMEOUT, between(0.01, MOST_TIMEOUT))
+    return most, table.take("least_send_timeout", float, LEAST_OF_AUTO, between(0.01, most))
 
 
 def read_prefixes(table: Table, name: str, taken: list[IPv6Network]) -> tuple[IPv6Network, ...]:

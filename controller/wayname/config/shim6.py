@@ -41,7 +41,9 @@ class Shim6:
 
     prefixes: tuple[IPv6Network, ...]
     mode: Shim6Mode = Shim6Mode.PROXY
+    # With a least one it follows the round trips, up to this.
     send_timeout: float = SEND_TIMEOUT
+    least_send_timeout: float | None = None
     keepalive: float = SEND_TIMEOUT / KEEPALIVES_IN_TIMEOUT
     bytes: int = 2048
     seconds: float = 60.0
@@ -60,3 +62,8 @@ class Shim6:
     # A rule of the user's own of when a context is set up, in place of ours; as the configuration names it.
     begin_rule: str | None = None
     hosts: tuple[ProvableHost, ...] = ()
+
+    @property
+    def told_send_timeout(self) -> float:
+        """What peers are told, so that they answer in time however short a session's send timeout is."""
+        return self.send_timeout if self.least_send_timeout is None else self.least_send_timeout

@@ -88,6 +88,13 @@ class Checks:
             self._outputs.append(Verified(watched.name, way.pair))
         self._go_back(watched, way, now)
 
+    def heard(self, watched: Watched, way: Way, now: float) -> None:
+        """The peer probes a pair: if it does not work from here, it may do so again."""
+        way.heard = now
+        if not way.verified and way.pair != watched.current:
+            way.due = min(way.due, now + watched.timing.probe_timeout)
+            self.resume(watched, now)
+
     def fail(self, watched: Watched, pair: Pair, why: str, now: float) -> None:
         """A pair does not work; look soon whether those beside it do, and from time to time whether it does again."""
         way = watched.ways.get(pair)

@@ -32,7 +32,7 @@ def is_edge(known: Known) -> bool:
 
 
 def agreed_send_timeout(known: Known, configured: float) -> float:
-    """Return after how much silence a path to a peer is left: as configured if the peer can be told so."""
+    """Return after how much silence a path to a peer may be left: as configured if the peer can be told so."""
     return configured if known.exact_keepalive_timeout else float(ceil(configured))
 
 

@@ -18,6 +18,8 @@ from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.messages import ProbeRecord
 
 DOUBT_PROBES = 3
+# Seconds in which the answer to a probe comes by nearly any path.
+ANSWERED_WITHIN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,8 @@ class Machine:
 
     def _is_trusted_still(self, watched: Watched, now: float) -> bool:
         """Whether the switch has just gone to a proven pair; that of another pair may only be the quicker answer."""
-        return watched.current in watched.verified and now < watched.moved + watched.timing.send_timeout
+        patience = min(watched.timing.send_timeout, ANSWERED_WITHIN)
+        return watched.current in watched.verified and now < watched.moved + patience
 
     def _set(self, watched: Watched, clock: Clock, now: float, wait: float) -> None:
         self._timers.set((watched.name, clock), now + wait * self._rng.uniform(*JITTER))

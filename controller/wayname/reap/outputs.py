@@ -43,6 +43,21 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """The peer answers by the pair in use, though its host says nothing."""
+
+    name: ContextName
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """How long an answer of the peer took at the most, lately, in seconds."""
+
+    name: ContextName
+    longest: float
+
+
+@dataclass(frozen=True, slots=True)
 class KeepaliveWanted:
     """The peer shall get a keepalive, unless the host spoke in the meantime: the switch knows."""
 
@@ -75,4 +90,6 @@ class Dropped:
     reason: str
 
 
-Output = Send | Move | Verified | Unverified | Check | KeepaliveWanted | Entered | Refused | Dropped
+Output = (
+    Send | Move | Verified | Unverified | Check | Answered | RoundTrip | KeepaliveWanted | Entered | Refused | Dropped
+)

@@ -18,12 +18,13 @@ from collections.abc import Sequence
 from wayname.edge.timers import Timers
 from wayname.reap.checks import Checks
 from wayname.reap.machine import Machine, Sign
-from wayname.reap.outputs import Check, Dropped, KeepaliveWanted, Move, Output
+from wayname.reap.outputs import Check, Dropped, KeepaliveWanted, Move, Output, RoundTrip
 from wayname.reap.prober import Prober
 from wayname.reap.rate import Rate
 from wayname.reap.states import State, Trigger
+from wayname.reap.suspicions import Suspicions
 from wayname.reap.timing import Timing
-from wayname.reap.watched import Clock, Watched, Way
+from wayname.reap.watched import Clock, Sent, Watched, Way
 from wayname.shim6.context import ContextName, Pair
 from wayname.shim6.messages import Keepalive, Message, Probe, ProbeState
 
@@ -45,6 +46,7 @@ class Reap:
         probes, answers = Rate(most_probes, most_probes), Rate(most_probes, most_probes)
         self._prober = prober
         self._checks = Checks(self._timers, prober, probes, self._outputs, rng)
+        self._suspicions = Suspicions(self._timers, prober, probes, self._outputs)
         self._machine = Machine(self._timers, prober, self._checks, probes, answers, self._outputs, rng)
 
     def watch(
@@ -83,7 +85,10 @@ class Reap:
             watched.peer_tag, watched.timing = peer_tag, timing
             watched.answers_checks = answers_checks
             if list(watched.ways) != list(pairs):
+                # Who is on the best pair there is goes to a better one that comes, or comes back, when that works.
+                was_best = watched.current == watched.preferred
                 watched.set_pairs(pairs, now)
+                watched.returning |= was_best and current != watched.preferred
                 watched.order = tuple(pair for pair in watched.order if pair in watched.ways)
                 watched.order += tuple(pair for pair in pairs if pair not in watched.order)
             if current in watched.ways and current.peer in watched.reached:
@@ -94,6 +99,12 @@ class Reap:
                 self._leave(watched, why, now)
         watched.also_used = also_used
         self._checks.resume(watched, now)
+
+    def set_timing(self, name: ContextName, timing: Timing) -> None:
+        """Go by other times from now on."""
+        watched = self._watched.get(name)
+        if watched is not None:
+            watched.timing = timing
 
     def forget(self, name: ContextName) -> None:
         """Look after a context no more."""
@@ -134,6 +145,8 @@ class Reap:
         watched = self._watched.get(name)
         if watched is not None:
             self._checks.note_activity(watched, now)
+            if age >= watched.timing.suspect_after:
+                self._suspicions.begin(watched, now)
             self._look_again(watched, age, now)
             keepalive = self._timers.at((name, Clock.AFTER_PROBE))
             if keepalive is not None and now - age >= keepalive - watched.timing.keepalive:
@@ -171,6 +184,7 @@ class Reap:
         if left != watched.current and _is_of_way_before(watched, age, now):
             self._checks.fail(watched, left, why, now)
             return False
+        self._suspicions.end(watched)
         watched.current = to
         watched.returning, watched.moved = to != watched.preferred, now
         if left != to:
@@ -183,7 +197,9 @@ class Reap:
         """The switch: the peer went to another pair, and packets from here with it (FOLLOWED)."""
         watched = self._watched.get(name)
         if watched is not None:
-            watched.returning = False
+            # A peer that does not come along on the way back cannot yet: that is tried again.
+            came_back = now < watched.went_back + watched.timing.return_after
+            watched.returning = came_back and to != watched.preferred
             self._checks.note_activity(watched, now)
             if to.peer not in watched.reached:
                 # It may be a third party that the peer wants to have flooded.
@@ -227,8 +243,12 @@ class Reap:
             watched = self._watched[name]
             is_late = watched.timing.is_late(late)
             match clock:
-                case Clock.SEND | Clock.CHECK if is_late:
+                case Clock.SEND if is_late:
                     self._timers.set((name, clock), now + watched.timing.probe_timeout)
+                case Clock.CHECK if is_late:
+                    # The switch would leave the pair, and nobody has asked the peer.
+                    self._suspicions.begin(watched, now)
+                    self._timers.set((name, clock), now + watched.timing.suspect_after)
                 case Clock.PROBE:
                     self._machine.fire(watched, Trigger.RETRANSMIT, Sign(), now)
                 case Clock.SEND:
@@ -245,10 +265,22 @@ class Reap:
                     self._prober.keep_alive(watched)
                 case Clock.CHECK:
                     self._outputs.append(Check(name))
+                case Clock.SUSPICION:
+                    self._suspicions.handle(watched, now)
+
+    def _measure(self, watched: Watched, sent: Sent, now: float) -> None:
+        """Take note of how long an answer took; reports of an exploration come again and again."""
+        if sent.exploration is None:
+            watched.round_trips.append(now - sent.at)
+            self._outputs.append(RoundTrip(watched.name, max(watched.round_trips)))
 
     def _look_again(self, watched: Watched, age: float, now: float) -> None:
-        wait = max(watched.timing.send_timeout - age, 0) + MARGIN
-        self._timers.set((watched.name, Clock.CHECK), now + wait)
+        timing = watched.timing
+        if age < timing.suspect_after:
+            wait = timing.suspect_after - age
+        else:
+            wait = max(timing.send_timeout - age, timing.suspect_after)
+        self._timers.set((watched.name, Clock.CHECK), now + wait + MARGIN)
 
     def _go_to(self, watched: Watched, pair: Pair, why: str, now: float) -> None:
         """Take note of another pair in use; one that is not verified has to prove itself at once."""
@@ -276,12 +308,14 @@ class Reap:
             self._outputs.append(Dropped(watched.name, reason))
             return
         if pair in watched.ways:
-            watched.ways[pair].heard = now
+            self._checks.heard(watched, watched.ways[pair], now)
         reported = self._prober.reported(watched, message)
         for sent in reported:
             # A report that comes again says nothing of today.
             if not sent.reported:
                 self._checks.prove(watched, sent, now)
+                self._suspicions.answered(watched, sent)
+                self._measure(watched, sent, now)
         of_exploration = any(sent.exploration == watched.exploration for sent in reported)
         is_check = watched.answers_checks and message.state is ProbeState.OPERATIONAL and not message.received
         watched.peer_checks |= is_check

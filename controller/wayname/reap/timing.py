@@ -6,6 +6,7 @@ between the first 4 probes     0.5 s    0.25 s    10 ms     a quarter of it, 10 
 then doubled each time up to    60 s      5 s     5 s       four times it, 5 s to 60 s
 checks of pairs not in use      60 s      4 s     1 s       four times it, 1 s to 60 s
 back to the preferred pair      60 s      5 s     5 s       four times it, 5 s to 60 s
+the pair in use is asked itself 7.5 s   0.5 s    10 ms      half of it
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ INITIAL_PROBES = 4
 KEEPALIVES_IN_TIMEOUT = 3
 # No two sides, and no two contexts, shall do the same at the same time again and again.
 JITTER = (0.8, 1.2)
+# Of the send timeout; one that follows the round trips is so many of them.
+ROUND_TRIPS = 2.5
+SUSPECT_AFTER = 0.5
+SUSPECT_EVERY = 0.075
 
 
 def _bounded(value: float, least: float, most: float) -> float:
@@ -52,6 +57,16 @@ class Timing:
             _bounded(4 * send_timeout, 1.0, 60.0) if verify_every is None else verify_every,
             _bounded(4 * send_timeout, 5.0, 60.0) if return_after is None else return_after,
         )
+
+    @property
+    def suspect_after(self) -> float:
+        """How long an answer may take before the pair in use is asked itself."""
+        return SUSPECT_AFTER * self.send_timeout
+
+    @property
+    def suspect_every(self) -> float:
+        """How long after a probe of a suspected pair the next one leaves."""
+        return SUSPECT_EVERY * self.send_timeout
 
     def is_late(self, late: float) -> bool:
         """Whether a turn is so late that answers may be there which nobody has looked at."""

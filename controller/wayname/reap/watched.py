@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -17,6 +18,8 @@ MOST_TOLD = 8
 MOST_KEPT = 32
 # So many checks in a row must be lost before a pair is none that works; then they get rarer.
 MOST_UNANSWERED = 3
+# The send timeout follows the longest of so many round trips.
+MOST_ROUND_TRIPS = 8
 
 
 class Clock(Enum):
@@ -29,6 +32,7 @@ class Clock(Enum):
     DOUBT = auto()
     VERIFY = auto()
     CHECK = auto()
+    SUSPICION = auto()
 
 
 @dataclass(slots=True)
@@ -97,6 +101,11 @@ class Watched:
     # Probes of the pair in use since it was doubted, and when that began.
     doubts: int = 0
     doubted: float = float("-inf")
+    # The same since it was suspected, for want of an answer to what the host sends.
+    suspicions: int = 0
+    suspected: float | None = None
+    # Of the last checks.
+    round_trips: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_ROUND_TRIPS))
 
     @property
     def preferred(self) -> Pair:

@@ -71,7 +71,7 @@ class NativeMovements(Moving):
         before, to = session.paths.get(news.path_from), session.paths.get(news.path_to)
         match news.kind:
             case News.WATCH:
-                self._looks.set(session.name, now + max(session.rules.send_timeout - news.age, 0.0) + MARGIN)
+                self._looks.set(session.name, now + max(session.send_timeout - news.age, 0.0) + MARGIN)
             case News.LEFT_PATH if before is not None and to is not None:
                 self.paths.silent.set((session.name, before), now + SILENT_TIME)
                 self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
@@ -98,9 +98,9 @@ class NativeMovements(Moving):
     def handle_timer(self, now: float, late: float) -> None:
         """Let the switch look at sessions, and paths be tried again that were left long ago."""
         for name in self._looks.due(now):
-            if late > self._sessions[name].rules.send_timeout / LATE_PART:
+            if late > self._sessions[name].send_timeout / LATE_PART:
                 # What answers may wait to be looked at.
-                self._looks.set(name, now + self._sessions[name].rules.send_timeout / LATE_PART)
+                self._looks.set(name, now + self._sessions[name].send_timeout / LATE_PART)
             else:
                 host = self._sessions[name].pair.local
                 self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""), host)

@@ -10,7 +10,7 @@ from wayname.edge.session_means import SessionMeans
 from wayname.edge.sessions.complaints import Complaints
 from wayname.edge.sessions.errors import doubtful, for_host, is_on
 from wayname.edge.sessions.moving import Moving, way, words
-from wayname.edge.sessions.paths import Paths
+from wayname.edge.sessions.paths import Paths, timing
 from wayname.edge.sessions.session import Session
 from wayname.edge.sessions.tables import SessionTables
 from wayname.reap import outputs as reap
@@ -135,6 +135,14 @@ class Movements(Moving):
                 self._ways_out.send(Packet(session.pair.local, session.pair.peer, SHIM6, keepalive))
             case reap.Check():
                 self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""))
+            case reap.Answered():
+                self._ways_out.arrive(
+                    Packet(session.pair.peer, session.pair.local, SHIM6, encode(Keepalive(session.tag)))
+                )
+            case reap.RoundTrip(_, longest):
+                if session.adapt(longest):
+                    self.paths.reap.set_timing(name, timing(session))
+                    self.want(session)
             case reap.KeepaliveWanted():
                 message = encode(Keepalive(session.peer_tag))
                 self._ways_out.within(OutKind.KEEPALIVE, Packet(name.local, name.peer, SHIM6, message))

@@ -96,7 +96,7 @@ class Moving(ABC):
         before = session.path
         session.move(to, why)
         # While it explores nothing is heard, since who knows when.
-        self._moved(session, before, inf if session.exploring else session.rules.send_timeout, now)
+        self._moved(session, before, inf if session.exploring else session.send_timeout, now)
 
     def _moved(self, session: Session, before: int, unanswered: float, now: float) -> None:
         text = f"{words(session.name)}: from path {before} to {session.path}, {way(session.pair)}: {session.reason}"

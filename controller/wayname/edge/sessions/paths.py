@@ -148,7 +148,7 @@ class Paths(JudgedPaths):
 def timing(session: Session) -> Timing:
     """Return the times of REAP for a session."""
     rules = session.rules
-    times = Timing.of(rules.send_timeout, rules.verify_every, rules.return_after)
+    times = Timing.of(session.send_timeout, rules.verify_every, rules.return_after)
     return replace(times, keepalive=session.keepalive)
 
 

@@ -10,9 +10,12 @@ from itertools import count
 
 from wayname.config.shim6 import Shim6
 from wayname.edge.session_numbers import GENERATIONS
+from wayname.reap.timing import ROUND_TRIPS
 from wayname.shim6.context import ContextName, Pair
 
 MOST_PATHS = 16
+# A send timeout that gets shorter by less is not worth a write.
+LEAST_CHANGE = 0.8
 
 
 class Health(StrEnum):
@@ -76,6 +79,23 @@ class Session:
     esp: Esp | None = None
     # Between which HITs the messages about it go, ours first.
     hits: tuple[IPv6Address, IPv6Address] | None = None
+    # What its round trips make of a send timeout that follows them.
+    _adapted: float | None = None
+
+    @property
+    def send_timeout(self) -> float:
+        """After how much silence a path is left (Tsend)."""
+        return self.rules.send_timeout if self._adapted is None else self._adapted
+
+    def adapt(self, round_trip: float) -> bool:
+        """Let the send timeout follow the longest round trip, if it is to; return whether that changes it enough."""
+        if self.rules.least_send_timeout is None:
+            return False
+        wanted = min(max(ROUND_TRIPS * round_trip, self.rules.least_send_timeout), self.rules.send_timeout)
+        if LEAST_CHANGE * self.send_timeout < wanted <= self.send_timeout:
+            return False
+        self._adapted = wanted
+        return True
 
     @property
     def pair(self) -> Pair:

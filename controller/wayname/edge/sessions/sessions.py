@@ -76,7 +76,7 @@ class Sessions(Kept):
         want_prefixes(config, means.providers, means.outputs.desired)
         for rules in config.shim6:
             for host in rules.hosts:
-                self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.send_timeout)
+                self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.told_send_timeout)
         self._recall(means.remembered)
 
     def start(self, now: float) -> None:
@@ -101,7 +101,7 @@ class Sessions(Kept):
         rules = self._rules(host.ulid)
         if rules is None:
             return
-        host = self._hosts[host.ulid] = tell_send_timeout(host, rules.send_timeout)
+        host = self._hosts[host.ulid] = tell_send_timeout(host, rules.told_send_timeout)
         self._endpoint.serve(host, now)
         self._paths_changed(host.ulid, now)
         self._take(now)
@@ -402,5 +402,9 @@ class Sessions(Kept):
 
 def _agreed(rules: Shim6, known: Known) -> Shim6:
     """Return what is done for a session with a peer of whom this is known."""
-    send_timeout = agreed_send_timeout(known, rules.send_timeout)
-    return rules if send_timeout == rules.send_timeout else replace(rules, send_timeout=send_timeout)
+    most, least = agreed_send_timeout(known, rules.send_timeout), rules.least_send_timeout
+    if least is not None:
+        least = agreed_send_timeout(known, least)
+    if (most, least) == (rules.send_timeout, rules.least_send_timeout):
+        return rules
+    return replace(rules, send_timeout=most, least_send_timeout=least)

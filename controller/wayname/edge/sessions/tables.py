@@ -128,7 +128,7 @@ class SessionTables:
             session.number,
             session.path,
             session.generation,
-            session.rules.send_timeout,
+            session.send_timeout,
             session.keepalive,
             mode,
             session.rules.idle,

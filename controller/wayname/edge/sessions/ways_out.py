@@ -37,10 +37,18 @@ class WaysOut:
 
     def send(self, packet: Packet) -> None:
         """Send a packet; one that cannot leave now is lost, as any packet may be."""
-        for hop in self._hops(packet):
+        for hop in self._hops(packet.source, packet.destination):
             interface, neighbour = self._config.interface(hop.vlan), self._neighbours.get(hop)
             if interface and neighbour and neighbour.mac is not None and neighbour.port is not None:
                 self._links.send(interface, neighbour.port, neighbour.mac, packet)
+                return
+
+    def arrive(self, packet: Packet) -> None:
+        """Give the switch a packet as if it had come from outside, by the way that answers to it leave by."""
+        for hop in self._hops(packet.destination, packet.source):
+            interface, neighbour = self._config.interface(hop.vlan), self._neighbours.get(hop)
+            if interface and neighbour and neighbour.mac is not None and neighbour.port is not None:
+                self._links.within(OutKind.SUBMIT, interface, neighbour.port, neighbour.mac, packet)
                 return
 
     def within(self, kind: OutKind, packet: Packet, host: IPv6Address | None = None) -> None:
@@ -76,9 +84,9 @@ class WaysOut:
         """Let a packet go through the switch again, as if it came anew."""
         self._links.submit(original)
 
-    def _hops(self, packet: Packet) -> Iterator[LinkAddress]:
-        provider = self._providers.of(packet.source)
+    def _hops(self, source: IPv6Address, destination: IPv6Address) -> Iterator[LinkAddress]:
+        provider = self._providers.of(source)
         if provider is None:
-            yield from self._routes.neighbours_for(packet.destination)
+            yield from self._routes.neighbours_for(destination)
             return
         yield from (hop for hop, _ in provider.via if not self._routes.is_down(hop))
