@@ -1,10 +1,11 @@
 //! What a program inside the host is, and what it may touch.
 
-use smoltcp::iface::{Interface, SocketHandle, SocketSet};
+use smoltcp::iface::SocketSet;
 use smoltcp::wire::Ipv6Address;
 
 use crate::event::{Event, What};
 use crate::link::{EchoReply, Link, Quote};
+use crate::tcp::Tcp;
 
 /// A program with one flow, or a server with a flow for each that comes to it.
 pub trait App: Send + Sync {
@@ -45,8 +46,9 @@ pub struct Context<'a> {
     pub now: u64,
     pub flow: u32,
     pub link: &'a mut Link,
-    pub interface: &'a mut Interface,
+    /// Of UDP.
     pub sockets: &'a mut SocketSet<'static>,
+    pub tcp: &'a mut Tcp,
     pub random: &'a mut fastrand::Rng,
     pub shared: &'a mut Shared,
 }
@@ -58,8 +60,6 @@ pub struct Shared {
     pub last_flow: u32,
     /// Programs that servers started, by flow.
     pub started: Vec<(u32, Box<dyn App>)>,
-    /// Connections that are over for their program, not yet for TCP.
-    pub lingering: Vec<SocketHandle>,
 }
 
 impl Shared {
@@ -91,10 +91,5 @@ impl Context<'_> {
     /// Starts a program with a flow of its own.
     pub fn start(&mut self, flow: u32, app: Box<dyn App>) {
         self.shared.started.push((flow, app));
-    }
-
-    /// Leaves a socket to TCP, which may have to repeat its last words.
-    pub fn linger(&mut self, socket: SocketHandle) {
-        self.shared.lingering.push(socket);
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketSet};
-use smoltcp::socket::tcp;
-use smoltcp::wire::{HardwareAddress, IpCidr, Ipv6Address};
+use smoltcp::wire::{HardwareAddress, IpCidr, Ipv6Address, Ipv6Packet};
 
 use crate::command::Command;
 use crate::config::{Config, MIN_MTU};
 use crate::device::Queues;
 use crate::event::{Event, FlowStatus, Status, What};
 use crate::flow::{App, Context, Progress, Shared};
-use crate::link::{IcmpError, Link, Received, mac_text};
+use crate::link::{IcmpError, Link, Received, mac_text, tcp_payload};
+use crate::tcp::Tcp;
 use crate::throttle::Throttle;
 use crate::units::{instant, since_instant};
 
@@ -20,7 +20,9 @@ pub struct Host {
     link: Link,
     device: Queues,
     interface: Interface,
+    /// Of UDP.
     sockets: SocketSet<'static>,
+    tcp: Tcp,
     apps: BTreeMap<u32, Box<dyn App>>,
     shared: Shared,
     random: fastrand::Rng,
@@ -36,11 +38,13 @@ impl Host {
         let mut random = fastrand::Rng::with_seed(config.seed);
         let mut device = Queues::new(config.mtu);
         let interface = interface(&mut device, &mut random, 0);
+        let tcp = Tcp::new(config.mtu, random.u64(..));
         Ok(Self {
             link: Link::new(config),
             device,
             interface,
             sockets: SocketSet::new(vec![]),
+            tcp,
             apps: BTreeMap::new(),
             shared: Shared::default(),
             random,
@@ -53,7 +57,7 @@ impl Host {
     pub fn receive(&mut self, frame: &[u8], now: u64) {
         match self.link.receive(frame, now) {
             Received::Nothing => {}
-            Received::Packet(packet) => self.device.arrived.push_back(packet),
+            Received::Packet(packet) => self.take_packet(packet, now),
             Received::EchoReply(reply) => {
                 let flow = self.apps.keys().copied().find(|flow| *flow as u16 == reply.ident);
                 self.with_app(flow, now, |app, context| app.echo_reply(&reply, context));
@@ -71,15 +75,20 @@ impl Host {
         loop {
             self.interface.poll(instant(now), &mut self.device, &mut self.sockets);
             let busy = self.poll_apps(now);
-            for packet in self.device.leaving.drain(..) {
+            let mut packets: Vec<_> = self.device.leaving.drain(..).collect();
+            self.tcp.poll(now, &mut packets);
+            for packet in packets {
                 self.link.send(packet, now);
             }
-            self.device.arrived.extend(self.link.take_own());
-            if !busy && self.device.arrived.is_empty() {
+            let own = self.link.take_own();
+            let idle = !busy && own.is_empty();
+            for packet in own {
+                self.take_packet(packet, now);
+            }
+            if idle {
                 break;
             }
         }
-        self.let_go();
         for what in self.link.take_news() {
             self.tell(now, what);
         }
@@ -98,7 +107,7 @@ impl Host {
         }
         let stack = self.interface.poll_at(instant(now), &self.sockets).map(since_instant);
         let apps = self.apps.values().filter_map(|app| app.next_wake());
-        apps.chain(stack).chain(self.link.next_wake()).min().map(|at| at.max(now))
+        apps.chain(stack).chain(self.tcp.next_wake()).chain(self.link.next_wake()).min().map(|at| at.max(now))
     }
 
     /// Takes a command; answers the flow that it began, if it began one.
@@ -201,6 +210,7 @@ impl Host {
         if mtu < self.device.mtu {
             self.device.mtu = mtu;
             self.interface = interface(&mut self.device, &mut self.random, now);
+            self.tcp.set_mtu(mtu);
             self.tell(now, What::PathMtu { mtu });
         }
     }
@@ -229,24 +239,21 @@ impl Host {
             now,
             flow,
             link: &mut self.link,
-            interface: &mut self.interface,
             sockets: &mut self.sockets,
+            tcp: &mut self.tcp,
             random: &mut self.random,
             shared: &mut self.shared,
         };
         run(app.as_mut(), &mut context);
     }
 
-    /// Forgets connections that TCP is done with.
-    fn let_go(&mut self) {
-        let sockets = &mut self.sockets;
-        self.shared.lingering.retain(|handle| {
-            let closed = sockets.get::<tcp::Socket>(*handle).state() == tcp::State::Closed;
-            if closed {
-                sockets.remove(*handle);
-            }
-            !closed
-        });
+    /// Takes a packet to one of the host's addresses: TCP is the host's own, the rest smoltcp's.
+    fn take_packet(&mut self, packet: Vec<u8>, now: u64) {
+        let ipv6 = Ipv6Packet::new_unchecked(&packet[..]);
+        match tcp_payload(&ipv6) {
+            Some(payload) => self.tcp.receive(&ipv6, payload, now),
+            None => self.device.arrived.push_back(packet),
+        }
     }
 
     fn take_error(&mut self, error: &IcmpError, now: u64) {

@@ -6,7 +6,8 @@
 //!
 //! ```text
 //!   apps      ping, TCP and UDP traffic: one file each
-//!   smoltcp   IPv6, ICMPv6 echo, TCP, UDP
+//!   tcp       TCP
+//!   smoltcp   IPv6, ICMPv6 echo, UDP
 //!   link      Ethernet, neighbours, routers, addresses
 //! ```
 
@@ -18,6 +19,7 @@ mod event;
 mod flow;
 mod host;
 mod link;
+mod tcp;
 mod throttle;
 mod units;
 

@@ -1,6 +1,6 @@
 //! Time as the host counts it: nanoseconds of the caller's clock. People write seconds, smoltcp counts microseconds.
 
-use smoltcp::time::{Duration, Instant};
+use smoltcp::time::Instant;
 
 pub const MILLISECOND: u64 = 1_000_000;
 pub const SECOND: u64 = 1_000_000_000;
@@ -18,10 +18,6 @@ pub fn bits_per_second(bytes: u64, nanoseconds: u64) -> u64 {
 
 pub fn instant(now: u64) -> Instant {
     Instant::from_micros((now / 1000) as i64)
-}
-
-pub fn duration(nanoseconds: u64) -> Duration {
-    Duration::from_micros(nanoseconds / 1000)
 }
 
 /// The first nanosecond at which [`instant`] has reached it.

@@ -1,7 +1,5 @@
 //! Gives the bytes of one connection back.
 
-use smoltcp::socket::tcp::RecvError;
-
 use super::connection::{Connection, Stage};
 use crate::event::{Outcome, What};
 use crate::flow::{App, Context, Progress};
@@ -21,18 +19,16 @@ impl Echo {
 
     /// Moves bytes from one direction to the other; true when no more will come.
     fn give_back(&mut self, context: &mut Context<'_>) -> bool {
-        let socket = self.connection.socket(context);
-        let mut bytes = [0; 4096];
-        loop {
-            let room = (socket.send_capacity() - socket.send_queue()).min(bytes.len());
-            match socket.recv_slice(&mut bytes[..room]) {
-                Ok(0) => return false,
-                // There is room for them; what the other end no longer wants is lost with the connection.
-                Ok(length) => self.given_back += socket.send_slice(&bytes[..length]).unwrap_or(0) as u64,
-                Err(RecvError::Finished) => return true,
-                Err(RecvError::InvalidState) => return false,
-            }
+        let tcp = self.connection.tcp(context);
+        while tcp.readable() > 0 && tcp.room() > 0 {
+            let room = tcp.room();
+            let bytes = tcp.receive_with(|bytes| {
+                let length = bytes.len().min(room);
+                (length, bytes[..length].to_vec())
+            });
+            self.given_back += tcp.send(&bytes) as u64;
         }
+        tcp.is_finished()
     }
 
     fn tell_result(&self, outcome: Outcome, context: &mut Context<'_>) {
@@ -50,11 +46,11 @@ impl App for Echo {
     fn poll(&mut self, context: &mut Context<'_>) -> Progress {
         if !self.begun {
             // Answers are small and wanted at once.
-            self.connection.socket(context).set_nagle_enabled(false);
+            self.connection.tcp(context).send_small_at_once();
             self.begun = true;
         }
         let before = self.given_back;
-        let stage = self.connection.watch(self.given_back, context);
+        let stage = self.connection.watch(context);
         let finished = self.give_back(context);
         let outcome = match stage {
             Stage::Broken(outcome) => outcome,

@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 
 use serde::Deserialize;
-use smoltcp::socket::tcp::Socket;
 use smoltcp::wire::Ipv6Address;
 
-use super::connection::{Congestion, Connection, Settings, Stage};
+use super::connection::{ACK_DELAY, Connection, Stage, settings};
 use super::spread::Collected;
 use super::{Source, check_destination, check_port, check_seconds, pattern};
 use crate::event::{Outcome, What};
 use crate::flow::{App, Context, Progress};
 use crate::link::Quote;
+use crate::tcp::{Congestion, Settings};
 use crate::units::nanoseconds;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -53,7 +53,7 @@ impl TcpRequest {
         check_port(self.port)?;
         check_seconds("interval", self.interval)?;
         check_seconds("report", self.report)?;
-        let settings = Settings::new(super::BUFFER, Congestion::default(), self.timeout)?;
+        let settings = settings(super::BUFFER, Congestion::default(), self.timeout, ACK_DELAY)?;
         if !(1..=settings.buffer).contains(&self.size) {
             return Err(format!("a \"size\" of {} is impossible; it is from 1 to {}", self.size, settings.buffer));
         }
@@ -107,12 +107,10 @@ impl Requesting {
         let Some(connection) = &self.connection else {
             return;
         };
-        let mut length = 0;
-        // Whatever cannot be read any more shows in the connection's stage.
-        while let Ok(more @ 1..) = connection.socket(context).recv(|bytes| (bytes.len(), bytes.len())) {
-            length += more as u64;
+        let tcp = connection.tcp(context);
+        while tcp.readable() > 0 {
+            self.received += tcp.receive_with(|bytes| (bytes.len(), bytes.len() as u64));
         }
-        self.received += length;
         while self.answered < self.received / self.command.size as u64 {
             self.answered += 1;
             self.arrived(context.now);
@@ -139,28 +137,27 @@ impl Requesting {
             return Progress::Idle;
         };
         let now = context.now;
-        let socket = connection.socket(context);
+        let tcp = connection.tcp(context);
         let all = self.command.count > 0 && self.sent == self.command.count;
         if all {
             self.due = None;
-            let done = self.sent_at.is_empty() && socket.may_send();
+            let done = self.sent_at.is_empty() && tcp.may_send();
             if done {
-                socket.close();
+                tcp.close();
             }
             return if done { Progress::Busy } else { Progress::Idle };
         }
         if self.due.is_some_and(|due| due > now) {
             return Progress::Idle;
         }
-        if room(socket) < self.command.size {
+        if tcp.room() < self.command.size {
             // The next acknowledgement makes room.
             self.due = None;
             return Progress::Idle;
         }
         let mut request = vec![0; self.command.size];
         pattern::fill(0, &mut request);
-        // There is room for all of it.
-        let _ = socket.send_slice(&request);
+        tcp.send(&request);
         self.sent += 1;
         self.sent_at.push_back(now);
         self.due = Some(now + nanoseconds(self.command.interval));
@@ -188,10 +185,6 @@ impl Requesting {
     }
 }
 
-fn room(socket: &Socket<'_>) -> usize {
-    if socket.may_send() { socket.send_capacity() - socket.send_queue() } else { 0 }
-}
-
 impl App for Requesting {
     fn name(&self) -> &'static str {
         "tcp_request"
@@ -205,7 +198,7 @@ impl App for Requesting {
                 self.tell_result(Outcome::NoAddress, context);
                 return Progress::Ended;
             };
-            connection.socket(context).set_nagle_enabled(false);
+            connection.tcp(context).send_small_at_once();
             self.due = None;
             self.arrived_at = context.now;
             return Progress::Busy;
@@ -214,7 +207,7 @@ impl App for Requesting {
         let Some(connection) = &mut self.connection else {
             return Progress::Idle;
         };
-        let outcome = match connection.watch(self.received, context) {
+        let outcome = match connection.watch(context) {
             Stage::Connecting => return Progress::Idle,
             Stage::Open => {
                 self.tell_report(context);

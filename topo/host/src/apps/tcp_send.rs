@@ -3,11 +3,12 @@
 use serde::Deserialize;
 use smoltcp::wire::Ipv6Address;
 
-use super::connection::{Congestion, Connection, Settings, Stage};
+use super::connection::{ACK_DELAY, Connection, Stage, settings};
 use super::{Source, check_destination, check_port, check_seconds, meter::Meter, pattern};
 use crate::event::{Outcome, What};
 use crate::flow::{App, Context, Progress};
 use crate::link::Quote;
+use crate::tcp::{Congestion, Settings};
 use crate::units::{SECOND, bits_per_second, nanoseconds};
 
 /// A paced sender writes no less than this at a time, if that much is left.
@@ -60,7 +61,7 @@ impl TcpSend {
         if self.pace == Some(0) {
             return Err("a \"pace\" of 0 sends nothing; give bits per second".into());
         }
-        let settings = Settings::new(self.buffer, self.congestion, self.timeout)?;
+        let settings = settings(self.buffer, self.congestion, self.timeout, ACK_DELAY)?;
         let (connection, meter, due) = (None, None, Some(0));
         Ok(Box::new(Sending { command: self, settings, connection, meter, written: 0, acknowledged: 0, due }))
     }
@@ -101,25 +102,25 @@ impl Sending {
             return Progress::Idle;
         };
         let (allowance, all) = self.allowance(connection.age(context.now));
-        let socket = connection.socket(context);
+        let tcp = connection.tcp(context);
         if all {
-            let closing = socket.may_send();
-            socket.close();
+            let closing = tcp.may_send();
+            tcp.close();
             self.due = None;
             return if closing { Progress::Busy } else { Progress::Idle };
         }
         let before = self.written;
-        while socket.can_send() && self.written < allowance {
+        while tcp.room() > 0 && self.written < allowance {
             let most = usize::try_from(allowance - self.written).unwrap_or(usize::MAX);
             let offset = self.written;
             let write = |buffer: &mut [u8]| {
                 let length = buffer.len().min(most);
                 pattern::fill(offset, &mut buffer[..length]);
-                (length, length)
+                length
             };
-            self.written += socket.send(write).unwrap_or(0) as u64;
+            self.written += tcp.send_with(write) as u64;
         }
-        let piece = self.next_piece(connection.began(), socket.can_send());
+        let piece = self.next_piece(connection.began(), tcp.room() > 0);
         let end = self.command.seconds.map(|seconds| connection.began() + nanoseconds(seconds));
         self.due = [piece, end].into_iter().flatten().min();
         if self.written > before { Progress::Busy } else { Progress::Idle }
@@ -152,8 +153,8 @@ impl App for Sending {
         let Some(connection) = &mut self.connection else {
             return Progress::Idle;
         };
-        self.acknowledged = self.written - connection.socket(context).send_queue() as u64;
-        let stage = connection.watch(self.acknowledged, context);
+        self.acknowledged = self.written - connection.tcp(context).unacknowledged() as u64;
+        let stage = connection.watch(context);
         if stage == Stage::Open {
             let interval = nanoseconds(self.command.interval);
             let meter = self.meter.get_or_insert_with(|| Meter::new(interval, context.now));

@@ -1,20 +1,16 @@
 //! Listens at a TCP port and starts a program for each connection.
 
 use serde::Deserialize;
-use smoltcp::iface::SocketHandle;
-use smoltcp::socket::tcp::{Socket, State};
 use smoltcp::wire::IpProtocol;
 
-use super::connection::{ACK_DELAY, Congestion, Connection, Settings};
+use super::connection::{ACK_DELAY, Connection, settings};
 use super::tcp_echo::Echo;
 use super::tcp_sink::Sink;
 use super::{check_port, check_seconds};
 use crate::flow::{App, Context, Progress};
 use crate::link::Quote;
+use crate::tcp::{Congestion, ListenerHandle, Settings};
 use crate::units::nanoseconds;
-
-/// Sockets that wait for a connection at a time.
-const LISTENING: usize = 32;
 
 /// What becomes of a connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -60,58 +56,15 @@ impl TcpServe {
     pub(crate) fn into_app(self) -> Result<Box<dyn App>, String> {
         check_port(self.port)?;
         check_seconds("interval", self.interval)?;
-        let settings = Settings::new(self.buffer, self.congestion, self.timeout)?.with_ack_delay(self.ack_delay)?;
-        Ok(Box::new(Serving { command: self, settings, waiting: vec![], begun: false }))
+        let settings = settings(self.buffer, self.congestion, self.timeout, self.ack_delay)?;
+        Ok(Box::new(Serving { command: self, settings, listener: None }))
     }
 }
 
 struct Serving {
     command: TcpServe,
     settings: Settings,
-    /// Sockets without a connection, or with one that is not open yet.
-    waiting: Vec<SocketHandle>,
-    begun: bool,
-}
-
-impl Serving {
-    /// Hands connections that are open to programs; true if there was one.
-    fn accept(&mut self, context: &mut Context<'_>) -> bool {
-        let state = |handle: &SocketHandle, context: &Context<'_>| context.sockets.get::<Socket>(*handle).state();
-        let (waiting, open): (Vec<_>, Vec<_>) = self
-            .waiting
-            .drain(..)
-            .partition(|handle| matches!(state(handle, context), State::Listen | State::SynReceived | State::Closed));
-        self.waiting = waiting;
-        for handle in &open {
-            let connection = Connection::accepted(context, *handle, self.command.port, self.settings.timeout);
-            let app: Box<dyn App> = match self.command.service {
-                Service::Sink => Box::new(Sink::new(connection, nanoseconds(self.command.interval))),
-                Service::Echo => Box::new(Echo::new(connection)),
-            };
-            let flow = context.shared.new_flow();
-            context.start(flow, app);
-        }
-        !open.is_empty()
-    }
-
-    /// Keeps enough sockets listening: those whose connection came to nothing listen again.
-    fn listen(&mut self, context: &mut Context<'_>) {
-        let mut listening = 0;
-        for handle in &self.waiting {
-            let socket = context.sockets.get_mut::<Socket>(*handle);
-            if socket.state() == State::Closed {
-                // The port is not 0 and the socket is not open: it can listen.
-                let _ = socket.listen(self.command.port);
-            }
-            listening += usize::from(socket.is_listening());
-        }
-        while listening < LISTENING && self.waiting.len() < 2 * LISTENING {
-            let mut socket = self.settings.socket();
-            let _ = socket.listen(self.command.port);
-            self.waiting.push(context.sockets.add(socket));
-            listening += 1;
-        }
-    }
+    listener: Option<ListenerHandle>,
 }
 
 impl App for Serving {
@@ -119,21 +72,30 @@ impl App for Serving {
         "tcp_serve"
     }
 
+    /// Hands connections that are open to programs.
     fn poll(&mut self, context: &mut Context<'_>) -> Progress {
-        let accepted = self.accept(context);
-        self.listen(context);
-        self.begun = true;
-        if accepted { Progress::Busy } else { Progress::Idle }
+        let listener = *self.listener.get_or_insert_with(|| context.tcp.listen(self.command.port, self.settings));
+        let mut progress = Progress::Idle;
+        while let Some(handle) = context.tcp.accept(listener) {
+            progress = Progress::Busy;
+            let connection = Connection::accepted(context, handle, self.command.port);
+            let app: Box<dyn App> = match self.command.service {
+                Service::Sink => Box::new(Sink::new(connection, nanoseconds(self.command.interval))),
+                Service::Echo => Box::new(Echo::new(connection)),
+            };
+            let flow = context.shared.new_flow();
+            context.start(flow, app);
+        }
+        progress
     }
 
     fn next_wake(&self) -> Option<u64> {
-        (!self.begun).then_some(0)
+        self.listener.is_none().then_some(0)
     }
 
     fn stop(&mut self, context: &mut Context<'_>) {
-        for handle in self.waiting.drain(..) {
-            context.sockets.get_mut::<Socket>(handle).abort();
-            context.linger(handle);
+        if let Some(listener) = self.listener {
+            context.tcp.close_listener(listener, context.now);
         }
     }
 

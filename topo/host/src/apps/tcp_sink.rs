@@ -1,7 +1,5 @@
 //! Takes the bytes of one connection and checks them.
 
-use smoltcp::socket::tcp::RecvError;
-
 use super::connection::{Connection, Stage};
 use super::{meter::Meter, pattern};
 use crate::event::{Outcome, What};
@@ -22,16 +20,13 @@ impl Sink {
         Self { connection, meter, received: 0, intact: true }
     }
 
-    /// Takes what is there; the error says why no more will come.
-    fn read(&mut self, context: &mut Context<'_>) -> Result<(), RecvError> {
-        let socket = self.connection.socket(context);
-        loop {
+    /// Takes what is there.
+    fn read(&mut self, context: &mut Context<'_>) {
+        let tcp = self.connection.tcp(context);
+        while tcp.readable() > 0 {
             let offset = self.received;
             let read = |bytes: &mut [u8]| (bytes.len(), (bytes.len(), pattern::matches(offset, bytes)));
-            let (length, intact) = socket.recv(read)?;
-            if length == 0 {
-                return Ok(());
-            }
+            let (length, intact) = tcp.receive_with(read);
             self.received += length as u64;
             self.intact &= intact;
         }
@@ -52,14 +47,14 @@ impl App for Sink {
 
     fn poll(&mut self, context: &mut Context<'_>) -> Progress {
         let before = self.received;
-        let stage = self.connection.watch(self.received, context);
-        let end = self.read(context);
+        let stage = self.connection.watch(context);
+        self.read(context);
         if let Some(report) = self.meter.report(self.received, context.now) {
             context.tell(report);
         }
-        let outcome = match (end, stage) {
-            (Err(RecvError::Finished), _) => Outcome::Finished,
-            (_, Stage::Broken(outcome)) => outcome,
+        let outcome = match stage {
+            _ if self.connection.tcp(context).is_finished() => Outcome::Finished,
+            Stage::Broken(outcome) => outcome,
             _ => {
                 return if self.received > before { Progress::Busy } else { Progress::Idle };
             }

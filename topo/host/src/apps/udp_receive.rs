@@ -6,9 +6,8 @@ use std::net::SocketAddrV6;
 use serde::Deserialize;
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
-use smoltcp::wire::IpProtocol;
+use smoltcp::wire::{IpAddress, IpEndpoint, IpProtocol};
 
-use super::connection::address;
 use super::datagram::Datagram;
 use super::stream::Stream;
 use super::{check_port, check_seconds};
@@ -160,4 +159,9 @@ impl App for Receiving {
     fn sent(&self, quote: &Quote) -> bool {
         quote.protocol == IpProtocol::Udp && quote.local_port == self.command.port
     }
+}
+
+fn address(endpoint: IpEndpoint) -> SocketAddrV6 {
+    let IpAddress::Ipv6(address) = endpoint.addr;
+    SocketAddrV6::new(address, endpoint.port, 0, 0)
 }

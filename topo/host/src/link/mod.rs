@@ -17,7 +17,7 @@ use smoltcp::wire::{
 };
 
 pub use icmp::{EchoReply, IcmpError, Quote};
-pub use packets::{ETHERNET_HEADER, mac_text};
+pub use packets::{ETHERNET_HEADER, mac_text, tcp_payload};
 
 use crate::config::{Config, MIN_MTU};
 use crate::event::{NeighbourStatus, What};

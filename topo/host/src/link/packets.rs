@@ -3,7 +3,7 @@
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Address,
-    Ipv6Packet, Ipv6Repr, UdpPacket, UdpRepr,
+    Ipv6ExtHeader, Ipv6Packet, Ipv6Repr, UdpPacket, UdpRepr,
 };
 
 /// Before every packet that leaves.
@@ -56,6 +56,38 @@ pub fn read_datagram<'a>(packet: &Ipv6Packet<&'a [u8]>, from: u16, to: u16) -> O
     let (source, destination) = (packet.src_addr().into(), packet.dst_addr().into());
     let repr = UdpRepr::parse(&udp, &source, &destination, &ChecksumCapabilities::default()).ok()?;
     (repr.src_port == from && repr.dst_port == to).then(|| udp.payload())
+}
+
+/// The segment of TCP in a packet, behind hop-by-hop options that may be skipped (RFC 8200, section 4.2). With others
+/// the packet is smoltcp's, which answers it.
+pub fn tcp_payload<'a>(packet: &Ipv6Packet<&'a [u8]>) -> Option<&'a [u8]> {
+    let payload = packet.payload();
+    match packet.next_header() {
+        IpProtocol::Tcp => Some(payload),
+        IpProtocol::HopByHop => {
+            let header = Ipv6ExtHeader::new_checked(payload).ok()?;
+            let behind = &payload[8 * (usize::from(header.header_len()) + 1)..];
+            (header.next_header() == IpProtocol::Tcp && can_be_skipped(header.payload())).then_some(behind)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a host that knows none of the options goes on: the two highest bits of each are 0.
+fn can_be_skipped(mut options: &[u8]) -> bool {
+    const PAD1: u8 = 0;
+    while let [kind, rest @ ..] = options {
+        if *kind == PAD1 {
+            options = rest;
+            continue;
+        }
+        let behind = rest.split_first().and_then(|(length, rest)| rest.get(usize::from(*length)..));
+        match behind {
+            Some(behind) if kind >> 6 == 0 => options = behind,
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Writes the Ethernet header into the room in front of a packet.

@@ -16,7 +16,7 @@ pub const SECOND: u64 = 1_000_000_000;
 pub const ROUTER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 0xff]);
 
 /// What the link does to frames.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Link {
     pub delay: u64,
     /// Of a hundred frames, so many are lost.

@@ -1,0 +1,1 @@
+"""How fast the lab hosts' TCP mends losses, beside Linux's."""
