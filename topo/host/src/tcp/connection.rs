@@ -1,6 +1,7 @@
 //! One connection: its states (RFC 9293, section 3.3.2), what segments do to it, and what it sends.
 
 use std::net::SocketAddrV6;
+use std::ops::Range;
 
 use super::acks::Acks;
 use super::congestion::Congestion;
@@ -662,7 +663,10 @@ impl Connection {
         let stamp = self.stamp(now);
         let timestamps = self.clock.map(|clock| Timestamps { value: stamp, echo: clock.recent });
         let blocks = if acknowledging && self.sender.sack { self.received.blocks() } else { vec![] };
-        let sack = blocks.iter().map(|block| (self.theirs.wire(block.start), self.theirs.wire(block.end))).collect();
+        // A FIN behind a hole has come too; without it the other end takes the segment that bears it for missing.
+        let fin = |end: u64| u64::from(self.fin == Some(end) && !self.fin_came);
+        let wire = |block: &Range<u64>| (self.theirs.wire(block.start), self.theirs.wire(block.end + fin(block.end)));
+        let sack = blocks.iter().map(wire).collect();
         Options { timestamps, sack, ..Options::default() }
     }
 
