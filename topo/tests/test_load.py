@@ -107,7 +107,7 @@ def test_errors_name_the_key_and_the_mend(text: str, error: str) -> None:
 
 
 def test_unknown_labs_and_files(tmp_path: Path) -> None:
-    known = "campus, hip, hip-edges, identities, ilnp, ilnp-border, line, many-paths, one-site, traced, two-providers"
+    known = "campus, chosen-paths, hip, hip-edges, identities, ilnp, ilnp-border, line, many-paths, one-site, traced"
     with pytest.raises(LabError, match=f"there is no lab 'x': choose one of {known}"):
         find_lab("x")
     with pytest.raises(LabError, match="No such file or directory; give the path of a lab's TOML file"):
