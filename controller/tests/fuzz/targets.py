@@ -649,8 +649,8 @@ shim6.payload.is_payload shim6.validators.Validators.is_ours shim6.validators.Va
 wire.checksum.internet_checksum wire.checksum.upper_layer_checksum wire.icmpv6.parameter_problem
 wire.icmpv6.unreachable
 edge.faults.Faults.contained edge.faults.Faults.note edge.inner_link.submitted edge.links.Links.send
-edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within edge.sessions.ways_out.WaysOut.deliver
-edge.sessions.ways_out.WaysOut.send edge.sessions.ways_out.WaysOut.within
+edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within edge.sessions.ways_out.WaysOut.arrive
+edge.sessions.ways_out.WaysOut.deliver edge.sessions.ways_out.WaysOut.send edge.sessions.ways_out.WaysOut.within
 """
 # Parts of an edge, which test_edges.py gives packets of every reason, digests, answers and times.
 _OF_THE_EDGE = """

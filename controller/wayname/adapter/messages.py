@@ -37,7 +37,7 @@ class _Action(NamedTuple):
 
 class _Table(NamedTuple):
     number: int
-    keys: dict[str, _Value]
+    fields: dict[str, _Value]
     actions: dict[str, _Action]
 
 
@@ -96,7 +96,7 @@ class Messages:
 def _fill(message: p4r.TableEntry, table: _Table, entry: fy.P4TableEntry, action: fy.P4TableAction) -> None:
     message.table_id, message.idle_timeout_ns = table.number, entry.idle_timeout_ns
     for name, number in (entry.match or {}).items():
-        key = table.keys[name]
+        key = table.fields[name]
         field = message.match.add()
         field.field_id, field.exact.value = key.number, _octets(number, key.bits)
     known = table.actions[action.name]
