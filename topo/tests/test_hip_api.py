@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from answered import shown
 from lab_api import answer, client_of
 from looking import entries, kinds
-from site_pair import answered, longest_silence, with_session
+from site_pair import answered, longest_silence, steady, with_session
+from site_pair import talking as talking_hosts
 from test_hip_edges import talking
 
 from wayname.cli import hip as commands
@@ -70,7 +72,12 @@ async def test_a_renewal_that_nobody_answers_ends_the_session() -> None:
 
 
 async def test_one_is_closed_and_set_up_by_command() -> None:
-    lab = with_session("hip-edges")
+    described = steady("hip-edges")
+    assert described.hip_edges is not None
+    # Hosts that go on talking begin none by themselves.
+    lab = talking_hosts(replace(described, hip_edges=replace(described.hip_edges, bytes=1 << 30)))
+    assert (await post(lab, "connect"))[0] == 200
+    lab.run_for(1)
     status, told = await post(lab, "connect")
     assert (status, "there is one already" in told["detail"]) == (409, True)
     assert (await post(lab, "close"))[0] == 200

@@ -12,7 +12,7 @@ from ipaddress import IPv6Address
 import pytest
 from attacked_site import AttackedSite
 from looking import entries, kinds
-from site_pair import answered, talking
+from site_pair import answered, steady, talking
 from test_hip_edges import longest_gap
 from test_hip_lab import hip_lab, hit
 
@@ -20,7 +20,6 @@ from wayname.edge.boundary import AssociationWish, ChangeAssociation
 from wayname.hip.messages import Kind, with_checksum
 from wayname.wire.ethernet import Frame
 from wayname.wire.ipv6 import HIP, Packet
-from wayname_lab.load import find_lab
 
 VICTIM = IPv6Address("2001:db8:177:10::1")
 TABLES = ("identities", "context_tags", "spis", "paths", "locator_pairs", "backups")
@@ -51,7 +50,7 @@ class Attacked(AttackedSite):
 
 def edges_speak() -> Attacked:
     """The edges speak for the hosts."""
-    attacked = Attacked(talking(find_lab("hip-edges")), "a", "p")
+    attacked = Attacked(talking(steady("hip-edges")), "a", "p")
     attacked.lab.run_for(3)
     return attacked
 

@@ -67,7 +67,7 @@ def test_connections_of_unmodified_hosts_survive_a_provider() -> None:
     [
         (('identity = "leased"', 'identity = "bought"'), "give one of configured, leased, mapped"),
         (('to = "b2"', 'to = "a1"'), "nobody knows it before the lab runs"),
-        (('[shim6]\nsend_timeout = "500ms"', ""), "edges give identities where they speak Shim6"),
+        (('[shim6]\nsend_timeout = "auto"', ""), "edges give identities where they speak Shim6"),
     ],
 )
 def test_mistakes(change: tuple[str, str], wrong: str) -> None:

@@ -27,8 +27,8 @@ def many_paths(protocol: str) -> VirtualLab:
 @pytest.mark.parametrize("protocol", [HIP, ILNP], ids=["hip", "ilnp"])
 def test_a_connection_gets_the_sum_of_three_providers_until_one_fails(protocol: str) -> None:
     lab = many_paths(protocol)
-    # HIP verifies one locator after the other.
-    lab.run_for(1)
+    # HIP verifies one locator after the other, and TCP finds out what a new path carries.
+    lab.run_for(2)
     assert (in_use(lab, "a"), in_use(lab, "b")) == (3, 3)
     [identities] = entries(lab, "a", "identities")
     assert identities["mode"] & MODE_SCHEDULE

@@ -32,11 +32,11 @@ def test_a_connection_is_known_by_where_it_comes_from() -> None:
     traffic = two_providers()
     remote = "[2001:db8:1:10::11]:50000"
     traffic.take("b1", {"at_ns": SECOND, "flow": 7, "event": "tcp_connected", "local": "[::]:5001", "remote": remote})
-    rate = {"flow": 7, "event": "rate", "bytes": 10, "total_bytes": 10, "bits_per_second": 80}
+    rate = {"flow": 7, "event": "rate", "bytes": 10, "total_bytes": 10, "bits_per_second": 80, "longest_gap_ns": 2}
     traffic.take("b1", rate | {"at_ns": 2 * SECOND})
-    traffic.take("b1", rate | {"at_ns": 5 * SECOND, "total_bytes": 20})
+    traffic.take("b1", rate | {"at_ns": 5 * SECOND, "total_bytes": 20, "longest_gap_ns": 5})
     flow = traffic.flows[0]
-    assert (flow.total, flow.rate, flow.longest_gap) == (20, 80, 3 * SECOND)
+    assert (flow.total, flow.rate, flow.longest_gap) == (20, 80, 5)
     assert flow.state(5 * SECOND) == "flows"
     assert flow.state(7 * SECOND) == "stalled for 2.0 s"
     traffic.take("b1", {"at_ns": 9 * SECOND, "flow": 7, "event": "tcp_done", "outcome": "reset"})
@@ -78,6 +78,7 @@ def test_a_connection_of_a_host_without_a_known_address_is_known_by_its_port() -
     remote = "[2001:db8:101:10::77]:50000"
     there = {"at_ns": SECOND, "flow": 7, "event": "tcp_connected", "remote": remote}
     rate = {"at_ns": 2 * SECOND, "flow": 7, "event": "rate", "bytes": 10, "total_bytes": 10, "bits_per_second": 80}
+    rate["longest_gap_ns"] = 0
     for flow, host in ((first, "b1"), (second, "b2")):
         traffic.take(host, there | {"local": f"[::]:{flow.port + 10}"})
         traffic.take(host, rate)
@@ -94,7 +95,7 @@ def test_a_connection_over_all_links_of_a_site_is_held_against_their_sum() -> No
     traffic.take("b1", {"at_ns": 0, "flow": 7, "event": "tcp_connected", "local": "[::]:5001", "remote": remote})
     for second, megabytes in enumerate((0, 1, 3, 4, 4)):
         rate = {"flow": 7, "event": "rate", "bytes": 10, "total_bytes": megabytes * 1_000_000, "bits_per_second": 80}
-        traffic.take("b1", rate | {"at_ns": second * SECOND})
+        traffic.take("b1", rate | {"longest_gap_ns": 0, "at_ns": second * SECOND})
     said = "goodput up to 12.00 Mbit/s for 2 s; the links of a: 11.00 Mbit/s"
     assert shared_out(traffic.flows, plan) == [f"tcp a1 > b1: {said}"]
     assert shared_out(two_providers().flows, plan_lab(find_lab("two-providers"))) == []

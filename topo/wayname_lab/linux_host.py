@@ -150,8 +150,8 @@ class LinuxHost:
     async def _sink(
         self, flow: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, interval: float
     ) -> None:
-        began = last = time.monotonic_ns()
-        total = told = 0
+        began = last = grown = time.monotonic_ns()
+        total = told = gap = 0
         ended = False
         while not ended:
             try:
@@ -160,19 +160,22 @@ class LinuxHost:
                 total += len(data)
                 ended = not data
             except TimeoutError:
-                ended = False
+                data, ended = b"", False
             now = time.monotonic_ns()
+            gap = max(gap, now - grown)
+            grown = now if data else grown
             if now - last >= interval * 1e9 or ended:
-                self._rate(flow, total - told, total, now - last)
-                last, told = now, total
+                self._rate(flow, total - told, total, now - last, gap)
+                last, told, gap = now, total, 0
         writer.close()
         duration = max(time.monotonic_ns() - began, 1)
         rate = total * 8_000_000_000 // duration
         self.tell("tcp_done", flow, outcome="finished", bytes=total, duration_ns=duration, bits_per_second=rate)
 
-    def _rate(self, flow: int, octets: int, total: int, period: int) -> None:
+    def _rate(self, flow: int, octets: int, total: int, period: int, gap: int) -> None:
         rate = octets * 8_000_000_000 // max(period, 1)
-        self.tell("rate", flow, bytes=octets, total_bytes=total, interval_ns=period, bits_per_second=rate)
+        counts = {"bytes": octets, "total_bytes": total, "interval_ns": period, "bits_per_second": rate}
+        self.tell("rate", flow, **counts, longest_gap_ns=gap)
 
     async def _tcp_send(self, flow: int, command: Command) -> None:
         loop = asyncio.get_running_loop()

@@ -18,8 +18,8 @@ DATAGRAM = 1000  # bytes
 LOST = ("reset", "timed_out", "refused")
 STALLED = 0.5  # seconds
 SUSTAINED = 2_000_000_000  # nanoseconds for which a rate must last to be called one
-INTERRUPTED = 350_000_000  # nanoseconds; what arrives is told every tenth of a second
-# What the links of the labs hold: a stack without selective acknowledgements takes long to repair an overflow.
+INTERRUPTED = 150_000_000  # nanoseconds; pings are a tenth of a second apart
+# What the links of the labs hold.
 BUFFER = 128 * 1024
 
 
@@ -82,7 +82,8 @@ class FlowState:
                 self.rate = event["bits_per_second"]
                 self._keep_best(event["at_ns"])
                 if event["bytes"]:
-                    self._progress(event["at_ns"])
+                    self._gap(event["longest_gap_ns"])
+                    self.last_progress = event["at_ns"]
             case "udp_report":
                 if self.last_report is not None and event["at_ns"] > self.last_report:
                     self.rate = (event["bytes"] - self.total) * 8e9 / (event["at_ns"] - self.last_report)
@@ -104,11 +105,13 @@ class FlowState:
 
     def _progress(self, now: int) -> None:
         if self.last_progress is not None:
-            gap = now - self.last_progress
-            self.longest_gap = max(self.longest_gap, gap)
-            if gap > INTERRUPTED:
-                self.resumed = gap
+            self._gap(now - self.last_progress)
         self.last_progress = now
+
+    def _gap(self, gap: int) -> None:
+        self.longest_gap = max(self.longest_gap, gap)
+        if gap > INTERRUPTED:
+            self.resumed = gap
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,12 +97,14 @@ pub enum What {
         local: SocketAddrV6,
         remote: SocketAddrV6,
     },
-    /// What went through in an interval. A sender counts what the other end has acknowledged.
+    /// What went through in an interval. A sender counts what the other end has acknowledged. `longest_gap_ns` is the longest
+    /// time without a byte, also one that began earlier or still lasts.
     Rate {
         bytes: u64,
         total_bytes: u64,
         interval_ns: u64,
         bits_per_second: u64,
+        longest_gap_ns: u64,
     },
     TcpDone {
         outcome: Outcome,

@@ -4,7 +4,7 @@ use super::ConnectionHandle;
 use super::connection::{Settings, State};
 
 /// Connections that wait for the end of their handshake or for a program; what comes beyond is not answered.
-const BACKLOG: usize = 128;
+const BACKLOG: usize = 1024;
 
 pub struct Listener {
     port: u16,
