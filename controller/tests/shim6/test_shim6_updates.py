@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from shim6.network import A1, A2, A3, B1, A, B, Network, Side, host
 
-from wayname.shim6.context import Context, ContextName
+from wayname.shim6.context import Context, ContextName, Pair
 from wayname.shim6.messages import Keepalive, UpdateAcknowledgement, UpdateRequest, decode, encode
 from wayname.shim6.outputs import Ready
 from wayname.wire import ipv6
@@ -55,6 +55,28 @@ def test_a_locator_disappears_and_packets_leave_it(network: Network) -> None:
     assert context(network.a, A).pair == (A2, B1)
     assert network.step() == "A2 --UPDATE_REQUEST-> B1"
     assert context(network.b, B).pair == (B1, A2)
+    assert network.step() == "B1 --UPDATE_ACKNOWLEDGEMENT-> A2"
+    assert_told(network)
+
+
+def test_requests_go_where_packets_go(network: Network) -> None:
+    network.a.endpoint.go_by(A, Pair(A2, B1), network.now)
+    assert not network.under_way
+    network.move(network.a, WIDER)
+    assert network.step() == "A2 --UPDATE_REQUEST-> B1"
+    network.drive()
+    assert_told(network)
+
+
+def test_a_request_that_was_lost_follows_packets_at_once(network: Network) -> None:
+    network.move(network.a, WIDER)
+    for _ in range(6):
+        assert network.lose() == "A1 --UPDATE_REQUEST-x B1"
+        assert network.step() == "A timer"
+    assert network.lose() == "A1 --UPDATE_REQUEST-x B1"
+    network.a.endpoint.go_by(A, Pair(A2, B1), network.now)
+    network.collect()
+    assert network.step() == "A2 --UPDATE_REQUEST-> B1"
     assert network.step() == "B1 --UPDATE_ACKNOWLEDGEMENT-> A2"
     assert_told(network)
 

@@ -91,6 +91,13 @@ class Endpoint(BaseEndpoint[Output]):
         """Go on with an established context of an earlier endpoint; its host is served before or afterwards."""
         self.contexts.restore(context)
 
+    def go_by(self, name: ContextName, pair: Pair, now: float) -> None:
+        """Packets of a context go between other locators from now on, and so does what the peer is told of our host."""
+        context = self.contexts.named(name)
+        if context is not None and context.pair != pair:
+            context.pair = pair
+            self._updates.tell_again(context, now)
+
     def withdraw(self, name: ContextName) -> None:
         """Take a context away whose host is none of this edge any more."""
         context = self.contexts.named(name)

@@ -43,6 +43,12 @@ class Updates:
         context.told |= {host}
         self._request(context, host, now)
 
+    def tell_again(self, context: Context, now: float) -> None:
+        """Packets go another way: what was not acknowledged need not wait until it is repeated."""
+        if context.telling is not None:
+            context.update_tries = 0
+            self._request(context, context.telling, now)
+
     def take_acknowledgement(self, context: Context, nonce: int) -> None:
         """Section 10.5: one for another request than the last is ignored."""
         if context.telling is not None and nonce == context.update_nonce:

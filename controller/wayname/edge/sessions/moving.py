@@ -28,6 +28,8 @@ class Moving(ABC):
         self._outputs = means.outputs
         self._write_down = write_down
         self._held = Held()
+        # Hears of each session that goes by another path.
+        self.on_moved: Callable[[Session, float], None] = lambda session, now: None
 
     @abstractmethod
     def news(self, session: Session, news: SessionNews, now: float) -> None:
@@ -102,6 +104,7 @@ class Moving(ABC):
         text = f"{words(session.name)}: from path {before} to {session.path}, {way(session.pair)}: {session.reason}"
         details: dict[str, Json] = {"from": before, "to": session.path, "reason": session.reason}
         self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING, details)
+        self.on_moved(session, now)
         self.want(session)
         # What got no answer on the old path goes again by the new one, so that TCP need not wait for its back-off.
         for original in self._held.again(session.name, unanswered, now):

@@ -59,6 +59,7 @@ class Sessions(Kept):
     def __init__(self, config: Config, means: SessionMeans) -> None:
         super().__init__(means)
         self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
+        self._movements.on_moved = self._moved
         self._config = config
         self._endpoint = Endpoint(means.rng, self._learn)
         self._inspection = Inspection(means.rng)
@@ -371,6 +372,9 @@ class Sessions(Kept):
         if rules is not None and rules.security is Security.NONE:
             return believe(options, known)
         return learn(name.peer, options, known, rules.least_sec if rules is not None else 0)
+
+    def _moved(self, session: Session, now: float) -> None:
+        self._endpoint.go_by(session.name, session.pair, now)
 
     def _rule_failed(self, name: str, now: float, text: str) -> None:
         self._complaints.tell(now, "session.rule", name, f"begin_rule {name}: {text}")
