@@ -370,6 +370,20 @@ def test_old_news_of_the_way_before_change_nothing() -> None:
     assert one.state is FINE
 
 
+def test_packets_go_back_again_when_a_better_pair_is_there_again() -> None:
+    one = One(Timing.of(1.0))
+    one.answer_checks()
+    one.reap.displaced(NAME, one.now)
+    for pairs, current in ((PAIRS[2:], PAIRS[3]), (PAIRS, PAIRS[2])):
+        one.reap.watch(NAME, TAG, Timing.of(1.0), pairs, current, one.now)
+        for _ in range(40):
+            one.reap.awaiting(NAME, 0.0, one.now)
+            for probe in one.wait(0.5):
+                if probe.state is ProbeState.OPERATIONAL and not probe.received:
+                    one.hear(ProbeState.OPERATIONAL, pair_of(probe), probe)
+    assert [output.pair for output in one.outputs if isinstance(output, Move)] == [PAIRS[2], PAIRS[0]]
+
+
 def test_other_locators_while_an_exploration_is_under_way() -> None:
     one = One()
     one.answer_checks()

@@ -170,7 +170,7 @@ class Checks:
             # The peer goes with us, so that it must be able to.
             and (way.heard > way.failed or not watched.peer_checks)
         ):
-            watched.current, watched.returning = way.pair, False
+            watched.current = way.pair
             watched.moved = watched.went_back = now
             why = f"the preferred path has worked for {now - way.since:.0f} s again"
             self._outputs.append(Move(watched.name, way.pair, why))

@@ -74,7 +74,7 @@ class Reap:
         if watched is None:
             ways = {pair: Way(pair, now + self._rng.uniform(0, timing.probe_timeout)) for pair in pairs}
             watched = Watched(name, peer_tag, timing, current, ways, now, answers_checks=answers_checks)
-            watched.returning = returning and current != watched.preferred
+            watched.returning = returning
             self._watched[name] = watched
             if current in ways:
                 ways[current].verified, ways[current].since = True, now
