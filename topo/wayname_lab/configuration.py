@@ -76,6 +76,8 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
     for link in router.identities:
         lines += ["", "[[identities.link]]", f'interface = "{link.interface}"', f"prefixes = {_texts(link.prefixes)}"]
         lines.append(f"mapped = {_texts(link.mapped)}")
+        if link.uplinks:
+            lines.append(f"uplinks = {_texts(link.uplinks)}")
     if (hip := router.hip_edge) is not None:
         lines += ["", "[hip]", f"{hip.mode} = {_texts(hip.prefixes)}", *_wishes(hip.wishes)]
         for address, name in hip.hosts:

@@ -8,7 +8,20 @@ from typing import Any, get_args
 
 from wayname.config.toml_text import TomlError, parse_toml
 from wayname.hip.esp.suites import SuiteId
-from wayname_lab.model import Flow, FlowKind, Hip, Host, Identity, Ilnp, Lab, Link, Quality, Router, Shim6
+from wayname_lab.model import (
+    Advertisement,
+    Flow,
+    FlowKind,
+    Hip,
+    Host,
+    Identity,
+    Ilnp,
+    Lab,
+    Link,
+    Quality,
+    Router,
+    Shim6,
+)
 
 LABS = Path(__file__).resolve().parent.parent / "labs"
 DEFAULT_VLAN = 10
@@ -132,7 +145,9 @@ def _words(kind: type) -> str:
 
 
 def _lab(root: _Section, name: str) -> Lab:
-    root.allow("title", "edge", "provider", "host", "link", "flow", "shim6", "hip", "ilnp", "hip_edges")
+    root.allow(
+        "title", "edge", "provider", "host", "link", "flow", "shim6", "hip", "ilnp", "hip_edges", "advertisement"
+    )
     routers = [_router(section, router, True) for router, section in root.tables("edge")]
     routers += [_router(section, router, False) for router, section in root.tables("provider")]
     if not any(router.is_edge for router in routers):
@@ -166,8 +181,13 @@ def _lab(root: _Section, name: str) -> Lab:
         raise _Wrong("[shim6], [hip], [ilnp], [hip_edges]: a lab has one of them; leave out the others")
     if ilnp is None and any(host.ilnp for host in hosts):
         raise _Wrong("ilnp: is missing; write [ilnp] where hosts speak it")
+    providers = {router.name for router in routers if not router.is_edge}
+    advertisements = tuple(_advertisement(each, hosts, links, providers) for each in root.list("advertisement"))
+    if len({(said.provider, said.site) for said in advertisements}) < len(advertisements):
+        raise _Wrong("[[advertisement]]: one is enough for a provider and a site")
     title = root.get("title", str)
-    return Lab(name, title, tuple(routers), tuple(hosts), tuple(links), tuple(flows), shim6, hip, ilnp, hip_edges)
+    nodes = tuple(routers), tuple(hosts), tuple(links), tuple(flows)
+    return Lab(name, title, *nodes, shim6, hip, ilnp, hip_edges, advertisements)
 
 
 def _router(section: _Section, name: str, is_edge: bool) -> Router:
@@ -238,6 +258,21 @@ def _flow(section: _Section, known: list[Host], routers: list[Router], links: li
     if by is not None and (edge.inside is None or not any({link.a, link.b} == {edge.name, by} for link in links)):
         raise section.wrong("by", f"it gives {edge.name} no address; leave it out unless that edge has inside")
     return Flow(kind, section.values["from"], section.values["to"], rate, by)
+
+
+def _advertisement(section: _Section, hosts: list[Host], links: list[Link], providers: set[str]) -> Advertisement:
+    section.allow("provider", "to", "begin", "end")
+    provider, site = section.get("provider", str), section.get("to", str)
+    given_by = [end for link in links if site in (link.a, link.b) for end in (link.a, link.b) if end in providers]
+    if provider not in given_by[1:]:
+        raise section.wrong("provider", f"only the first provider of {site} is known beforehand; name another of its")
+    behind = [host for host in hosts if host.edge == site]
+    if not behind or any(host.identity == "configured" for host in behind) or len({host.vlan for host in behind}) > 1:
+        raise section.wrong("to", 'it reaches hosts on one VLAN that have identity = "leased" or "mapped"')
+    begin, end = section.scaled("begin", TIMES) or 0, section.scaled("end", TIMES)
+    if end is not None and end <= begin:
+        raise section.wrong("end", "it is not after the begin")
+    return Advertisement(provider, site, begin, end)
 
 
 def _spoken(root: _Section, kind: str, hosts: list[Host]) -> Shim6:

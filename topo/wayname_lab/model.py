@@ -106,6 +106,16 @@ class Ilnp:
 
 
 @dataclass(frozen=True, slots=True)
+class Advertisement:
+    """A site hears of a provider's prefix by router advertisements alone; times in nanoseconds after traffic begins."""
+
+    provider: str
+    site: str
+    begin: int
+    end: int | None  # when lifetimes become 0; None: never
+
+
+@dataclass(frozen=True, slots=True)
 class Lab:
     """A lab as its file describes it."""
 
@@ -119,6 +129,7 @@ class Lab:
     hip: Hip | None = None
     ilnp: Ilnp | None = None
     hip_edges: Shim6 | None = None
+    advertisements: tuple[Advertisement, ...] = ()
 
     @property
     def is_multihomed(self) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wayname_lab.load import LabError
 from wayname_lab.plan import check_for_linux
-from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.planned import AdvertiserPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.programs import python
 
 # A namespace has its loopback to itself, so all switches may have the usual address.
@@ -74,6 +74,10 @@ class Namespaces:
     def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
         """Return how a host's traffic programs are started; they speak JSON lines."""
         return [*self.prefix(host.name), python(), "-m", "wayname_lab.linux_host"]
+
+    def advertiser_arguments(self, advertiser: AdvertiserPlan) -> list[str]:
+        """No lab that has any is begun here."""
+        raise LabError(f"{advertiser.name} advertises on wires only")
 
     def _namespace(self, node: str) -> str:
         return f"wayname-{os.getpid()}-{node}"

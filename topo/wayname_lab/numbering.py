@@ -45,13 +45,21 @@ class Numbering:
         return IPv6Network(f"2001:db8:{self._providers[provider]}00::/40")
 
     def site_prefixes(self, edge: str) -> list[IPv6Network]:
-        """Return the prefixes of a site."""
+        """Return the prefixes of a site, but those that providers advertise while the lab runs."""
         if inside := self.inside(edge):
             return [inside]
-        given = [self.given(provider, edge) for provider in self.providers_of(edge)]
+        advertised = {said.provider for said in self._lab.advertisements if said.site == edge}
+        given = [self.given(provider, edge) for provider in self.providers_of(edge) if provider not in advertised]
         return given or [IPv6Network(f"2001:db8:{self._sites[edge]}::/48")]
 
     def subnets(self, edge: str, vlan: int) -> list[IPv6Network]:
         """Return the prefixes of a site's VLAN, one of each of the site's."""
-        offset = int(str(vlan), 16) << 64
-        return [IPv6Network((int(prefix.network_address) + offset, 64)) for prefix in self.site_prefixes(edge)]
+        return [_subnet(prefix, vlan) for prefix in self.site_prefixes(edge)]
+
+    def advertised(self, provider: str, edge: str, vlan: int) -> IPv6Network:
+        """Return what a provider advertises for a site's VLAN."""
+        return _subnet(self.given(provider, edge), vlan)
+
+
+def _subnet(prefix: IPv6Network, vlan: int) -> IPv6Network:
+    return IPv6Network((int(prefix.network_address) + (int(str(vlan), 16) << 64), 64))

@@ -21,10 +21,11 @@ from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
 from wayname_lab.identities import provable_address
 from wayname_lab.load import LabError
-from wayname_lab.model import Host, Ilnp, Lab, Link, Quality, Shim6
+from wayname_lab.model import Advertisement, Host, Ilnp, Lab, Link, Quality, Shim6
 from wayname_lab.numbering import Numbering
 from wayname_lab.planned import (
     ZONE,
+    AdvertiserPlan,
     HostPlan,
     Plan,
     PlannedHip,
@@ -66,6 +67,9 @@ def plan_lab(lab: Lab) -> Plan:
         ends = [(number, link) for number, link in enumerate(lab.links, 1) if router.name in (link.a, link.b)]
         attached = [(host.vlan, host.name, Quality()) for host in hosts]
         attached += [(FIRST_LINK_VLAN + number, _other_end(link, router.name), link.quality) for number, link in ends]
+        for said in lab.advertisements:
+            if said.provider == router.name:
+                attached.append((_link_vlan(lab, said), _advertiser(said), Quality()))
         ports = tuple(PlannedPort(number, *what) for number, what in enumerate(attached, 1))
         vlans = sorted({host.vlan for host in hosts})
         interfaces = [
@@ -100,7 +104,8 @@ def plan_lab(lab: Lab) -> Plan:
     plans = {host.name: _host(lab, host, numbering, routers) for host in lab.hosts}
     if lab.has_names:
         routers = {name: replace(router, names=_names(name, plans, routers)) for name, router in routers.items()}
-    return Plan(lab, routers, plans)
+    advertisers = (_advertiser_plan(lab, said, numbering, routers) for said in lab.advertisements)
+    return Plan(lab, routers, plans, {each.name: each for each in advertisers})
 
 
 def check_for_linux(plan: Plan) -> None:
@@ -109,6 +114,8 @@ def check_for_linux(plan: Plan) -> None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts get no addresses by DHCPv6 here; run it on wires")
     if plan.lab.hip is not None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts speak no HIP; run it on wires (`--in wires`)")
+    if plan.lab.advertisements:
+        raise LabError(f"lab {plan.lab.name}: providers advertise no prefixes in namespaces; run it on wires")
     if plan.lab.has_names:
         raise LabError(f"lab {plan.lab.name}: its names are not served in namespaces; run it on wires (`--in wires`)")
 
@@ -143,7 +150,28 @@ def _identities(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> Planned
     if all(host.identity == "configured" for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan)):
         return None
     subnets = tuple(numbering.subnets(edge, vlan))
-    return PlannedIdentities(f"site{vlan}", subnets, _own_subnet(lab, edge, vlan, numbering))
+    uplinks = tuple(f"to-{said.provider}" for said in lab.advertisements if said.site == edge)
+    return PlannedIdentities(f"site{vlan}", subnets, _own_subnet(lab, edge, vlan, numbering), uplinks)
+
+
+def _advertiser(said: Advertisement) -> str:
+    return f"ra-{said.provider}-{said.site}"
+
+
+def _link_vlan(lab: Lab, said: Advertisement) -> int:
+    ends = [{link.a, link.b} for link in lab.links]
+    return FIRST_LINK_VLAN + 1 + ends.index({said.provider, said.site})
+
+
+def _advertiser_plan(
+    lab: Lab, said: Advertisement, numbering: Numbering, routers: dict[str, RouterPlan]
+) -> AdvertiserPlan:
+    name = _advertiser(said)
+    link = _link_vlan(lab, said) - FIRST_LINK_VLAN
+    vlan = next(host.vlan for host in lab.hosts if host.edge == said.site)
+    prefix = numbering.advertised(said.provider, said.site, vlan)
+    port = routers[said.provider].port_to(name).number
+    return AdvertiserPlan(name, said.provider, port, f"02:00:00:00:ff:{link:02x}", prefix, said)
 
 
 def _shim6(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedShim6:

@@ -5,7 +5,7 @@ from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
 from wayname.hip.esp.suites import SuiteId
 from wayname.ilnp.prefixes import PrefixMapping
-from wayname_lab.model import Ilnp, Lab, Quality, Shim6
+from wayname_lab.model import Advertisement, Ilnp, Lab, Quality, Shim6
 
 # Of the names that the lab's DNS server tells.
 ZONE = "lab.test"
@@ -82,6 +82,7 @@ class PlannedIdentities:
     interface: str
     prefixes: tuple[IPv6Network, ...]
     mapped: tuple[IPv6Network, ...]
+    uplinks: tuple[str, ...]  # interfaces behind which providers advertise prefixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +154,25 @@ class HostPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class AdvertiserPlan:
+    """Who says on a provider's link to a site which prefix the site has, and from when to when."""
+
+    name: str
+    provider: str
+    port: int
+    mac: str
+    prefix: IPv6Network
+    said: Advertisement
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A lab and the configuration of its nodes, by name."""
 
     lab: Lab
     routers: dict[str, RouterPlan]
     hosts: dict[str, HostPlan]
+    advertisers: dict[str, AdvertiserPlan]
 
     def names(self) -> dict[str, str]:
         """Return the hosts' names by their addresses; one that a provider gives is `host@provider`."""

@@ -11,6 +11,7 @@ import httpx
 
 from wayname.private_files import write_private
 from wayname_lab.admin import Admin, Octets
+from wayname_lab.advertiser import END, begin
 from wayname_lab.commands import controller, embedded_switch, name_server_arguments
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.controller import ControllerApi
@@ -18,7 +19,7 @@ from wayname_lab.happenings import Happenings
 from wayname_lab.load import LabError
 from wayname_lab.model import Link
 from wayname_lab.names import Names
-from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.planned import AdvertiserPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import free_names_port
 from wayname_lab.station import Station, Take
 from wayname_lab.supervise import Supervisor
@@ -51,6 +52,9 @@ class Medium(Protocol):
     def host_arguments(self, host: HostPlan, seed: int) -> list[str]:
         """Return how a host is started."""
 
+    def advertiser_arguments(self, advertiser: AdvertiserPlan) -> list[str]:
+        """Return how who advertises a prefix is started."""
+
 
 class RunningLab:
     """A lab between its start and its end: `async with RunningLab(...) as lab`."""
@@ -64,6 +68,7 @@ class RunningLab:
         self.happenings = Happenings(self.elapsed, Names(plan))
         self.supervisor = Supervisor(folder, lambda who, text: self.happenings.tell(who, text, "warning"))
         self.stations: dict[str, Station] = {}
+        self.advertisers: dict[str, Station] = {}
         self.admins: dict[str, Admin] = {}
         self.controllers: dict[str, ControllerApi] = {}
         self.cut_links: set[str] = set()
@@ -100,6 +105,16 @@ class RunningLab:
         counters = await self.admins[link.a].counters()
         return counters.get(self.plan.routers[link.a].port_to(link.b).number, Octets())
 
+    async def advertise(self, plan: AdvertiserPlan) -> None:
+        """Let a provider advertise a site's prefix from now on."""
+        await self.advertisers[plan.name].start(begin(plan))
+        self.happenings.tell("lab", f"{plan.provider} advertises {plan.prefix} to {plan.said.site}")
+
+    async def withdraw(self, plan: AdvertiserPlan) -> None:
+        """Let a provider advertise it with lifetimes of 0."""
+        await self.advertisers[plan.name].start(END)
+        self.happenings.tell("lab", f"{plan.provider} withdraws {plan.prefix} from {plan.said.site}", "warning")
+
     def kill_switch(self, router: str) -> None:
         """Kill a router's switch; it is started again with empty tables."""
         self.supervisor.kill(f"{router}-switch")
@@ -118,7 +133,10 @@ class RunningLab:
             await self._start_router(router)
         for number, host in enumerate(self.plan.hosts.values(), 1):
             process = await self.supervisor.talk(host.name, self.medium.host_arguments(host, number))
-            self.stations[host.name] = Station(host, process, self._take)
+            self.stations[host.name] = Station(host.name, process, self._take)
+        for advertiser in self.plan.advertisers.values():
+            process = await self.supervisor.talk(advertiser.name, self.medium.advertiser_arguments(advertiser))
+            self.advertisers[advertiser.name] = Station(advertiser.name, process, self._take)
         for name, api in self.controllers.items():
             await self._until_ready(name, api)
             self._followers.append(asyncio.create_task(api.follow(self.happenings), name=f"follow {name}"))
@@ -153,7 +171,7 @@ class RunningLab:
         while not station.has_address:
             self._check()
             if time.monotonic() > deadline:
-                raise LabError(f"host {station.plan.name} has no address after {PATIENCE:.0f} s")
+                raise LabError(f"host {station.name} has no address after {PATIENCE:.0f} s")
             await asyncio.sleep(PAUSE)
 
     def _check(self) -> None:
@@ -169,7 +187,7 @@ class RunningLab:
         for api in self.controllers.values():
             await api.close()
         await self.supervisor.stop()
-        for station in self.stations.values():
+        for station in (*self.stations.values(), *self.advertisers.values()):
             await station.close()
         await self.medium.tear_down()
 

@@ -86,6 +86,8 @@ class Show:
         self._before: dict[str, tuple[float, Octets]] = {}
         self._expendable = expendable(self._lab)
         self._automatic = bool(self._expendable)
+        self._to_advertise = list(running.plan.advertisers.values())
+        self._to_withdraw = list(running.plan.advertisers.values())
         self._began = running.elapsed()
         self._end = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -143,9 +145,21 @@ class Show:
 
     async def _step(self) -> None:
         """Measure the links, and cut or restore what is due."""
+        await self._advertise_what_is_due()
         if self._automatic:
             await self._cut_by_itself()
         self._links = [await self._measure(number) for number in range(len(self._lab.links))]
+
+    async def _advertise_what_is_due(self) -> None:
+        elapsed = (self._running.elapsed() - self._began) * 1e9
+        for plan in list(self._to_advertise):
+            if elapsed >= plan.said.begin:
+                self._to_advertise.remove(plan)
+                await self._running.advertise(plan)
+        for plan in list(self._to_withdraw):
+            if plan.said.end is not None and elapsed >= plan.said.end:
+                self._to_withdraw.remove(plan)
+                await self._running.withdraw(plan)
 
     async def _cut_by_itself(self) -> None:
         is_cut = self._running.cut_links

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from wayname_lab.load import LabError
-from wayname_lab.planned import HostPlan
 
 Event = dict[str, Any]
 Take = Callable[[str, Event], None]
@@ -16,13 +15,13 @@ Take = Callable[[str, Event], None]
 class Station:
     """A host that runs beside the lab."""
 
-    def __init__(self, plan: HostPlan, process: asyncio.subprocess.Process, take: Take) -> None:
-        self.plan = plan
+    def __init__(self, name: str, process: asyncio.subprocess.Process, take: Take) -> None:
+        self.name = name
         self.has_address = False
         self._process = process
         self._take = take
         self._answers: deque[tuple[str, asyncio.Future[int]]] = deque()
-        self._reader = asyncio.create_task(self._read(), name=f"host {plan.name}")
+        self._reader = asyncio.create_task(self._read(), name=f"host {name}")
 
     async def start(self, command: dict[str, Any]) -> int:
         """Let the host begin something; return the flow's number."""
@@ -46,19 +45,19 @@ class Station:
 
     async def _read(self) -> None:
         if self._process.stdout is None:
-            raise LabError(f"host {self.plan.name} was started without its events")
+            raise LabError(f"host {self.name} was started without its events")
         async for line in self._process.stdout:
             self._handle(json.loads(line))
         for _, answer in self._answers:
-            answer.set_exception(LabError(f"host {self.plan.name} has ended"))
+            answer.set_exception(LabError(f"host {self.name} has ended"))
 
     def _handle(self, event: Event) -> None:
         kind = event["event"]
         if kind == "address_added" and not event["address"].startswith("fe80"):
             self.has_address = True
         if kind == "refused" and self._answers:
-            self._answers.popleft()[1].set_exception(LabError(f"host {self.plan.name}: {event['text']}"))
+            self._answers.popleft()[1].set_exception(LabError(f"host {self.name}: {event['text']}"))
         # A connection that a server accepted starts a program too; that one answers no command.
         if kind == "started" and self._answers and self._answers[0][0] == event["app"]:
             self._answers.popleft()[1].set_result(event["flow"])
-        self._take(self.plan.name, event)
+        self._take(self.name, event)

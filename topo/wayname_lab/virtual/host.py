@@ -6,6 +6,7 @@ from typing import Any
 
 from wayname_host import Host
 
+from wayname_lab.advertiser import Advertiser
 from wayname_lab.hip.host import HipHost
 from wayname_lab.hip.make import make_hip_host
 from wayname_lab.ilnp.host import IlnpHost, make_ilnp_host
@@ -14,20 +15,21 @@ from wayname_lab.planned import HostPlan
 from wayname_lab.virtual.clock import Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
 
+Stack = Host | HipHost | IlnpHost | Advertiser
+Take = Callable[[str, dict[str, Any]], None]
 
-class VirtualHost:
-    """A host at the end of its link."""
 
-    def __init__(
-        self, clock: Clock, plan: HostPlan, link: VirtualLink, seed: int, take: Callable[[str, dict[str, Any]], None]
-    ) -> None:
-        self.plan = plan
+class VirtualStation:
+    """Whatever is driven at the end of its link."""
+
+    def __init__(self, clock: Clock, name: str, stack: Stack, link: VirtualLink, take: Take) -> None:
+        self.stack = stack
+        self._name = name
         self._clock = clock
         self._link = link
         self._take = take
-        self.stack = _stack(plan, seed)
         self._wake = Alarm(clock, self._poll)
-        link.connect(plan.name, self._receive)
+        link.connect(name, self._receive)
         self._poll()
 
     def command(self, command: dict[str, Any]) -> int | None:
@@ -42,10 +44,18 @@ class VirtualHost:
 
     def _poll(self) -> None:
         for frame in self.stack.poll(self._clock.now):
-            self._link.send(self.plan.name, frame, self._clock.now)
+            self._link.send(self._name, frame, self._clock.now)
         for event in self.stack.events():
-            self._take(self.plan.name, json.loads(event))
+            self._take(self._name, json.loads(event))
         self._wake.set(self.stack.next_wake(self._clock.now))
+
+
+class VirtualHost(VirtualStation):
+    """A host at the end of its link."""
+
+    def __init__(self, clock: Clock, plan: HostPlan, link: VirtualLink, seed: int, take: Take) -> None:
+        self.plan = plan
+        super().__init__(clock, plan.name, _stack(plan, seed), link, take)
 
 
 def _stack(plan: HostPlan, seed: int) -> Host | HipHost | IlnpHost:

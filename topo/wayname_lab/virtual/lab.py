@@ -9,6 +9,7 @@ from finsy import P4Schema
 
 from wayname.config.load import parse_config
 from wayname.edge.boundary import Event
+from wayname_lab.advertiser import Advertiser
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.happenings import Happenings
 from wayname_lab.hip.identities import identity_of_host
@@ -19,7 +20,7 @@ from wayname_lab.plan import plan_lab
 from wayname_lab.programs import REPOSITORY
 from wayname_lab.virtual.clock import SECOND, Clock
 from wayname_lab.virtual.controller import VirtualController
-from wayname_lab.virtual.host import VirtualHost
+from wayname_lab.virtual.host import VirtualHost, VirtualStation
 from wayname_lab.virtual.link import Trace, VirtualLink
 from wayname_lab.virtual.switch import VirtualSwitch
 
@@ -41,11 +42,13 @@ class VirtualLab:
         self.switches: dict[str, VirtualSwitch] = {}
         self.controllers: dict[str, VirtualController] = {}
         self.hosts: dict[str, VirtualHost] = {}
+        self.advertisers: dict[str, VirtualStation] = {}
         self.names = name_server(self.plan)
         self._rng = random.Random(seed)
         self._make_routers()
         self._make_links()
         self._make_hosts()
+        self._make_advertisers()
 
     @property
     def now(self) -> float:
@@ -116,6 +119,13 @@ class VirtualLab:
             self.hosts[host.name] = VirtualHost(
                 self.clock, host, made, self._rng.getrandbits(32), self._take_host_event
             )
+
+    def _make_advertisers(self) -> None:
+        for plan in self.plan.advertisers.values():
+            link = self._make_link(f"{plan.provider}-{plan.name}", Quality())
+            self.switches[plan.provider].connect(plan.port, link, Quality())
+            advertiser = Advertiser(plan.mac)
+            self.advertisers[plan.name] = VirtualStation(self.clock, plan.name, advertiser, link, self._take_host_event)
 
     def _make_link(self, name: str, quality: Quality) -> VirtualLink:
         rng = random.Random(self._rng.getrandbits(64))
