@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from looking import kinds
 
+from wayname.edge.boundary import MoveSession
 from wayname.shim6.messages import MessageType, UpdateAcknowledgement, UpdateRequest, decode
 from wayname.shim6.options import LocatorList
 from wayname.shim6.payload import is_payload
@@ -199,6 +200,27 @@ def test_a_prefix_that_is_withdrawn_is_left_before_it_ends_and_nothing_is_lost()
     site.lab.run_for(1)
     assert not any(site.payload(name, back) for name in site.wires)
     assert site.lost_pings() == lost
+
+
+def test_a_session_that_somebody_put_there_leaves_a_withdrawn_prefix_too() -> None:
+    site = Site()
+    [session] = site.lab.controllers["a"].edge.sessions  # type: ignore[union-attr]
+    number = next(number for number, pair in session.paths.items() if pair.local in Q)
+    moved = site.lab.now
+    site.lab.controllers["a"].command(MoveSession(session.number, number))
+    site.lab.run_for(3)
+    assert site.payload("a-q", moved) == site.payload("b-p", moved) == {Q}
+    withdrawn = site.lab.now
+    site.withdraw("ra-q-a")
+    site.lab.run_for(LIFETIME / 2)
+    left = site.lab.now
+    site.lab.run_for(LIFETIME)
+    # It is back where packets bear the identities.
+    assert not any(site.payload(name, left) for name in site.wires)
+    assert_told(site, left, {P}, by=P)
+    assert site.silence(withdrawn) < 0.3
+    assert site.lost_pings() == 0
+    assert site.answered_pings(withdrawn) >= 1.5 * LIFETIME * PINGS_A_SECOND - 2
 
 
 def test_a_prefix_that_ends_while_its_provider_is_cut_is_left_too() -> None:

@@ -323,6 +323,9 @@ class Sessions(Kept):
             if name.local == host and context is not None and self._began:
                 self._set_paths(session, context)
                 self._movements.begin(session, now)
+                if self._state(session.pair.local) > self._state(session.ordered[0].local):
+                    # Before its locator ends, so that nothing is under way to it then.
+                    self._movements.paths.reap.displaced(session.name, now)
                 self._movements.want(session)
 
     def _state(self, locator: IPv6Address) -> LocatorState:
