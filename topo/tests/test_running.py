@@ -135,6 +135,23 @@ async def test_a_site_alone_makes_new_connections_by_the_provider_that_is_left(m
             await lab.until(lambda: part.flow.state(part.flow.last_progress or 0) == "flows")
 
 
+@pytest.mark.skipif(lacking("wires") != "", reason=lacking("wires"))
+async def test_a_site_goes_on_by_a_prefix_that_is_advertised_while_it_talks() -> None:
+    with LabFolder() as folder:
+        async with watched("advertised-prefixes", "wires", folder) as lab:
+            running, since = lab.running, lab.running.elapsed()
+            [known, advertised] = [link for link in running.plan.lab.links if link.name in ("a-p", "a-q")]
+            await lab.until(lambda: lab.told("a", "a session with 1 paths", 0.0))
+            await running.advertise(running.plan.advertisers["ra-q-a"])
+            await lab.until(lambda: lab.told("a", "gives site10", since))
+            before = (await running.link_octets(advertised)).sent
+            await running.set_cut(known, True)
+            async with asyncio.timeout(PATIENCE):
+                while (await running.link_octets(advertised)).sent < before + 500_000:  # noqa: ASYNC110 (it is asked)
+                    await asyncio.sleep(0.1)
+            await lab.until_all_flow()
+
+
 async def test_killed_controllers_and_switches_come_back_under_traffic(medium: str) -> None:
     with LabFolder() as folder:
         async with watched("line", medium, folder) as lab:
