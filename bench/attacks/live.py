@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from ipaddress import IPv6Interface
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +21,7 @@ from wayname_lab.hip.make import Described
 from wayname_lab.hip.process import describe
 from wayname_lab.load import LabError
 from wayname_lab.model import Quality
-from wayname_lab.planned import HostPlan, PlannedPort, RouterPlan
+from wayname_lab.planned import PlannedPort, RouterPlan
 from wayname_lab.programs import program, python
 from wayname_lab.station import Event, Take
 from wayname_lab.station import Station as HostProcess
@@ -156,7 +155,7 @@ class Live:
             arguments += ["--address", f"{host.address}/64", "--gateway", str(host.gateway)]
             arguments += ["--mtu", str(HOST_MTU), "--seed", str(seed), "--control", "-"]
         process = await self.supervisor.talk(host.name, arguments)
-        self.hosts[host.name] = HostProcess(_plan(host), process, self._take)
+        self.hosts[host.name] = HostProcess(host.name, process, self._take)
 
     def _hip_host(self, host: Station, wire: Path, seed: int) -> list[str]:
         others = [site.host("verify") for site in SITES if site is not host.site]
@@ -208,9 +207,3 @@ class Live:
         await self.supervisor.stop()
         for host in self.hosts.values():
             await host.close()
-
-
-def _plan(host: Station) -> HostPlan:
-    """Return what labs know of a host."""
-    interface = IPv6Interface((host.address, 64))
-    return HostPlan(host.name, host.site.name, 0, host.vlan, str(host.mac), interface, host.gateway, False, HOST_MTU)
