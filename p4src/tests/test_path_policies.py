@@ -158,7 +158,7 @@ def test_nobody_is_followed_by_it(make: Make) -> None:
     assert switch.sends(4 * SEND_TIMEOUT) == 0
     # The session itself is, as ever.
     switch.hears(5 * SEND_TIMEOUT, 1)
-    assert news(FOLLOWED, 0, 1) in switch.news()
+    assert news(FOLLOWED, 0, 1, age=SEND_TIMEOUT) in switch.news()
 
 
 def test_the_peers_ports_are_the_other_way_round(make: Make) -> None:
