@@ -81,7 +81,7 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 	$(SWITCH) compile -I p4src p4src/v1model/main.p4 --p4info - | diff - p4src/wayname.p4info.txtpb \
 	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
 
-test-controller: venv-switch ## The tests of the controller
+test-controller: venv-switch $(VENV)/.bench-ready ## The tests of the controller, and whether those that docs name are there
 	$(BIN)/python -m pytest -q controller/tests
 
 # What is by lot is the same for the same SEED.

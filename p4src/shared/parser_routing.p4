@@ -30,7 +30,7 @@ const bit<16> HMAC_TLV_OCTETS = 40;
 parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
     bit<16> data;           // octets behind the fixed part
     bit<16> before = 0;
-    bit<16> list;           // octets of a segment list
+    bit<16> octets;         // of a segment list
     bit<16> last;           // octets of a source route's last address
     bit<16> each;           // and of its others
 
@@ -55,8 +55,8 @@ parser RoutingParser(packet_in packet, inout headers_t hdr, inout metadata_t met
             && ((((bit<16>)hdr.segment_routing.last_entry + 1) << 4) > data
                 || (bit<16>)hdr.segment_routing.segments_left > (bit<16>)hdr.segment_routing.last_entry + 1);
         meta.routing.last_entry = hdr.segment_routing.last_entry;
-        list = ((bit<16>)hdr.segment_routing.last_entry + 1) << 4;
-        transition select(list + HMAC_TLV_OCTETS <= data, hdr.segment_routing.last_entry) {
+        octets = ((bit<16>)hdr.segment_routing.last_entry + 1) << 4;
+        transition select(octets + HMAC_TLV_OCTETS <= data, hdr.segment_routing.last_entry) {
             (true, 0): proof_1;
             (true, 1): proof_2;
             (true, 2): proof_3;
