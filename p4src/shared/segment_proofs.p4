@@ -100,7 +100,17 @@ control SegmentProofs(in headers_t hdr, inout metadata_t meta) {
             } else if (checked && there) {
                 // The destination is the current segment; a list that leaves the first one out says so by the D flag.
                 bit<1> reduced = meta.routing.first_tlv[HMAC_TLV_BITS - 17:HMAC_TLV_BITS - 17];
-                bit<PROVEN_LIST_BITS> from_current = meta.routing.segments << ((bit<16>)meta.routing.left << 7);
+                // As many segments on; BMv2 shifts by no more than 255 bits.
+                bit<PROVEN_LIST_BITS> from_current = meta.routing.segments;
+                if (meta.routing.left[2:2] == 1) {
+                    from_current = from_current[PROVEN_LIST_BITS - 513:0] ++ 512w0;
+                }
+                if (meta.routing.left[1:1] == 1) {
+                    from_current = from_current[PROVEN_LIST_BITS - 257:0] ++ 256w0;
+                }
+                if (meta.routing.left[0:0] == 1) {
+                    from_current = from_current[PROVEN_LIST_BITS - 129:0] ++ 128w0;
+                }
                 bool current = (reduced == 1 && meta.routing.left > meta.routing.last_entry)
                     || (meta.routing.left <= meta.routing.last_entry
                         && from_current[PROVEN_LIST_BITS - 1:PROVEN_LIST_BITS - 128] == hdr.ipv6.destination);
