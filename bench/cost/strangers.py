@@ -124,16 +124,48 @@ parameters = "{self._parameters.encode().hex()}"
         return done
 
 
-class OfIlnp(Strangers):
+class WithEndpoints(Strangers):
+    """Strangers each of whom has an endpoint of its own while it asks."""
+
+    def __init__(self) -> None:
+        self._asking: dict[IPv6Address, IlnpEndpoint | HipEndpoint] = {}
+        self._done: list[IPv6Address] = []
+
+    def answer(self, packet: Packet) -> list[Packet]:
+        """Return what the stranger's endpoint says."""
+        endpoint = self._asking.get(packet.destination)
+        if endpoint is None:
+            return []
+        endpoint.receive(packet, 0.0)
+        return self._sent(endpoint, packet.destination)
+
+    def done(self) -> list[IPv6Address]:
+        """Return who has a session."""
+        done, self._done = self._done, []
+        return done
+
+    def _first(self, endpoint: IlnpEndpoint | HipEndpoint, address: IPv6Address) -> Packet:
+        self._asking[address] = endpoint
+        (packet,) = self._sent(endpoint, address)
+        return packet
+
+    def _sent(self, endpoint: IlnpEndpoint | HipEndpoint, address: IPv6Address) -> list[Packet]:
+        outputs = endpoint.take_outputs()
+        if any(isinstance(output, Up | HipUp) for output in outputs):
+            del self._asking[address]
+            self._done.append(address)
+        return [output.packet for output in outputs if isinstance(output, Send)]
+
+
+class OfIlnp(WithEndpoints):
     """They ask by ICMPv6 (type 160), and confirm."""
 
     name, rate = "ILNP", 250
 
     def __init__(self, seed: int, _sessions: int) -> None:
+        super().__init__()
         self._rng = random.Random(seed)
         self._server = Vector.of(IPv6Network(HOSTS)[0x11])
-        self._asking: dict[IPv6Address, IlnpEndpoint] = {}
-        self._done: list[IPv6Address] = []
 
     def configuration(self, folder: Path) -> str:
         """Speak for all hosts."""
@@ -153,44 +185,21 @@ prefixes = ["{HOSTS}"]
         endpoint = IlnpEndpoint(self._rng, 0.0)
         endpoint.serve(Host(own.nid, (LocalLocator(own.locator),)), 0.0)
         endpoint.connect(own, self._server, 0.0)
-        self._asking[own.address] = endpoint
-        (packet,) = self._sent(endpoint, own.address)
-        return packet
-
-    def answer(self, packet: Packet) -> list[Packet]:
-        """Return the confirmation."""
-        endpoint = self._asking.get(packet.destination)
-        if endpoint is None:
-            return []
-        endpoint.receive(packet, 0.0)
-        return self._sent(endpoint, packet.destination)
-
-    def done(self) -> list[IPv6Address]:
-        """Return who has a session."""
-        done, self._done = self._done, []
-        return done
-
-    def _sent(self, endpoint: IlnpEndpoint, address: IPv6Address) -> list[Packet]:
-        outputs = endpoint.take_outputs()
-        if any(isinstance(output, Up) for output in outputs):
-            del self._asking[address]
-            self._done.append(address)
-        return [output.packet for output in outputs if isinstance(output, Send)]
+        return self._first(endpoint, own.address)
 
 
-class OfHip(Strangers):
+class OfHip(WithEndpoints):
     """They make base exchanges, each with a key of its own: an edge associates nobody whose tag nobody told it."""
 
     # An edge looks at so many exchanges a second: what is dear is done for no more.
     name, rate = "HIP", 40
 
     def __init__(self, seed: int, sessions: int) -> None:
+        super().__init__()
         self._rng = random.Random(seed)
         self._identity = identity_of_host("server")
         self._server = IPv6Network(HOSTS)[0x11]
         self._sessions = sessions
-        self._asking: dict[IPv6Address, HipEndpoint] = {}
-        self._done: list[IPv6Address] = []
 
     def configuration(self, folder: Path) -> str:
         """Speak for a server, and know all strangers by their tags."""
@@ -213,29 +222,11 @@ key = "{folder}/server.pem"
         endpoint = HipEndpoint(self._rng, Settings(), lambda names, pair: None)
         endpoint.serve(HipHost(identity, (address,)), 0.0)
         endpoint.connect(Names(identity.hit, self._identity.hit), Pair(address, self._server), 0.0)
-        self._asking[address] = endpoint
-        (packet,) = self._sent(endpoint, address)
-        return packet
+        return self._first(endpoint, address)
 
     def answer(self, packet: Packet) -> list[Packet]:
-        """Return what an initiator says."""
-        endpoint = self._asking.get(packet.destination)
-        if endpoint is None or packet.next_header != HIP:
-            return []
-        endpoint.receive(packet, 0.0)
-        return self._sent(endpoint, packet.destination)
-
-    def done(self) -> list[IPv6Address]:
-        """Return who has an association."""
-        done, self._done = self._done, []
-        return done
-
-    def _sent(self, endpoint: HipEndpoint, address: IPv6Address) -> list[Packet]:
-        outputs = endpoint.take_outputs()
-        if any(isinstance(output, HipUp) for output in outputs):
-            del self._asking[address]
-            self._done.append(address)
-        return [output.packet for output in outputs if isinstance(output, Send)]
+        """Return what an initiator says; the edge's probes it leaves alone."""
+        return super().answer(packet) if packet.next_header == HIP else []
 
 
 def _hip_address(number: int) -> IPv6Address:

@@ -64,6 +64,19 @@ def source_routes() -> Case:
 
     case.say("Followed: the next address and the destination change places.")
     here = "2001:db8:1::5"
+
+    def follows(addresses: list[str], left: int, left_out: int, last_left_out: int) -> None:
+        came = source_route(17, addresses, left, left_out, last_left_out)
+        index = len(addresses) - left
+        swapped = [*addresses[:index], here, *addresses[index + 1 :]]
+        goes = source_route(17, swapped, left - 1, left_out, last_left_out)
+        case.passes(
+            4,
+            arrives(ipv6(ROUTING, came + datagram, FAR, here)),
+            1,
+            leaves_to(1, ipv6(ROUTING, goes + datagram, FAR, addresses[index], 63)),
+        )
+
     case.add("sids", "source_route_hop()", destination=number(here) + "/128")
     for addresses, left, left_out, last_left_out in (
         (["2001:db8:1::11"], 1, 0, 0),
@@ -77,16 +90,7 @@ def source_routes() -> Case:
         (["2001:db8:1::11", "2001:db8:1::3", "2001:db8:1::9"], 3, 5, 2),
         (["2001:db8:1::11", "2001:db8:1::3", "2001:db8:1::9"], 3, 9, 6),
     ):
-        came = source_route(17, addresses, left, left_out, last_left_out)
-        index = len(addresses) - left
-        swapped = [*addresses[:index], here, *addresses[index + 1 :]]
-        goes = source_route(17, swapped, left - 1, left_out, last_left_out)
-        case.passes(
-            4,
-            arrives(ipv6(ROUTING, came + datagram, FAR, here)),
-            1,
-            leaves_to(1, ipv6(ROUTING, goes + datagram, FAR, addresses[index], 63)),
-        )
+        follows(addresses, left, left_out, last_left_out)
 
     case.say("At its end; and what no hop takes.")
     ping = bytes(IPv6(src=FAR, dst=here) / ICMPv6EchoRequest())[40:]
@@ -131,16 +135,7 @@ def source_routes() -> Case:
         ([stranger, own, other, own, third], 1, 0, 15),
         ([stranger, third, own, other], 3, 14, 15),
     ):
-        came = source_route(17, addresses, left, left_out, last_left_out)
-        index = len(addresses) - left
-        swapped = [*addresses[:index], here, *addresses[index + 1 :]]
-        goes = source_route(17, swapped, left - 1, left_out, last_left_out)
-        case.passes(
-            4,
-            arrives(ipv6(ROUTING, came + datagram, FAR, here)),
-            1,
-            leaves_to(1, ipv6(ROUTING, goes + datagram, FAR, addresses[index], 63)),
-        )
+        follows(addresses, left, left_out, last_left_out)
     case.say("More addresses, or longer ones, than are looked at.")
     for addresses, left_out in (([third] * (HOPS_CHECKED + 1), 15), ([third] * 10, 0)):
         packet = arrives(ipv6(ROUTING, source_route(17, addresses, 1, left_out, left_out) + datagram, FAR, here))
