@@ -22,6 +22,8 @@ ROUTER = Mac(0x02_ED_00_00_00_00)
 PORT = 5001
 # Linux keeps twice of what a socket asks for, half of it for itself.
 BUFFER = 1 << 20
+# As the lab host does it, whatever this machine's default is.
+CONGESTION = b"cubic"
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
 
@@ -169,6 +171,7 @@ class LinuxEnd:
         with inside(self._tap.namespace):
             made = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
         made.setblocking(False)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, CONGESTION)
         self._sockets.append(made)
         return made
 

@@ -170,3 +170,16 @@ fn a_receiver_acknowledges_each_segment_if_it_is_told_not_to_wait() {
     assert!(at_once >= 99, "{at_once}");
     assert!(waiting < 80, "{waiting}");
 }
+
+#[test]
+fn a_small_window_moves_with_each_segment_that_is_read() {
+    let mut network = Network::new(Link { mtu: 1472, ..Link::default() });
+    network.command(1, r#"{"command":"tcp_serve","buffer":4096}"#);
+    // Full segments of 1400 octets, one at a time; the FIN counts as one more.
+    network.command(0, r#"{"command":"tcp_send","to":"2001:db8::2","bytes":28000,"pace":200000}"#);
+    network.run(20 * SECOND);
+    assert_eq!(done(&network.events[1]), [(Outcome::Finished, 28_000, Some(true))]);
+    let acknowledgements = network.sent.iter().filter(|(_, host, frame)| *host == 1 && frame[20] == 6);
+    let windows: Vec<u16> = acknowledgements.map(|(.., frame)| u16::from_be_bytes([frame[68], frame[69]])).collect();
+    assert!(windows.len() > 10 && windows.iter().all(|window| *window >= 4096 - 1400 - 1), "{windows:?}");
+}

@@ -11,9 +11,10 @@ pub struct Acks {
     quick: u32,
     pub now: bool,
     pub due: Option<u64>,
-    /// Octets since the last acknowledgement, and the longest segment.
+    /// Octets since the last acknowledgement.
     pending: usize,
-    longest: usize,
+    /// Those of the longest segment.
+    pub longest: usize,
     last_arrival: u64,
 }
 

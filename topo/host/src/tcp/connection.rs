@@ -680,10 +680,9 @@ impl Connection {
         self.received.next() + u64::from(self.fin_came)
     }
 
-    /// The least that makes it worth to move the window (RFC 9293, section 3.8.6.2.2).
+    /// The least that makes it worth to move the window (RFC 9293, section 3.8.6.2.2): a segment as the other end sends them.
     fn worth(&self) -> u64 {
-        let segment = (self.ends.mtu - IPV6_HEADER - TCP_HEADER) as u64;
-        segment.min((self.received.edge() - self.received.next()) / 2).max(1)
+        (self.acks.longest as u64).min((self.received.edge() - self.received.next()) / 2).max(1)
     }
 
     /// The window to be offered now: its edge never goes back.
