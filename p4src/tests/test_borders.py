@@ -6,13 +6,14 @@ import heapq
 import itertools
 import random
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from border_site import FAILED, HELD, WORKS, bucket, bucket_of, out_of
+from border_site import FAILED, HELD, INSIDE, WORKS, bucket, bucket_of, out_of
 from border_switch import BorderSwitch, less
 from carriers import octets, ones_sum
 from ilnp_site import HOSTS_SPEAK, ILNP_SPOKEN, LONG, PEERS_LONG, with_nonce
@@ -25,6 +26,7 @@ from session_site import from_host, in_by, proxied
 from site_switch import value_of, with_sizes
 
 from small_site import ADDRESS, DROP, FAR, IP_OF
+from wayname.edge.translation.buckets import homes
 from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
 
 Make = Callable[..., BorderSwitch]
@@ -143,6 +145,18 @@ def test_flows_go_by_their_buckets(make: Make) -> None:
     for port in (1, 2, 3):
         sent = switch.goes_out(0, datagram(HOST, FAR, port))
         assert sent and sent[0] == 2, "datagrams may come in parts, and parts have no ports"
+
+
+@pytest.mark.parametrize(("connections", "fewest"), [(30, 5), (8, 1)])
+def test_connections_that_begin_together_go_by_both_providers(connections: int, fewest: int) -> None:
+    rng = random.Random(connections)
+    at_home = homes(((1, 1), (2, 1)))
+    for _ in range(30):
+        host, peer = (str(any_address(rng, prefix)) for prefix in (INSIDE, IPv6Network("2001:db8:f::/48")))
+        # As Linux gives them to its clients: every second one.
+        ports = range(rng.randrange(32768, 60000), 1 << 16, 2)[:connections]
+        ways = Counter(at_home[bucket_of(host, peer, 6, port, 443)] for port in ports)
+        assert min(ways[1], ways[2]) >= fewest, (host, peer, ports)
 
 
 def test_what_came_in_by_the_other_provider_is_answered_by_it(make: Make) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator
-from itertools import islice
 
 from wayname.pipeline.borders import BUCKETS
 
@@ -11,9 +11,16 @@ NONE = 0
 Weights = tuple[tuple[int, int], ...]  # numbers of providers, and their weights
 
 
+# Who is dealt a provider first. A bucket is bits of a CRC, and those of connections that begin one after another differ
+# in few bits (Linux gives them every second port): dealt by number, two providers would have all of them or none.
+_DEALT = sorted(range(BUCKETS), key=lambda bucket: hashlib.sha256(bucket.to_bytes(2)).digest())
+
+
 def homes(weights: Weights) -> list[int]:
     """Return the home of each bucket, by weight; a weight of 0 has none."""
-    return list(islice(_turns(tuple(each for each in weights if each[1])), BUCKETS))
+    turns = _turns(tuple(each for each in weights if each[1]))
+    dealt = {bucket: next(turns) for bucket in _DEALT}
+    return [dealt[bucket] for bucket in range(BUCKETS)]
 
 
 def serving(at_home: list[int], weights: Weights, working: Collection[int]) -> list[int]:
@@ -24,7 +31,8 @@ def serving(at_home: list[int], weights: Weights, working: Collection[int]) -> l
     left = tuple((number, weight) for number, weight in weights if number in working and weight)
     spare = tuple((number, 1) for number, weight in weights if number in working and not weight)
     turns = _turns(left or spare)
-    return [home if home in working else next(turns, NONE) for home in at_home]
+    moved = {bucket: next(turns, NONE) for bucket in _DEALT if at_home[bucket] not in working}
+    return [moved.get(bucket, home) for bucket, home in enumerate(at_home)]
 
 
 def _turns(weights: Weights) -> Iterator[int]:
