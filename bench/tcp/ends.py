@@ -149,6 +149,9 @@ class LinuxEnd:
     def send(self, to: IPv6Address, octets: int, pace: int | None) -> None:
         """Begin a connection and send so much."""
         self._sending, self._left, self._pace, self._began, self._sent = self._socket(), octets, pace, None, 0
+        if pace is None:
+            # The last segment waits for the FIN, as the lab host's does.
+            self._sending.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
         with contextlib.suppress(BlockingIOError):
             self._sending.connect((str(to), PORT))
 

@@ -438,7 +438,7 @@ impl Sender {
         // Blocks come in another order: that is no reordering.
         new.sort_by_key(|sent| sent.end);
         for sent in &new {
-            let answered = sent.is_answered_by(said.timestamps, self.rtt.least(), now);
+            let answered = sent.is_answered(self.rtt.least(), now);
             self.rack.delivered(sent, answered, now);
         }
         let mut delivered = new.len() as u32;
