@@ -19,7 +19,7 @@ from wayname.pipeline.reasons import Punt
 TICK = os.sysconf("SC_CLK_TCK")
 KIB = 1024
 # Tables whose entries others may cause.
-TABLES = ("sources", "stations", "neighbours", "identities", "paths", "context_tags", "ilnp_nonces", "spis", "nexthops")
+TABLES = ("learned_macs", "fdb", "neighbours", "identities", "paths", "context_tags", "ilnp_nonces", "spis", "nexthops")
 
 
 @dataclass(frozen=True, slots=True)

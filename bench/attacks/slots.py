@@ -14,7 +14,7 @@ from wayname.ilnp.nonce import LONG_NONCE
 HOST = A.host("shim6").address
 BORDER = A.host("border")
 ILNP_HOST = A.host("ilnp").address
-# Slots of watched pairs in p4src/shared/sizes.p4: what an attacker reads there.
+# Slots of watched pairs in p4src/common/sizes.p4: what an attacker reads there.
 PAIR_SLOTS = 65536
 # Where nobody is and nothing is counted: what is sent from here does not count as flood either.
 NOWHERE = IPv6Network("2001:db8:e000::/64")

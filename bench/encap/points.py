@@ -101,11 +101,11 @@ def main_points() -> list[Point]:
 def site_entries(points: Sequence[Point]) -> Iterator[Entry]:
     """The small site with what the points need."""
     yield from entries()
-    yield Entry("sources", {"port": IN_PORT, "vlan": 1, "source": HOST[1]}, "known_source", {})
+    yield Entry("learned_macs", {"port": IN_PORT, "vlan": 1, "source": HOST[1]}, "known_mac", {})
     yield Entry("routes", {"destination": "fd00::/16"}, "route_nexthop", {"nexthop": 1})
     node: dict[str, int | str] = {"node": 0x1E57, "node_wide": 0, "data": 0, "data_wide": 0}
     yield Entry(
-        "namespaces",
+        "ioam_namespaces",
         {"port": CPU, "namespace": NAMESPACE},
         "set_namespace",
         node | {"schema": 0xFFFFFF, "snapshot": 0, "epoch": 0},
@@ -114,7 +114,7 @@ def site_entries(points: Sequence[Point]) -> Iterator[Entry]:
         yield from _policy(size, Point(MODES[2], size).hops)
     for size in sorted({point.size for point in points if point.mode and point.mode.panel == "a"}):
         shape: dict[str, int | str] = {"namespace": NAMESPACE, "type": ID, "node_length": 1, "words": size // 4}
-        yield Entry("traces", {"trace": size // 4}, "put_trace", shape | {"flags": 0, "packets": 1, "of": 1})
+        yield Entry("ioam_traces", {"trace": size // 4}, "push_trace", shape | {"flags": 0, "packets": 1, "of": 1})
     for point in points:
         if point.mode and point.mode.panel == "d":
             yield _source_route(point)
@@ -126,11 +126,13 @@ def _policy(number: int, hops: list[str]) -> Iterator[Entry]:
     """As many segments in the policy's own entry as make the rest a multiple of four."""
     own = (len(hops) - 1) % 4 + 1
     names = ("first", "second", "third", "fourth")
-    start: dict[str, int | str] = {"source": SOURCE, "fours": (len(hops) - own) // 4, "hmac": 0}
-    yield Entry("policies", {"policy": number}, f"put_{own}", start | dict(zip(names, hops[:own], strict=False)))
+    start: dict[str, int | str] = {"source": SOURCE, "extensions": (len(hops) - own) // 4, "hmac": 0}
+    yield Entry(
+        "sr_policies", {"policy": number}, f"push_segments_{own}", start | dict(zip(names, hops[:own], strict=False))
+    )
     for place, begin in enumerate(range(own, len(hops), 4), 1):
         four: dict[str, int | str] = dict(zip(names, hops[begin : begin + 4], strict=True))
-        yield Entry(f"segment_fours_{place}", {"policy": number}, f"put_four_{place}", four)
+        yield Entry(f"segment_list_extension_{place}", {"policy": number}, f"push_extension_{place}", four)
 
 
 def _source_route(point: Point) -> Entry:
@@ -143,7 +145,7 @@ def _source_route(point: Point) -> Entry:
         "middle": len(middle),
         "addresses": int.from_bytes(middle.ljust(ADDRESSES_OCTETS, bytes(1))),
     }
-    return Entry("source_route_hops", {"source_route": point.size}, "put_source_route", parameters)
+    return Entry("source_route_hops", {"source_route": point.size}, "push_source_route", parameters)
 
 
 def _binding(point: Point, mode: Mode) -> Entry:

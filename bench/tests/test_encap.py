@@ -84,13 +84,14 @@ def test_packets_carry_the_mark_and_meet_their_prefix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "action", "lists"), [(1, "put_1", 0), (4, "put_4", 0), (5, "put_1", 1), (36, "put_4", 8)]
+    ("size", "action", "lists"),
+    [(1, "push_segments_1", 0), (4, "push_segments_4", 0), (5, "push_segments_1", 1), (36, "push_segments_4", 8)],
 )
 def test_a_policy_is_a_first_list_and_fours(size: int, action: str, lists: int) -> None:
     entries = list(site_entries([Point(INLINE, size)]))
-    [policy] = [entry for entry in entries if entry.table == "policies"]
-    assert (policy.action, policy.parameters["fours"]) == (action, lists)
-    assert sum(entry.table.startswith("segment_fours_") for entry in entries) == lists
+    [policy] = [entry for entry in entries if entry.table == "sr_policies"]
+    assert (policy.action, policy.parameters["extensions"]) == (action, lists)
+    assert sum(entry.table.startswith("segment_list_extension_") for entry in entries) == lists
 
 
 def test_one_cliff_does_not_make_octets_dear() -> None:

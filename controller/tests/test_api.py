@@ -218,7 +218,7 @@ async def test_a_capture_is_a_pcap_file(client: httpx.AsyncClient, served: Serve
     assert [packet.src for packet in packets] == [str(host.mac), str(host.router.mac)]
     assert b"hello" in bytes(packets[0])
     assert float(packets[0].time) == pytest.approx(NOON, abs=1e-6)
-    assert served.rig.entries("captures_in") == served.rig.entries("captures_out") == []
+    assert served.rig.entries("ingress_mirror") == served.rig.entries("egress_mirror") == []
 
 
 async def test_one_direction(client: httpx.AsyncClient, served: Served, host: Host) -> None:
@@ -232,10 +232,10 @@ async def test_two_captures_of_one_port(client: httpx.AsyncClient, served: Serve
     second = await capture(client, served, port=1, direction="in")
     host.ping("2001:db8:1::1")
     assert len(packets_of(await first)) == 1
-    assert served.rig.entries("captures_in") == [{"port": 1}]
+    assert served.rig.entries("ingress_mirror") == [{"port": 1}]
     served.beside.end_streams()
     assert len(packets_of(await second)) == 1
-    assert served.rig.entries("captures_in") == []
+    assert served.rig.entries("ingress_mirror") == []
 
 
 async def test_a_capture_ends_by_time(client: httpx.AsyncClient, served: Served) -> None:
@@ -250,7 +250,7 @@ async def test_a_capture_is_nothing_that_a_link_or_a_form_begins(client: httpx.A
         form = await client.post("/v1/capture", content=b'{"port": 1, "seconds": 0.01}', headers={"Content-Type": kind})
         assert form.status_code == 422
     assert (await client.post("/v1/capture", content=b'{"port": 1, "seconds": 0.01}')).status_code == 422
-    assert served.rig.entries("captures_in") == []
+    assert served.rig.entries("ingress_mirror") == []
 
 
 async def test_no_get_has_an_effect(client: httpx.AsyncClient, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

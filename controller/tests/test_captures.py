@@ -63,32 +63,37 @@ def captured(edge: Edge, reason: Punt, port: int) -> list[tuple[int, bool]]:
 
 def test_a_capture_sets_rates_before_it_copies(edge: Edge) -> None:
     updates = written(edge, OpenCapture(7, 1, arriving=True, leaving=True))
-    assert list(updates) == [("capture_in_meter", 1), ("capture_out_meter", 1), ("captures_in", 1), ("captures_out", 1)]
+    assert list(updates) == [
+        ("ingress_mirror_meter", 1),
+        ("egress_mirror_meter", 1),
+        ("ingress_mirror", 1),
+        ("egress_mirror", 1),
+    ]
 
 
 def test_one_way_copies_one_way(edge: Edge) -> None:
-    assert ("captures_out", 1) not in written(edge, OpenCapture(7, 1, arriving=True, leaving=False))
-    assert captured(edge, Punt.CAPTURED_IN, 1) == [(7, True)]
-    assert captured(edge, Punt.CAPTURED_OUT, 1) == []
-    assert captured(edge, Punt.CAPTURED_IN, 2) == []
+    assert ("egress_mirror", 1) not in written(edge, OpenCapture(7, 1, arriving=True, leaving=False))
+    assert captured(edge, Punt.INGRESS_MIRROR, 1) == [(7, True)]
+    assert captured(edge, Punt.EGRESS_MIRROR, 1) == []
+    assert captured(edge, Punt.INGRESS_MIRROR, 2) == []
 
 
 def test_captures_of_one_port_share_its_copies(edge: Edge) -> None:
     written(edge, OpenCapture(1, 2, arriving=True, leaving=True))
     assert written(edge, OpenCapture(2, 2, arriving=False, leaving=True)) == {}
-    assert captured(edge, Punt.CAPTURED_OUT, 2) == [(1, False), (2, False)]
+    assert captured(edge, Punt.EGRESS_MIRROR, 2) == [(1, False), (2, False)]
 
 
 def test_what_another_capture_needs_stays(edge: Edge) -> None:
     written(edge, OpenCapture(1, 2, arriving=True, leaving=True))
     written(edge, OpenCapture(2, 2, arriving=False, leaving=True))
     assert written(edge, CloseCapture(1)) == {
-        ("captures_in", 2): UpdateKind.DELETE,
-        ("capture_in_meter", 2): UpdateKind.MODIFY,
+        ("ingress_mirror", 2): UpdateKind.DELETE,
+        ("ingress_mirror_meter", 2): UpdateKind.MODIFY,
     }
-    assert captured(edge, Punt.CAPTURED_IN, 2) == []
-    assert captured(edge, Punt.CAPTURED_OUT, 2) == [(2, False)]
-    assert set(written(edge, CloseCapture(2))) == {("captures_out", 2), ("capture_out_meter", 2)}
+    assert captured(edge, Punt.INGRESS_MIRROR, 2) == []
+    assert captured(edge, Punt.EGRESS_MIRROR, 2) == [(2, False)]
+    assert set(written(edge, CloseCapture(2))) == {("egress_mirror", 2), ("egress_mirror_meter", 2)}
 
 
 def test_what_an_earlier_controller_left_goes(schema: P4Schema) -> None:
@@ -100,4 +105,4 @@ def test_what_an_earlier_controller_left_goes(schema: P4Schema) -> None:
     after.receive(SwitchUp(entities), 0.0)
     updates = [update for output in after.take_outputs() if isinstance(output, Write) for update in output.updates]
     deleted = {key_of(entity)[0] for kind, entity in updates if kind is UpdateKind.DELETE}
-    assert deleted == {"captures_in"}
+    assert deleted == {"ingress_mirror"}

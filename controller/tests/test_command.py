@@ -392,8 +392,8 @@ async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path:
             bound = await asyncio.to_thread(wayname, "--api", api, "bindings")
             assert str(one.address) in bound.stdout
             assert "source_guard, nd_inspection, ra_guard, dhcpv6_guard" in bound.stdout
-            table = await asyncio.to_thread(wayname, "--api", api, "tables", "captures_in")
-            assert "captures_in is empty" in table.stdout
+            table = await asyncio.to_thread(wayname, "--api", api, "tables", "ingress_mirror")
+            assert "ingress_mirror is empty" in table.stdout
             unknown = await asyncio.to_thread(wayname, "--api", api, "tables", "nothing")
             assert fails(unknown).startswith("No such table: 'nothing'; the tables are ")
             assert fails(await asyncio.to_thread(wayname, "--api", api, "capture", "9")).startswith("No such port: 9 ")

@@ -57,17 +57,17 @@ def references(entity: Entity) -> Iterator[Key]:
         case fy.P4TableEntry(action=fy.P4TableAction() as action):
             if "nexthop" in action.args:
                 yield "nexthops", (("nexthop", action.args["nexthop"]),)
-            if "spread" in action.args:
-                yield "spreads", (("spread", action.args["spread"]),)
+            if "ecmp_group" in action.args:
+                yield "ecmp_groups", (("ecmp_group", action.args["ecmp_group"]),)
             if "group" in action.args:
                 yield "multicast_group", action.args["group"]
         case fy.P4TableEntry(action=fy.P4IndirectAction() as action):
-            yield "group", ("spread_members", action.group_id)
+            yield "group", ("ecmp_members", action.group_id)
         case fy.P4ActionProfileMember(action=fy.P4TableAction() as action):
             yield "nexthops", (("nexthop", action.args["nexthop"]),)
         case fy.P4ActionProfileGroup():
             for member in entity.members or ():
-                yield "member", ("spread_members", member.member_id)
+                yield "member", ("ecmp_members", member.member_id)
 
 
 @st.composite
@@ -91,7 +91,7 @@ def networks(draw: Callable[..., object]) -> list[Entity]:
         if way == "hop":
             made.append(entries.route_nexthop(prefix, next(iter(hops))))
         elif way == "spread":
-            made.append(entries.route_spread(prefix, 1 + number % 3))
+            made.append(entries.route_ecmp(prefix, 1 + number % 3))
         else:
             made.append(entries.route_refused(prefix, bool(number % 2)))
     vlans = draw(st.dictionaries(numbers, st.sets(numbers, min_size=1)))

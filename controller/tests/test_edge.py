@@ -109,8 +109,8 @@ def second(rig: Rig) -> Host:
 class TestStations:
     def test_are_learned_once(self, rig: Rig, host: Host) -> None:
         host.ping("2001:db8:1::1")
-        assert rig.entries("stations") == [{"vlan": 10, "destination": host.mac.value, "port": 1}]
-        assert rig.entries("sources") == [{"port": 1, "vlan": 10, "source": host.mac.value}]
+        assert rig.entries("fdb") == [{"vlan": 10, "destination": host.mac.value, "port": 1}]
+        assert rig.entries("learned_macs") == [{"port": 1, "vlan": 10, "source": host.mac.value}]
         host.ping("2001:db8:1::1")
         assert rig.kinds().count("station.found") == 1
 
@@ -120,8 +120,8 @@ class TestStations:
         host.ping("2001:db8:1::1")
         # It is asked whether it is still where it was.
         rig.advance(1.1)
-        assert {"vlan": 10, "destination": host.mac.value, "port": 2} in rig.entries("stations")
-        assert all(each["port"] != 1 for each in rig.entries("sources"))
+        assert {"vlan": 10, "destination": host.mac.value, "port": 2} in rig.entries("fdb")
+        assert all(each["port"] != 1 for each in rig.entries("learned_macs"))
         assert "station.moved" in rig.kinds()
         assert host.heard(other.ping("2001:db8:1::11"))
 
@@ -129,7 +129,7 @@ class TestStations:
         host.ping("2001:db8:1::1")
         host.silent = True
         rig.advance(61)
-        assert rig.entries("stations") == [] == rig.entries("sources")
+        assert rig.entries("fdb") == [] == rig.entries("learned_macs")
         assert "station.gone" in rig.kinds()
 
     def test_beyond_the_table_are_flooded(self) -> None:
@@ -137,7 +137,7 @@ class TestStations:
         rig.edge.stations._limit = 2
         for number in range(4):
             Host(rig, 1, 10, f"02:00:00:00:01:{number:02}").ping("2001:db8:1::1")
-        assert len(rig.entries("stations")) == 2
+        assert len(rig.entries("fdb")) == 2
         assert rig.kinds().count("stations.full") == 1
 
 

@@ -16,7 +16,7 @@ from wayname.pipeline.reasons import (
     punt_words,
 )
 
-REASONS = (REPOSITORY / "p4src" / "shared" / "reasons.p4").read_text()
+REASONS = (REPOSITORY / "p4src" / "common" / "reasons.p4").read_text()
 
 
 def numbered(kind: str) -> dict[str, int]:

@@ -59,15 +59,15 @@ def change(old: IPv6Network, new: IPv6Network, difference: int) -> dict[str, int
 def translation(inside: IPv6Network, provider: int, outside: IPv6Network) -> Iterator[Entry]:
     made = PrefixMapping(inside, outside)
     there = change(inside, outside, made.adjustment)
-    yield Entry("translations", {"site": SITE, "provider": provider}, "translate_out", there)
+    yield Entry("nptv6_sources", {"site": SITE, "provider": provider}, "nptv6_outbound", there)
     back = change(outside, inside, 0xFFFF - made.adjustment)
     key = f"{outside.network_address}/{made.bits}"
     named: dict[str, int | str] = {"site": SITE, "by": provider, **back}
-    yield Entry("site_destinations", {"destination": key}, "translate_back", named)
+    yield Entry("nptv6_destinations", {"destination": key}, "nptv6_inbound", named)
 
 
 def bucket(number: int, home: int, now: int, policy: int = SITE) -> Entry:
-    return Entry("flow_buckets", {"policy": policy, "bucket": number}, "set_bucket", {"at_home": home, "now": now})
+    return Entry("hash_buckets", {"policy": policy, "bucket": number}, "set_bucket", {"owner": home, "now": now})
 
 
 def state(provider: int, now: int) -> Entry:
@@ -78,18 +78,18 @@ def entries(
     homes: Mapping[int, int], prefixes: Mapping[int, IPv6Network] = OUTSIDE, inside: IPv6Network = INSIDE
 ) -> Iterator[Entry]:
     """All of the border but the buckets that `homes` does not name; interfaces have to be modified beside."""
-    yield Entry("site_sources", {"source": str(inside)}, "from_site", {"site": SITE})
-    yield Entry("site_destinations", {"destination": str(inside)}, "stay_in_site", {})
+    yield Entry("urpf_sources", {"source": str(inside)}, "from_site", {"site": SITE})
+    yield Entry("nptv6_destinations", {"destination": str(inside)}, "stay_in_site", {})
     for vlan in (100, 200):
-        yield Entry("site_destinations", {"destination": f"{ADDRESS[vlan]}/128"}, "stay_in_site", {})
+        yield Entry("nptv6_destinations", {"destination": f"{ADDRESS[vlan]}/128"}, "stay_in_site", {})
     for provider, prefix in prefixes.items():
-        yield Entry("site_sources", {"source": str(prefix)}, "own_source", {})
+        yield Entry("urpf_sources", {"source": str(prefix)}, "own_source", {})
         yield from translation(inside, provider, prefix)
         yield state(provider, WORKS)
-        yield Entry("provider_routes", {"source": str(prefix)}, "route_by", {"route_table": provider})
-        everywhere: dict[str, int | str] = {"route_table": provider, "destination": "::/0"}
-        yield Entry("routes_by_table", everywhere, "route_nexthop", {"nexthop": provider})
-        within: dict[str, int | str] = {"route_table": provider, "destination": "2001:db8:1::/64"}
-        yield Entry("routes_by_table", within, "route_connected", {"vlan": 1})
+        yield Entry("source_policy_routes", {"source": str(prefix)}, "use_vrf", {"vrf": provider})
+        everywhere: dict[str, int | str] = {"vrf": provider, "destination": "::/0"}
+        yield Entry("vrf_routes", everywhere, "route_nexthop", {"nexthop": provider})
+        within: dict[str, int | str] = {"vrf": provider, "destination": "2001:db8:1::/64"}
+        yield Entry("vrf_routes", within, "route_connected", {"vlan": 1})
     for number, home in homes.items():
         yield bucket(number, home, home)

@@ -43,7 +43,7 @@ class BorderSwitch(SiteSwitch):
         for entry in (*entries(dict.fromkeys(range(BUCKETS), home), prefixes, inside), *more):
             self.add(entry.table, entry.action, entry.keys, entry.parameters)
         update = p4r.Update(type=p4r.Update.INSERT)
-        update.entity.digest_entry.digest_id = self.digests["flow_news"]
+        update.entity.digest_entry.digest_id = self.digests["flow_events"]
         update.entity.digest_entry.config.max_list_size = 1
         self.write(update)
 
@@ -77,7 +77,7 @@ class BorderSwitch(SiteSwitch):
             match["next_header"] = next_header
         if remote_ports:
             match["remote_port"] = remote_ports
-        action = fy.Action("choose_by", number=number)
+        action = fy.Action("use_flow_policy", number=number)
         entry = fy.P4TableEntry("flow_policies", match=fy.Match(**match), action=action, priority=self._priority)
         self.write(p4r.Update(type=p4r.Update.INSERT, entity=entry.encode(self.schema)))
 

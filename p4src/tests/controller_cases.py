@@ -160,20 +160,20 @@ def captures() -> Case:
     )
 
     def captured(way: str, packet: Packet | bytes, port: int, vlan: int) -> None:
-        case.expect(CPU, packet_in(f"PUNT_CAPTURED_{way}", port, vlan) + bytes(packet))
+        case.expect(CPU, packet_in(f"PUNT_{way}_MIRROR", port, vlan) + bytes(packet))
 
-    case.add("captures_in", "capture_in()", port=1)
-    case.add("captures_out", "capture_out()", port=4)
+    case.add("ingress_mirror", "mirror_ingress()", port=1)
+    case.add("egress_mirror", "mirror_egress()", port=4)
 
     case.say("Bridged: as it arrived. Routed: as it arrived, and as it leaves.")
     bridged = from_host(udp(to=IP_OF[2]), HOST[2])
     case.passes(1, bridged, 2)
-    captured("IN", bridged, 1, 1)
+    captured("INGRESS", bridged, 1, 1)
     case.passes(1, to_router(udp()), 4, out_first(to_router(udp())))
-    captured("IN", to_router(udp()), 1, 1)
-    captured("OUT", out_first(to_router(udp())), 4, 100)
+    captured("INGRESS", to_router(udp()), 1, 1)
+    captured("EGRESS", out_first(to_router(udp())), 4, 100)
     case.passes(2, from_host(udp(2), ROUTER[1], 2), 4, out_first(from_host(udp(2), ROUTER[1], 2)))
-    captured("OUT", out_first(from_host(udp(2), ROUTER[1], 2)), 4, 100)
+    captured("EGRESS", out_first(from_host(udp(2), ROUTER[1], 2)), 4, 100)
 
     case.say(
         "What is dropped: malformed, in a foreign VLAN, without a route. The error about it is no packet that arrived."
@@ -184,69 +184,69 @@ def captures() -> Case:
         (bytes(in_chain(*[(60, options())] * 11)), "DROP_TOO_MANY_EXTENSIONS"),
     ):
         case.drops(1, packet, reason)
-        captured("IN", packet, 1, 0)
+        captured("INGRESS", packet, 1, 0)
     foreign = Ether(src=HOST[1], dst=HOST[3]) / Dot1Q(vlan=20) / udp()
     case.drops(1, foreign, "DROP_VLAN_INGRESS")
-    captured("IN", foreign, 1, 20)
+    captured("INGRESS", foreign, 1, 20)
     lost = to_router(udp(to="fd00::1"))
     case.drops(1, lost, "DROP_NO_ROUTE")
     case.expect(1, error_about(lost, ICMPv6DestUnreach(code=0), 1, HOST[1]))
-    captured("IN", lost, 1, 1)
+    captured("INGRESS", lost, 1, 1)
 
     case.say("An error as it leaves: checksum and end are those of the packet, not of its copy.")
     long = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=FAR, dst=IP_OF[1], hlim=1) / UDP() / Raw(bytes(1300))
     error = error_about(long, ICMPv6TimeExceeded(code=0), 100, PROVIDER[4])
     case.drops(4, long, "DROP_HOP_LIMIT")
     case.expect(4, error)
-    captured("OUT", error, 4, 100)
+    captured("EGRESS", error, 4, 100)
 
     case.say("What the controller gets anyway, whole or as a copy, it gets a second time.")
     ping = to_router(IPv6(src=IP_OF[1], dst=ADDRESS[1]) / ICMPv6EchoRequest())
     case.punts_whole(1, ping, "PUNT_LOCAL", 1)
-    captured("IN", ping, 1, 1)
+    captured("INGRESS", ping, 1, 1)
     solicitation = from_host(IPv6(src="fe80::11", dst="ff02::2", hlim=255) / ICMPv6ND_RS(), "33:33:00:00:00:02")
     case.punts_whole(1, solicitation, "PUNT_ROUTER_SOLICITATION", 1)
-    captured("IN", solicitation, 1, 1)
+    captured("INGRESS", solicitation, 1, 1)
     case.expect(2, solicitation)
     case.expect(3, Ether(src=HOST[1], dst=solicitation.dst) / Dot1Q(vlan=1) / solicitation.payload)
     case.flood_copies()
 
     case.say("A flood leaves each port as the port wants it.")
-    case.add("captures_out", "capture_out()", port=3)
+    case.add("egress_mirror", "mirror_egress()", port=3)
     flood = Ether(src=HOST[2], dst="ff:ff:ff:ff:ff:ff") / ARP(psrc="192.0.2.2", pdst="192.0.2.1")
     tagged = Ether(src=HOST[2], dst=flood.dst) / Dot1Q(vlan=1) / flood.payload
     case.passes(2, flood, 1)
     case.expect(3, tagged)
-    captured("OUT", tagged, 3, 1)
+    captured("EGRESS", tagged, 3, 1)
     case.flood_copies()
 
     case.say("The controller's own: captured as it leaves; what it submits has arrived before.")
     sent = Ether(dst="01:80:c2:00:00:0e", src=ROUTER[1], type=0x88CC) / Raw(b"lldp")
     case.passes(CPU, Raw(bytes([OUT["PACKET_OUT_SEND"]]) + (4).to_bytes(2) + bytes(2) + bytes(sent)), 4, sent)
-    captured("OUT", sent, 4, 0)
+    captured("EGRESS", sent, 4, 0)
     submit = bytes([OUT["PACKET_OUT_SUBMIT"]]) + (1).to_bytes(2) + bytes(2)
     case.passes(CPU, Raw(submit + bytes(bridged)), 2, bridged)
     case.drops(CPU, Raw(submit + bytes(lost)), "DROP_NO_ROUTE")
     case.expect(1, error_about(lost, ICMPv6DestUnreach(code=0), 1, HOST[1]))
 
     case.say("What egress drops has not left.")
-    case.add("stations", "send_to_port(port:4)", vlan=1, destination=number("02:00:00:00:00:44"))
+    case.add("fdb", "send_to_port(port:4)", vlan=1, destination=number("02:00:00:00:00:44"))
     astray = from_host(udp(), "02:00:00:00:00:44")
     case.drops(1, astray, "DROP_VLAN_EGRESS", "egress")
-    captured("IN", astray, 1, 1)
+    captured("INGRESS", astray, 1, 1)
 
     case.say("Two from this port and no more, one by that, and the packets go on.")
-    case.add("captures_in", "capture_in()", port=2)
-    case.add("captures_out", "capture_out()", port=1)
-    case.meter("capture_in_meter", 2, 2)
-    case.meter("capture_out_meter", 1, 1)
+    case.add("ingress_mirror", "mirror_ingress()", port=2)
+    case.add("egress_mirror", "mirror_egress()", port=1)
+    case.meter("ingress_mirror_meter", 2, 2)
+    case.meter("egress_mirror_meter", 1, 1)
     back = from_host(udp(2, to=IP_OF[1]), HOST[1], 2)
     for n in range(4):
         case.passes(2, back, 1)
         if n < 2:
-            captured("IN", back, 2, 1)
+            captured("INGRESS", back, 2, 1)
         if n < 1:
-            captured("OUT", back, 1, 1)
+            captured("EGRESS", back, 1, 1)
     return case
 
 

@@ -50,7 +50,7 @@ class EspSession:
 
     def identities(self) -> Entry:
         chosen: dict[str, int | str] = {"session": self.number, "path": self.path, "generation": self.generation}
-        rest = {"spread": self.spread, "send_timeout": self.send_timeout, "keepalive": 0, "mode": self.mode}
+        rest = {"ecmp_paths": self.spread, "send_timeout": self.send_timeout, "keepalive": 0, "mode": self.mode}
         return Entry("identities", {"local": OUR_HIT, "remote": PEERS_HIT}, "send_in_session", {**chosen, **rest})
 
     def backup(self) -> Entry:
@@ -64,7 +64,7 @@ class EspSession:
         for path, (here, there) in LOCATORS.items():
             yield spi(there, PEERS_SPI)
             yield spi(here, OUR_SPI)
-            bears: dict[str, int | str] = {"source": here, "destination": there, "route_table": 0}
+            bears: dict[str, int | str] = {"source": here, "destination": there, "vrf": 0}
             yield Entry("paths", {"session": self.number, "path": path}, "send_beet", bears)
             came: dict[str, int | str] = {"session": self.number, "source": there, "destination": here}
             yield Entry("locator_pairs", came, "on_path", {"path": path})

@@ -161,12 +161,12 @@ def full_ports() -> Case:
     case.passes(1, to_router(udp()), 4, out_first(to_router(udp())))
 
     case.say("No new station; what is known passes, and nothing else is looked at there.")
-    case.add("sources", "known_source()", port=2, vlan=1, source=number(HOST[2]))
+    case.add("learned_macs", "known_mac()", port=2, vlan=1, source=number(HOST[2]))
     case.passes(2, from_host(IPv6(src=FAR, dst=IP_OF[1]) / UDP(), HOST[1], 2), 1)
     case.drops(2, Ether(src="02:00:00:00:00:99", dst=HOST[1]) / IP(src="192.0.2.1", dst="192.0.2.2"), "DROP_MAC_LIMIT")
 
     case.say("A station that lives elsewhere.")
-    case.add("sources", "refuse_source()", port=1, vlan=1, source=number(HOST[2]))
+    case.add("learned_macs", "refuse_mac()", port=1, vlan=1, source=number(HOST[2]))
     case.drops(1, from_host(udp(2, to=IP_OF[1]), HOST[3], 2), "DROP_MAC_MOVE")
     return case
 
@@ -229,7 +229,7 @@ def host_guards() -> Case:
 def host_tunnels() -> Case:
     case = guarded("host_tunnels", "What comes out of a tunnel that a host began: nobody looked at its source.")
     end = "2001:db8:5ed::1"
-    case.add("sids", "end_dt6(route_table:0)", destination=number(end) + "/128")
+    case.add("sids", "end_dt6(vrf:0)", destination=number(end) + "/128")
     inner = IPv6(src=IP_OF[2], dst=FAR, hlim=9) / UDP() / Raw(b"inside")
     case.say("From a host, from itself: not what is inside.")
     case.drops(1, to_router(IPv6(src=IP_OF[1], dst=end) / inner), "DROP_HOST_TUNNEL")

@@ -84,7 +84,7 @@ def came_by(path: int, number: int, data: bytes, nonce: bytes) -> bytes:
 
 
 def identities(mode: int = MODE_ILNP, path: int = 0) -> Entry:
-    chosen = {"session": SESSION, "path": path, "generation": 1, "spread": 0}
+    chosen = {"session": SESSION, "path": path, "generation": 1, "ecmp_paths": 0}
     return Entry(
         "identities",
         {"local": LOCAL, "remote": REMOTE},
@@ -95,7 +95,7 @@ def identities(mode: int = MODE_ILNP, path: int = 0) -> Entry:
 
 def path_entries(legacy: bool = True) -> Iterator[Entry]:
     for path, (source, destination) in LOCATORS.items():
-        bears: dict[str, int | str] = {"source": source, "destination": destination, "route_table": 0}
+        bears: dict[str, int | str] = {"source": source, "destination": destination, "vrf": 0}
         bears |= {"nonce": int.from_bytes(NONCES[path]), "nonce_length": len(NONCES[path])}
         bears["difference"] = identifiers_only(LOCAL, REMOTE) if legacy else 0
         yield Entry("paths", {"session": SESSION, "path": path}, "send_ilnp", bears)
@@ -113,7 +113,9 @@ def nonce_entry(nonce: bytes, legacy: bool = True) -> Entry:
 
 def takes_nonces(size: int) -> Entry:
     """The peer is known to speak ILNP."""
-    return Entry("proxied_destinations", {"destination": f"{REMOTE}/128"}, "takes_nonces", {"nonce_length": size})
+    return Entry(
+        "endpoint_policy_destinations", {"destination": f"{REMOTE}/128"}, "takes_nonces", {"nonce_length": size}
+    )
 
 
 def identifier(address: str) -> int:

@@ -24,7 +24,7 @@ def locators() -> Case:
     ):
         case.add(
             "encapsulations",
-            f"translate_locator(locator:{locator},neutral:{neutral})",
+            f"ila_translate(locator:{locator},neutral:{neutral})",
             destination=prefix + "0" * 16 + "/64",
         )
 

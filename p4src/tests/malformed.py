@@ -57,29 +57,36 @@ def edge(backend: str) -> SiteSwitch:
         (END_PSP, "end", {"flavours": 1}),
         (END_USD, "end", {"flavours": 4}),
         (HOP, "source_route_hop", {}),
-        (DT6, "end_dt6", {"route_table": 0}),
-        (DT4, "end_dt4", {"route_table": 0}),
+        (DT6, "end_dt6", {"vrf": 0}),
+        (DT4, "end_dt4", {"vrf": 0}),
         (DX2, "end_dx2", {"port": 2}),
         (B6, "end_b6_encaps", {"flavours": 0, "mode": 2, "policy": 1}),
     ):
         add("sids", action, {"destination": f"{sid}/128"}, parameters)
-    add("routes_of_ipv4", "route_nexthop", {"route_table": 0, "destination": "::/0"}, {"nexthop": 1})
+    add("ipv4_vrf_routes", "route_nexthop", {"vrf": 0, "destination": "::/0"}, {"nexthop": 1})
     add(
-        "policies",
-        "put_3",
+        "sr_policies",
+        "push_segments_3",
         {"policy": 1},
-        {"source": SOURCE, "fours": 1, "hmac": 0, "first": "fd00:9::1", "second": "fd00:9::2", "third": "fd00:9::3"},
+        {
+            "source": SOURCE,
+            "extensions": 1,
+            "hmac": 0,
+            "first": "fd00:9::1",
+            "second": "fd00:9::2",
+            "third": "fd00:9::3",
+        },
     )
     add(
-        "segment_fours_1",
-        "put_four_1",
+        "segment_list_extension_1",
+        "push_extension_1",
         {"policy": 1},
         {"first": "fd00:9::4", "second": "fd00:9::5", "third": "fd00:9::6", "fourth": "fd00:9::7"},
     )
     node = Node()
     for port in (1, 4, CPU):
         add(
-            "namespaces",
+            "ioam_namespaces",
             "set_namespace",
             {"port": port, "namespace": 1},
             {
@@ -93,14 +100,14 @@ def edge(backend: str) -> SiteSwitch:
             },
         )
     add(
-        "traces",
-        "put_trace",
+        "ioam_traces",
+        "push_trace",
         {"trace": 1},
         {"namespace": 1, "type": 0xC7F002, "node_length": 12, "words": 61, "flags": 0, "packets": 1, "of": 1},
     )
     add(
         "source_route_hops",
-        "put_source_route",
+        "push_source_route",
         {"source_route": 1},
         {
             "first": "fd00:8::1",

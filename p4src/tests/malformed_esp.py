@@ -19,7 +19,7 @@ LOCATORS = ((ENCRYPTING, REMOTE), (REMOTE, ENCRYPTING))
 def add_esp_session(switch: SiteSwitch) -> None:
     """A session on one path, whose host is neither proxied nor of the site's other prefixes."""
     number = EspSession().number
-    bears: dict[str, int | str] = {"source": ENCRYPTING, "destination": REMOTE, "route_table": 0}
+    bears: dict[str, int | str] = {"source": ENCRYPTING, "destination": REMOTE, "vrf": 0}
     came: dict[str, int | str] = {"session": number, "source": REMOTE, "destination": ENCRYPTING}
     for entry in (
         *proxied("transparent", "2001:db8:d::/48"),

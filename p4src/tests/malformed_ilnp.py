@@ -22,7 +22,7 @@ SESSION = 21
 def add_ilnp_session(switch: SiteSwitch) -> None:
     """A session by nonce, and by its locators."""
     parameters: dict[str, int | str] = {"session": SESSION, "local": LOCAL, "remote": REMOTE}
-    chosen = {"session": SESSION, "path": 0, "generation": 1, "spread": 0}
+    chosen = {"session": SESSION, "path": 0, "generation": 1, "ecmp_paths": 0}
     for entry in (
         *proxied(prefix="2001:db8:1:9::/64", protocols=ILNP_SPOKEN),
         Entry(
@@ -50,7 +50,7 @@ def add_ilnp_session(switch: SiteSwitch) -> None:
                 "nonce": int.from_bytes(LONG),
                 "nonce_length": 12,
                 "difference": 1,
-                "route_table": 0,
+                "vrf": 0,
             },
         ),
         Entry("locator_pairs", {"session": SESSION, "source": REMOTE, "destination": LOCAL}, "on_path", {"path": 0}),

@@ -47,8 +47,8 @@ def entries(host: str = HOST_ADDRESS, identity: str = IDENTITY) -> list[Entry]:
     back: dict[str, int | str] = {"host": host, "difference": difference(identity, host)}
     there: dict[str, int | str] = {"identity": identity, "difference": difference(host, identity)}
     return [
-        Entry("mapped_sources", {"source": host}, "map_source", there),
-        Entry("mapped_destinations", {"destination": identity}, "map_destination", back),
+        Entry("static_mapping_sources", {"source": host}, "map_source", there),
+        Entry("static_mapping_destinations", {"destination": identity}, "map_destination", back),
     ]
 
 

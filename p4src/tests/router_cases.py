@@ -80,7 +80,7 @@ def bridging() -> Case:
     case.say("A VLAN without a flood group, and a station behind a port that is not in the VLAN.")
     case.add("vlan_members", "admit_to_vlan()", port=3, vlan=30)
     case.drops(3, Ether(src=HOST[3], dst="02:00:00:00:00:77") / Dot1Q(vlan=30) / plain, "DROP_NO_FLOOD_GROUP")
-    case.add("stations", "send_to_port(port:2)", vlan=20, destination=number(HOST[2]))
+    case.add("fdb", "send_to_port(port:2)", vlan=20, destination=number(HOST[2]))
     case.drops(3, Ether(src=HOST[3], dst=HOST[2]) / Dot1Q(vlan=20) / plain, "DROP_VLAN_EGRESS", "egress")
     return case
 
@@ -214,7 +214,7 @@ def routing() -> Case:
     case.say("Routes that lead nowhere without a word.")
     case.drops(1, to_router(udp(to="2001:db8:912::1")), "DROP_DISCARD")
     case.drops(1, to_router(udp(to="2001:db8:bad::1")), "DROP_NO_NEXTHOP")
-    case.add("routes", "route_spread(spread:7)", destination=f"{number('2001:db8:bae::')}/48")
+    case.add("routes", "route_ecmp(ecmp_group:7)", destination=f"{number('2001:db8:bae::')}/48")
     case.drops(1, to_router(udp(to="2001:db8:bae::1")), "DROP_NO_NEXTHOP")
     case.add("neighbours", f"set_neighbour(port:3,mac:{number(HOST[3])})", vlan=20, address=number("2001:db8:20::1"))
     case.add("routes", "route_connected(vlan:20)", destination=f"{number('2001:db8:20::')}/64")

@@ -11,13 +11,13 @@ class Path:
     """What a path can do, and what was sent by it."""
 
     delay: Fraction
-    octet_time: Fraction
+    inverse_rate: Fraction
     free: Fraction = Fraction(0)
     last_arrival: Fraction = Fraction(0)
     last_number: int = 0
 
     def delivery(self, now: Fraction, octets: int) -> Fraction:
-        return max(now, self.free) + self.delay + octets * self.octet_time
+        return max(now, self.free) + self.delay + octets * self.inverse_rate
 
 
 @dataclass
@@ -37,7 +37,7 @@ class FastestFirst:
     def send(self, now: Fraction, octets: int, place: int) -> None:
         path = self.paths[place]
         self.sent += 1
-        path.free = max(now, path.free) + octets * path.octet_time
+        path.free = max(now, path.free) + octets * path.inverse_rate
         path.last_arrival = path.free + path.delay
         path.last_number = self.sent
 

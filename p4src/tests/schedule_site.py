@@ -24,15 +24,15 @@ class PathOf:
     """A path as the entry has it: microseconds, and 2^-24 microseconds an octet."""
 
     delay: int
-    octet_time: int
+    inverse_rate: int
     queue: int = 0
 
     @property
     def exact(self) -> Fraction:
-        return Fraction(self.octet_time, FINE)
+        return Fraction(self.inverse_rate, FINE)
 
 
-def octet_time(bits_a_second: int) -> int:
+def inverse_rate(bits_a_second: int) -> int:
     """Of a rate, rounded as whoever writes entries should."""
     return round(Fraction(8_000_000 * FINE, bits_a_second))
 
@@ -67,7 +67,7 @@ class Schedule:
         for place, path in enumerate([*self.paths, *rest]):
             parameters[f"path_{place}"] = place
             if self.policy != "per_flow":
-                parameters[f"octet_time_{place}"] = path.octet_time
+                parameters[f"inverse_rate_{place}"] = path.inverse_rate
             if self.policy == "fastest_first":
                 parameters[f"delay_{place}"] = path.delay
                 parameters[f"queue_{place}"] = path.queue
@@ -81,7 +81,7 @@ def locator(path: int) -> str:
 def paths_of(session: int = SESSION) -> Iterator[Entry]:
     """Eight paths that the source tells apart."""
     for path in range(MOST_PATHS):
-        bears: dict[str, int | str] = {"source": locator(path), "destination": REMOTE_1, "tag": 1, "route_table": 0}
+        bears: dict[str, int | str] = {"source": locator(path), "destination": REMOTE_1, "tag": 1, "vrf": 0}
         yield Entry("paths", {"session": session, "path": path}, "send_shim6", bears)
         came: dict[str, int | str] = {"session": session, "source": REMOTE_1, "destination": locator(path)}
         yield Entry("locator_pairs", came, "on_path", {"path": path})

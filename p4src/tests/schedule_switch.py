@@ -33,7 +33,7 @@ class PathNews(NamedTuple):
     place: int
     late: int
     delay: int
-    octet_time: int
+    inverse_rate: int
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ScheduledSwitch(SessionSwitch):
         self._path_news: list[PathNews] = []
         super().__init__(Scheduled(), mtu, schedule.entry(), backend=backend)
         update = p4r.Update(type=p4r.Update.INSERT)
-        update.entity.digest_entry.digest_id = self.digests["schedule_news"]
+        update.entity.digest_entry.digest_id = self.digests["path_events"]
         update.entity.digest_entry.config.max_list_size = 1
         self.write(update)
 
@@ -98,11 +98,11 @@ class ScheduledSwitch(SessionSwitch):
     def _hear_digests(self) -> None:
         for text in self.switch.digests(self.now):
             for data in p4r.DigestList.FromString(text).data:
-                kind, _, _, place, _, late, delay, octet_time = (
+                kind, _, _, place, _, late, delay, inverse_rate = (
                     int.from_bytes(each.bitstring) for each in data.struct.members
                 )
                 late -= (late >> 31) << 32
-                self._path_news.append(PathNews(NEWS[kind], place, late, delay, octet_time))
+                self._path_news.append(PathNews(NEWS[kind], place, late, delay, inverse_rate))
 
     def sends_octets(self, time: int, octets: int) -> int:
         return self.goes_by(time, datagram(octets))

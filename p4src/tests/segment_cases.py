@@ -57,14 +57,14 @@ def put(case: Case, policy: int, path: Sequence[str], source: str = SOURCE, hmac
     names = ("first", "second", "third", "fourth")
     fours = (len(path) - own) // 4
     values = ",".join(f"{name}:{number(sid)}" for name, sid in zip(names, path[:own], strict=False))
-    start = f"source:{number(source)},fours:{fours},hmac:{int(bool(hmac))}"
-    case.add("policies", f"put_{own}({start},{values})", policy=policy)
+    start = f"source:{number(source)},extensions:{fours},hmac:{int(bool(hmac))}"
+    case.add("sr_policies", f"push_segments_{own}({start},{values})", policy=policy)
     for n in range(1, fours + 1):
         four = path[own + 4 * (n - 1) :][:4]
         values = ",".join(f"{name}:{number(sid)}" for name, sid in zip(names, four, strict=True))
-        case.add(f"segment_fours_{n}", f"put_four_{n}({values})", policy=policy)
+        case.add(f"segment_list_extension_{n}", f"push_extension_{n}({values})", policy=policy)
     if hmac:
-        case.add("hmacs", f"put_hmac(key:7,hmac:0x{hmac.hex()})", policy=policy)
+        case.add("hmacs", f"push_hmac(key:7,hmac:0x{hmac.hex()})", policy=policy)
 
 
 def bind(case: Case, prefix: str, mode: int, policy: int, trace: int = 0) -> None:
@@ -142,10 +142,14 @@ def insertion() -> Case:
     case.say("A policy that is not there, a list of it that is not there, and an exception for some addresses.")
     bind(case, "2001:db8:f041::/48", TUNNEL, 41)
     case.drops(1, to_router(udp(to="2001:db8:f041::1")), "DROP_POLICY_UNKNOWN")
-    case.add("policies", f"put_1(source:{number(SOURCE)},fours:1,hmac:0,first:{number(PATH[0])})", policy=42)
+    case.add(
+        "sr_policies",
+        f"push_segments_1(source:{number(SOURCE)},extensions:1,hmac:0,first:{number(PATH[0])})",
+        policy=42,
+    )
     bind(case, "2001:db8:f042::/48", TUNNEL, 42)
     case.drops(1, to_router(udp(to="2001:db8:f042::1")), "DROP_POLICY_UNKNOWN")
-    case.add("encapsulations", "encapsulate_nothing()", destination=number("2001:db8:f042:1::/64"))
+    case.add("encapsulations", "no_encapsulation()", destination=number("2001:db8:f042:1::/64"))
     plain = to_router(udp(to="2001:db8:f042:1::1"))
     case.passes(1, plain, 4, out_first(plain))
 
@@ -166,20 +170,20 @@ def sids(case: Case) -> None:
         (END_PSP, "end(flavours:1)"),
         (END_USD, "end(flavours:4)"),
         (END_X, "end_x(flavours:0,nexthop:2)"),
-        (END_T, "end_t(flavours:0,route_table:5)"),
+        (END_T, "end_t(flavours:0,vrf:5)"),
         (B6, "end_b6_encaps(flavours:0,mode:2,policy:1)"),
         (B6_RED, "end_b6_encaps(flavours:0,mode:4,policy:1)"),
         (DX6, "end_dx6(nexthop:2)"),
         (DX4, "end_dx4(nexthop:2)"),
-        (DT6, "end_dt6(route_table:0)"),
-        (DT4, "end_dt4(route_table:0)"),
-        (DT46, "end_dt46(route_table:0)"),
+        (DT6, "end_dt6(vrf:0)"),
+        (DT4, "end_dt4(vrf:0)"),
+        (DT46, "end_dt46(vrf:0)"),
         (DX2, "end_dx2(port:2)"),
-        (DT6_TABLE, "end_dt6(route_table:5)"),
+        (DT6_TABLE, "end_dt6(vrf:5)"),
     ):
         case.add("sids", action, destination=number(sid) + "/128")
-    case.add("routes_by_table", "route_nexthop(nexthop:2)", route_table=5, destination=number("::/0"))
-    case.add("routes_of_ipv4", "ipv4_connected(vlan:1)", route_table=0, destination="0xC0000200/24")
+    case.add("vrf_routes", "route_nexthop(nexthop:2)", vrf=5, destination=number("::/0"))
+    case.add("ipv4_vrf_routes", "ipv4_connected(vlan:1)", vrf=0, destination="0xC0000200/24")
     mapped = f"0x{(0xFFFF << 32 | 0xC0000202):032x}"
     case.add("neighbours", f"set_neighbour(port:2,mac:{number(HOST[2])})", vlan=1, address=mapped)
 

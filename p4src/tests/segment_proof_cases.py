@@ -96,9 +96,9 @@ def segment_proofs() -> Case:
     case.expect(4, error_about(packet, ICMPv6ParamProblem(code=0, ptr=40 + 8 + 16), 100, PROVIDER[4]))
 
     case.say("Put on for Linux, which looks for a flag of an earlier draft.")
-    put = f"put_1(source:{number(SOURCE)},fours:0,hmac:1,first:{number(NEXT)})"
-    case.add("policies", put, policy=1)
-    case.add("hmacs", f"put_linux_hmac(key:8,hmac:0x{tlv[8:].hex()})", policy=1)
+    put = f"push_segments_1(source:{number(SOURCE)},extensions:0,hmac:1,first:{number(NEXT)})"
+    case.add("sr_policies", put, policy=1)
+    case.add("hmacs", f"push_linux_hmac(key:8,hmac:0x{tlv[8:].hex()})", policy=1)
     case.add("encapsulations", "encapsulate_segments(mode:2,policy:1,trace:0)", destination=number("fd00:77::") + "/32")
     inside = to_router(udp(to="fd00:77::1"))
     outside = tunnel(hop_less(ipv6_of(inside)), [NEXT], SOURCE, tlvs=tlv)

@@ -120,11 +120,11 @@ def session_choices() -> Case:
                 "paths",
                 {"session": 8, "path": 3},
                 "send_shim6",
-                {"source": LOCAL_2, "destination": REMOTE_1, "tag": 5, "route_table": 3},
+                {"source": LOCAL_2, "destination": REMOTE_1, "tag": 5, "vrf": 3},
             ),
             Entry(
-                "routes_by_table",
-                {"route_table": 3, "destination": "2001:db8:f01::/48"},
+                "vrf_routes",
+                {"vrf": 3, "destination": "2001:db8:f01::/48"},
                 "route_nexthop",
                 {"nexthop": 2},
             ),
@@ -141,7 +141,7 @@ def session_choices() -> Case:
 
     case.say("What does not fit is told the MTU without the header; what just fits passes.")
     big: dict[str, int | str] = {"session": SESSION, "next_header": 17, "source_port": 1000, "destination_port": 4002}
-    way: dict[str, int | str] = {"source": LOCAL_2, "destination": REMOTE_2, "tag": PEERS_TAG, "route_table": 0}
+    way: dict[str, int | str] = {"source": LOCAL_2, "destination": REMOTE_2, "tag": PEERS_TAG, "vrf": 0}
     hold(
         case,
         [
@@ -155,7 +155,7 @@ def session_choices() -> Case:
     case.expect(1, error_about(from_host(plain_big), ICMPv6PacketTooBig(mtu=1280), 1, HOST[1]))
     fits = ipv6(17, b"\x03\xe8\x0f\xa2" + DATAGRAM[4:8] + bytes(1280 - 56), LOCAL, REMOTE)
     case.passes(1, from_host(fits), 5, out_by(5, hop_less(sent_by(2, fits))))
-    way = {"source": LOCAL_1, "destination": REMOTE_1, "tag": PEERS_TAG, "route_table": 0}
+    way = {"source": LOCAL_1, "destination": REMOTE_1, "tag": PEERS_TAG, "vrf": 0}
     hold(
         case,
         [

@@ -30,8 +30,8 @@ PORTS = {0: 4, 1: 4, 2: 5}
 def proxied(action: str = "proxy", prefix: str = PROXIED, **parameters: int | str) -> Iterator[Entry]:
     if action == "proxy":
         parameters = {"bytes": 0, "time": 0, "protocols": SHIM6_SPOKEN, **parameters}
-    yield Entry("proxied_sources", {"source": prefix}, action, parameters)
-    yield Entry("proxied_destinations", {"destination": prefix}, action, parameters)
+    yield Entry("endpoint_policy_sources", {"source": prefix}, action, parameters)
+    yield Entry("endpoint_policy_destinations", {"destination": prefix}, action, parameters)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Session:
     def identities(self) -> Entry:
         chosen = {"session": self.number, "path": self.path, "generation": self.generation}
         timers = (self.send_timeout, self.keepalive) if self.watched else (0, 0)
-        rest = {"spread": self.spread, "send_timeout": timers[0], "keepalive": timers[1], "mode": self.mode}
+        rest = {"ecmp_paths": self.spread, "send_timeout": timers[0], "keepalive": timers[1], "mode": self.mode}
         return Entry("identities", {"local": LOCAL, "remote": REMOTE}, "send_in_session", {**chosen, **rest})
 
     def backup(self, path: int, to: int) -> Entry:
@@ -61,11 +61,11 @@ class Session:
         yield self.identities()
         admit: dict[str, int | str] = {"session": self.number, "local": LOCAL, "remote": REMOTE}
         yield Entry("context_tags", {"tag": OUR_TAG}, "admit", admit)
-        yield Entry("paths", {"session": self.number, "path": 0}, "send_plain", {"route_table": 0})
+        yield Entry("paths", {"session": self.number, "path": 0}, "send_plain", {"vrf": 0})
         for path in (1, 2):
             source, destination = LOCATORS[path]
             bears: dict[str, int | str] = {"source": source, "destination": destination, "tag": PEERS_TAG}
-            yield Entry("paths", {"session": self.number, "path": path}, "send_shim6", bears | {"route_table": 0})
+            yield Entry("paths", {"session": self.number, "path": path}, "send_shim6", bears | {"vrf": 0})
         for path, (here, there) in LOCATORS.items():
             came: dict[str, int | str] = {"session": self.number, "source": there, "destination": here}
             yield Entry("locator_pairs", came, "on_path", {"path": path})

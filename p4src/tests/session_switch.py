@@ -41,7 +41,7 @@ class SessionSwitch(SiteSwitch):
         self._pairs: list[list[int]] = []
         for entry in (*session.entries(), *more):
             self.add(entry.table, entry.action, entry.keys, entry.parameters)
-        for digest in ("session_news", "pair_active"):
+        for digest in ("session_events", "pair_active"):
             update = p4r.Update(type=p4r.Update.INSERT)
             update.entity.digest_entry.digest_id = self.digests[digest]
             update.entity.digest_entry.config.max_list_size = 1
@@ -97,5 +97,5 @@ class SessionSwitch(SiteSwitch):
     def _hear_digests(self) -> None:
         for text in self.switch.digests(self.now):
             digest = p4r.DigestList.FromString(text)
-            told = self._news if digest.digest_id == self.digests["session_news"] else self._pairs
+            told = self._news if digest.digest_id == self.digests["session_events"] else self._pairs
             told += [[int.from_bytes(each.bitstring) for each in data.struct.members] for data in digest.data]

@@ -22,7 +22,7 @@ def with_sizes(folder: Path, **sizes: int) -> Path:
     """The program with other sizes than those of sizes.p4, in a folder."""
     source = folder / "p4src"
     shutil.copytree(MAIN.parent.parent, source, ignore=shutil.ignore_patterns("tests"))
-    file = source / "shared" / "sizes.p4"
+    file = source / "common" / "sizes.p4"
     text = file.read_text()
     for name, size in sizes.items():
         text, changed = re.subn(rf"(#define {name} +)\d+", rf"\g<1>{size}", text)

@@ -18,7 +18,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
-SHARED = Path(__file__).parent.parent / "shared"
+P4SRC = Path(__file__).parent.parent
 CPU = 510
 CPU_SESSION = 1
 PORTS = (1, 2, 3, 4, 5, 6)
@@ -37,7 +37,7 @@ GROUPS = {1: (1, 2, 3), 20: (3,), 100: (4,), 200: (5,)}
 
 def constants(prefix: str) -> dict[str, int]:
     """Numbers of the P4 text, so that tests name reasons and not numbers."""
-    text = (SHARED / "reasons.p4").read_text() + (SHARED / "headers.p4").read_text()
+    text = (P4SRC / "common" / "reasons.p4").read_text() + (P4SRC / "parsing" / "headers.p4").read_text()
     return {name: int(value) for name, value in re.findall(rf"const \S+ ({prefix}\w+)\s*= (\d+);", text)}
 
 
@@ -64,9 +64,9 @@ def entries() -> Iterator[Entry]:
                 tags = "send_tagged" if vlan in tagged else "send_untagged"
                 yield Entry("vlan_tags", {"port": port, "vlan": vlan}, tags, {})
     for vlan in GROUPS:
-        yield Entry("floods", {"vlan": vlan}, "send_to_group", {"group": vlan})
+        yield Entry("flood_groups", {"vlan": vlan}, "send_to_group", {"group": vlan})
     for host in HOST:
-        yield Entry("stations", {"vlan": 1, "destination": HOST[host]}, "send_to_port", {"port": host})
+        yield Entry("fdb", {"vlan": 1, "destination": HOST[host]}, "send_to_port", {"port": host})
     for vlan, mac in ROUTER.items():
         yield Entry("interfaces", {"vlan": vlan}, "set_interface", {"mac": mac, "address": ADDRESS[vlan]})
         yield Entry("source_macs", {"vlan": vlan}, "set_source_mac", {"mac": mac})

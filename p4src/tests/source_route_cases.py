@@ -9,7 +9,7 @@ from segment_cases import arrives, from_first_host, leaves_to
 
 from small_site import FAR, IP_OF, PROVIDER, error_about, to_router, udp
 
-# Addresses of a route that are looked at for loops: p4src/shared/source_route_loops.p4.
+# Addresses of a route that are looked at for loops: p4src/encapsulation/rpl_loops.p4.
 HOPS_CHECKED = 16
 
 
@@ -20,7 +20,7 @@ def put_hops(case: Case, route: int, hops: Sequence[str], left_out: int, last_le
         f"first:{number(hops[0])},prefix_left_out:{left_out},last_prefix_left_out:{last_left_out},"
         f"hops:{len(hops)},middle:{len(middle)},addresses:0x{middle.ljust(128, bytes(1)).hex()}"
     )
-    case.add("source_route_hops", f"put_source_route({parameters})", source_route=route)
+    case.add("source_route_hops", f"push_source_route({parameters})", source_route=route)
     prefix = f"2001:db8:f{route:03x}::"
     case.add(
         "encapsulations", f"encapsulate_source_route(source_route:{route},trace:0)", destination=number(prefix + "/48")

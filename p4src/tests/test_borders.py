@@ -480,7 +480,7 @@ def test_probes_of_the_router_itself_come_back(make: Make) -> None:
     switch = make()
     own, mark = ADDRESS[100], 0x1122334455667788
     probe = IPv6(src=own, dst=own, hlim=254) / ICMPv6EchoRequest(data=mark.to_bytes(8))
-    switch.add("site_sources", "own_source", {"source": f"{own}/128"})
+    switch.add("urpf_sources", "own_source", {"source": f"{own}/128"})
     switch.at(1, 4, bytes(in_by(4, bytes(probe))))
     assert (drops(switch, "DROP_BORDER_SOURCE"), switch.counted("punts", LOCAL)) == (1, 0), "nobody's mark yet"
     switch.add("own_probes", "own_probe", {"vlan": 100, "mark": mark}, {"nexthop": 1})

@@ -59,7 +59,7 @@ def test_what_is_exported(edge: SiteSwitch, extensions: int, fields: bytes, flow
 
 
 def test_a_tunnels_end_exports_what_came_by_the_tunnel(edge: SiteSwitch) -> None:
-    edge.add("sids", "end_dt6", {"destination": "fd00:d6::1/128"}, {"route_table": 0})
+    edge.add("sids", "end_dt6", {"destination": "fd00:d6::1/128"}, {"vrf": 0})
     data = b"\0\4\0\7\0\xc0\xc0\0\0\0" + (9).to_bytes(4) + (6).to_bytes(4)
     around = options(41, b"\1\0", bytes([0x11, len(data)]) + data)
     inside = bytes(udp(hlim=30))

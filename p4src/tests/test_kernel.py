@@ -135,15 +135,15 @@ def kernel() -> Iterator[Kernel]:
 def edge() -> SiteSwitch:
     switch = SiteSwitch()
     switch.add("routes", "route_nexthop", {"destination": "fd00::/16"}, {"nexthop": 1})
-    switch.add("sids", "end_dt6", {"destination": f"{OUR_END}/128"}, {"route_table": 0})
+    switch.add("sids", "end_dt6", {"destination": f"{OUR_END}/128"}, {"vrf": 0})
     return switch
 
 
 def put(switch: SiteSwitch, mode: int, destination: str, *path: str) -> None:
     names = ("first", "second", "third")
-    parameters: dict[str, int | str] = {"source": SOURCE, "fours": 0, "hmac": 0}
+    parameters: dict[str, int | str] = {"source": SOURCE, "extensions": 0, "hmac": 0}
     parameters |= dict(zip(names, path, strict=False))
-    switch.add("policies", f"put_{len(path)}", {"policy": 1}, parameters)
+    switch.add("sr_policies", f"push_segments_{len(path)}", {"policy": 1}, parameters)
     bound = {"mode": mode, "policy": 1, "trace": 0}
     switch.add("encapsulations", "encapsulate_segments", {"destination": f"{destination}/128"}, bound)
 
@@ -205,11 +205,11 @@ def test_the_kernels_hmac_is_that_of_a_draft_and_it_wants_a_flag(kernel: Kernel,
         kernel.setting(f"net.ipv6.conf.{where}.seg6_require_hmac=1")
     path = (THEIR_END, "fd00:2::77")
     names = dict(zip(("first", "second"), path, strict=True))
-    edge.add("policies", "put_2", {"policy": 1}, {"source": SOURCE, "fours": 0, "hmac": 1, **names})
+    edge.add("sr_policies", "push_segments_2", {"policy": 1}, {"source": SOURCE, "extensions": 0, "hmac": 1, **names})
     bound = {"mode": TUNNEL, "policy": 1, "trace": 0}
     edge.add("encapsulations", "encapsulate_segments", {"destination": f"{THEIRS}/128"}, bound)
     proof = int.from_bytes(linux_hmac(SOURCE, LINUX_HMAC_FLAG, path))
-    edge.add("hmacs", "put_linux_hmac", {"policy": 1}, {"key": HMAC_KEY, "hmac": proof})
+    edge.add("hmacs", "push_linux_hmac", {"policy": 1}, {"key": HMAC_KEY, "hmac": proof})
     to_kernel(kernel, edge, datagram(THEIRS))
     assert IPv6(kernel.receive()[14:]).dst == path[1]
     # One with an octet of its HMAC changed is dropped, so what comes next is the one behind it.
@@ -250,13 +250,13 @@ def test_one_trace_through_us_the_kernel_and_us(kernel: Kernel, edge: SiteSwitch
     node = Node()
     for port in (4, CPU):
         edge.add(
-            "namespaces",
+            "ioam_namespaces",
             "set_namespace",
             {"port": port, "namespace": NAMESPACE},
             {"node": node.id, "node_wide": 0, "data": 0, "data_wide": 0, "schema": 0xFFFFFF, "snapshot": 0, "epoch": 0},
         )
     shape = {"namespace": NAMESPACE, "type": 0xC00000, "node_length": 2, "words": 8, "flags": 0, "packets": 1, "of": 1}
-    edge.add("traces", "put_trace", {"trace": 1}, shape)
+    edge.add("ioam_traces", "push_trace", {"trace": 1}, shape)
     edge.add(
         "encapsulations",
         "encapsulate_trace",

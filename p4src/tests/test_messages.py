@@ -62,21 +62,21 @@ class Edge:
         return action
 
     def route_to_spread(self) -> None:
-        profile = self.id_of("action_profiles", "spread_members")
+        profile = self.id_of("action_profiles", "ecmp_members")
         group = p4r.ActionProfileGroup(action_profile_id=profile, group_id=1, max_size=2)
         for number in (1, 2):
             member = p4r.ActionProfileMember(action_profile_id=profile, member_id=number)
-            member.action.CopyFrom(self.action("spread_to_nexthop", [number]))
+            member.action.CopyFrom(self.action("set_ecmp_nexthop", [number]))
             self.write("action_profile_member", member)
             group.members.add(member_id=number, weight=1)
         self.write("action_profile_group", group)
-        spread = self.entry("spreads", [7])
+        spread = self.entry("ecmp_groups", [7])
         spread.action.action_profile_group_id = 1
         self.write("table_entry", spread)
         route = p4r.TableEntry(table_id=self.id_of("tables", "routes"))
         lpm = route.match.add(field_id=1).lpm
         lpm.value, lpm.prefix_len = PREFIX.packed, 48
-        route.action.action.CopyFrom(self.action("route_spread", [7]))
+        route.action.action.CopyFrom(self.action("route_ecmp", [7]))
         self.write("table_entry", route)
 
     def ask_for_digests(self) -> None:
@@ -165,7 +165,7 @@ def test_a_station_is_told_where_it_is_not_where_it_sends_to(edge: Edge) -> None
 
 def test_a_known_station_is_not_told_again_until_it_moves(edge: Edge) -> None:
     edge.ask_for_digests()
-    edge.add("sources", "known_source", [1, LAN, int.from_bytes(HOST)])
+    edge.add("learned_macs", "known_mac", [1, LAN, int.from_bytes(HOST)])
     edge.send(1, ipv6(ports()))
     assert edge.learned() == []
     edge.send(2, ipv6(ports()))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from schedule_links import Link, Transfer
-from schedule_site import CLOSE, FOLLOW, HOLD, RST, SYN, PathOf, Schedule, block, octet_time
+from schedule_site import CLOSE, FOLLOW, HOLD, RST, SYN, PathOf, Schedule, block, inverse_rate
 from schedule_switch import ScheduledSwitch
 
 MILLISECOND, SECOND, MBIT = 1_000, 1_000_000, 1_000_000
@@ -474,7 +474,7 @@ def octet_times(switch: ScheduledSwitch, paces: list[tuple[int, int]]) -> list[i
         for _ in range(count):
             time, acknowledged = time + pace, acknowledged + LENGTH
             switch.acknowledges(time, acknowledged)
-    return [each.octet_time for each in switch.path_news()]
+    return [each.inverse_rate for each in switch.path_news()]
 
 
 ONE_OF_TWO = Schedule([PathOf(10 * MILLISECOND, OCTET), PathOf(SECOND, OCTET)], feedback=FOLLOW, probe_interval=1)
@@ -520,7 +520,7 @@ def followed(switch: ScheduledSwitch, rates: tuple[float, float], delays: tuple[
 
 
 FOLLOWING = Schedule(
-    [PathOf(10 * MILLISECOND, octet_time(2 * MBIT)), PathOf(10 * MILLISECOND, octet_time(4 * MBIT))],
+    [PathOf(10 * MILLISECOND, inverse_rate(2 * MBIT)), PathOf(10 * MILLISECOND, inverse_rate(4 * MBIT))],
     feedback=FOLLOW,
     probe_interval=SECOND // 5,
 )

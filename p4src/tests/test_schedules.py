@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 from carriers import ipv6
 from schedule_model import FastestFirst, Path, RoundRobin
-from schedule_site import MOST_PATHS, PathOf, Schedule, octet_time
+from schedule_site import MOST_PATHS, PathOf, Schedule, inverse_rate
 from schedule_switch import ScheduledSwitch
 from session_cases import DATAGRAM
 from session_site import LOCAL, REMOTE
@@ -28,7 +28,7 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 
 def path(milliseconds: int, mbits: int) -> PathOf:
-    return PathOf(milliseconds * MILLISECOND, octet_time(mbits * MBIT))
+    return PathOf(milliseconds * MILLISECOND, inverse_rate(mbits * MBIT))
 
 
 def model_of(schedule: Schedule) -> FastestFirst:

@@ -44,12 +44,12 @@ def prefix(count: int, mode: int) -> str:
 def put(switch: SiteSwitch, policy: int, path: tuple[str, ...]) -> None:
     own = (len(path) - 1) % 4 + 1
     lists = [path[at : at + 4] for at in range(own, len(path), 4)]
-    parameters: dict[str, int | str] = {"source": SOURCE, "fours": len(lists), "hmac": 0}
+    parameters: dict[str, int | str] = {"source": SOURCE, "extensions": len(lists), "hmac": 0}
     parameters |= dict(zip(ORDINALS, path[:own], strict=False))
-    switch.add("policies", f"put_{own}", {"policy": policy}, parameters)
+    switch.add("sr_policies", f"push_segments_{own}", {"policy": policy}, parameters)
     for number, four in enumerate(lists, 1):
         segments: dict[str, int | str] = dict(zip(ORDINALS, four, strict=True))
-        switch.add(f"segment_fours_{number}", f"put_four_{number}", {"policy": policy}, segments)
+        switch.add(f"segment_list_extension_{number}", f"push_extension_{number}", {"policy": policy}, segments)
 
 
 @pytest.mark.parametrize("mode", [INLINE, TUNNEL, REDUCED, FRAME, FRAME_REDUCED])

@@ -370,13 +370,13 @@ def test_a_number_of_its_own_for_each_session(make: Make) -> None:
             "session": SESSION + 1,
             "path": 0,
             "generation": 1,
-            "spread": 0,
+            "ecmp_paths": 0,
             "send_timeout": SEND_TIMEOUT,
             "keepalive": 0,
             "mode": 0,
         },
     )
-    switch.add("paths", "send_plain", {"session": SESSION + 1, "path": 0}, {"route_table": 0})
+    switch.add("paths", "send_plain", {"session": SESSION + 1, "path": 0}, {"vrf": 0})
     switch.sends(1)
     other = ipv6(17, DATAGRAM, "2001:db8:1::12", REMOTE)
     assert len(switch.at(2, 2, bytes.fromhex("02ed9e000001 020000000012 86dd") + other)) == 1

@@ -51,7 +51,7 @@ def know(switch: SiteSwitch, port: int, namespace: int, epoch: int) -> None:
         "snapshot": 0,
         "epoch": epoch,
     }
-    switch.add("namespaces", "set_namespace", {"port": port, "namespace": namespace}, said)
+    switch.add("ioam_namespaces", "set_namespace", {"port": port, "namespace": namespace}, said)
 
 
 def carrying(trace: Trace, hop_limit: int = 64) -> bytes:
@@ -83,7 +83,7 @@ def test_every_size_of_a_trace_that_begins_here(edge: SiteSwitch) -> None:
             "packets": 1,
             "of": 1,
         }
-        edge.add("traces", "put_trace", {"trace": words}, shape)
+        edge.add("ioam_traces", "push_trace", {"trace": words}, shape)
         where: dict[str, int | str] = {"mode": TUNNEL, "trace": words, "source": SOURCE, "destination": END}
         edge.add("encapsulations", "encapsulate_trace", {"destination": f"2001:db8:f001:{words:x}::/64"}, where)
         packet = to_router(udp(to=f"2001:db8:f001:{words:x}::1"))

@@ -74,7 +74,7 @@ def test_every_size_and_every_bit_of_a_trace(mode: int) -> None:
     for number, (type_, node_length, words) in enumerate(shapes, 1):
         shape: dict[str, int | str] = {"namespace": 1, "type": type_, "node_length": node_length, "words": words}
         shape |= {"flags": 0, "packets": 1, "of": 1}
-        switch.add("traces", "put_trace", {"trace": number}, shape)
+        switch.add("ioam_traces", "push_trace", {"trace": number}, shape)
         where: dict[str, int | str] = {"mode": mode, "trace": number, "source": SOURCE, "destination": END}
         network = f"2001:db8:f001:{number:x}::"
         switch.add("encapsulations", "encapsulate_trace", {"destination": f"{network}/64"}, where)

@@ -42,7 +42,7 @@ def test_a_pair_that_exchanges_enough_is_told_once(
     make: Make, octets: int, seconds: int, enough: tuple[int, int, int]
 ) -> None:
     switch = make(Kept())
-    for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
+    for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
         switch.add(
             table,
             "proxy",
@@ -68,7 +68,7 @@ def test_a_pair_that_exchanges_enough_is_told_once(
 
 def test_pairs_with_a_session_and_those_of_others_are_not_watched(make: Make) -> None:
     switch = make(Kept())
-    for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
+    for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
         switch.add(table, "proxy", {key: PROXIED}, {"bytes": 1, "time": 1, "protocols": 1}, p4r.Update.MODIFY)
     switch.sends(1)
     switch.at(2, 1, bytes(from_host(ipv6(17, bytes(280), "2001:db8:99::1", REMOTE))))
@@ -81,7 +81,7 @@ def test_pairs_with_a_session_and_those_of_others_are_not_watched(make: Make) ->
 def watching(make: Make, octets: int = 1) -> SessionSwitch:
     """Return a switch that tells of a pair with so many octets."""
     switch = make(Kept())
-    for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
+    for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
         switch.add(table, "proxy", {key: PROXIED}, {"bytes": octets, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
     return switch
 
@@ -152,7 +152,7 @@ def test_hosts_that_begin_are_told(make: Make, next_header: int, data: bytes, op
 
 def test_a_pair_counts_all_that_its_host_sends_once_it_has_begun(make: Make) -> None:
     switch = watching(make)
-    for table, key in (("proxied_sources", "source"), ("proxied_destinations", "destination")):
+    for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
         switch.add(table, "proxy", {key: PROXIED}, {"bytes": 200, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
     bare = from_host(ipv6(TCP, segment(ACK, 1, 1, mine=True), LOCAL, PEER))
     data = from_host(ipv6(TCP, segment(ACK, 1, 1, mine=True) + b"data", LOCAL, PEER))
@@ -255,7 +255,7 @@ def test_a_pair_gives_its_slot_up_though_it_has_sent_much(make: Make) -> None:
 
 def test_a_flood_to_many_addresses_starves_no_pair_that_sends_more_into_its_slot(tmp_path: Path) -> None:
     """64 slots; between two packets of the victims the flood sends three into each of them, of 40 octets."""
-    program = with_sizes(tmp_path, WATCHED_PAIRS=64)
+    program = with_sizes(tmp_path, MONITORED_PAIRS=64)
     switch = watching(lambda session: SessionSwitch(session, program=program), octets=4000)
     victims = [value_of(VICTIM) + number for number in range(4)]
     flood, told = strangers(), set()

@@ -69,14 +69,14 @@ def known(case: Case, ports: tuple[int, ...] = (1, 4, CPU)) -> None:
         for namespace, schema in ((PLAIN, 0xFFFFFF), (SNAPPING, 0x123456)):
             said = f"node:{NODE.id},node_wide:{NODE.id_wide},data:{NODE.data},data_wide:{NODE.data_wide}"
             case.add(
-                "namespaces",
+                "ioam_namespaces",
                 f"set_namespace({said},schema:{schema},snapshot:{0xFEEDFACECAFEBEEF},epoch:0)",
                 port=port,
                 namespace=namespace,
             )
 
 
-def put_trace(
+def push_trace(
     case: Case,
     trace: int,
     type_: int,
@@ -87,8 +87,8 @@ def put_trace(
     of: int = 1,
 ) -> None:
     case.add(
-        "traces",
-        f"put_trace(namespace:{namespace},type:{type_},node_length:{node_length(type_)},words:{words},"
+        "ioam_traces",
+        f"push_trace(namespace:{namespace},type:{type_},node_length:{node_length(type_)},words:{words},"
         f"flags:{flags},packets:{packets},of:{of})",
         trace=trace,
     )
@@ -123,13 +123,13 @@ def begin() -> Case:
     outer = Node(hop_limit=64)
     case.say("In a tunnel: sizes to 244 octets.")
     for trace, words in enumerate((1, 2, 3, 8, 31, 32, 33, 60, 61), 1):
-        put_trace(case, trace, ID, words)
+        push_trace(case, trace, ID, words)
         bind_trace(case, f"2001:db8:f001:{trace:x}::/64", TUNNEL, trace)
         packet = to_router(udp(to=f"2001:db8:f001:{trace:x}::1", tc=1, fl=7))
         case.passes(1, packet, 4, out_by_first(in_tunnel(hop_less(ipv6_of(packet)), begun(ID, words, outer))))
 
     case.say("Inline, by explicit wish; and by itself, for the router's own packets only.")
-    put_trace(case, 20, ID | INTERFACES, 6)
+    push_trace(case, 20, ID | INTERFACES, 6)
     bind_trace(case, "2001:db8:f020::/48", INLINE, 20)
     bind_trace(case, "2001:db8:f021::/48", AUTO, 20)
     packet = to_router(udp(to="2001:db8:f020::1"))
@@ -150,15 +150,15 @@ def begin() -> Case:
         ),
         30,
     ):
-        put_trace(case, trace, type_, 40, namespace)
+        push_trace(case, trace, type_, 40, namespace)
         bind_trace(case, f"2001:db8:f002:{trace:x}::/64", TUNNEL, trace)
         packet = to_router(udp(to=f"2001:db8:f002:{trace:x}::1"))
         trace_ = begun(type_, 40, node, namespace=namespace)
         case.passes(1, packet, 4, out_by_first(in_tunnel(hop_less(ipv6_of(packet)), trace_)))
 
     case.say("No room for the first node: full from the start. A foreign namespace: nothing to say.")
-    put_trace(case, 40, WITHOUT_TIMES, 3)
-    put_trace(case, 41, ID, 5, FOREIGN)
+    push_trace(case, 40, WITHOUT_TIMES, 3)
+    push_trace(case, 41, ID, 5, FOREIGN)
     for trace, expected in (
         (40, Trace(WITHOUT_TIMES, 12, 3, bytes(12), flags=OVERFLOW)),
         (41, Trace(ID, 1, 5, bytes(20), namespace=FOREIGN)),
@@ -169,7 +169,7 @@ def begin() -> Case:
 
     case.say("Flags that are asked for.")
     for trace, flags in ((42, LOOPBACK), (43, ACTIVE)):
-        put_trace(case, trace, ID, 5, flags=flags)
+        push_trace(case, trace, ID, 5, flags=flags)
         bind_trace(case, f"2001:db8:f003:{trace:x}::/64", TUNNEL, trace)
         packet = to_router(udp(to=f"2001:db8:f003:{trace:x}::1"))
         case.passes(1, packet, 4, out_by_first(in_tunnel(hop_less(ipv6_of(packet)), begun(ID, 5, outer, flags=flags))))
@@ -183,8 +183,8 @@ def begin() -> Case:
     case.passes(1, packet, 4, out_by_first(ipv6(HOP_BY_HOP, carried, SOURCE, PATH[0])))
 
     case.say("Two of five packets; the others go as they are, or without a trace along their policy.")
-    put_trace(case, 60, ID, 3, packets=2, of=5)
-    put_trace(case, 61, ID, 3, packets=1, of=2)
+    push_trace(case, 60, ID, 3, packets=2, of=5)
+    push_trace(case, 61, ID, 3, packets=1, of=2)
     bind_trace(case, "2001:db8:f060::/48", TUNNEL, 60)
     bind(case, "2001:db8:f061::/48", TUNNEL, 1, trace=61)
     for n in range(12):
@@ -415,7 +415,7 @@ def direct_exports() -> Case:
     roads(case)
     known(case)
     parameters = f"namespace:{PLAIN},type:{ID},flow:{0xF10F},packets:1,of:2"
-    case.add("traces", f"put_direct_export({parameters})", trace=70)
+    case.add("ioam_traces", f"push_direct_export({parameters})", trace=70)
     bind_trace(case, "2001:db8:f070::/48", TUNNEL, 70)
     case.say("Every second packet of the flow, numbered.")
     for n in range(4):

@@ -1,4 +1,5 @@
-// What shared/ needs of an architecture, by v1model's names. Another architecture has the same file with its own.
+// What the folders beside this one need of an architecture, by v1model's names. Another architecture has the same file with its
+// own, and its entry includes it first: it is the one file that no other includes.
 
 #ifndef WAYNAME_V1MODEL_ARCH_P4
 #define WAYNAME_V1MODEL_ARCH_P4

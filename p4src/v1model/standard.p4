@@ -1,8 +1,22 @@
 // Between v1model's standard metadata and ours: what it tells at the beginning of each block, and how it does at the
-// end what shared/ decided.
+// end what the folders beside this one decided.
 
 #ifndef WAYNAME_V1MODEL_STANDARD_P4
 #define WAYNAME_V1MODEL_STANDARD_P4
+
+#include "../common/ids.p4"
+#include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
+#include "../common/reasons.p4"
+#include "../common/sizes.p4"
+#include "../common/types.p4"
+#include "../encapsulation/metadata.p4"
+#include "../ilnp/metadata.p4"
+#include "../nptv6/metadata.p4"
+#include "../parsing/headers.p4"
+#include "../parsing/parser.p4"
+#include "../scheduling/metadata.p4"
+#include "../sessions/metadata.p4"
 
 // The clone session that leads to the controller; the controller sets it up.
 const bit<32> CPU_SESSION = 1;
@@ -35,7 +49,7 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
 
     state first_pass {
         meta.ingress_port = standard.ingress_port;
-        meta.refusal.type = 0;
+        meta.icmp_error.type = 0;
         transition parse;
     }
 
@@ -80,15 +94,15 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
                 meta.export.data
             });
         }
-        if (meta.news.kind != NEWS_NONE) {
-            digest<session_news_t>(1, {
-                meta.news.kind, meta.session.number, meta.news.path_from, meta.news.path_to, meta.news.age
+        if (meta.session_event.kind != SESSION_EVENT_NONE) {
+            digest<session_event_digest_t>(1, {
+                meta.session_event.kind, meta.session.number, meta.session_event.path_from, meta.session_event.path_to, meta.session_event.age
             });
         }
-        if (meta.path_news.kind != PATH_NEWS_NONE) {
-            digest<schedule_news_t>(1, {
-                meta.path_news.kind, meta.schedule.number, meta.session.number, meta.path_news.place, meta.path_news.path,
-                meta.path_news.late, meta.path_news.delay, meta.path_news.octet_time
+        if (meta.path_event.kind != PATH_EVENT_NONE) {
+            digest<path_event_digest_t>(1, {
+                meta.path_event.kind, meta.schedule.number, meta.session.number, meta.path_event.slot, meta.path_event.path,
+                meta.path_event.late, meta.path_event.delay, meta.path_event.inverse_rate
             });
         }
         if (meta.pair.active) {
@@ -102,11 +116,11 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
                 meta.ilnp.octets, meta.ilnp.opened_here
             });
         }
-        if (meta.flow_news.kind != FLOW_NEWS_NONE) {
-            digest<flow_news_t>(1, {
-                meta.flow_news.kind, meta.flow_news.provider_from, meta.flow_news.provider_to, meta.border.site,
+        if (meta.flow_event.kind != FLOW_EVENT_NONE) {
+            digest<flow_event_digest_t>(1, {
+                meta.flow_event.kind, meta.flow_event.provider_from, meta.flow_event.provider_to, meta.border.site,
                 meta.border.local, meta.border.remote, meta.border.next_header, meta.border.local_port,
-                meta.border.remote_port, meta.flow_news.nonce_octets, meta.ilnp.nonce
+                meta.border.remote_port, meta.flow_event.nonce_octets, meta.ilnp.nonce
             });
         }
         // A copy of the packet as it arrived, whatever has become of it here.
@@ -115,7 +129,7 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         }
         if (meta.drop != DROP_NONE) {
             ingress_drops.count(meta.drop);
-            if (meta.refusal.type != 0 && !hdr.quote.isValid()) {
+            if (meta.icmp_error.type != 0 && !hdr.quote.isValid()) {
                 resubmit_preserving_field_list(FIELDS_OF_ERROR);
             }
             mark_to_drop(standard);

@@ -226,6 +226,6 @@ class Markers:
             entities += [
                 entry("vlan_members", member, "admit_to_vlan"),
                 entry("vlan_tags", member, "send_tagged"),
-                entry("sources", member | {"source": MARKER_HOST}, "known_source"),
+                entry("learned_macs", member | {"source": MARKER_HOST}, "known_mac"),
             ]
         self._entries.add(*entities)

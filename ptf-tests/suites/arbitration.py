@@ -48,7 +48,7 @@ class ArbitrationTest(EdgeTest):
     def writes(self, controller: Controller) -> str:
         """The canonical code of a controller's insert, which is undone."""
         keys = {"vlan": 9, "destination": "02:00:00:00:00:09"}
-        entity = Entries.entry("stations", keys, "send_to_port", port=1).encode(self.target.schema)
+        entity = Entries.entry("fdb", keys, "send_to_port", port=1).encode(self.target.schema)
         try:
             (status,) = controller.write([p4r.Update(type=p4r.Update.INSERT, entity=entity)])
         except RefusedError as error:

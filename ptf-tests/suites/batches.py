@@ -141,11 +141,11 @@ class InUse(BatchTest):
     """A member or a group that an entry or a group names cannot go."""
 
     def runTest(self) -> None:
-        action = fy.Action("spread_to_nexthop", nexthop=1)
-        member = fy.P4ActionProfileMember("spread_members", member_id=1, action=action)
+        action = fy.Action("set_ecmp_nexthop", nexthop=1)
+        member = fy.P4ActionProfileMember("ecmp_members", member_id=1, action=action)
         members = [fy.P4Member(1, weight=1)]
-        group = fy.P4ActionProfileGroup("spread_members", group_id=1, max_size=4, members=members)
-        spread = fy.P4TableEntry("spreads", match=fy.Match(spread=1), action=fy.IndirectAction(group_id=1))
+        group = fy.P4ActionProfileGroup("ecmp_members", group_id=1, max_size=4, members=members)
+        spread = fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1))
         self.entries.add(member, group, spread)
         for entity in (member, group):
             (status,) = self.entries.try_write(DELETE, entity)
@@ -158,6 +158,6 @@ class NamesThatAreNotThere(BatchTest):
 
     def runTest(self) -> None:
         members = [fy.P4Member(9, weight=1)]
-        group = fy.P4ActionProfileGroup("spread_members", group_id=1, max_size=4, members=members)
-        spread = fy.P4TableEntry("spreads", match=fy.Match(spread=1), action=fy.IndirectAction(group_id=1))
+        group = fy.P4ActionProfileGroup("ecmp_members", group_id=1, max_size=4, members=members)
+        spread = fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1))
         self.assertEqual(self.names(self.entries.try_write(INSERT, group, spread)), ["NOT_FOUND", "NOT_FOUND"])

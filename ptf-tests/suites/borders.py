@@ -154,7 +154,7 @@ class Policies(BorderTest):
         self.hold(bucket(number, 2, 2, policy=100) for number in range(BUCKETS))
         matches = (fy.Match(next_header=6, remote_port=(443, 443)), fy.Match(local=f"{IP_OF[2]}"))
         for number, match in enumerate(matches):
-            action = fy.Action("choose_by", number=100)
+            action = fy.Action("use_flow_policy", number=100)
             self.entries.add(fy.P4TableEntry("flow_policies", match=match, action=action, priority=10 + number))
         one, two = (out_of(HOST, provider) for provider in (1, 2))
         self.goes(2, tcp(HOST, FAR, "S", 401, 443), tcp(two, FAR, "S", 401, 443))
@@ -174,8 +174,16 @@ class WithASession(BorderTest):
         outside = out_of(HOST, 2)
         self.goes(2, tcp(HOST, FAR, "S", 501, 80), tcp(outside, FAR, "S", 501, 80))
         self.comes(2, tcp(FAR, outside, "SA", 80, 501), tcp(FAR, HOST, "SA", 80, 501))
-        chosen = {"session": 77, "path": 0, "generation": 1, "spread": 0, "send_timeout": 0, "keepalive": 0, "mode": 0}
-        self.entries.insert("paths", {"session": 77, "path": 0}, "send_plain", route_table=1)
+        chosen = {
+            "session": 77,
+            "path": 0,
+            "generation": 1,
+            "ecmp_paths": 0,
+            "send_timeout": 0,
+            "keepalive": 0,
+            "mode": 0,
+        }
+        self.entries.insert("paths", {"session": 77, "path": 0}, "send_plain", vrf=1)
         self.entries.insert("identities", {"local": HOST, "remote": FAR}, "send_in_session", **chosen)
         self.goes(2, tcp(HOST, FAR, "A", 501, 80), tcp(outside, FAR, "A", 501, 80))
         self.comes(2, tcp(FAR, outside, "A", 80, 501), tcp(FAR, HOST, "A", 80, 501))

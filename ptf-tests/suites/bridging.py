@@ -34,7 +34,7 @@ class StationMoves(EdgeTest):
         packet = from_host(IPV4, HOST[2])
         self.passes(1, packet, 2)
         self.entries.modify(
-            self.entries.entry("stations", {"vlan": 1, "destination": HOST[2]}, "send_to_port", port=3),
+            self.entries.entry("fdb", {"vlan": 1, "destination": HOST[2]}, "send_to_port", port=3),
         )
         self.passes(1, packet, 3, Ether(src=HOST[1], dst=HOST[2]) / Dot1Q(vlan=1) / IPV4)
 

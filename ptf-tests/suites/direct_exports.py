@@ -29,7 +29,7 @@ class PutOn(EdgeTest):
         packet = to_router(udp(to="2001:db8:f01::1"))
         self.passes(1, packet, 4, out_first(packet))
         shape = {"namespace": 1, "type": ID, "flow": 0xF10F, "packets": 1, "of": 1}
-        self.entries.insert("traces", {"trace": 2}, "put_direct_export", **shape)
+        self.entries.insert("ioam_traces", {"trace": 2}, "push_direct_export", **shape)
         self.enter(1, packet)
         self.enter(1, packet)
         first, second = self.collector.collect(self).frames[4]

@@ -98,7 +98,7 @@ class EachReason(EdgeTest):
     def runTest(self) -> None:
         insert = self.entries.insert
         insert("vlan_members", {"port": 3, "vlan": 30}, "admit_to_vlan")
-        insert("stations", TO_SECOND, "send_to_port", port=2)
+        insert("fdb", TO_SECOND, "send_to_port", port=2)
         insert("routes", {"destination": "fe80::/10"}, "route_nexthop", nexthop=1)
         insert("routes", {"destination": "2001:db8:20::/64"}, "route_connected", vlan=20)
         insert("neighbours", {"vlan": 20, "address": "2001:db8:20::1"}, "set_neighbour", port=3, mac=HOST[3])

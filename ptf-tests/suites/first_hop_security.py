@@ -41,7 +41,7 @@ class HostPortsTest(EdgeTest):
             member = self.entries.entry("vlan_members", {"port": port, "vlan": 1}, "admit_host", guards=self.guards)
             self.entries.modify(member)
             # Nobody here listens to what would be learned.
-            self.entries.insert("sources", {"port": port, "vlan": 1, "source": HOST[port]}, "known_source")
+            self.entries.insert("learned_macs", {"port": port, "vlan": 1, "source": HOST[port]}, "known_mac")
         for prefix in ("fe80::/10", "2001:db8:1::/64"):
             self.entries.insert("host_prefixes", {"vlan": 1, "address": prefix}, "host_prefix")
         self.bind("fe80::11", 1, HOST[1])
@@ -171,7 +171,7 @@ class HostTunnels(HostPortsTest):
 
     def runTest(self) -> None:
         end = "2001:db8:5ed::1"
-        self.entries.insert("sids", {"destination": f"{end}/128"}, "end_dt6", route_table=0)
+        self.entries.insert("sids", {"destination": f"{end}/128"}, "end_dt6", vrf=0)
         inner = IPv6(src=IP_OF[2], dst=FAR, hlim=9) / UDP()
         self.drops(1, to_router(IPv6(src=IP_OF[1], dst=end) / inner), "DROP_HOST_TUNNEL")
         tunnel = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=FAR, dst=end) / inner
@@ -203,5 +203,5 @@ class StationsElsewhere(HostPortsTest):
     """A station that lives behind another port."""
 
     def runTest(self) -> None:
-        self.entries.insert("sources", {"port": 1, "vlan": 1, "source": HOST[2]}, "refuse_source")
+        self.entries.insert("learned_macs", {"port": 1, "vlan": 1, "source": HOST[2]}, "refuse_mac")
         self.drops(1, from_host(udp(2, to=IP_OF[1]), HOST[3], 2), "DROP_MAC_MOVE")

@@ -47,14 +47,14 @@ class Spreads(FullTest):
     """A table whose entries name members."""
 
     def runTest(self) -> None:
-        action = fy.Action("spread_to_nexthop", nexthop=1)
-        self.entries.add(fy.P4ActionProfileMember("spread_members", member_id=1, action=action))
+        action = fy.Action("set_ecmp_nexthop", nexthop=1)
+        self.entries.add(fy.P4ActionProfileMember("ecmp_members", member_id=1, action=action))
 
         def spread(number: int) -> P4Entity:
-            match = fy.Match(spread=number)
-            return fy.P4TableEntry("spreads", match=match, action=fy.IndirectAction(member_id=1))
+            match = fy.Match(ecmp_group=number)
+            return fy.P4TableEntry("ecmp_groups", match=match, action=fy.IndirectAction(member_id=1))
 
-        self.verify_full(spread, fy.P4TableEntry("spreads"), self.target.schema.tables["spreads"].size)
+        self.verify_full(spread, fy.P4TableEntry("ecmp_groups"), self.target.schema.tables["ecmp_groups"].size)
 
 
 class Members(FullTest):
@@ -62,11 +62,11 @@ class Members(FullTest):
 
     def runTest(self) -> None:
         def member(number: int) -> P4Entity:
-            action = fy.Action("spread_to_nexthop", nexthop=number)
-            return fy.P4ActionProfileMember("spread_members", member_id=number, action=action)
+            action = fy.Action("set_ecmp_nexthop", nexthop=number)
+            return fy.P4ActionProfileMember("ecmp_members", member_id=number, action=action)
 
-        size = self.target.schema.action_profiles["spread_members"].size
-        self.verify_full(member, fy.P4ActionProfileMember("spread_members"), size)
+        size = self.target.schema.action_profiles["ecmp_members"].size
+        self.verify_full(member, fy.P4ActionProfileMember("ecmp_members"), size)
 
 
 class LongGroup(EntitiesTest):
@@ -77,15 +77,15 @@ class LongGroup(EntitiesTest):
         self.entries.add(
             *(
                 fy.P4ActionProfileMember(
-                    "spread_members",
+                    "ecmp_members",
                     member_id=number,
-                    action=fy.Action("spread_to_nexthop", nexthop=number),
+                    action=fy.Action("set_ecmp_nexthop", nexthop=number),
                 )
                 for number in numbers
             ),
         )
         members = [fy.P4Member(number, weight=1) for number in numbers]
-        group = fy.P4ActionProfileGroup("spread_members", group_id=1, max_size=4, members=members)
+        group = fy.P4ActionProfileGroup("ecmp_members", group_id=1, max_size=4, members=members)
         (status,) = self.entries.try_write(p4r.Update.INSERT, group)
         self.assertEqual(status.name, "RESOURCE_EXHAUSTED")
-        self.assertEqual(self.read(fy.P4ActionProfileGroup("spread_members")), [])
+        self.assertEqual(self.read(fy.P4ActionProfileGroup("ecmp_members")), [])

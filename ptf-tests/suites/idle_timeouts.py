@@ -14,7 +14,7 @@ class IdleTest(EdgeTest):
 
     def station(self, port: int, idle: int) -> fy.P4TableEntry:
         """A source on this port that may be silent so long."""
-        entry = self.entries.entry("sources", {"port": port, "vlan": 1, "source": HOST[port]}, "known_source")
+        entry = self.entries.entry("learned_macs", {"port": port, "vlan": 1, "source": HOST[port]}, "known_mac")
         entry.idle_timeout_ns = idle
         return entry
 

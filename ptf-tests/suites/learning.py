@@ -27,7 +27,7 @@ class LearningTest(EdgeTest):
         # Stations of the site that the tests are not about.
         for port in (2, 3):
             known = {"port": port, "vlan": 1, "source": HOST[port]}
-            self.entries.insert("sources", known, "known_source")
+            self.entries.insert("learned_macs", known, "known_mac")
         # Where digests come in their own time, one of the test before may come as late as this. And a target may take a
         # station for told that it met before anybody listened; it forgets them with the wish for digests.
         self.learned()
@@ -75,7 +75,7 @@ class KnownStation(LearningTest):
     """A station in `sources` is not told of, until it comes by another port."""
 
     def runTest(self) -> None:
-        self.entries.insert("sources", {"port": 1, "vlan": 1, "source": HOST[1]}, "known_source")
+        self.entries.insert("learned_macs", {"port": 1, "vlan": 1, "source": HOST[1]}, "known_mac")
         self.passes(1, TO_SECOND, 2)
         self.assertEqual(self.learned(), [])
         moved = Ether(src=HOST[1], dst=HOST[3]) / udp()

@@ -25,7 +25,7 @@ class Plainly(EdgeTest):
 
     def runTest(self) -> None:
         keys = {"destination": "2001:db8:f01::/64"}
-        self.entries.insert("encapsulations", keys, "translate_locator", locator=int.from_bytes(LOCATOR), neutral=0)
+        self.entries.insert("encapsulations", keys, "ila_translate", locator=int.from_bytes(LOCATOR), neutral=0)
         packet = to_router(udp(to="2001:db8:f01::1:2"))
         routed = hop_less(ipv6_of(packet))
         self.passes(1, packet, 4, out_by_first(routed[:24] + LOCATOR + routed[32:]))
@@ -36,14 +36,14 @@ class ThereAndBack(EdgeTest):
 
     def runTest(self) -> None:
         keys = {"destination": "2001:db8:f02::/64"}
-        self.entries.insert("encapsulations", keys, "translate_locator", locator=int.from_bytes(LOCATOR), neutral=1)
+        self.entries.insert("encapsulations", keys, "ila_translate", locator=int.from_bytes(LOCATOR), neutral=1)
         packet = to_router(udp(to="2001:db8:f02::1:2:fffe"))
         routed = hop_less(ipv6_of(packet))
         self.passes(1, packet, 4, out_by_first(routed[:24] + neutral(routed[24:40], LOCATOR) + routed[40:]))
         here = octets(IP_OF[1])
         keys = {"destination": "2001:db8:f77::/64"}
         back = {"locator": int.from_bytes(here[:8]), "neutral": 1}
-        self.entries.insert("encapsulations", keys, "translate_locator", **back)
+        self.entries.insert("encapsulations", keys, "ila_translate", **back)
         sent = bytes(IPv6(src=FAR, dst=IP_OF[1]) / UDP() / Raw(b"neutral"))
         came = Ether(src=PROVIDER[4], dst=ROUTER[100], type=0x86DD)
         came /= Raw(sent[:24] + neutral(here, LOCATOR) + sent[40:])

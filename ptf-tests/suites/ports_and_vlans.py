@@ -67,7 +67,7 @@ class LeavesByMembersOnly(EdgeTest):
     """A station behind a port that is not in its VLAN is not reached."""
 
     def runTest(self) -> None:
-        self.entries.insert("stations", {"vlan": 20, "destination": HOST[2]}, "send_to_port", port=2)
+        self.entries.insert("fdb", {"vlan": 20, "destination": HOST[2]}, "send_to_port", port=2)
         self.drops(3, Ether(src=HOST[3], dst=HOST[2]) / Dot1Q(vlan=20) / TO_TRUNK, "DROP_VLAN_EGRESS")
 
 

@@ -37,8 +37,8 @@ def site() -> list[fy.P4TableEntry]:
 
 def member(number: int) -> fy.P4ActionProfileMember:
     """A member of the spreads' profile."""
-    action = fy.Action("spread_to_nexthop", nexthop=number)
-    return fy.P4ActionProfileMember("spread_members", member_id=number, action=action)
+    action = fy.Action("set_ecmp_nexthop", nexthop=number)
+    return fy.P4ActionProfileMember("ecmp_members", member_id=number, action=action)
 
 
 class TableEntries(ReadTest):
@@ -49,7 +49,7 @@ class TableEntries(ReadTest):
         written = site()
         self.entries.add(*written)
         self.verify_kept(*written)
-        for table in ("routes", "neighbours", "stations"):
+        for table in ("routes", "neighbours", "fdb"):
             self.verify_read(fy.P4TableEntry(table), *(entry for entry in written if entry.table_id == table))
         self.verify_read(fy.P4TableEntry(), *written)
 
@@ -69,7 +69,7 @@ class Metadata(ReadTest):
     """What a controller notes on an entry stays with it."""
 
     def runTest(self) -> None:
-        entry = self.entries.entry("stations", {"vlan": 1, "destination": "02:00:00:00:00:01"}, "send_to_port", port=1)
+        entry = self.entries.entry("fdb", {"vlan": 1, "destination": "02:00:00:00:00:01"}, "send_to_port", port=1)
         entry.metadata = b"\x00noted"
         self.entries.add(entry)
         self.verify_kept(entry)
@@ -80,11 +80,11 @@ class IdleTimeout(ReadTest):
 
     def runTest(self) -> None:
         key = {"port": 1, "vlan": 1, "source": "02:00:00:00:00:01"}
-        entry = self.entries.entry("sources", key, "known_source")
+        entry = self.entries.entry("learned_macs", key, "known_mac")
         entry.idle_timeout_ns = 3_600_000_000_000
         self.entries.add(entry)
         self.verify_kept(entry)
-        asked = self.entries.entry("sources", key, "known_source")
+        asked = self.entries.entry("learned_macs", key, "known_mac")
         asked.time_since_last_hit = 0
         (found,) = self.read(asked)
         self.assertTrue(found.table_entry.HasField("time_since_last_hit"))
@@ -114,7 +114,7 @@ class MembersAndGroups(ReadTest):
         self.entries.add(*members)
         groups = [
             fy.P4ActionProfileGroup(
-                "spread_members",
+                "ecmp_members",
                 group_id=number,
                 max_size=4,
                 members=[fy.P4Member(each, weight=2) for each in of_group],
@@ -123,14 +123,14 @@ class MembersAndGroups(ReadTest):
         ]
         self.entries.add(*groups)
         spreads = [
-            fy.P4TableEntry("spreads", match=fy.Match(spread=1), action=fy.IndirectAction(group_id=1)),
-            fy.P4TableEntry("spreads", match=fy.Match(spread=2), action=fy.IndirectAction(member_id=3)),
+            fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1)),
+            fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=2), action=fy.IndirectAction(member_id=3)),
         ]
         self.entries.add(*spreads)
         self.verify_kept(*members, *groups, *spreads)
         self.verify_read(fy.P4ActionProfileMember(), *members)
         self.verify_read(fy.P4ActionProfileGroup(), *groups)
-        self.verify_read(fy.P4TableEntry("spreads"), *spreads)
+        self.verify_read(fy.P4TableEntry("ecmp_groups"), *spreads)
 
 
 class MulticastGroups(ReadTest):
@@ -198,7 +198,7 @@ class DirectCounters(ReadTest):
 
     def runTest(self) -> None:
         self.entries.add(*site())
-        for table, count in (("routes", 10), ("stations", 3)):
+        for table, count in (("routes", 10), ("fdb", 3)):
             cells = self.read(fy.P4DirectCounterEntry(f"{table}_counter"))
             self.assertEqual(len(cells), count, table)
 

@@ -193,12 +193,12 @@ class Loses(ScheduleTest):
     def runTest(self) -> None:
         paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
         self.schedule(Schedule(paths, feedback=CLOSE, tolerance=LONG >> 1, probe_interval=LONG))
-        self.entries.add(fy.P4DigestEntry("schedule_news", max_list_size=1, ack_timeout_ns=0))
+        self.entries.add(fy.P4DigestEntry("path_events", max_list_size=1, ack_timeout_ns=0))
         for number in range(3):
             self.goes(0, data(100 * number))
         for _ in range(3):
             self.acknowledged(0)
-        told = [int.from_bytes(member) for member in self.told("schedule_news")[:5]]
+        told = [int.from_bytes(member) for member in self.told("path_events")[:5]]
         self.assertEqual(told, [LOST, 146, 146, 0, 0])
         self.goes(1, data(0))
         self.goes(1)
@@ -211,10 +211,10 @@ class IsLate(ScheduleTest):
 
     def runTest(self) -> None:
         self.schedule(Schedule([PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)], feedback=CLOSE, probe_interval=LONG))
-        self.entries.add(fy.P4DigestEntry("schedule_news", max_list_size=1, ack_timeout_ns=0))
+        self.entries.add(fy.P4DigestEntry("path_events", max_list_size=1, ack_timeout_ns=0))
         self.goes(0, data(0))
         self.acknowledged(100)
-        told = [int.from_bytes(member) for member in self.told("schedule_news")]
+        told = [int.from_bytes(member) for member in self.told("path_events")]
         self.assertEqual(told[:5], [LATE, 154, 154, 0, 0])
         self.assertGreater(told[5], 0)
         self.goes(1, data(100))
@@ -228,12 +228,12 @@ class OpensByItself(ScheduleTest):
     def runTest(self) -> None:
         paths = [PathOf(0, 0), PathOf(HALF_AN_HOUR, 0)]
         self.schedule(Schedule(paths, feedback=CLOSE, tolerance=LONG >> 1, probe_interval=1))
-        self.entries.add(fy.P4DigestEntry("schedule_news", max_list_size=1, ack_timeout_ns=0))
+        self.entries.add(fy.P4DigestEntry("path_events", max_list_size=1, ack_timeout_ns=0))
         for number in range(3):
             self.goes(0, data(100 * number))
         for _ in range(3):
             self.acknowledged(0)
-        self.assertEqual(int.from_bytes(self.told("schedule_news")[0]), LOST)
+        self.assertEqual(int.from_bytes(self.told("path_events")[0]), LOST)
         self.goes(0)
 
 

@@ -53,10 +53,12 @@ class SegmentsTest(EdgeTest):
         lists = [path[at : at + 4] for at in range(own, len(path), 4)]
         segments: dict[str, object] = dict(zip(names, path[:own], strict=False))
         keys = {"policy": policy}
-        self.entries.insert("policies", keys, f"put_{own}", source=SOURCE, fours=len(lists), hmac=0, **segments)
+        self.entries.insert(
+            "sr_policies", keys, f"push_segments_{own}", source=SOURCE, extensions=len(lists), hmac=0, **segments
+        )
         for number, four in enumerate(lists, 1):
             segments = dict(zip(names, four, strict=True))
-            self.entries.insert(f"segment_fours_{number}", keys, f"put_four_{number}", **segments)
+            self.entries.insert(f"segment_list_extension_{number}", keys, f"push_extension_{number}", **segments)
 
     def bind(self, mode: int, policy: int, prefix: str = "2001:db8:f01::/48") -> None:
         """Put packets to a prefix onto a policy's path."""
@@ -131,7 +133,9 @@ class LiveChange(SegmentsTest):
         self.put(2, PATH[1:3])
         self.bind(TUNNEL, 1)
         self.passes(1, packet, 4, out_by_first(tunnel(inner, PATH[:1], SOURCE)))
-        policy = self.entries.entry("policies", {"policy": 1}, "put_1", source=SOURCE, fours=0, hmac=0, first=NEXT)
+        policy = self.entries.entry(
+            "sr_policies", {"policy": 1}, "push_segments_1", source=SOURCE, extensions=0, hmac=0, first=NEXT
+        )
         self.entries.modify(policy)
         self.passes(1, packet, 4, out_by_first(tunnel(inner, (NEXT,), SOURCE)))
         keys = {"destination": "2001:db8:f01::/48"}
@@ -150,7 +154,7 @@ class LongestPrefix(SegmentsTest):
         self.put(2, PATH[:2])
         self.bind(TUNNEL, 1, "2001:db8::/32")
         self.bind(TUNNEL, 2, "2001:db8:f01::/48")
-        self.entries.insert("encapsulations", {"destination": "2001:db8:f01:1::/64"}, "encapsulate_nothing")
+        self.entries.insert("encapsulations", {"destination": "2001:db8:f01:1::/64"}, "no_encapsulation")
         for destination, count in ((FAR, 1), (BOUND, 2), ("2001:db8:f01:1::1", 0)):
             packet = to_router(udp(to=destination))
             inner = hop_less(ipv6_of(packet))
@@ -217,12 +221,10 @@ class ByNextHopAndByTable(SegmentsTest):
     """End.X and End.T."""
 
     def runTest(self) -> None:
-        self.entries.insert(
-            "routes_by_table", {"route_table": 5, "destination": "fd00::/16"}, "route_nexthop", nexthop=2
-        )
+        self.entries.insert("vrf_routes", {"vrf": 5, "destination": "fd00::/16"}, "route_nexthop", nexthop=2)
         other = "fd00:1::2"
         self.sid("end_x", flavours=0, nexthop=2)
-        self.entries.insert("sids", {"destination": f"{other}/128"}, "end_t", flavours=0, route_table=5)
+        self.entries.insert("sids", {"destination": f"{other}/128"}, "end_t", flavours=0, vrf=5)
         for here in (HERE, other):
             packet = ipv6(ROUTING, segment_header(17, (here, NEXT), 1) + DATAGRAM, FAR, here)
             sent = Ether(src=ROUTER[200], dst=PROVIDER[5], type=0x86DD) / Raw(advanced(packet, NEXT))
@@ -248,7 +250,7 @@ class TunnelsEnd(SegmentsTest):
     """End.DT6, with a routing header and without; End.DX2."""
 
     def runTest(self) -> None:
-        self.sid("end_dt6", route_table=0)
+        self.sid("end_dt6", vrf=0)
         inner = ipv6(17, DATAGRAM, FAR, IP_OF[1])
         self.passes(4, arrives(ipv6(IN_IPV6, inner, FAR, HERE)), 1, leaves(hop_less(inner)))
         header = segment_header(IN_IPV6, (NEXT, HERE), 0)
@@ -263,9 +265,9 @@ class TunnelsOfIpv4End(SegmentsTest):
     """End.DT4: by the routes of IPv4, with the checksum right again."""
 
     def runTest(self) -> None:
-        self.sid("end_dt4", route_table=0)
-        route = {"route_table": 0, "destination": "192.0.2.0/24"}
-        self.entries.insert("routes_of_ipv4", route, "ipv4_connected", vlan=1)
+        self.sid("end_dt4", vrf=0)
+        route = {"vrf": 0, "destination": "192.0.2.0/24"}
+        self.entries.insert("ipv4_vrf_routes", route, "ipv4_connected", vlan=1)
         mapped = {"vlan": 1, "address": "::ffff:192.0.2.2"}
         self.entries.insert("neighbours", mapped, "set_neighbour", port=1, mac=HOST[1])
         came = IP(src="198.51.100.1", dst="192.0.2.2", ttl=9) / UDP() / Raw(b"four")

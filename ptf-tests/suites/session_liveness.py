@@ -52,12 +52,12 @@ class LivenessTest(SessionTest):
 
     def ask_for_news(self) -> None:
         """From now on digests tell what becomes of sessions."""
-        self.entries.add(fy.P4DigestEntry("session_news", max_list_size=1, ack_timeout_ns=0))
+        self.entries.add(fy.P4DigestEntry("session_events", max_list_size=1, ack_timeout_ns=0))
 
     def news(self) -> list[int]:
         """The next of this test's session: kind, session, paths."""
         while True:
-            news = [int.from_bytes(member) for member in self.told("session_news")[:4]]
+            news = [int.from_bytes(member) for member in self.told("session_events")[:4]]
             if news[1] == self.session.number:
                 return news
 
@@ -167,7 +167,7 @@ class PairTest(SessionTest):
         super().setUp()
         self.entries.add(fy.P4DigestEntry("pair_active", max_list_size=1, ack_timeout_ns=0))
         proxy = self.entries.entry(
-            "proxied_sources", {"source": "2001:db8:1::/48"}, "proxy", bytes=1, time=0, protocols=1
+            "endpoint_policy_sources", {"source": "2001:db8:1::/48"}, "proxy", bytes=1, time=0, protocols=1
         )
         self.entries.modify(proxy)
 

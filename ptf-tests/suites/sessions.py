@@ -204,14 +204,12 @@ class WayOut(SessionTest):
     """By the table of the path, else by the one of the provider whose prefix the packet bears."""
 
     def runTest(self) -> None:
-        self.entries.insert(
-            "routes_by_table", {"route_table": 5, "destination": "2001:db8::/32"}, "route_nexthop", nexthop=2
-        )
+        self.entries.insert("vrf_routes", {"vrf": 5, "destination": "2001:db8::/32"}, "route_nexthop", nexthop=2)
         self.passes(1, from_host(OUTWARD), 4, out_by(4, hop_less(OUTWARD)))
-        self.entries.insert("provider_routes", {"source": "2001:db8:1::/64"}, "route_by", route_table=5)
+        self.entries.insert("source_policy_routes", {"source": "2001:db8:1::/64"}, "use_vrf", vrf=5)
         self.passes(1, from_host(OUTWARD), 5, out_by(5, hop_less(OUTWARD)))
-        self.entries.insert("routes_by_table", {"route_table": 6, "destination": "::/0"}, "route_nexthop", nexthop=1)
-        plain = self.entries.entry("paths", {"session": SESSION, "path": 0}, "send_plain", route_table=6)
+        self.entries.insert("vrf_routes", {"vrf": 6, "destination": "::/0"}, "route_nexthop", nexthop=1)
+        plain = self.entries.entry("paths", {"session": SESSION, "path": 0}, "send_plain", vrf=6)
         self.entries.modify(plain)
         self.passes(1, from_host(OUTWARD), 4, out_by(4, hop_less(OUTWARD)))
 

@@ -28,7 +28,7 @@ class PutOn(EdgeTest):
             self.entries.insert(
                 "source_route_hops",
                 {"source_route": route},
-                "put_source_route",
+                "push_source_route",
                 first=hops[0],
                 prefix_left_out=left_out,
                 last_prefix_left_out=last_left_out,

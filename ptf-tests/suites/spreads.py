@@ -27,22 +27,20 @@ class SpreadTest(EdgeTest):
         """Spread 7 over next hops 1 and 2."""
         super().setUp()
         members = [
-            fy.P4ActionProfileMember(
-                "spread_members", member_id=hop, action=fy.Action("spread_to_nexthop", nexthop=hop)
-            )
+            fy.P4ActionProfileMember("ecmp_members", member_id=hop, action=fy.Action("set_ecmp_nexthop", nexthop=hop))
             for hop in (1, 2)
         ]
         self.entries.add(*members, self.group(1, 2))
         self.entries.add(
-            fy.P4TableEntry("spreads", match=fy.Match(spread=7), action=fy.IndirectAction(group_id=1)),
-            self.entries.entry("routes", {"destination": "2001:db8:f00::/48"}, "route_spread", spread=7),
+            fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=7), action=fy.IndirectAction(group_id=1)),
+            self.entries.entry("routes", {"destination": "2001:db8:f00::/48"}, "route_ecmp", ecmp_group=7),
         )
 
     @staticmethod
     def group(*hops: int) -> fy.P4ActionProfileGroup:
         """The group of these next hops."""
         members = [fy.P4Member(hop, weight=1) for hop in hops]
-        return fy.P4ActionProfileGroup("spread_members", group_id=1, max_size=4, members=members)
+        return fy.P4ActionProfileGroup("ecmp_members", group_id=1, max_size=4, members=members)
 
     def spread(self, packets: Iterable[Packet]) -> Counter[int]:
         """How many packets leave by each provider, each of them as it must."""
@@ -134,5 +132,5 @@ class SpreadIsGone(SpreadTest):
     """A route to a spread that is not there leads nowhere."""
 
     def runTest(self) -> None:
-        self.entries.delete(fy.P4TableEntry("spreads", match=fy.Match(spread=7)))
+        self.entries.delete(fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=7)))
         self.drops(1, flow(), "DROP_NO_NEXTHOP")

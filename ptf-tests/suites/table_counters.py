@@ -26,14 +26,14 @@ class Routed(CounterTest):
     """A routed packet is counted by each table on its way."""
 
     def runTest(self) -> None:
-        self.entries.insert("sources", {"port": 1, "vlan": 1, "source": HOST[1]}, "known_source")
+        self.entries.insert("learned_macs", {"port": 1, "vlan": 1, "source": HOST[1]}, "known_mac")
         packet = to_router(udp())
         for _ in range(3):
             self.passes(1, packet, 4, out_first(packet))
         tables: Counted = {
             "vlan_members": {"port": 1, "vlan": 1},
             "interfaces": {"vlan": 1},
-            "sources": {"port": 1, "vlan": 1, "source": HOST[1]},
+            "learned_macs": {"port": 1, "vlan": 1, "source": HOST[1]},
             "routes": {"destination": "2001:db8::/32"},
             "nexthops": {"nexthop": 1},
             "neighbours": {"vlan": 100, "address": "fe80::a1"},
@@ -51,10 +51,10 @@ class Bridged(CounterTest):
     def runTest(self) -> None:
         known, unknown = from_host(udp(to=IP_OF[2]), HOST[2]), from_host(udp(), UNKNOWN)
         self.passes(1, known, 2)
-        self.verify_counted({"stations": {"vlan": 1, "destination": HOST[2]}}, 1, len(known))
+        self.verify_counted({"fdb": {"vlan": 1, "destination": HOST[2]}}, 1, len(known))
         self.floods(1, unknown)
-        self.verify_counted({"floods": {"vlan": 1}}, 1, len(unknown))
-        self.verify_counted({"stations": {"vlan": 1, "destination": HOST[2]}}, 1, len(known))
+        self.verify_counted({"flood_groups": {"vlan": 1}}, 1, len(unknown))
+        self.verify_counted({"fdb": {"vlan": 1, "destination": HOST[2]}}, 1, len(known))
 
 
 class ToAPortWithAnMtu(CounterTest):

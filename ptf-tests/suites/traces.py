@@ -42,7 +42,9 @@ class TraceTest(EdgeTest):
         said = {"node": node.id, "node_wide": node.id_wide, "data": node.data, "data_wide": node.data_wide}
         for port in (1, 4, CPU):
             keys = {"port": port, "namespace": NAMESPACE}
-            self.entries.insert("namespaces", keys, "set_namespace", schema=node.schema, snapshot=0, epoch=0, **said)
+            self.entries.insert(
+                "ioam_namespaces", keys, "set_namespace", schema=node.schema, snapshot=0, epoch=0, **said
+            )
 
     def put(
         self, type_: int, words: int, *, namespace: int = NAMESPACE, flags: int = 0, share: tuple[int, int] = (1, 1)
@@ -50,7 +52,7 @@ class TraceTest(EdgeTest):
         """Make trace 1."""
         shape = {"namespace": namespace, "type": type_, "node_length": node_length(type_), "words": words}
         packets, of = share
-        self.entries.insert("traces", {"trace": 1}, "put_trace", flags=flags, packets=packets, of=of, **shape)
+        self.entries.insert("ioam_traces", {"trace": 1}, "push_trace", flags=flags, packets=packets, of=of, **shape)
 
     def bind(self, mode: int) -> None:
         """Bind trace 1."""
@@ -97,7 +99,7 @@ class BeginsInTunnel(TraceTest):
         for words in (1, 2, 12, 31, 32, 61):
             self.put(ID, words)
             self.passes(1, packet, 4, in_tunnel(hop_less(ipv6_of(packet)), begun(ID, words, Node(hop_limit=64))))
-            self.entries.delete(self.entries.entry("traces", {"trace": 1}, "no_trace"))
+            self.entries.delete(self.entries.entry("ioam_traces", {"trace": 1}, "no_trace"))
 
 
 class BeginsInline(TraceTest):
@@ -187,7 +189,7 @@ class Ends(TraceTest):
     """With its tunnel: the packet goes on, the controller gets the trace; of a probe only that."""
 
     def runTest(self) -> None:
-        self.entries.insert("sids", {"destination": f"{END}/128"}, "end_dt6", route_table=0)
+        self.entries.insert("sids", {"destination": f"{END}/128"}, "end_dt6", vrf=0)
         inner = ipv6(17, DATAGRAM, FAR, IP_OF[1])
         node = Node(into=4, out=CPU, hop_limit=64)
         for flags in (0, ACTIVE):
@@ -231,7 +233,9 @@ class ProbesGoRound(TraceTest):
         leaves = probe(Trace(ID, 1, 1, bytes(4) + written, flags=ACTIVE), 1, segment, 63)
         self.verify([self.out("SUBMIT", submitted, CPU)], [(4, out_by_first(leaves))])
 
-        self.entries.insert("policies", {"policy": 1}, "put_1", source=SOURCE, fours=0, hmac=0, first=END)
+        self.entries.insert(
+            "sr_policies", {"policy": 1}, "push_segments_1", source=SOURCE, extensions=0, hmac=0, first=END
+        )
         keys = {"destination": f"{segment}/128"}
         self.entries.insert("sids", keys, "end_b6_encaps", flavours=0, mode=TUNNEL, policy=1)
         came = probe(Trace(ID, 1, 1, bytes(4) + bytes(4), flags=ACTIVE), 1, segment)

@@ -48,11 +48,11 @@ async def test_a_change_is_on_the_switch_when_it_is_answered(client: httpx.Async
     policy = {"name": "new", "segments": ["fd00::77"]}
     bound = {"prefix": "2001:db8:42::/48", "policy": "new"}
     assert await change(client, put={"policy": [policy], "encapsulation": [bound]}) == {"kept": False, "written": True}
-    assert any(entry.get("first") == int(IPv6Address("fd00::77")) for entry in served.rig.entries("policies"))
+    assert any(entry.get("first") == int(IPv6Address("fd00::77")) for entry in served.rig.entries("sr_policies"))
     [new] = [each for each in await ask(client, "/v1/encapsulation", kind="policy") if each["name"] == "new"]
     assert (new["origin"], new["values"]) == ("live", policy)
     await change(client, remove={"encapsulation": ["2001:db8:42::/48"], "policy": ["new"]})
-    assert len(served.rig.entries("policies")) == 2
+    assert len(served.rig.entries("sr_policies")) == 2
 
 
 async def test_a_refused_change_changes_nothing(client: httpx.AsyncClient, served: Served) -> None:
@@ -76,7 +76,11 @@ async def test_what_the_switch_refuses_is_undone(
     def full(updates: Write) -> list[tuple[int, str]]:
         results = write(updates)
         for index, (_, entity) in enumerate(updates.updates):
-            if isinstance(entity, P4TableEntry) and entity.table_id == "segment_fours_2" and not results[index][0]:
+            if (
+                isinstance(entity, P4TableEntry)
+                and entity.table_id == "segment_list_extension_2"
+                and not results[index][0]
+            ):
                 served.rig.switch.write(_deletion(served, entity), 0)
                 results[index] = (8, "the table is full")
         return results

@@ -105,7 +105,7 @@ def test_a_policy_goes_back_and_forth_at_the_same_time_as_others(site: Site) -> 
         assert all(packet == other for packet in site.change(site.changes.put("policy", values), "2001:db8:77::1"))
     site.change(Changes(site.rig.config), "2001:db8:77::1")
     assert site.form("2001:db8:5::1") == before
-    assert len(site.rig.entries("policies")) == 2
+    assert len(site.rig.entries("sr_policies")) == 2
 
 
 def test_what_is_added_goes_again(site: Site) -> None:
@@ -136,7 +136,7 @@ def test_the_first_namespace_brings_the_clock_and_the_last_one_takes_it_away() -
     before, changes = rig.tables(), Changes(rig.config)
     rig.receive(SetEncapsulation(changes.put("namespace", {"id": 3, "ports": [2]}).read()))
     rig.advance(2)
-    assert {entry["port"] for entry in rig.entries("namespaces")} == {2, 510}
+    assert {entry["port"] for entry in rig.entries("ioam_namespaces")} == {2, 510}
     assert rig.kinds().count("encapsulation.changed") == 1
     rig.receive(SetEncapsulation(changes.read()))
     assert rig.tables() == before

@@ -69,7 +69,7 @@ def test_from_the_first_change_to_the_last(running: Up, config: Path, tmp_path: 
     assert "fd00::a fd00::b" in run("encap", "show", "policy", "new", *api)
     [new] = [each for each in json.loads(run("encap", "list", "policy", "--json", *api)) if each["name"] == "new"]
     assert (new["origin"], new["values"]["segments"]) == ("live", ["fd00::a", "fd00::b"])
-    assert "put_2" in run("tables", "policies", *api)
+    assert "push_segments_2" in run("tables", "sr_policies", *api)
 
     wrong = run("encap", "remove", "policy", "new", *api)
     assert wrong.startswith("refused: Refused: live: encapsulation 2001:db8:42::/48.policy: there is no [[policy]]")

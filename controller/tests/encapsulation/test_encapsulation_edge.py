@@ -101,10 +101,18 @@ def test_a_tunnel_ends_also_where_the_neighbour_is_not_known(host: Host, provide
 
 def test_what_goes_leaves_nothing(rig: Rig, provider: Host) -> None:
     rig.advance(2)
-    assert {"encapsulations", "policies", "segment_fours_1", "hmacs", "sids", "namespaces", "export_rules"} < used(rig)
+    assert {
+        "encapsulations",
+        "sr_policies",
+        "segment_list_extension_1",
+        "hmacs",
+        "sids",
+        "ioam_namespaces",
+        "export_rules",
+    } < used(rig)
     rig.config = Rig(SITE).config
     rig.restart_controller()
-    assert used(rig) - used(Rig(SITE)) <= {"neighbours", "stations", "sources"}
+    assert used(rig) - used(Rig(SITE)) <= {"neighbours", "fdb", "learned_macs"}
 
 
 def used(rig: Rig) -> set[str]:
@@ -127,7 +135,7 @@ class TestClock:
         rig.restart_switch()
         rig.edge.receive(SwitchUp(rig.read(), epoch=1_800_000_000.0), rig.now)
         rig.advance(2)
-        epochs = {entry["epoch"] for entry in rig.entries("namespaces")}
+        epochs = {entry["epoch"] for entry in rig.entries("ioam_namespaces")}
         [epoch] = epochs
         assert isinstance(epoch, int)
         assert epoch / 1e6 == pytest.approx(1_800_000_000.0, abs=0.003)
@@ -139,7 +147,7 @@ class TestClock:
         rig.restart_switch()
         rig.edge.receive(SwitchUp(rig.read(), epoch=50.0), rig.now)
         rig.advance(2)
-        assert {round(int(str(entry["epoch"])) / 1e6, 2) for entry in rig.entries("namespaces")} == {50.0}
+        assert {round(int(str(entry["epoch"])) / 1e6, 2) for entry in rig.entries("ioam_namespaces")} == {50.0}
 
     def test_goes_on_being_asked(self, rig: Rig) -> None:
         rig.advance(2)
@@ -163,7 +171,7 @@ def test_numbers_stay_and_are_not_passed_on() -> None:
 
 def test_bound_prefixes_cover_what_is_shorter_only(rig: Rig) -> None:
     entries = (each for each in rig.read() if isinstance(each, P4TableEntry) and each.table_id == "encapsulations")
-    nothing = [each for each in entries if each.action == Action("encapsulate_nothing")]
+    nothing = [each for each in entries if each.action == Action("no_encapsulation")]
     networks = {ip_network(each["destination"]) for each in nothing}
     assert ip_network("2001:db8:1::/64") in networks
     assert ip_network("2001:db8:100:a::1/128") in networks

@@ -93,7 +93,7 @@ class Lan:
 
     def station(self, mac: Mac) -> int | None:
         """Return the port behind which the switch takes a station to be."""
-        found = [each for each in self.rig.entries("stations") if each["destination"] == mac.value]
+        found = [each for each in self.rig.entries("fdb") if each["destination"] == mac.value]
         return int(str(found[0]["port"])) if found else None
 
     def neighbour(self, address: IPv6Address) -> Mac | None:

@@ -50,7 +50,7 @@ def test_a_station_that_left_moves_in_a_second() -> None:
     site.rig.advance(1.2)
     assert site.station(site.victim.mac) == 2
     assert site.delivered(HOST) == {2}
-    assert all(each["port"] != 1 for each in site.rig.entries("sources"))
+    assert all(each["port"] != 1 for each in site.rig.entries("learned_macs"))
 
 
 def test_a_station_without_addresses_moves_when_it_was_silent_for_long() -> None:
@@ -89,7 +89,7 @@ def test_a_port_that_is_full_takes_no_room_of_others() -> None:
     for number in range(400):
         site.rig.inject(ATTACKER, frame_from(Mac(0x02_00_00_01_00_00 + number), site.other.mac))
         site.rig.now += 0.01
-    assert len(site.rig.entries("stations")) <= 16 + 3
+    assert len(site.rig.entries("fdb")) <= 16 + 3
     assert site.dropped(Drop.MAC_LIMIT) >= 380
     assert site.rig.kinds().count("stations.port_full") == 1
     newcomer = Host(site.rig, 2, 10, "02:00:00:00:00:13", "2001:db8:1::13")
@@ -113,7 +113,7 @@ def test_the_shares_of_all_ports_fit_into_the_table() -> None:
     site = Lan()
     ports = site.rig.config.ports
     shares = [site.rig.edge.host_ports.max_stations(port.number) for port in ports]
-    assert sum(shares) <= site.rig.schema.tables["stations"].size
+    assert sum(shares) <= site.rig.schema.tables["fdb"].size
     addresses = [site.rig.edge.host_ports.max_addresses(port.number) for port in ports]
     assert sum(addresses) <= site.rig.schema.tables["source_bindings"].size
 

@@ -267,7 +267,7 @@ class FuzzedEdge:
             match = fy.P4TableMatch(local=int(self._address()), remote=int(self._address()))
             return Idle(fy.P4TableEntry("identities", match=match))
         match = fy.P4TableMatch(port=1, vlan=self.rng.choice(self.vlans), source=self.rng.getrandbits(48))
-        return Idle(fy.P4TableEntry("sources", match=match))
+        return Idle(fy.P4TableEntry("learned_macs", match=match))
 
 
 def rounds_of(site: Site, count: int, seed: int) -> FuzzedEdge:

@@ -130,10 +130,10 @@ class Desk:
         for entry in self.outputs.desired.wanted():
             assert isinstance(entry, fy.P4TableEntry)
             assert isinstance(entry.action, fy.P4TableAction)
-            if entry.table_id == "mapped_sources":
+            if entry.table_id == "static_mapping_sources":
                 assert entry.action.name == "map_source"
                 sources[IPv6Address(entry["source"])] = IPv6Address(entry.action.args["identity"])
-            elif entry.table_id == "mapped_destinations":
+            elif entry.table_id == "static_mapping_destinations":
                 assert entry.action.name == "map_destination"
                 destinations[IPv6Address(entry["destination"])] = IPv6Address(entry.action.args["host"])
         assert {host: identity for identity, host in destinations.items()} == sources
@@ -253,6 +253,6 @@ def test_the_host_of_an_identity_is_asked_for() -> None:
     rig = Rig(site(ONE))
     host = Host(rig, 1, 10, "02:00:00:00:00:11", str(HOST))
     peer = Host(rig, 4, 100, "02:00:00:00:00:a1", "2001:db8:100::9")
-    (entry,) = rig.entries("mapped_sources")
+    (entry,) = rig.entries("static_mapping_sources")
     (heard,) = host.heard(peer.ping(IPv6Address(int(str(entry["identity"])))))
     assert heard.destination == HOST

@@ -255,8 +255,8 @@ def entries_of(rig: Rig) -> dict[str, set[IPv6Network]]:
     found = {"own_addresses": {address for address in addresses if address.subnet_of(NEW)}}
     for table, key in (
         ("routes", "destination"),
-        ("proxied_sources", "source"),
-        ("proxied_destinations", "destination"),
+        ("endpoint_policy_sources", "source"),
+        ("endpoint_policy_destinations", "destination"),
     ):
         keys = [each[key] for each in rig.entries(table)]
         found[table] = {IPv6Network(each) for each in keys if isinstance(each, tuple)} & {NEW}
@@ -271,8 +271,8 @@ def test_the_switch_takes_what_is_for_hosts_in_the_prefix_and_answers_for_them()
     assert entries_of(rig) == {
         "own_addresses": {network},
         "routes": {NEW},
-        "proxied_sources": {NEW},
-        "proxied_destinations": {NEW},
+        "endpoint_policy_sources": {NEW},
+        "endpoint_policy_destinations": {NEW},
     }
     question = NeighbourSolicitation(locator, provider.mac).message()
     sent = provider.multicast(question.packet(provider.addresses[0], solicited_node(locator), HOP_LIMIT))
@@ -294,7 +294,7 @@ def test_a_prefix_that_the_provider_routes_to_the_edge_needs_no_answers() -> Non
     rig, provider, _ = site_with_host()
     provider.advertise(replace(PREFIX, on_link=False))
     assert entries_of(rig)["own_addresses"] == set()
-    assert entries_of(rig)["proxied_destinations"] == {NEW}
+    assert entries_of(rig)["endpoint_policy_destinations"] == {NEW}
     before = entries_of(rig)
     rig.restart_both()
     assert entries_of(rig) == before

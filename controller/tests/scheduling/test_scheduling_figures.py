@@ -15,7 +15,7 @@ from wayname.edge.scheduling.probes import STALE
 from wayname.ioam.collector import Collector
 from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
 from wayname.ioam.options import TraceOption
-from wayname.pipeline.schedules import octet_time
+from wayname.pipeline.schedules import inverse_rate
 
 TRACED = RULE.replace("framing", 'source = "ioam"\npacket = 1000\nframing').replace(
     "delay = 0.02\n", 'delay = 0.02\ntrace = "1:a-b"\n'
@@ -52,7 +52,7 @@ class Measured(Site):
         self.figures.bring(paths)
         self.figures.handle_timer(now)
         entry = self.entry(5)
-        return entry["delay_0"], entry["octet_time_0"]
+        return entry["delay_0"], entry["inverse_rate_0"]
 
 
 def test_what_packets_wait_in_nodes_is_no_delay() -> None:
@@ -71,9 +71,9 @@ def test_a_queue_tells_the_bandwidth_of_its_link(queue: float, bandwidth: float 
 def test_the_entry_follows_what_is_measured_with_the_same_generation() -> None:
     site = Measured()
     before = site.entry(5)
-    assert site.look(told(60 * MS, 20 * MS, 10)) == (40_000, octet_time(4e6))
+    assert site.look(told(60 * MS, 20 * MS, 10)) == (40_000, inverse_rate(4e6))
     changed = {key: value for key, value in site.entry(5).items() if before[key] != value}
-    assert changed.keys() == {"delay_0", "octet_time_0"}
+    assert changed.keys() == {"delay_0", "inverse_rate_0"}
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_without_traces_nobody_looks() -> None:
 
 def test_one_of_both_changes_alone() -> None:
     site = Measured()
-    assert site.look(told(40 * MS, 20 * MS, 5.2)) == (20_000, octet_time(2e6))
-    assert site.look(told(60 * MS, 20 * MS, 5.2, count=2), now=12.0) == (40_000, octet_time(2e6))
-    assert site.look(told(60 * MS, 20 * MS, 10, count=3), now=13.0) == (40_000, octet_time(4e6))
+    assert site.look(told(40 * MS, 20 * MS, 5.2)) == (20_000, inverse_rate(2e6))
+    assert site.look(told(60 * MS, 20 * MS, 5.2, count=2), now=12.0) == (40_000, inverse_rate(2e6))
+    assert site.look(told(60 * MS, 20 * MS, 10, count=3), now=13.0) == (40_000, inverse_rate(4e6))
 
 
 def test_who_told_of_a_path_is_known_and_said_and_so_is_that_nobody_does() -> None:
@@ -166,7 +166,7 @@ def test_a_path_that_nobody_tells_of_is_mentioned_once() -> None:
 
 @pytest.mark.parametrize(("queue", "taken"), [(6.5, 2e6), (5.2, 2e6), (3.9, 2e6), (4.5, 2e6), (6.6, 2.64e6), (10, 4e6)])
 def test_a_bandwidth_that_is_nearly_as_configured_is_so(queue: float, taken: float) -> None:
-    assert Measured().look(told(40 * MS, 20 * MS, queue))[1] == octet_time(taken)
+    assert Measured().look(told(40 * MS, 20 * MS, queue))[1] == inverse_rate(taken)
 
 
 PROBE = Probe(PP.local, IPv6Address("2001:db8:102:5e::1"), TRACE)

@@ -14,7 +14,7 @@ from wayname.edge.boundary import Event, Json, PathNews, Remember, ScheduleNews
 from wayname.edge.outputs import Outputs
 from wayname.edge.scheduling.scheduled import Scheduled
 from wayname.edge.scheduling.schedules import Schedules
-from wayname.pipeline.schedules import bandwidth_of, octet_time
+from wayname.pipeline.schedules import bandwidth_of, inverse_rate
 from wayname.shim6.context import Pair
 
 RULE = """
@@ -105,9 +105,9 @@ def test_a_session_with_two_ways_has_an_entry_that_says_all_about_them() -> None
     assert site.follow(5, PP, QQ)
     entry = site.entry(5)
     assert (entry["action"], entry["schedule"], entry["paths"], entry["framing"]) == ("fastest_first", 1, 2, 22)
-    assert [entry[key] for key in ("path_0", "delay_0", "octet_time_0")] == [0, 20_000, 4 << 24]
-    assert [entry[key] for key in ("path_1", "delay_1", "octet_time_1")] == [1, 10_000, 2 << 24]
-    assert [entry[key] for key in ("path_7", "delay_7", "octet_time_7")] == [0, 0, 0]
+    assert [entry[key] for key in ("path_0", "delay_0", "inverse_rate_0")] == [0, 20_000, 4 << 24]
+    assert [entry[key] for key in ("path_1", "delay_1", "inverse_rate_1")] == [1, 10_000, 2 << 24]
+    assert [entry[key] for key in ("path_7", "delay_7", "inverse_rate_7")] == [0, 0, 0]
     # Configured figures hold, and late paths are closed.
     assert [entry[key] for key in ("feedback", "tolerance", "probe_interval", "hold")] == [2, 100_000, 200_000, 0]
 
@@ -286,8 +286,8 @@ def test_news_of_what_is_not_there_any_more_are_nothing() -> None:
 
 @pytest.mark.parametrize("bandwidth", [32_000.0, 1e6, 2e6, 1e9])
 def test_times_of_octets_are_bandwidths(bandwidth: float) -> None:
-    assert 0 < octet_time(bandwidth) < 1 << 32
-    assert bandwidth_of(octet_time(bandwidth)) == pytest.approx(bandwidth, rel=1e-5)
+    assert 0 < inverse_rate(bandwidth) < 1 << 32
+    assert bandwidth_of(inverse_rate(bandwidth)) == pytest.approx(bandwidth, rel=1e-5)
 
 
 def test_a_session_that_has_not_proven_all_paths_yet_is_not_worth_a_word() -> None:

@@ -21,7 +21,7 @@ providers = ["q"]
 
 def of_border(rig: Rig) -> Counter[str]:
     """Return how many entries the border's tables hold."""
-    tables = ("site_sources", "site_destinations", "flow_policies", "flow_buckets", "provider_states", "translations")
+    tables = ("urpf_sources", "nptv6_destinations", "flow_policies", "hash_buckets", "provider_states", "nptv6_sources")
     return Counter(
         each.table_id for each in rig.read() if isinstance(each, fy.P4TableEntry) and each.table_id in tables
     )
@@ -42,7 +42,7 @@ def states(rig: Rig) -> list[int]:
 def test_the_switch_takes_them_and_the_next_controller_knows_them() -> None:
     rig = Rig(SITE + "[[translation]]\n" + INSIDE + POLICY)
     held = of_border(rig)
-    assert (held["flow_buckets"], held["flow_policies"], held["translations"], held["provider_states"]) == (
+    assert (held["hash_buckets"], held["flow_policies"], held["nptv6_sources"], held["provider_states"]) == (
         512,
         1,
         2,
@@ -53,7 +53,7 @@ def test_the_switch_takes_them_and_the_next_controller_knows_them() -> None:
     rig.restart_controller()
     written = {key_of(entity)[0] for write in rig.writes for _, entity in write.updates}
     # Nobody answers for the providers here, so what a provider serves changes.
-    assert written & set(held) <= {"flow_buckets", "provider_states"}
+    assert written & set(held) <= {"hash_buckets", "provider_states"}
     assert of_border(rig) == held
 
 

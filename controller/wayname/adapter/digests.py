@@ -30,7 +30,7 @@ def told(digest: P4DigestList) -> list[Input]:
     match digest.digest_id:
         case "direct_export":
             return [DirectExport(**member) for member in digest]
-        case "session_news":
+        case "session_events":
             return [
                 SessionNews(
                     News(member["kind"]),
@@ -63,9 +63,9 @@ def told(digest: P4DigestList) -> list[Input]:
                 )
                 for member in digest
             ]
-        case "flow_news":
+        case "flow_events":
             return [_flow_news(member) for member in digest]
-        case "schedule_news":
+        case "path_events":
             return [_schedule_news(member) for member in digest]
     return [Learned(member["port"], member["vlan"], member["source"]) for member in digest]
 
@@ -88,9 +88,9 @@ def _schedule_news(member: Mapping[str, int]) -> ScheduleNews:
         PathNews(member["kind"]),
         member["schedule"],
         member["session"],
-        member["place"],
+        member["slot"],
         member["path"],
         late / MICROSECONDS,
         member["delay"] / MICROSECONDS,
-        bandwidth_of(member["octet_time"]),
+        bandwidth_of(member["inverse_rate"]),
     )

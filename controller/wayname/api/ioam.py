@@ -20,7 +20,7 @@ from wayname.ioam.figures import FlowFigures, PathFigures, Summary
 
 # How often a follower looks for new records: they come by hundreds, so nobody is waked for each.
 LOOK_SECONDS = 0.2
-TABLES = ("traces", "namespaces", "export_rules")
+TABLES = ("ioam_traces", "ioam_namespaces", "export_rules")
 
 
 class Values(BaseModel):
@@ -51,7 +51,7 @@ class Path(BaseModel):
     complete: bool = Field(description="false: the trace had no room for all nodes")
     first: str = Field(description="when the first trace came; UTC, ISO 8601")
     last: str
-    count: int = Field(description="traces")
+    count: int = Field(description="ioam_traces")
     delay: Values | None = Field(description="nanoseconds from the first node to the last one, by their clocks")
     jitter: float | None = Field(description="nanoseconds that the delay changes from packet to packet (RFC 3550)")
     inside: Values | None = Field(description="nanoseconds inside the nodes altogether")
@@ -253,7 +253,7 @@ def trace(each: Trace, number: int, picture: Picture | None) -> ConfiguredTrace:
         octets=4 * each.words,
         share=f"{each.packets}/{each.of}",
         kind=kind,
-        packets=counted(picture, "traces", "trace", number),
+        packets=counted(picture, "ioam_traces", "trace", number),
     )
 
 
@@ -265,7 +265,7 @@ def namespace(each: Namespace, picture: Picture | None) -> KnownNamespace:
         node_wide=each.node_wide,
         ports=list(each.ports),
         export=each.export,
-        traces=counted(picture, "namespaces", "namespace", each.number),
+        traces=counted(picture, "ioam_namespaces", "namespace", each.number),
         exports=counted(picture, "export_rules", "namespace", each.number),
     )
 

@@ -22,7 +22,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "no such prefix is translated"},
     409: {"model": Problem, "description": "it cannot be; nothing was changed"},
 }
-COUNTED = ("translations", "site_destinations")
+COUNTED = ("nptv6_sources", "nptv6_destinations")
 WORDS = {State.WORKS: "works", State.HELD: "down, connections wait", State.FAILED: "down"}
 
 
@@ -198,8 +198,8 @@ def _provider(running: Running, each: ProviderState, picture: Picture | None) ->
         serves=serves,
     )
     if picture is not None:
-        made.sent_packets, made.sent_bytes = _count(picture, "translations", each.number)
-        made.received_packets, made.received_bytes = _count(picture, "site_destinations", each.number)
+        made.sent_packets, made.sent_bytes = _count(picture, "nptv6_sources", each.number)
+        made.received_packets, made.received_bytes = _count(picture, "nptv6_destinations", each.number)
     return made
 
 

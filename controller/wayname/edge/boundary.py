@@ -90,7 +90,7 @@ class Idle:
 
 
 class News(IntEnum):
-    """What the data plane found out about a session (`NEWS_*` in p4src)."""
+    """What the data plane found out about a session (`SESSION_EVENT_*` in p4src)."""
 
     WATCH = 1
     SILENT = 2
@@ -102,7 +102,7 @@ class News(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionNews:
-    """One member of a `session_news` digest; the age, in seconds, is that of the first unanswered packet."""
+    """One member of a `session_events` digest; the age, in seconds, is that of the first unanswered packet."""
 
     kind: News
     session: int
@@ -124,7 +124,7 @@ class PairActive:
 
 
 class PathNews(IntEnum):
-    """What the data plane found out about a path of a schedule (`PATH_NEWS_*` in p4src)."""
+    """What the data plane found out about a path of a schedule (`PATH_EVENT_*` in p4src)."""
 
     LATE = 1
     LOST = 2
@@ -134,7 +134,7 @@ class PathNews(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleNews:
-    """One member of a `schedule_news` digest: lateness and delay in seconds, bandwidth in bit/s."""
+    """One member of a `path_events` digest: lateness and delay in seconds, bandwidth in bit/s."""
 
     kind: PathNews
     schedule: int
@@ -147,7 +147,7 @@ class ScheduleNews:
 
 
 class FlowFate(IntEnum):
-    """What became of a flow whose provider does not work, or of a host's own session (`FLOW_NEWS_*` in p4src)."""
+    """What became of a flow whose provider does not work, or of a host's own session (`FLOW_EVENT_*` in p4src)."""
 
     HELD = 1
     MOVED = 2
@@ -156,7 +156,7 @@ class FlowFate(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlowNews:
-    """A flow met a provider that does not work, or is one to look after; one member of a `flow_news` digest."""
+    """A flow met a provider that does not work, or is one to look after; one member of a `flow_events` digest."""
 
     kind: FlowFate
     provider_from: int

@@ -36,7 +36,7 @@ class Captures:
 
     def packet(self, packet: PacketIn) -> None:
         """Pass a copy on to those who wait for it."""
-        arrives = packet.reason == Punt.CAPTURED_IN
+        arrives = packet.reason == Punt.INGRESS_MIRROR
         for number, capture in self._open.items():
             if capture.port == packet.port and (capture.arriving if arrives else capture.leaving):
                 self._outputs.captured(Captured(number, packet.payload, arrives))
@@ -44,6 +44,6 @@ class Captures:
 
 def _entities(port: int, arriving: bool, leaving: bool) -> list[Entity]:
     """Return what has a port's packets copied."""
-    ways = (["in"] if arriving else []) + (["out"] if leaving else [])
-    rates: list[Entity] = [entries.rate(f"capture_{way}_meter", port, CAPTURE_RATE) for way in ways]
+    ways = (["ingress"] if arriving else []) + (["egress"] if leaving else [])
+    rates: list[Entity] = [entries.rate(f"{way}_mirror_meter", port, CAPTURE_RATE) for way in ways]
     return rates + [entries.capture(port, way) for way in ways]

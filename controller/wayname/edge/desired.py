@@ -19,7 +19,7 @@ Key = tuple[str, Hashable]
 
 # An entity comes after what it refers to, and a packet is let in when all that it may meet is there. What stands in one
 # stage does not depend on each other: a switch may carry out the updates of one write in any order.
-SEGMENT_LISTS = tuple(f"segment_fours_{number}" for number in range(1, 9))
+SEGMENT_LISTS = tuple(f"segment_list_extension_{number}" for number in range(1, 9))
 OWN_HOPS = tuple(f"own_hops_{number}" for number in range(1, 17))
 _STAGES = (
     (
@@ -35,14 +35,14 @@ _STAGES = (
         "punt_limits",
         "own_probes",
     ),
-    ("member", "floods"),
+    ("member", "flood_groups"),
     ("group",),
-    ("spreads",),
+    ("ecmp_groups",),
     (
         "routes",
         "own_addresses",
-        "routes_by_table",
-        "routes_of_ipv4",
+        "vrf_routes",
+        "ipv4_vrf_routes",
         *SEGMENT_LISTS,
         "hmacs",
         *OWN_HOPS,
@@ -50,21 +50,21 @@ _STAGES = (
         "verified_segments",
     ),
     (
-        "policies",
-        "traces",
+        "sr_policies",
+        "ioam_traces",
         "source_route_hops",
-        "namespaces",
+        "ioam_namespaces",
         "export_rules",
         "paths",
-        "provider_routes",
-        "translations",
+        "source_policy_routes",
+        "nptv6_sources",
     ),
     (
         "sids",
         "encapsulations",
         "backups",
         "provider_states",
-        "flow_buckets",
+        "hash_buckets",
         "locator_pairs",
         "schedules",
     ),
@@ -78,13 +78,13 @@ _STAGES = (
         "context_tags",
         "spis",
         "ilnp_nonces",
-        "mapped_sources",
-        "mapped_destinations",
+        "static_mapping_sources",
+        "static_mapping_destinations",
     ),
-    ("site_sources", "site_destinations", "interfaces", "proxied_sources", "proxied_destinations"),
-    ("stations", "sources", "source_bindings", "host_prefixes"),
+    ("urpf_sources", "nptv6_destinations", "interfaces", "endpoint_policy_sources", "endpoint_policy_destinations"),
+    ("fdb", "learned_macs", "source_bindings", "host_prefixes"),
     ("vlan_members",),
-    ("ports", "captures_in", "captures_out", "digest"),
+    ("ports", "ingress_mirror", "egress_mirror", "digest"),
 )
 _STAGE_OF = {name: number for number, stage in enumerate(_STAGES) for name in stage}
 

@@ -127,9 +127,9 @@ class Edge:
         providers = Providers(config)
         want_interfaces(config, providers.tables.values(), outputs.desired)
         self.routes = Routes(config, providers, outputs)
-        sizes = {name: schema.tables[name].size for name in ("stations", "neighbours", "source_bindings")}
+        sizes = {name: schema.tables[name].size for name in ("fdb", "neighbours", "source_bindings")}
         addresses = min(sizes["neighbours"], sizes["source_bindings"])
-        self.host_ports = HostPorts(config, self.routes.next_hops, sizes["stations"], addresses, outputs)
+        self.host_ports = HostPorts(config, self.routes.next_hops, sizes["fdb"], addresses, outputs)
         self.neighbours = Neighbours(
             config, sizes["neighbours"], self.routes.next_hops, self.host_ports, links, outputs, rng
         )
@@ -138,7 +138,7 @@ class Edge:
             config, self.host_ports, links, outputs, self._session_hosts.has, self.neighbours.rebind
         )
         self.stations = Stations(
-            config, sizes["stations"], self.host_ports, links, outputs, self._addresses_of, self._station_moved
+            config, sizes["fdb"], self.host_ports, links, outputs, self._addresses_of, self._station_moved
         )
         ways_out = WaysOut(config, providers, self.routes, self.neighbours, links)
         remembered = remembered or {}

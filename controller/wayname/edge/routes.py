@@ -103,7 +103,7 @@ class Routes:
             number = self._spreads[route.via]
             desired.put(entries.spread_group(number, alive))
             desired.put(entries.spread(number))
-            desired.put(entries.route_spread(route.prefix, number, table))
+            desired.put(entries.route_ecmp(route.prefix, number, table))
 
 
 def _link_text(hop: LinkAddress) -> str:

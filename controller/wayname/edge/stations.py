@@ -109,9 +109,9 @@ class Stations:
         for entity in entities:
             if not isinstance(entity, fy.P4TableEntry) or not isinstance(entity.action, fy.P4TableAction):
                 continue
-            if entity.table_id == "sources" and entity.action.name == "known_source":
+            if entity.table_id == "learned_macs" and entity.action.name == "known_mac":
                 seen.setdefault((entity["vlan"], Mac(entity["source"])), entity["port"])
-            elif entity.table_id == "stations":
+            elif entity.table_id == "fdb":
                 seen[entity["vlan"], Mac(entity["destination"])] = entity.action.args["port"]
         for (vlan, mac), port in seen.items():
             if (vlan, mac) not in self._stations and self._is_member(port, vlan) and self._has_room(port, now):
@@ -165,8 +165,8 @@ class Stations:
 
     def refused(self, entity: Entity, now: float) -> None:
         """The switch has no room for an entry of a station."""
-        if isinstance(entity, fy.P4TableEntry) and entity.table_id in ("sources", "stations"):
-            mac = Mac(entity["source"] if entity.table_id == "sources" else entity["destination"])
+        if isinstance(entity, fy.P4TableEntry) and entity.table_id in ("learned_macs", "fdb"):
+            mac = Mac(entity["source"] if entity.table_id == "learned_macs" else entity["destination"])
             station = self._stations.get((entity["vlan"], mac))
             if station is not None:
                 self._forget(station)

@@ -164,7 +164,9 @@ def traces_put(running: Running, picture: Picture) -> Metric:
     put = CounterMetricFamily("wayname_traces_put", "Packets that a trace is for.", labels=["trace"])
     for trace in carrying.current.traces:
         number = carrying.trace_number(trace.name)
-        packets = sum(each.count.packets for each in picture.tables["traces"].entries if each.match["trace"] == number)
+        packets = sum(
+            each.count.packets for each in picture.tables["ioam_traces"].entries if each.match["trace"] == number
+        )
         put.add_metric([trace.name], packets)
     return put
 

@@ -41,40 +41,42 @@ def border_interface(vlan: int, mac: Mac, address: IPv6Address, side: Side) -> f
 
 def from_site(prefix: IPv6Network, site: int) -> fy.P4TableEntry:
     """Sources inside that are translated."""
-    return table_entry("site_sources", prefix_keys("source", prefix), "from_site", site=site)
+    return table_entry("urpf_sources", prefix_keys("source", prefix), "from_site", site=site)
 
 
 def own_source(prefix: IPv6Network) -> fy.P4TableEntry:
     """Sources of ours that leave as they are."""
-    return table_entry("site_sources", prefix_keys("source", prefix), "own_source")
+    return table_entry("urpf_sources", prefix_keys("source", prefix), "own_source")
 
 
 def stay_in_site(prefix: IPv6Network) -> fy.P4TableEntry:
     """Destinations inside."""
-    return table_entry("site_destinations", prefix_keys("destination", prefix), "stay_in_site")
+    return table_entry("nptv6_destinations", prefix_keys("destination", prefix), "stay_in_site")
 
 
-def bears_inside(prefix: IPv6Network, site: int, provider: int) -> fy.P4TableEntry:
+def untranslated_inbound(prefix: IPv6Network, site: int, provider: int) -> fy.P4TableEntry:
     """The prefix inside, which is a provider's."""
-    return table_entry("site_destinations", prefix_keys("destination", prefix), "bears_inside", site=site, by=provider)
+    return table_entry(
+        "nptv6_destinations", prefix_keys("destination", prefix), "untranslated_inbound", site=site, by=provider
+    )
 
 
-def translate_back(mapping: PrefixMapping, site: int, provider: int) -> fy.P4TableEntry:
+def nptv6_inbound(mapping: PrefixMapping, site: int, provider: int) -> fy.P4TableEntry:
     """What comes to a provider's prefix is for the inside."""
     key = prefix_keys("destination", IPv6Network((mapping.outside.network_address, mapping.bits)))
     change = _change(mapping.outside, mapping.inside, mapping.bits, ONES - mapping.adjustment)
-    return table_entry("site_destinations", key, "translate_back", site=site, by=provider, **change)
+    return table_entry("nptv6_destinations", key, "nptv6_inbound", site=site, by=provider, **change)
 
 
-def translate_out(mapping: PrefixMapping, site: int, provider: int) -> fy.P4TableEntry:
+def nptv6_outbound(mapping: PrefixMapping, site: int, provider: int) -> fy.P4TableEntry:
     """What leaves by a provider bears its prefix."""
     change = _change(mapping.inside, mapping.outside, mapping.bits, mapping.adjustment)
-    return table_entry("translations", {"site": site, "provider": provider}, "translate_out", **change)
+    return table_entry("nptv6_sources", {"site": site, "provider": provider}, "nptv6_outbound", **change)
 
 
-def bear_inside(site: int, provider: int) -> fy.P4TableEntry:
+def untranslated_outbound(site: int, provider: int) -> fy.P4TableEntry:
     """What leaves by a provider bears its prefix already."""
-    return table_entry("translations", {"site": site, "provider": provider}, "bear_inside")
+    return table_entry("nptv6_sources", {"site": site, "provider": provider}, "untranslated_outbound")
 
 
 def _change(old: IPv6Network, new: IPv6Network, bits: int, difference: int) -> dict[str, int]:
@@ -94,7 +96,7 @@ def _mask(bits: int) -> int:
 def buckets(policy: int, homes: list[int], serving: list[int]) -> Iterator[fy.P4TableEntry]:
     """By which providers the flows of a policy begin, and by which now; 0 is none."""
     for number, (home, now) in enumerate(zip(homes, serving, strict=True)):
-        yield table_entry("flow_buckets", {"policy": policy, "bucket": number}, "set_bucket", at_home=home, now=now)
+        yield table_entry("hash_buckets", {"policy": policy, "bucket": number}, "set_bucket", owner=home, now=now)
 
 
 def flow_policy(number: int, priority: int, site: int, policy: FlowPolicy) -> fy.P4TableEntry:
@@ -108,7 +110,7 @@ def flow_policy(number: int, priority: int, site: int, policy: FlowPolicy) -> fy
     for key, ports in (("local_port", policy.local_ports), ("remote_port", policy.remote_ports)):
         if ports is not None and ports != (0, 0xFFFF):
             keys[key] = ports
-    entry = table_entry("flow_policies", keys, "choose_by", number=number)
+    entry = table_entry("flow_policies", keys, "use_flow_policy", number=number)
     entry.priority = priority
     return entry
 

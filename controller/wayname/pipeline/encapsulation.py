@@ -23,16 +23,18 @@ def policy(number: int, source: IPv6Address, segments: Sequence[IPv6Address], pr
     own = (len(segments) - 1) % SEGMENTS_OF_POLICY + 1
     fours = [segments[at : at + SEGMENTS_OF_POLICY] for at in range(own, len(segments), SEGMENTS_OF_POLICY)]
     entry = table_entry(
-        "policies",
+        "sr_policies",
         {"policy": number},
-        f"put_{own}",
+        f"push_segments_{own}",
         source=int(source),
-        fours=len(fours),
+        extensions=len(fours),
         hmac=int(proven),
         **_addresses(segments[:own]),
     )
     lists = [
-        table_entry(f"segment_fours_{index}", {"policy": number}, f"put_four_{index}", **_addresses(four))
+        table_entry(
+            f"segment_list_extension_{index}", {"policy": number}, f"push_extension_{index}", **_addresses(four)
+        )
         for index, four in enumerate(fours, 1)
     ]
     return [entry, *lists]
@@ -44,7 +46,7 @@ def _addresses(segments: Sequence[IPv6Address]) -> dict[str, int]:
 
 def proof(number: int, key_id: int, hmac: bytes, form: HmacForm) -> fy.P4TableEntry:
     """What proves a policy."""
-    action = "put_linux_hmac" if form is HmacForm.LINUX else "put_hmac"
+    action = "push_linux_hmac" if form is HmacForm.LINUX else "push_hmac"
     return table_entry("hmacs", {"policy": number}, action, key=key_id, hmac=int.from_bytes(hmac))
 
 
@@ -54,16 +56,16 @@ def trace(number: int, trace: Trace) -> fy.P4TableEntry:
     share = {"packets": trace.packets, "of": trace.of}
     kind = {"namespace": trace.namespace, "type": trace.type}
     if trace.direct_export:
-        return table_entry("traces", keys, "put_direct_export", **kind, flow=trace.flow, **share)
+        return table_entry("ioam_traces", keys, "push_direct_export", **kind, flow=trace.flow, **share)
     flags = trace.loopback << 2 | trace.active << 1
     room = {"node_length": trace.node_length, "words": trace.words}
-    return table_entry("traces", keys, "put_trace", **kind, **room, flags=flags, **share)
+    return table_entry("ioam_traces", keys, "push_trace", **kind, **room, flags=flags, **share)
 
 
 def namespace(port: int, known: Namespace, epoch: int) -> fy.P4TableEntry:
     """What this node writes into traces that come by a port; the epoch is POSIX, in microseconds."""
     return table_entry(
-        "namespaces",
+        "ioam_namespaces",
         {"port": port, "namespace": known.number},
         "set_namespace",
         node=known.node,
@@ -87,7 +89,7 @@ def source_route(number: int, first: IPv6Address, hops: int, compressed: Compres
     return table_entry(
         "source_route_hops",
         {"source_route": number},
-        "put_source_route",
+        "push_source_route",
         first=int(first),
         prefix_left_out=compressed.left_out,
         last_prefix_left_out=compressed.last_left_out,
@@ -106,13 +108,13 @@ def segment(segment: Segment, nexthop: int, policy: int) -> fy.P4TableEntry:
         case Behaviour.END_X:
             arguments = {"flavours": segment.flavours, "nexthop": nexthop}
         case Behaviour.END_T:
-            arguments = {"flavours": segment.flavours, "route_table": segment.route_table}
+            arguments = {"flavours": segment.flavours, "vrf": segment.route_table}
         case Behaviour.END_B6_ENCAPS:
             arguments = {"flavours": segment.flavours, "mode": 4 if segment.reduced else 2, "policy": policy}
         case Behaviour.END_DX6 | Behaviour.END_DX4:
             arguments = {"nexthop": nexthop}
         case Behaviour.END_DT6 | Behaviour.END_DT4 | Behaviour.END_DT46:
-            arguments = {"route_table": segment.route_table}
+            arguments = {"vrf": segment.route_table}
         case Behaviour.END_DX2:
             arguments = {"port": segment.port}
     action = segment.behaviour.replace(".", "_").replace("-", "_")
@@ -145,8 +147,8 @@ def verified_segments(source: IPv6Address, proven: ProvenSegments, idle: float) 
 
 def table_route(table: int, prefix: IPv6Network | IPv4Network, action: str, **arguments: int) -> fy.P4TableEntry:
     """A route of a table that segments name."""
-    name = "routes_of_ipv4" if isinstance(prefix, IPv4Network) else "routes_by_table"
-    return table_entry(name, {"route_table": table, **prefix_keys("destination", prefix)}, action, **arguments)
+    name = "ipv4_vrf_routes" if isinstance(prefix, IPv4Network) else "vrf_routes"
+    return table_entry(name, {"vrf": table, **prefix_keys("destination", prefix)}, action, **arguments)
 
 
 def encapsulation(carried: Encapsulation, policy: int, trace: int, source_route: int) -> fy.P4TableEntry:
@@ -154,7 +156,7 @@ def encapsulation(carried: Encapsulation, policy: int, trace: int, source_route:
     keys = prefix_keys("destination", carried.prefix)
     if carried.locator is not None:
         locator = {"locator": carried.locator, "neutral": int(carried.neutral)}
-        return table_entry("encapsulations", keys, "translate_locator", **locator)
+        return table_entry("encapsulations", keys, "ila_translate", **locator)
     if policy:
         arguments = {"mode": carried.mode.number, "policy": policy, "trace": trace}
         return table_entry("encapsulations", keys, "encapsulate_segments", **arguments)
@@ -170,4 +172,4 @@ def encapsulation(carried: Encapsulation, policy: int, trace: int, source_route:
 
 def nothing(prefix: IPv6Network) -> fy.P4TableEntry:
     """A prefix whose packets carry nothing, whatever a shorter one says."""
-    return table_entry("encapsulations", prefix_keys("destination", prefix), "encapsulate_nothing")
+    return table_entry("encapsulations", prefix_keys("destination", prefix), "no_encapsulation")

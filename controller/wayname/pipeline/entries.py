@@ -29,8 +29,8 @@ Readable = TypeVar("Readable", bound=Entity | fy.P4CounterEntry)
 CPU_PORT = 510
 CPU_SESSION = 1
 MOST_IN_SPREAD = 16
-MAIN_ROUTES = 0  # the table `routes`; others are numbers in `routes_by_table`
-DIGESTS = ("learn", "direct_export", "session_news", "pair_active", "flow_news", "schedule_news", "ilnp_flow")
+MAIN_ROUTES = 0  # the table `routes`; others are numbers in `vrf_routes`
+DIGESTS = ("learn", "direct_export", "session_events", "pair_active", "flow_events", "path_events", "ilnp_flow")
 
 # Keys and parameters that a stranger must not know: who does can put packets into a session.
 SECRETS = frozenset({"nonce", "tag"})
@@ -73,7 +73,7 @@ def port_mtu(number: int, mtu: int) -> fy.P4TableEntry:
 
 def flood(vlan: int) -> fy.P4TableEntry:
     """The group of a VLAN; it has the VLAN's number."""
-    return table_entry("floods", {"vlan": vlan}, "send_to_group", group=vlan)
+    return table_entry("flood_groups", {"vlan": vlan}, "send_to_group", group=vlan)
 
 
 def flood_group(vlan: int, ports: Iterable[int]) -> fy.P4MulticastGroupEntry:
@@ -83,14 +83,14 @@ def flood_group(vlan: int, ports: Iterable[int]) -> fy.P4MulticastGroupEntry:
 
 def source(number: int, vlan: int, mac: Mac, idle: float) -> fy.P4TableEntry:
     """A station where it was last seen; the switch says when it was silent for so many seconds."""
-    entry = table_entry("sources", {"port": number, "vlan": vlan, "source": mac.value}, "known_source")
+    entry = table_entry("learned_macs", {"port": number, "vlan": vlan, "source": mac.value}, "known_mac")
     entry.idle_timeout_ns = int(idle * 1e9)
     return entry
 
 
 def station(vlan: int, mac: Mac, number: int) -> fy.P4TableEntry:
     """The port behind which a station is."""
-    return table_entry("stations", {"vlan": vlan, "destination": mac.value}, "send_to_port", port=number)
+    return table_entry("fdb", {"vlan": vlan, "destination": mac.value}, "send_to_port", port=number)
 
 
 def interface(vlan: int, mac: Mac, address: IPv6Address) -> fy.P4TableEntry:
@@ -116,7 +116,7 @@ def prefix_keys(key: str, prefix: IPv6Network | IPv4Network) -> Keys:
 def _route(prefix: IPv6Network, table: int, action: str, **arguments: int) -> fy.P4TableEntry:
     keys = prefix_keys("destination", prefix)
     if table:
-        return table_entry("routes_by_table", {"route_table": table, **keys}, action, **arguments)
+        return table_entry("vrf_routes", {"vrf": table, **keys}, action, **arguments)
     return table_entry("routes", keys, action, **arguments)
 
 
@@ -135,9 +135,9 @@ def route_nexthop(prefix: IPv6Network, number: int, table: int = MAIN_ROUTES) ->
     return _route(prefix, table, "route_nexthop", nexthop=number)
 
 
-def route_spread(prefix: IPv6Network, number: int, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
+def route_ecmp(prefix: IPv6Network, number: int, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
     """A route by several next hops."""
-    return _route(prefix, table, "route_spread", spread=number)
+    return _route(prefix, table, "route_ecmp", ecmp_group=number)
 
 
 def route_refused(prefix: IPv6Network, told: bool, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
@@ -152,19 +152,21 @@ def nexthop(number: int, vlan: int, address: IPv6Address) -> fy.P4TableEntry:
 
 def spread_member(nexthop: int) -> fy.P4ActionProfileMember:
     """A next hop as a member of spreads; it has the next hop's number."""
-    action = fy.Action("spread_to_nexthop", nexthop=nexthop)
-    return fy.P4ActionProfileMember("spread_members", member_id=nexthop, action=action)
+    action = fy.Action("set_ecmp_nexthop", nexthop=nexthop)
+    return fy.P4ActionProfileMember("ecmp_members", member_id=nexthop, action=action)
 
 
 def spread_group(number: int, weights: dict[int, int]) -> fy.P4ActionProfileGroup:
     """The next hops of a spread, with their weights."""
     members = [fy.P4Member(member, weight=weight) for member, weight in sorted(weights.items())]
-    return fy.P4ActionProfileGroup("spread_members", group_id=number, max_size=MOST_IN_SPREAD, members=members)
+    return fy.P4ActionProfileGroup("ecmp_members", group_id=number, max_size=MOST_IN_SPREAD, members=members)
 
 
 def spread(number: int) -> fy.P4TableEntry:
     """A spread; its group has its number."""
-    return fy.P4TableEntry("spreads", match=fy.Match(spread=number), action=fy.P4IndirectAction(group_id=number))
+    return fy.P4TableEntry(
+        "ecmp_groups", match=fy.Match(ecmp_group=number), action=fy.P4IndirectAction(group_id=number)
+    )
 
 
 def neighbour(vlan: int, address: IPv6Address, number: int, mac: Mac) -> fy.P4TableEntry:
@@ -174,8 +176,8 @@ def neighbour(vlan: int, address: IPv6Address, number: int, mac: Mac) -> fy.P4Ta
 
 
 def capture(number: int, way: str) -> fy.P4TableEntry:
-    """A port of which the controller gets copies of what goes `in` or `out`."""
-    return table_entry(f"captures_{way}", {"port": number}, f"capture_{way}")
+    """A port of which the controller gets copies at its `ingress` or `egress`."""
+    return table_entry(f"{way}_mirror", {"port": number}, f"mirror_{way}")
 
 
 def hash_keys(slots: int, nonces: int) -> fy.P4TableEntry:

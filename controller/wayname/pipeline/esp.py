@@ -25,5 +25,5 @@ def path_beet(
         "send_beet",
         source=int(source),
         destination=int(destination),
-        route_table=route_table,
+        vrf=route_table,
     )

@@ -48,4 +48,4 @@ def source_binding(vlan: int, address: IPv6Address, number: int, mac: Mac, idle:
 
 def refused_source(number: int, vlan: int, mac: Mac) -> fy.P4TableEntry:
     """A station that lives behind another port."""
-    return table_entry("sources", {"port": number, "vlan": vlan, "source": mac.value}, "refuse_source")
+    return table_entry("learned_macs", {"port": number, "vlan": vlan, "source": mac.value}, "refuse_mac")

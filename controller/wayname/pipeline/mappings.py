@@ -31,10 +31,10 @@ def mapping_interface(vlan: int, mac: Mac, address: IPv6Address, maps: Maps) -> 
 def mapped_source(host: IPv6Address, identity: IPv6Address) -> fy.P4TableEntry:
     """What a host sends bears its identity."""
     action = fy.Action("map_source", identity=int(identity), difference=address_delta(host, identity))
-    return fy.P4TableEntry("mapped_sources", match=fy.Match(source=int(host)), action=action)
+    return fy.P4TableEntry("static_mapping_sources", match=fy.Match(source=int(host)), action=action)
 
 
 def mapped_destination(identity: IPv6Address, host: IPv6Address) -> fy.P4TableEntry:
     """What is for an identity goes to its host."""
     action = fy.Action("map_destination", host=int(host), difference=address_delta(identity, host))
-    return fy.P4TableEntry("mapped_destinations", match=fy.Match(destination=int(identity)), action=action)
+    return fy.P4TableEntry("static_mapping_destinations", match=fy.Match(destination=int(identity)), action=action)

@@ -1,4 +1,4 @@
-"""The numbered reasons of p4src/shared/reasons.p4, in words."""
+"""The numbered reasons of p4src/common/reasons.p4, in words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Punt(IntEnum):
     ROUTER_ADVERTISEMENT = 4
     NEIGHBOUR_SOLICITATION = 5
     NEIGHBOUR_ADVERTISEMENT = 6
-    CAPTURED_IN = 7
-    CAPTURED_OUT = 8
+    INGRESS_MIRROR = 7
+    EGRESS_MIRROR = 8
     TRACE = 9
     LOOPBACK = 10
     SHIM6 = 11
@@ -37,7 +37,7 @@ class Punt(IntEnum):
 
 
 # Copies have meters of their own, by port.
-CAPTURES = (Punt.CAPTURED_IN, Punt.CAPTURED_OUT)
+CAPTURES = (Punt.INGRESS_MIRROR, Punt.EGRESS_MIRROR)
 
 
 class PuntClass(IntEnum):

@@ -49,14 +49,14 @@ class Feedback:
     hold: float
 
 
-def octet_time(bandwidth: float) -> int:
+def inverse_rate(bandwidth: float) -> int:
     """Return how long an octet takes, as the table has it."""
     return min(round(OCTET_TIME_UNITS / bandwidth), MOST_OCTET_TIME)
 
 
-def bandwidth_of(octet_time: int) -> float:
+def bandwidth_of(inverse_rate: int) -> float:
     """Return the bandwidth that a time of an octet means."""
-    return OCTET_TIME_UNITS / max(octet_time, 1)
+    return OCTET_TIME_UNITS / max(inverse_rate, 1)
 
 
 def queue_time(place: Place) -> int:
@@ -70,7 +70,7 @@ def figures_in(entry: fy.P4TableEntry) -> list[tuple[float, float]]:
         return []
     args = entry.action.args
     places = range(args["paths"])
-    return [(args[f"delay_{place}"] / 1e6, bandwidth_of(args[f"octet_time_{place}"])) for place in places]
+    return [(args[f"delay_{place}"] / 1e6, bandwidth_of(args[f"inverse_rate_{place}"])) for place in places]
 
 
 def fastest_first(
@@ -91,7 +91,7 @@ def fastest_first(
         hold=microseconds(feedback.hold),
         **_each("path", [place.path for place in places]),
         **_each("delay", [microseconds(place.delay) for place in places]),
-        **_each("octet_time", [octet_time(place.bandwidth) for place in places]),
+        **_each("inverse_rate", [inverse_rate(place.bandwidth) for place in places]),
         **_each("queue", [queue_time(place) for place in places]),
     )
 
@@ -107,7 +107,7 @@ def weighted_round_robin(session: int, registers: Registers, framing: int, place
         paths=len(places),
         framing=framing,
         **_each("path", [place.path for place in places]),
-        **_each("octet_time", [octet_time(place.bandwidth) for place in places]),
+        **_each("inverse_rate", [inverse_rate(place.bandwidth) for place in places]),
     )
 
 

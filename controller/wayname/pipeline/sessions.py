@@ -25,7 +25,7 @@ PROTOCOL_OPEN = 16
 
 IDENTIFIER_MASK = (1 << 64) - 1
 
-PROXIED = ("proxied_sources", "proxied_destinations")
+PROXIED = ("endpoint_policy_sources", "endpoint_policy_destinations")
 
 
 def microseconds(seconds: float) -> int:
@@ -47,12 +47,12 @@ def spoken_by_hosts(prefix: IPv6Network, verified: bool) -> list[fy.P4TableEntry
 
 def leaves_locators_to_border(prefix: IPv6Network) -> fy.P4TableEntry:
     """The hosts of a prefix speak ILNP themselves, but the border changes their locators."""
-    return _at_border("proxied_sources", "source", prefix)
+    return _at_border("endpoint_policy_sources", "source", prefix)
 
 
 def reached_over_border(prefix: IPv6Network) -> fy.P4TableEntry:
     """What comes to this prefix is for such hosts."""
-    return _at_border("proxied_destinations", "destination", prefix)
+    return _at_border("endpoint_policy_destinations", "destination", prefix)
 
 
 def _at_border(table: str, key: str, prefix: IPv6Network) -> fy.P4TableEntry:
@@ -62,12 +62,14 @@ def _at_border(table: str, key: str, prefix: IPv6Network) -> fy.P4TableEntry:
 
 def takes_nonces(prefix: IPv6Network, octets: int) -> fy.P4TableEntry:
     """TCP of hosts here to this prefix opens with a nonce."""
-    return table_entry("proxied_destinations", prefix_keys("destination", prefix), "takes_nonces", nonce_length=octets)
+    return table_entry(
+        "endpoint_policy_destinations", prefix_keys("destination", prefix), "takes_nonces", nonce_length=octets
+    )
 
 
 def takes_none(address: IPv6Address) -> fy.P4TableEntry:
     """TCP of hosts here to this address opens without a nonce."""
-    return table_entry("proxied_destinations", prefix_keys("destination", IPv6Network(address)), "transparent")
+    return table_entry("endpoint_policy_destinations", prefix_keys("destination", IPv6Network(address)), "transparent")
 
 
 def _both_ways() -> list[tuple[str, str]]:
@@ -97,7 +99,7 @@ def identities(
         session=session,
         path=path,
         generation=generation,
-        spread=spread,
+        ecmp_paths=spread,
         send_timeout=microseconds(send_timeout),
         keepalive=microseconds(keepalive),
         mode=mode,
@@ -116,7 +118,7 @@ def fork(
 
 def path_plain(session: int, path: int, route_table: int) -> fy.P4TableEntry:
     """A path on which packets bear the identities."""
-    return table_entry("paths", {"session": session, "path": path}, "send_plain", route_table=route_table)
+    return table_entry("paths", {"session": session, "path": path}, "send_plain", vrf=route_table)
 
 
 def path_shim6(
@@ -130,7 +132,7 @@ def path_shim6(
         source=int(source),
         destination=int(destination),
         tag=tag,
-        route_table=route_table,
+        vrf=route_table,
     )
 
 
@@ -153,7 +155,7 @@ def path_ilnp(
         nonce=int.from_bytes(nonce),
         nonce_length=len(nonce),
         difference=difference,
-        route_table=route_table,
+        vrf=route_table,
     )
 
 
@@ -189,4 +191,4 @@ def locator_pair(session: int, source: IPv6Address, destination: IPv6Address, pa
 
 def provider_route(prefix: IPv6Network, route_table: int) -> fy.P4TableEntry:
     """The routes of packets from a prefix."""
-    return table_entry("provider_routes", prefix_keys("source", prefix), "route_by", route_table=route_table)
+    return table_entry("source_policy_routes", prefix_keys("source", prefix), "use_vrf", vrf=route_table)

@@ -139,4 +139,4 @@ class SwitchClock:
 def _epoch_in(entity: Entity) -> int | None:
     if not isinstance(entity, fy.P4TableEntry) or not isinstance(entity.action, fy.P4TableAction):
         return None
-    return entity.action.args.get("epoch") if entity.table_id == "namespaces" else None
+    return entity.action.args.get("epoch") if entity.table_id == "ioam_namespaces" else None

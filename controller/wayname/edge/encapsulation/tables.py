@@ -37,8 +37,17 @@ EXPORT_RATE = 2000
 
 TABLES = frozenset(
     {
-        *("sids", "policies", "hmacs", *SEGMENT_LISTS, "source_route_hops", *OWN_HOPS, "hmac_rules", "encapsulations"),
-        *("traces", "namespaces", "export_rules", "routes_by_table", "routes_of_ipv4"),
+        *(
+            "sids",
+            "sr_policies",
+            "hmacs",
+            *SEGMENT_LISTS,
+            "source_route_hops",
+            *OWN_HOPS,
+            "hmac_rules",
+            "encapsulations",
+        ),
+        *("ioam_traces", "ioam_namespaces", "export_rules", "vrf_routes", "ipv4_vrf_routes"),
     }
 )
 

@@ -19,7 +19,7 @@ MOST_WAITING = 1024
 
 
 class Mappings:
-    """Keeps `mapped_sources` and `mapped_destinations`; `changed` hears of an identity that begins or moves."""
+    """Keeps the static mappings of sources and destinations; `changed` hears of an identity that begins or moves."""
 
     def __init__(
         self,

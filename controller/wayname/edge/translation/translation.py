@@ -234,7 +234,7 @@ class Translation:
             self._want_site(site, rules)
         for each in self.providers.values():
             put(borders.provider_state(each.number, each.state))
-            put(entries.rate("flow_news_meter", each.number, NEWS_RATE))
+            put(entries.rate("flow_event_meter", each.number, NEWS_RATE))
         self._want_buckets()
 
     def _own(self) -> Iterator[entries.Entity]:
@@ -261,13 +261,13 @@ class Translation:
         for name, _ in rules.shares:
             each = self.providers[name]
             if rules.inside.subnet_of(each.provider.prefix):
-                put(borders.bears_inside(rules.inside, site, each.number))
-                put(borders.bear_inside(site, each.number))
+                put(borders.untranslated_inbound(rules.inside, site, each.number))
+                put(borders.untranslated_outbound(site, each.number))
             else:
                 mapping = PrefixMapping(rules.inside, each.provider.prefix)
                 self._mappings.append(mapping)
-                put(borders.translate_back(mapping, site, each.number))
-                put(borders.translate_out(mapping, site, each.number))
+                put(borders.nptv6_inbound(mapping, site, each.number))
+                put(borders.nptv6_outbound(mapping, site, each.number))
         put(borders.from_site(rules.inside, site))
         weights = self._weights(rules.shares)
         self._of_site[site] = [_Policy(site, weights, homes(weights))]

@@ -27,7 +27,7 @@ class Bridge:
         self.switch = wayname_switch.Switch(program, cpu_port=510)
         self.schema = finsy.P4Schema(P4SRC / "wayname.p4info.txtpb")
         self.write(finsy.P4MulticastGroupEntry(GROUP, replicas=PORTS))
-        self.add("floods", {"vlan": VLAN}, "send_to_group", group=GROUP)
+        self.add("flood_groups", {"vlan": VLAN}, "send_to_group", group=GROUP)
         for port in PORTS:
             self.add("ports", {"port": port}, "set_port_vlan", vlan=VLAN)
             self.add("vlan_members", {"port": port, "vlan": VLAN}, "admit_to_vlan")

@@ -1,0 +1,89 @@
+// Neighbour and router discovery (RFC 4861), and DHCPv6 (RFC 8415): who gets a message, the router, the bridge or both.
+//
+//   message                      to a group              to the router's MAC     to another MAC
+//   neighbour solicitation       router if for an address of its own, else bridge (any destination)
+//   neighbour advertisement      both                    router                  bridge
+//   router solicitation          both                    router                  bridge
+//   router advertisement         both                    router                  bridge
+//   redirect                     bridge                  dropped as not routed   bridge
+//   DHCPv6, to all servers       both                    router                  bridge
+//
+// "Router" is the controller. Where a VLAN has no router interface, all go to the bridge.
+
+#ifndef WAYNAME_ROUTING_NEIGHBOUR_DISCOVERY_P4
+#define WAYNAME_ROUTING_NEIGHBOUR_DISCOVERY_P4
+
+#include "../common/ids.p4"
+#include "../common/metadata.p4"
+#include "../common/reasons.p4"
+#include "../common/sizes.p4"
+#include "../common/types.p4"
+#include "../parsing/headers.p4"
+
+// To the router alone, or to it and all who listen.
+void router_too(in mac_address_t destination, inout metadata_t meta, in punt_reason_t reason) {
+    if (destination == meta.interface.mac) {
+        trap(meta, reason);
+    } else if (destination[40:40] == 1) {
+        copy_to_controller(meta, reason);
+    }
+}
+
+control Discovery(in headers_t hdr, inout metadata_t meta) {
+    @id(OWN_ADDRESSES_COUNTER_ID) TABLE_COUNTER(own_addresses_counter);
+
+    @id(OWN_ADDRESS_ACTION_ID)
+    @name("own_address")
+    action own_address() {
+        trap(meta, PUNT_NEIGHBOUR_SOLICITATION);
+    }
+
+    @id(FOREIGN_ADDRESS_ACTION_ID)
+    @name("foreign_address")
+    action foreign_address() {
+    }
+
+    @id(OWN_ADDRESSES_TABLE_ID)
+    @name("own_addresses")
+    @brief("The router's addresses, by the VLAN on which it answers for them.")
+    table own_addresses {
+        key = {
+            meta.vlan          : exact @id(1) @name("vlan");
+            meta.icmpv6.target : exact @id(2) @name("target");
+        }
+        actions = {
+            own_address;
+            @defaultonly foreign_address;
+        }
+        const default_action = foreign_address;
+        counters = own_addresses_counter;
+        size = OWN_ADDRESSES;
+    }
+
+    apply {
+        // Discovery in fragments is ignored (RFC 6980): it is a packet like any other then.
+        if (!meta.decided && !meta.fragmented
+            && meta.icmpv6.type >= ICMPV6_ROUTER_SOLICITATION && meta.icmpv6.type <= ICMPV6_REDIRECT) {
+            if (hdr.ipv6.hop_limit != HOP_LIMIT_DISCOVERY || meta.icmpv6.code != 0) {
+                drop(meta, DROP_DISCOVERY_INVALID);
+            } else if (meta.interface.address != 0) {
+                if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_SOLICITATION) {
+                    own_addresses.apply();
+                } else if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_ADVERTISEMENT) {
+                    router_too(hdr.ethernet.destination, meta, PUNT_NEIGHBOUR_ADVERTISEMENT);
+                } else if (meta.icmpv6.type == ICMPV6_ROUTER_SOLICITATION) {
+                    router_too(hdr.ethernet.destination, meta, PUNT_ROUTER_SOLICITATION);
+                } else if (meta.icmpv6.type == ICMPV6_ROUTER_ADVERTISEMENT) {
+                    router_too(hdr.ethernet.destination, meta, PUNT_ROUTER_ADVERTISEMENT);
+                }
+            }
+        } else if (!meta.decided && meta.interface.address != 0
+                   && meta.flow.next_header == NEXT_UDP && meta.flow.destination_port == PORT_DHCPV6_SERVER
+                   && hdr.ipv6.destination == DHCPV6_SERVERS) {
+            // Ports are known of whole packets only, so never of a fragment.
+            router_too(hdr.ethernet.destination, meta, PUNT_DHCPV6);
+        }
+    }
+}
+
+#endif

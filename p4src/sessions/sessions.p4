@@ -1,0 +1,248 @@
+// Sessions: identities that stay, locators that change. What goes to a peer gets its path's locators, what comes from it its
+// identities back; the controller has proved what stands in the tables (RFC 5533, RFC 6740).
+//
+//   endpoint policy -> protocols' own messages -> which session? -> is it answered? -> to the peer: its path, a header or a nonce
+//                          |                                                           from the peer: identities, neither
+//                          `-> the controller, or they pass
+//
+// What comes out of a tunnel here, and what has segments left to go to, takes no part.
+
+#ifndef WAYNAME_SESSIONS_SESSIONS_P4
+#define WAYNAME_SESSIONS_SESSIONS_P4
+
+#include "../common/metadata.p4"
+#include "../common/reasons.p4"
+#include "../common/sizes.p4"
+#include "../common/types.p4"
+#include "../parsing/headers.p4"
+#include "endpoint_policy.p4"
+#include "flow_initiators.p4"
+#include "flow_monitor.p4"
+#include "headers.p4"
+#include "identities.p4"
+#include "liveness.p4"
+#include "metadata.p4"
+#include "path_policies.p4"
+#include "paths.p4"
+#include "shim6_headers.p4"
+#include "../ilnp/headers.p4"
+#include "../ilnp/rewriting.p4"
+#include "../ilnp/tcp_flows.p4"
+#include "../hip/esp_sessions.p4"
+#include "../hip/headers.p4"
+#include "../hip/messages.p4"
+#include "../scheduling/schedules.p4"
+#include "../nptv6/flows.p4"
+#include "../nptv6/metadata.p4"
+#include "../encapsulation/tunnels.p4"
+
+// Whether a packet is one of a session, and which way it goes, as far as its prefixes say.
+control SessionDirection(in headers_t hdr, inout metadata_t meta) {
+    apply {
+        bool for_us = meta.session.destination_speaker == SPEAKER_EDGE;
+        bool from_us = meta.session.source_speaker == SPEAKER_EDGE;
+        bool shim6_for_us = for_us && meta.session.destination_protocols & PROTOCOL_SHIM6 != 0;
+        bool ilnp_for_us = for_us && !from_us
+            && meta.session.destination_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
+        bool with_nonce = meta.ilnp.kind == NONCE_HERE;
+        bool keepalive_for_us = shim6_for_us && meta.shim6.kind == SHIM6_KEEPALIVE_HERE;
+        if (meta.session.request != 0) {
+            meta.session.direction = SESSION_OUTBOUND;
+        } else if (meta.shim6.kind == SHIM6_CONTROL || meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
+            // What the controller sends itself it has looked at. By a peer's keepalive it says that it heard the peer.
+            if (meta.from_controller && !keepalive_for_us) {
+                // It passes.
+            } else if (meta.session.source_speaker == SPEAKER_CHECKED
+                       || meta.session.destination_speaker == SPEAKER_CHECKED) {
+                trap(meta, PUNT_SHIM6_VERIFY);
+            } else if (shim6_for_us && meta.shim6.kind == SHIM6_CONTROL) {
+                trap(meta, PUNT_SHIM6);
+                if (meta.shim6.of_context) {
+                    meta.session.direction = SESSION_INBOUND;
+                }
+            } else if (keepalive_for_us && !meta.shim6.sound) {
+                drop(meta, DROP_KEEPALIVE_CHECKSUM);
+            } else if (keepalive_for_us) {
+                meta.session.direction = SESSION_INBOUND;
+            }
+        } else if (meta.shim6.kind == SHIM6_PAYLOAD) {
+            if (shim6_for_us) {
+                if (meta.shim6.length != 0) {
+                    drop(meta, DROP_PAYLOAD_HEADER);
+                } else {
+                    meta.session.direction = SESSION_INBOUND;
+                }
+            }
+        } else if (shim6_for_us && meta.icmpv6.quoted_next_header == NEXT_SHIM6) {
+            trap(meta, PUNT_SESSION_ERROR);
+        } else if (with_nonce && meta.from_controller && !ilnp_for_us) {
+            // It passes. What came from a peer, and is sent again, is taken as if it came anew.
+        } else if (ilnp_for_us && meta.ilnp.kind == NONCE_LENGTH) {
+            drop(meta, DROP_NONCE_LENGTH);
+        } else if (ilnp_for_us && meta.ilnp.kind == NONCE_TWICE) {
+            drop(meta, DROP_NONCE_TWICE);
+        } else if (ilnp_for_us && with_nonce && meta.icmpv6.type == ICMPV6_SESSION_REQUEST && !meta.fragmented) {
+            trap(meta, PUNT_SESSION_REQUEST);
+            meta.session.direction = SESSION_INBOUND;
+        } else if (ilnp_for_us && meta.icmpv6.type == ICMPV6_LOCATOR_UPDATE && !meta.fragmented) {
+            if (with_nonce) {
+                trap(meta, PUNT_LOCATOR_UPDATE);
+                meta.session.direction = SESSION_INBOUND;
+            } else {
+                drop(meta, DROP_NONCE_MISSING);
+            }
+        } else if (for_us && !from_us && meta.session.destination_protocols & PROTOCOL_HOSTS != 0 && with_nonce
+                   && meta.icmpv6.type == ICMPV6_LOCATOR_UPDATE && !meta.fragmented && !meta.from_controller) {
+            trap(meta, PUNT_LOCATOR_UPDATE);        // an acknowledgement may be of what the border told
+        } else if (ilnp_for_us && meta.ilnp.quoted) {
+            trap(meta, PUNT_ILNP_ERROR);
+        } else if (for_us && !from_us) {
+            meta.session.direction = SESSION_INBOUND;
+        } else if (from_us && !for_us) {
+            meta.session.direction = SESSION_OUTBOUND;
+            meta.ilnp.to_admit = meta.session.source_protocols & (PROTOCOL_ILNP | PROTOCOL_HOSTS) == PROTOCOL_ILNP;
+            if (meta.session.source_protocols & PROTOCOL_OPEN == 0 || with_nonce) {
+                meta.ilnp.opens_with = 0;
+            }
+        }
+    }
+}
+
+// By which path a packet of two identities goes, or what one from a peer is for.
+control SessionWay(inout headers_t hdr, inout metadata_t meta) {
+    PathChoice() path_choice;
+    PathPolicies() path_policies;
+    SessionLiveness() session_liveness;
+    Schedules() schedules;
+    SessionPaths() session_paths;
+    IlnpHeard() ilnp_heard;
+
+    apply {
+        if (meta.session.number != 0) {
+            if (meta.session.direction == SESSION_OUTBOUND) {
+                path_choice.apply(hdr, meta);
+            }
+            if (meta.session.mode & MODE_PREFER != 0 && meta.session.request == 0) {
+                path_policies.apply(hdr, meta);
+            }
+            if (meta.session.number < WATCHED_SESSIONS) {
+                session_liveness.apply(hdr, meta);
+            }
+            if (meta.session.preferred && meta.session.direction == SESSION_OUTBOUND) {
+                meta.session.path = meta.session.preferred_path;
+            } else if (meta.session.mode & MODE_SCHEDULE != 0 && meta.session.request == 0) {
+                schedules.apply(hdr, meta);
+            }
+        }
+        if (meta.decided || (meta.session.direction == SESSION_OUTBOUND && meta.session.number == 0)) {
+            // It ends here, or is of no session.
+        } else if (meta.session.direction == SESSION_OUTBOUND && meta.session.request == PACKET_OUT_CHECK) {
+            drop(meta, DROP_CHECKED);
+        } else if (meta.session.direction == SESSION_OUTBOUND) {
+            session_paths.apply(hdr, meta);
+        } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
+            drop(meta, DROP_KEEPALIVE_HEARD);
+        } else if (meta.ilnp.known || (meta.ilnp.kind == NONCE_HERE
+                                       && meta.session.destination_protocols & PROTOCOL_ILNP != 0)) {
+            ilnp_heard.apply(hdr, meta);
+        }
+    }
+}
+
+// Packets that a session may come of: TCP that opens with nonces, and pairs of addresses that are worth one.
+control SessionBeginnings(inout headers_t hdr, inout metadata_t meta) {
+    IlnpFlows() ilnp_flows;
+    FlowMonitor() flow_monitor;
+
+    apply {
+        if (meta.border.source.wanted) {
+            meta.ilnp.opens_with = 0;       // the answer will come to an address that is no locator
+        }
+        if (hdr.tcp.isValid() && !meta.fragmented && meta.ilnp.to_admit && meta.keys.nonces != 0) {
+            ilnp_flows.apply(hdr, meta);
+        }
+        if (meta.ilnp.doubtful && !meta.ilnp.of_flow) {
+            drop(meta, DROP_NONCE_WRONG);
+        }
+        // Whoever opens TCP with a nonce asks for a session by that.
+        if (meta.session.direction == SESSION_OUTBOUND && meta.session.number == 0 && !meta.ilnp.opening
+            && meta.session.threshold_bytes | meta.session.threshold_time != 0) {
+            flow_monitor.apply(hdr, meta);
+        }
+    }
+}
+
+// Addresses, and headers on and off.
+control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
+    IlnpRewriting() ilnp_rewriting;
+    PutHeaderOn() put_header_on;
+    TakeHeaderOff() take_header_off;
+
+    apply {
+        if (meta.ilnp.rewritten) {
+            ilnp_rewriting.apply(hdr, meta);
+        }
+        bool payload_header = meta.session.direction == SESSION_INBOUND && meta.shim6.kind == SHIM6_PAYLOAD;
+        if (meta.decided) {
+            // It ends here.
+        } else if (payload_header || meta.ilnp.to_take) {
+            take_header_off.apply(hdr, meta, payload_header);
+        } else if ((meta.session.with_header || meta.ilnp.to_put) && meta.session.request == 0) {
+            // A keepalive names the session itself.
+            put_header_on.apply(hdr, meta);
+        }
+    }
+}
+
+control Sessions(inout headers_t hdr, inout metadata_t meta) {
+    EndpointPolicy() endpoint_policy;
+    HipMessages() hip_messages;
+    EspSessions() esp_sessions;
+    SessionDirection() session_direction;
+    SessionIdentities() session_identities;
+    BorderFlows() border_flows;
+    SessionWay() session_way;
+    FlowInitiators() flow_initiators;
+    SessionBeginnings() session_beginnings;
+    SessionRewriting() session_rewriting;
+
+    apply {
+        if (!meta.decided && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
+            endpoint_policy.apply(hdr, meta);
+            if (meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
+                hip_messages.apply(hdr, meta);
+                if (!meta.decided && meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {
+                    esp_sessions.apply(hdr, meta);
+                }
+                if (!meta.decided && !meta.hip.admitted) {
+                    session_direction.apply(hdr, meta);
+                }
+            }
+            if (meta.session.direction != SESSION_NONE) {
+                session_identities.apply(hdr, meta);
+            }
+            if (!meta.decided && meta.border.side != SIDE_NONE) {
+                border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it
+            }
+            bool watched = meta.session.direction == SESSION_INBOUND || meta.border.destination.wanted
+                || meta.session.threshold_bytes | meta.session.threshold_time != 0;
+            if (!meta.decided && meta.session.number == 0 && watched) {
+                flow_initiators.apply(hdr, meta);
+            }
+            if (!meta.decided && meta.session.direction != SESSION_NONE) {
+                session_way.apply(hdr, meta);
+                if (!meta.decided) {
+                    session_beginnings.apply(hdr, meta);
+                }
+                if (!meta.decided) {
+                    session_rewriting.apply(hdr, meta);
+                }
+            }
+        }
+        if (!meta.decided && meta.session.request != 0 && meta.session.number == 0) {
+            drop(meta, DROP_SESSION_UNKNOWN);
+        }
+    }
+}
+
+#endif
