@@ -14,6 +14,7 @@ from wayname.adapter.messages import Messages
 from wayname.edge.boundary import OutKind, PacketOut, UpdateKind
 from wayname.pipeline import entries
 from wayname.pipeline.program import load_schema
+from wayname.pipeline.punts import protocol_punt
 
 SCHEMA = load_schema()
 MESSAGES = Messages(SCHEMA)
@@ -28,7 +29,8 @@ def table_entries(draw: st.DrawFn) -> fy.P4TableEntry:
     match = {}
     for field in table.match_fields:
         number = draw(st.integers(0, (1 << field.bitwidth) - 1))
-        match[field.alias] = (number, field.bitwidth) if field.match_type is P4MatchType.LPM else number
+        seconds = {P4MatchType.LPM: field.bitwidth, P4MatchType.RANGE: (1 << field.bitwidth) - 1}
+        match[field.alias] = (number, seconds[field.match_type]) if field.match_type in seconds else number
     arguments = {each.name: draw(st.integers(0, (1 << each.bitwidth) - 1)) for each in action.params}
     return fy.P4TableEntry(
         table.alias,
@@ -45,7 +47,8 @@ def test_are_what_finsy_makes(entry: fy.P4TableEntry, kind: UpdateKind) -> None:
 
 
 def test_other_entities_are_what_finsy_makes() -> None:
-    for entity in (entries.rate("learn_meter", 1, 5), entries.hash_keys(1, 2), entries.flood_group(1, [1, 2])):
+    rule = protocol_punt(48, 49, 32, udp_port=5000)
+    for entity in (entries.rate("learn_meter", 1, 5), entries.hash_keys(1, 2), entries.flood_group(1, [1, 2]), rule):
         expected = p4r.Update(type=p4r.Update.INSERT, entity=entity.encode(SCHEMA))
         assert MESSAGES.update((UpdateKind.INSERT, entity)) == expected
 

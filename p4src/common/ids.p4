@@ -106,11 +106,12 @@
 #define ERRORS_SENT_COUNTER_ID          0x12000506
 #define ERRORS_HELD_BACK_COUNTER_ID     0x12000507
 
-// Classes of punts: next free table 0x02002104, action 0x01002107, counter 0x12002102, direct counter 0x13002104, meter 0x14002106,
+// Classes of punts: next free table 0x02002105, action 0x01002109, counter 0x12002102, direct counter 0x13002105, meter 0x14002106,
 // register 0x16002102.
 #define OWN_PROBES_TABLE_ID             0x02002101
 #define ASSOCIATIONS_TABLE_ID           0x02002102
 #define PUNT_LIMITS_TABLE_ID            0x02002103
+#define PROTOCOL_PUNTS_TABLE_ID         0x02002104
 
 #define OWN_PROBE_ACTION_ID             0x01002101
 #define FOREIGN_PROBE_ACTION_ID         0x01002102
@@ -118,12 +119,15 @@
 #define NO_ASSOCIATION_ACTION_ID        0x01002104
 #define LIMIT_SOURCES_ACTION_ID         0x01002105
 #define NO_LIMIT_ACTION_ID              0x01002106
+#define PUNT_MESSAGE_ACTION_ID          0x01002107
+#define NOT_A_MESSAGE_ACTION_ID         0x01002108
 
 #define PUNTS_HELD_BACK_COUNTER_ID      0x12002101
 
 #define OWN_PROBES_COUNTER_ID           0x13002101
 #define ASSOCIATIONS_COUNTER_ID         0x13002102
 #define PUNT_LIMITS_COUNTER_ID          0x13002103
+#define PROTOCOL_PUNTS_COUNTER_ID       0x13002104
 
 #define PUNT_CLASS_METER_ID             0x14002101
 #define PUNT_PORT_METER_ID              0x14002102

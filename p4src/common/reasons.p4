@@ -138,6 +138,8 @@ const punt_reason_t PUNT_HIP_SEEN                = 27;  // a copy of one from or
 const punt_reason_t PUNT_SEGMENT_HMAC            = 28;  // a segment list with an HMAC that is not verified yet
 const punt_reason_t PUNT_SOURCE_UNKNOWN          = 40;  // a copy of what a host sends from an address that is bound to nobody
 const punt_reason_t PUNT_SOURCE_ELSEWHERE        = 41;  // a copy of what it sends, advertises or asks of one bound to another
+// 48 to 63 are the controller's to give to protocols that P4 does not know, as reasons and as classes (protocol_punts).
+const punt_reason_t PUNT_PROTOCOL                = 48;  // a message of such a protocol
 
 // A punt's class is its reason, unless the tables know more of the packet. No class has the number of another's reason, and
 // all are below 64. Next free: 39.

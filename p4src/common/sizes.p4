@@ -34,6 +34,8 @@
 #define PUNT_CLASSES        64
 #define PUNT_CELLS          32768
 #define PUNT_SOURCES        65536
+// What messages of protocols that P4 does not know look like: some rules for each of sixteen.
+#define PROTOCOL_PUNTS      64
 
 // Extension headers in one packet. RFC 8200 recommends an order of at most seven headers, and mobility, HIP and Shim6 come on
 // top; ten hold any such packet in any order. Each may be as long as its length octet can say: 2048 bytes, of which

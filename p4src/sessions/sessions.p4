@@ -35,6 +35,7 @@
 #include "../nptv6/flows.p4"
 #include "../nptv6/metadata.p4"
 #include "../encapsulation/tunnels.p4"
+#include "../control/protocol_punts.p4"
 
 // Whether a packet is one of a session, and which way it goes, as far as its prefixes say.
 control SessionDirection(in headers_t hdr, inout metadata_t meta) {
@@ -196,6 +197,7 @@ control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
 
 control Sessions(inout headers_t hdr, inout metadata_t meta) {
     EndpointPolicy() endpoint_policy;
+    ProtocolPunts() protocol_punts;
     HipMessages() hip_messages;
     EspSessions() esp_sessions;
     SessionDirection() session_direction;
@@ -209,7 +211,8 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     apply {
         if (!meta.decided && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
             endpoint_policy.apply(hdr, meta);
-            if (meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
+            protocol_punts.apply(hdr, meta);
+            if (!meta.decided && meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
                 hip_messages.apply(hdr, meta);
                 if (!meta.decided && meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {
                     esp_sessions.apply(hdr, meta);

@@ -46,6 +46,10 @@ class Case:
     def add(self, table: str, action: str, **keys: object) -> None:
         self.lines.append(f"add {table} " + " ".join(f"{key}:{value}" for key, value in keys.items()) + f" {action}")
 
+    def add_ternary(self, table: str, priority: int, action: str, **keys: object) -> None:
+        """The higher priority counts; a key that is left out is any."""
+        self.add(f"{table} {priority}", action, **keys)
+
     def site(self, instead: Mapping[tuple[str | int, ...], Entry]) -> None:
         for node, (group, ports) in enumerate(GROUPS.items()):
             self.lines.append(f"mc_mgrp_create {group}")

@@ -20,6 +20,7 @@ import ilnp_cases
 import locator_cases
 import mapped_cases
 import packet_cases
+import protocol_punt_cases
 import router_cases
 import segment_cases
 import segment_proof_cases
@@ -50,6 +51,7 @@ def main() -> int:
         *session_cases.ALL,
         *esp_cases.ALL,
         *hip_cases.ALL,
+        *protocol_punt_cases.ALL,
         *mapped_cases.ALL,
         *border_cases.ALL,
         *ilnp_cases.ALL,

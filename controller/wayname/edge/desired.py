@@ -33,6 +33,7 @@ _STAGES = (
         "neighbours",
         "nexthops",
         "punt_limits",
+        "protocol_punts",
         "own_probes",
     ),
     ("member", "flood_groups"),

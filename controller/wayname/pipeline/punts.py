@@ -44,6 +44,29 @@ def source_limit(punt_class: int, a_second: int, at_once: int, shares: bool) -> 
     return table_entry("punt_limits", {"class": punt_class}, "limit_sources", **times, shares=int(shares))
 
 
+def protocol_punt(
+    reason: int,
+    punt_class: int,
+    protocols: int,
+    *,
+    next_header: int | None = None,
+    udp_port: int | None = None,
+    icmpv6_type: int | None = None,
+) -> fy.P4TableEntry:
+    """What a message of a protocol that P4 does not know looks like, to hosts whose prefix has its bit."""
+    keys: dict[str, int | tuple[int, int]] = {"protocols": (protocols, protocols)}
+    for key, value, mask in (
+        ("next_header", next_header, 0xFF),
+        ("udp_port", udp_port, 0xFFFF),
+        ("icmpv6_type", icmpv6_type, 0xFF),
+    ):
+        if value is not None:
+            keys[key] = (value, mask)
+    entry = table_entry("protocol_punts", keys, "punt_message", reason=reason, **{"class": punt_class})
+    entry.priority = 1
+    return entry
+
+
 def own_probe(vlan: int, mark: bytes, nexthop: int) -> fy.P4TableEntry:
     """What marks the echo requests that the router sends to itself by a next hop."""
     return table_entry("own_probes", {"vlan": vlan, "mark": int.from_bytes(mark)}, "own_probe", nexthop=nexthop)

@@ -34,6 +34,7 @@ class Punt(IntEnum):
     SEGMENT_HMAC = 28
     SOURCE_UNKNOWN = 40
     SOURCE_ELSEWHERE = 41
+    PROTOCOL = 48
 
 
 # Copies have meters of their own, by port.
