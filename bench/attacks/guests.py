@@ -36,7 +36,8 @@ from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.outputs import Up as IlnpUp
 from wayname.ilnp.vectors import L64, NID, Vector
 from wayname.outbox import Send
-from wayname.shim6.context import ContextName, LocalHost, Pair
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import LocalHost
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.locators import learn, tell
 from wayname.shim6.outputs import Ready
@@ -112,7 +113,7 @@ class Shim6Contexts(Kind):
         guest = hash_based(self.rng, self.provider)
         endpoint = Endpoint(self.rng, lambda name, options, known: learn(name.peer, options, known))
         endpoint.serve(guest, now)
-        endpoint.establish(ContextName(guest.ulid, self.target), now)
+        endpoint.establish(SessionKey(guest.ulid, self.target), now)
         return guest.ulid, endpoint, sent(endpoint.take_outputs())
 
     def answer(self, state: Any, packet: Packet, now: float) -> tuple[bool, list[Packet]]:

@@ -20,7 +20,7 @@ from wayname.hip.parameters import Ack, DhGroupList, HipMac, HipSignature, HostI
 from wayname.hip.proofs import sign
 from wayname.hip.settings import Settings
 from wayname.hip.suites import Algorithm, hit_of
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire.ipv6 import HIP, Packet
 from wayname_lab.hip.identities import identity_of_host
 

@@ -9,10 +9,10 @@ from ipaddress import IPv6Address, IPv6Network
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.config.model import LinkAddress
 from wayname.edge.boundary import OutKind, PacketIn, PacketOut, SwitchUp
-from wayname.edge.edge import Edge
 from wayname.hip.identities import Identity, identity_of
 from wayname.pipeline.program import load_schema
 from wayname.pipeline.reasons import Punt

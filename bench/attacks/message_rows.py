@@ -39,10 +39,15 @@ from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, O
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import Vector
 from wayname.pipeline.reasons import Punt
-from wayname.shim6 import messages as shim6
-from wayname.shim6.context import ContextName, Pair
+from wayname.session.keys import Pair, SessionKey
 from wayname.shim6.machine import r1_question
-from wayname.shim6.options import (
+from wayname.wire import icmpv6
+from wayname.wire.checksum import internet_checksum
+from wayname.wire.discovery import ALL_ROUTERS, HOP_LIMIT, NeighbourSolicitation, RouterSolicitation
+from wayname.wire.ipv6 import HIP, SHIM6, UDP, Packet
+from wayname.wire.mac import Mac, solicited_node
+from wayname.wire.shim6 import messages as shim6
+from wayname.wire.shim6.options import (
     CgaParameters,
     CgaSignature,
     Locator,
@@ -52,12 +57,7 @@ from wayname.shim6.options import (
     UlidPair,
     Verification,
 )
-from wayname.shim6.payload import PayloadHeader
-from wayname.wire import icmpv6
-from wayname.wire.checksum import internet_checksum
-from wayname.wire.discovery import ALL_ROUTERS, HOP_LIMIT, NeighbourSolicitation, RouterSolicitation
-from wayname.wire.ipv6 import HIP, SHIM6, UDP, Packet
-from wayname.wire.mac import Mac, solicited_node
+from wayname.wire.shim6.payload import PayloadHeader
 
 STRANGER = IPv6Address("2001:db8:666::1")
 ON_LINK = IPv6Address("2001:db8:101:10:1::")
@@ -194,7 +194,7 @@ def validated_i2(edge: LoneEdge, source: IPv6Address) -> Packet:
     """Return an I2 with a validator that the edge gave out for its sender."""
     ulid, options = wrongly_signed()
     validators = edge.edge.sessions._endpoint._machine.validators
-    question = r1_question(Pair(HOST, source), 7, ContextName(HOST, ulid))
+    question = r1_question(Pair(HOST, source), 7, SessionKey(HOST, ulid))
     nonce, validator = validators.make(question, edge.now)
     message = shim6.I2(7, 8, nonce, (ResponderValidator(validator), UlidPair(ulid, HOST), *options))
     return Packet(source, HOST, SHIM6, shim6.encode(message))

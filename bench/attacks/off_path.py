@@ -12,7 +12,9 @@ from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import LONG_NONCE, with_nonce
 from wayname.ilnp.vectors import L64
-from wayname.shim6.messages import (
+from wayname.wire import icmpv6
+from wayname.wire.ipv6 import SHIM6, UDP, Packet
+from wayname.wire.shim6.messages import (
     I1,
     I2,
     TAG_BITS,
@@ -28,10 +30,8 @@ from wayname.shim6.messages import (
     UpdateRequest,
     encode,
 )
-from wayname.shim6.options import Locator, LocatorList, ResponderValidator, Verification
-from wayname.shim6.payload import PayloadHeader
-from wayname.wire import icmpv6
-from wayname.wire.ipv6 import SHIM6, UDP, Packet
+from wayname.wire.shim6.options import Locator, LocatorList, ResponderValidator, Verification
+from wayname.wire.shim6.payload import PayloadHeader
 
 HOST, PEER = A.host("shim6").address, B.host("shim6").address
 ILNP_HOST, ILNP_PEER = A.host("ilnp").address, B.host("ilnp").address

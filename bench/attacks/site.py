@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 
-from wayname.ilnp.prefixes import PrefixMapping
+from wayname.nptv6 import PrefixMapping
 from wayname.wire.mac import Mac
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.identities import provable_address

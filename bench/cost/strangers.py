@@ -23,10 +23,11 @@ from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.outputs import Up
 from wayname.ilnp.vectors import Vector
 from wayname.outbox import Send
-from wayname.shim6.context import LocalHost, Pair, option_of
-from wayname.shim6.messages import I1, I2, R1, R2, Probe, ProbeRecord, ProbeState, decode, encode
-from wayname.shim6.options import ResponderValidator
+from wayname.session.keys import Pair
+from wayname.shim6.context import LocalHost, option_of
 from wayname.wire.ipv6 import HIP, SHIM6, Packet
+from wayname.wire.shim6.messages import I1, I2, R1, R2, Probe, ProbeRecord, ProbeState, decode, encode
+from wayname.wire.shim6.options import ResponderValidator
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.identities import provable_address
 

@@ -24,10 +24,10 @@ from bench.cost.strangers import Strangers
 from wayname.adapter.digests import told
 from wayname.adapter.memory import Memory
 from wayname.adapter.messages import Messages
+from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.edge.boundary import Input, PacketOut, Remember, SwitchUp, Write, WriteFailed
-from wayname.edge.edge import Edge
-from wayname.edge.hip.keys import host_identities
+from wayname.hip.edge.keys import host_identities
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
 from wayname.wire.ethernet import TYPE_IPV6, Frame

@@ -19,12 +19,13 @@ from bench.figures import Bars, Panel
 from bench.shim6.identities import PREFIXES, Identity, hash_based, public_key, signed, unproved
 from bench.shim6.report import Result, table
 from wayname.identity.parameters import prover_of
-from wayname.shim6.context import ContextName, Known
+from wayname.session.keys import SessionKey
+from wayname.shim6.context import Known
 from wayname.shim6.endpoint import Endpoint, Learn
 from wayname.shim6.locators import believe, learn
-from wayname.shim6.options import Option
 from wayname.shim6.outputs import Ready, Send
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.options import Option
 
 LOCATORS = (1, 2, 5, 10)
 RUNS = 500
@@ -58,10 +59,10 @@ class Pair:
         """Let the two know what they proved to each other before, or forget it."""
         prover_of.cache_clear()
         for host in (self.initiator.host, self.responder.host) if meeting is Meeting.AGAIN else ():
-            self.learn(ContextName(host.ulid, host.ulid), host.options, Known(frozenset({host.ulid})))
+            self.learn(SessionKey(host.ulid, host.ulid), host.options, Known(frozenset({host.ulid})))
 
 
-def proved(name: ContextName, options: tuple[Option, ...], known: Known) -> Known:
+def proved(name: SessionKey, options: tuple[Option, ...], known: Known) -> Known:
     """Check what a peer tells, as an edge does that is not told otherwise."""
     return learn(name.peer, options, known)
 
@@ -84,7 +85,7 @@ def negotiate(pair: Pair, rng: random.Random, meeting: Meeting) -> float:
     a.serve(pair.initiator.host, now)
     b.serve(pair.responder.host, now)
     pair.meet(meeting)
-    name = ContextName(pair.initiator.host.ulid, pair.responder.host.ulid)
+    name = SessionKey(pair.initiator.host.ulid, pair.responder.host.ulid)
     began = time.perf_counter()
     if meeting is Meeting.SIGNING:
         a.serve(pair.initiator.tell(), now)

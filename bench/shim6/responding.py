@@ -21,10 +21,10 @@ from bench.shim6.report import Result, table
 from wayname.shim6.context import LocalHost, option_of
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.locators import learn
-from wayname.shim6.messages import I1, I2, R1, TAG_BITS, decode, encode
-from wayname.shim6.options import ResponderValidator
 from wayname.shim6.outputs import Send
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import I1, I2, R1, TAG_BITS, decode, encode
+from wayname.wire.shim6.options import ResponderValidator
 
 CONTEXTS = 100_000
 GROUP = 5_000

@@ -19,9 +19,9 @@ from bench.attacks.users import Window
 from wayname.config.load import load_config
 from wayname.hip.messages import Kind
 from wayname.hip.messages import decode as decode_hip
-from wayname.shim6.messages import I1, I2, Probe, UpdateRequest, decode
 from wayname.wire.ethernet import Frame
 from wayname.wire.ipv6 import HIP, SHIM6, Packet
+from wayname.wire.shim6.messages import I1, I2, Probe, UpdateRequest, decode
 
 # All that has frames of its own.
 FLOODS = [attack for attack in catalogue.ATTACKS if attack.group is not Group.LOCAL]

@@ -14,6 +14,7 @@ from finsy.p4entity import decode_entity, decode_stream, encode_entities
 from finsy.proto import p4r
 
 from wayname.adapter.digests import told
+from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
@@ -33,7 +34,6 @@ from wayname.edge.boundary import (
     WriteFailed,
 )
 from wayname.edge.desired import key_of, value_of
-from wayname.edge.edge import Edge
 from wayname.identity.search import find_modifier
 from wayname.pipeline.entries import Entity, everything
 from wayname.pipeline.program import load_program

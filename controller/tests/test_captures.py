@@ -7,6 +7,7 @@ import random
 import pytest
 from finsy import P4MeterEntry, P4Schema, P4TableEntry
 
+from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.edge.boundary import (
     Captured,
@@ -19,7 +20,6 @@ from wayname.edge.boundary import (
     Write,
 )
 from wayname.edge.desired import key_of
-from wayname.edge.edge import Edge
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.reasons import Punt
 

@@ -25,8 +25,8 @@ from wayname.config.load_names import read_names
 from wayname.config.names import Names, Transport
 from wayname.config.reader import ConfigError, Table
 from wayname.edge.boundary import AskNames, NamesAnswered, StopAsking
-from wayname.edge.name_server import NameServer
 from wayname.edge.outputs import Outputs
+from wayname.session.name_server import NameServer
 from wayname_lab.name_server import NameServer as LabServer
 from wayname_lab.name_server import serve_both
 

@@ -80,7 +80,7 @@ def test_a_mistake_with_a_packet_is_counted_told_once_a_second_and_ends_nothing(
     assert rig.edge.faults.counts == {"packet local": 20}
     [event] = [event for event in rig.events if event.kind == "edge.fault"]
     assert (event.severity, event.subject) == (Severity.ERROR, "packet local")
-    assert "IndexError at edge/edge.py:" in event.text
+    assert "IndexError at composition/edge.py:" in event.text
     assert " in _local" in event.text
     assert "secret" not in event.text
     assert b"ping".hex() not in event.text

@@ -66,7 +66,7 @@ interface = "vlan20"
 """
 # What the interpreter loads at its start: an edge that fails where DNS keys, policies and private keys are at hand.
 BROKEN = """
-import wayname.edge.name_server as client
+import wayname.session.name_server as client
 
 def broken(self, message, about, tries, transport, now):
     keys, names = self._keys, self._names

@@ -15,8 +15,8 @@ from translated_site import SITE
 
 from wayname.edge.boundary import FlowFate, FlowNews, SwitchDown, SwitchUp
 from wayname.edge.identities.prefixes import MOST_ROUTERS
-from wayname.edge.name_server import LONGEST_TIMEOUT, back_off
-from wayname.edge.timers import SPARE, Timers
+from wayname.session.name_server import LONGEST_TIMEOUT, back_off
+from wayname.timers import SPARE, Timers
 from wayname.wire.discovery import Prefix
 from wayname.wire.flow import Flow
 

@@ -25,8 +25,8 @@ from wayname.config import parse_config
 from wayname.hip.esp.keys import Keys
 from wayname.hip.groups import Group, make_pair
 from wayname.hip.identities import identity_of
-from wayname.shim6.messages import I1
 from wayname.wire.mac import Mac
+from wayname.wire.shim6.messages import I1
 
 # Pieces of names, between underscores.
 SOUNDS_SECRET = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayname.edge.timers import Timers
+from wayname.timers import Timers
 
 steps = st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.integers(0, 9)))
 

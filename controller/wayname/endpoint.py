@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Generic
 
-from wayname.edge.timers import Timers, earliest
 from wayname.outbox import Out, Outbox
+from wayname.timers import Timers, earliest
 
 
 class BaseEndpoint(Generic[Out]):

@@ -14,7 +14,7 @@ from ipaddress import IPv6Address, IPv6Network
 from carriers import octets
 
 from small_site import ADDRESS, ROUTER, Entry
-from wayname.ilnp.prefixes import PrefixMapping
+from wayname.nptv6 import PrefixMapping
 
 INSIDE = IPv6Network("2001:db8:1::/48")
 OUTSIDE = {1: IPv6Network("2001:db8:a1::/48"), 2: IPv6Network("2001:db8:b1::/48")}

@@ -27,7 +27,7 @@ from site_switch import value_of, with_sizes
 
 from small_site import ADDRESS, DROP, FAR, IP_OF
 from wayname.edge.translation.buckets import homes
-from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
+from wayname.nptv6 import PrefixMapping, UnmappableError
 
 Make = Callable[..., BorderSwitch]
 HOST = IP_OF[1]

@@ -15,9 +15,9 @@ from wayname.adapter.events import EventRing
 from wayname.api.address import TcpAddress
 from wayname.api.app import Beside, make_app
 from wayname.api.captures import Captures
+from wayname.composition.edge import Edge
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Command
-from wayname.edge.edge import Edge
 from wayname.pipeline.entries import Readable
 from wayname_lab.virtual.lab import VirtualLab
 

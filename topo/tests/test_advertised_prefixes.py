@@ -11,11 +11,11 @@ import pytest
 from looking import kinds
 
 from wayname.edge.boundary import MoveSession
-from wayname.shim6.messages import MessageType, UpdateAcknowledgement, UpdateRequest, decode
-from wayname.shim6.options import LocatorList
-from wayname.shim6.payload import is_payload
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import MessageType, UpdateAcknowledgement, UpdateRequest, decode
+from wayname.wire.shim6.options import LocatorList
+from wayname.wire.shim6.payload import is_payload
 from wayname_lab.advertiser import END, LIFETIME, begin
 from wayname_lab.load import LABS, LabError, find_lab, parse_lab
 from wayname_lab.plan import check_for_linux, plan_lab

@@ -11,8 +11,8 @@ from looking import entries, kinds
 from site_pair import SEND_TIMEOUT, answered, longest_silence, with_session
 
 from wayname.hip.messages import Kind, with_checksum
-from wayname.shim6.messages import I1, encode
 from wayname.wire.ipv6 import HIP, SHIM6, UDP, Packet
+from wayname.wire.shim6.messages import I1, encode
 from wayname_lab.virtual.lab import VirtualLab
 
 A_SECOND = 4_000

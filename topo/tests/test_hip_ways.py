@@ -2,7 +2,7 @@
 
 from ipaddress import IPv6Address
 
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname_lab.hip.pairs import pairs_of
 from wayname_lab.hip.ways import KEEPALIVE, SEND_TIMEOUT, Ways
 

@@ -19,7 +19,7 @@ from test_ilnp_lab_attacks import TABLES, TCP, a_syn, datagram, handshake, someb
 from wayname.edge.boundary import PairActive
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.nonce import LONG_NONCE, nonce_of, with_nonce
-from wayname.ilnp.prefixes import PrefixMapping
+from wayname.nptv6 import PrefixMapping
 from wayname.wire.checksum import upper_layer_checksum
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.icmpv6 import ECHO_REQUEST, Message

@@ -14,9 +14,9 @@ from test_many_paths import SUM, goodput, sending
 
 from wayname.cli import client
 from wayname.cli.root import wayname
-from wayname.edge.scheduling.figures import LOOK, Origin
-from wayname.edge.scheduling.probes import EVERY, STALE
 from wayname.ioam.options import trace_in
+from wayname.session.scheduling.figures import LOOK, Origin
+from wayname.session.scheduling.probes import EVERY, STALE
 from wayname.wire import ipv6
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname_lab.virtual.lab import VirtualLab

@@ -9,11 +9,11 @@ from attacked_site import AttackedSite, keeping
 from looking import entries, kinds
 from site_pair import agrees, answered, longest_silence, talking
 
-from wayname.shim6.messages import I1, I2, R2, Message, MessageType, UpdateRequest, decode, encode
-from wayname.shim6.options import Locator, LocatorList, ResponderValidator, UlidPair, Verification
 from wayname.wire import icmpv6
 from wayname.wire.checksum import upper_layer_checksum
 from wayname.wire.ipv6 import SHIM6, UDP, Packet
+from wayname.wire.shim6.messages import I1, I2, R2, Message, MessageType, UpdateRequest, decode, encode
+from wayname.wire.shim6.options import Locator, LocatorList, ResponderValidator, UlidPair, Verification
 
 # Somewhere behind provider p, where nobody of the lab is.
 ELSEWHERE = IPv6Address("2001:db8:177:10::66")

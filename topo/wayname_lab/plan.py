@@ -16,7 +16,7 @@ from collections import deque
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
-from wayname.shim6.payload import OCTETS as PAYLOAD_HEADER_OCTETS
+from wayname.wire.shim6.payload import OCTETS as PAYLOAD_HEADER_OCTETS
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
 from wayname_lab.identities import provable_address

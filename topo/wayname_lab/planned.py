@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
 from wayname.hip.esp.suites import SuiteId
-from wayname.ilnp.prefixes import PrefixMapping
+from wayname.nptv6 import PrefixMapping
 from wayname_lab.model import Advertisement, Ilnp, Lab, Quality, Shim6
 
 # Of the names that the lab's DNS server tells.

@@ -23,6 +23,7 @@ from translated_site import SITE as TRANSLATED_SITE
 
 from fuzz import genuine
 from fuzz.mutation import mutated
+from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.config.names import Transport
 from wayname.edge.boundary import (
@@ -53,7 +54,6 @@ from wayname.edge.boundary import (
     UnforkSession,
     Write,
 )
-from wayname.edge.edge import Edge
 from wayname.hip.identities import Identity
 from wayname.pipeline.reasons import Punt
 from wayname.wire import ipv6

@@ -32,9 +32,7 @@ from wayname.ilnp.locator_update import LocatorUpdate, Operation
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import Vector
 from wayname.ioam.options import direct_export_option, hop_by_hop
-from wayname.shim6.context import ContextName
-from wayname.shim6.messages import I1, R1, Error, I2bis, Keepalive, R1bis, UpdateAcknowledgement, encode
-from wayname.shim6.options import ResponderValidator
+from wayname.session.keys import SessionKey
 from wayname.wire import dhcpv6, discovery, icmpv6, ipv6
 from wayname.wire.checksum import upper_layer_checksum
 from wayname.wire.discovery import HOP_LIMIT
@@ -43,6 +41,8 @@ from wayname.wire.ethernet import TYPE_IPV6, Frame, Tag
 from wayname.wire.ipv6 import DESTINATION_OPTIONS, FRAGMENT, HIP, HOP_BY_HOP, ICMPV6, ROUTING, SHIM6, UDP, Packet
 from wayname.wire.mac import Mac
 from wayname.wire.segments import SegmentHeader
+from wayname.wire.shim6.messages import I1, R1, Error, I2bis, Keepalive, R1bis, UpdateAcknowledgement, encode
+from wayname.wire.shim6.options import ResponderValidator
 from wayname.wire.udp import Datagram
 
 MAC, OTHER_MAC = Mac.parse("02:00:00:00:00:11"), Mac.parse("02:00:00:00:00:22")
@@ -87,7 +87,7 @@ def shim6_packets() -> tuple[Packet, ...]:
     """Return the messages of contexts, of hosts that sign and of hash-based ones, and one of each kind beside."""
     packets: list[Packet] = []
     way = Way()
-    way.network.establish(way.network.a, ContextName(way.a.ulid, way.b.ulid))
+    way.network.establish(way.network.a, SessionKey(way.a.ulid, way.b.ulid))
     packets += way.packets()
     way.network.move(way.network.b, member("b", [IPv6Network("2001:db8:3::/64")], generation=2))
     packets += way.packets()

@@ -24,12 +24,10 @@ from shim6.network import Network as Shim6Network
 from fuzz import genuine
 from fuzz.genuine import hip_packets, ilnp_packets, sealed_hip, sealed_packet, sealed_shim6, shim6_packets
 from wayname.edge.boundary import NamesAnswered
-from wayname.edge.hip import inspection as hip_inspection
-from wayname.edge.sessions import inspection as shim6_inspection
-from wayname.edge.sessions.errors import quoted_in
 from wayname.hip import locator_set, parameters, transports
 from wayname.hip.association import LocalHost
 from wayname.hip.ciphers import Cipher, decrypt, encrypt
+from wayname.hip.edge import inspection as hip_inspection
 from wayname.hip.edwards import edwards_octets_of_length
 from wayname.hip.endpoint import Endpoint as HipEndpoint
 from wayname.hip.esp.errors import Rejected
@@ -52,18 +50,20 @@ from wayname.ilnp.sequence import sequence_of
 from wayname.ioam.nodes import nodes_of
 from wayname.ioam.options import TraceOption, trace_in
 from wayname.rate_limits import PrefixBuckets, Rate
+from wayname.session.errors import quoted_in
 from wayname.shim6.context import Known
+from wayname.shim6.edge import inspection as shim6_inspection
 from wayname.shim6.endpoint import Endpoint as Shim6Endpoint
 from wayname.shim6.locators import learn
-from wayname.shim6.messages import decode as decode_shim6
-from wayname.shim6.messages import kind_and_tag
-from wayname.shim6.options import CgaParameters, OptionType, decode_options
-from wayname.shim6.payload import PayloadHeader
 from wayname.wire import dhcpv6, discovery, icmpv6, udp
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.ipv6 import EXTENSIONS, ICMPV6, ROUTING, UDP, Packet
 from wayname.wire.segments import ProvenSegments, SegmentHeader
+from wayname.wire.shim6.messages import decode as decode_shim6
+from wayname.wire.shim6.messages import kind_and_tag
+from wayname.wire.shim6.options import CgaParameters, OptionType, decode_options
+from wayname.wire.shim6.payload import PayloadHeader
 from wayname.wire.source_routes import SourceRouteHeader
 
 # What may be wrong with a message; anything else is a mistake of the program.
@@ -355,7 +355,7 @@ def edwards_as_decoded(octets: bytes) -> object:
 
 
 _SHIM6_OPTIONS = tuple(
-    f"wayname.shim6.options.{kind}.of"
+    f"wayname.wire.shim6.options.{kind}.of"
     for kind in (
         "CgaParameters",
         "CgaSignature",
@@ -387,7 +387,7 @@ TARGETS: tuple[Target, ...] = (
     Target("ICMPv6", ("wayname.wire.icmpv6.Message.decode",), octets_of(genuine.other_packets), icmp_in, sealed_packet),
     Target(
         "quoted packets",
-        ("wayname.edge.sessions.errors.quoted_in",),
+        ("wayname.session.errors.quoted_in",),
         carrying(ICMPV6),
         lambda octets: quoted_in(icmp_in(octets)),
         sealed_packet,
@@ -451,26 +451,26 @@ TARGETS: tuple[Target, ...] = (
     ),
     Target(
         "Shim6",
-        ("wayname.shim6.messages.decode", "wayname.shim6.messages.ProbeRecord.of", *_SHIM6_OPTIONS),
+        ("wayname.wire.shim6.messages.decode", "wayname.wire.shim6.messages.ProbeRecord.of", *_SHIM6_OPTIONS),
         payloads_of(shim6_packets),
         read_shim6,
         sealed_shim6,
     ),
     Target(
         "Shim6 options",
-        ("wayname.shim6.options.decode_options",),
+        ("wayname.wire.shim6.options.decode_options",),
         payloads_of(shim6_packets),
         lambda octets: decode_options(octets, 24, tuple(OptionType)),
     ),
     Target(
         "a Shim6 message that is quoted",
-        ("wayname.shim6.messages.kind_and_tag",),
+        ("wayname.wire.shim6.messages.kind_and_tag",),
         payloads_of(shim6_packets),
         kind_and_tag,
     ),
     Target(
         "a Shim6 payload header",
-        ("wayname.shim6.payload.PayloadHeader.decode",),
+        ("wayname.wire.shim6.payload.PayloadHeader.decode",),
         payloads_of(shim6_packets),
         PayloadHeader.decode,
     ),
@@ -478,8 +478,8 @@ TARGETS: tuple[Target, ...] = (
         "Shim6's endpoint",
         (
             "wayname.shim6.endpoint.Endpoint.receive",
-            "wayname.shim6.messages.place_in",
-            "wayname.shim6.options.place_of",
+            "wayname.wire.shim6.messages.place_in",
+            "wayname.wire.shim6.options.place_of",
         ),
         octets_of(lambda: shim6_packets() + genuine.other_packets()),
         into_endpoint(shim6_endpoint),
@@ -487,7 +487,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     Target(
         "Shim6's inspection",
-        ("wayname.edge.sessions.inspection.Inspection.check",),
+        ("wayname.shim6.edge.inspection.Inspection.check",),
         octets_of(shim6_packets),
         inspect_shim6,
         sealed_packet,
@@ -567,7 +567,7 @@ TARGETS: tuple[Target, ...] = (
     Target(
         "HIP's inspection",
         (
-            "wayname.edge.hip.inspection.Inspection.check",
+            "wayname.hip.edge.inspection.Inspection.check",
             "wayname.hip.proofs.check_r1",
             "wayname.hip.proofs.check_signature",
         ),
@@ -645,25 +645,24 @@ ilnp.cache.Cache.find ilnp.checksums.identifiers_checksum ilnp.cookies.Cookies.i
 ilnp.cookies.Cookies.is_spent ilnp.cookies.Cookies.spend ilnp.nonce.nonce_header ilnp.nonce.with_nonce
 ilnp.sequence.with_sequence
 ioam.options.hop_by_hop
-shim6.payload.is_payload shim6.validators.Validators.is_ours shim6.validators.Validators.spend
+wire.shim6.payload.is_payload shim6.validators.Validators.is_ours shim6.validators.Validators.spend
 wire.checksum.internet_checksum wire.checksum.upper_layer_checksum wire.icmpv6.parameter_problem
 wire.icmpv6.unreachable
 edge.faults.Faults.contained edge.faults.Faults.note edge.inner_link.submitted edge.links.Links.send
-edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within edge.sessions.ways_out.WaysOut.arrive
-edge.sessions.ways_out.WaysOut.deliver edge.sessions.ways_out.WaysOut.send edge.sessions.ways_out.WaysOut.within
+edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within session.ways_out.WaysOut.arrive
+session.ways_out.WaysOut.deliver session.ways_out.WaysOut.send session.ways_out.WaysOut.within
 """
 # Parts of an edge, which test_edges.py gives packets of every reason, digests, answers and times.
 _OF_THE_EDGE = """
-encapsulation.manager.Encapsulation.neighbours_for encapsulation.ways.Ways.neighbours_for
-hip.observations.Observations.receive hip.sessions.HipSessions.error
-hip.sessions.HipSessions.takes identities.identities.HostIdentities.as_known
-identities.identities.HostIdentities.as_routed
-ilnp.manager.IlnpSessions.restored liveness.Liveness.returned routers.Routers.echo sessions.movements.Movements.error
-scheduling.figures.Figures.returned scheduling.probes.Probes.returned
-ilnp.errors.for_host ilnp.openings.Openings.refused sessions.errors.context_in_error sessions.errors.doubtful
-sessions.errors.for_host sessions.errors.is_about_path sessions.errors.is_on
-sessions.sessions.Sessions.error sessions.sessions.Sessions.packet sessions.sessions.Sessions.restored
-translation.translation.Translation.as_routed
+edge.encapsulation.manager.Encapsulation.neighbours_for edge.encapsulation.ways.Ways.neighbours_for
+edge.identities.identities.HostIdentities.as_known edge.identities.identities.HostIdentities.as_routed
+edge.liveness.Liveness.returned edge.routers.Routers.echo session.scheduling.figures.Figures.returned
+session.scheduling.probes.Probes.returned edge.translation.translation.Translation.as_routed
+hip.edge.observations.Observations.receive hip.edge.sessions.HipSessions.error hip.edge.sessions.HipSessions.takes
+ilnp.edge.errors.for_host ilnp.edge.manager.IlnpSessions.restored ilnp.edge.openings.Openings.refused
+session.errors.doubtful session.errors.for_host session.errors.is_about_path session.errors.is_on
+session.movements.Movements.error
+shim6.edge.sessions.Sessions.error shim6.edge.sessions.Sessions.packet shim6.edge.sessions.Sessions.restored
 """
 READS_NOTHING = frozenset(f"wayname.{name}" for name in _READS_NOTHING.split())
-OF_THE_EDGE = frozenset(f"wayname.edge.{name}" for name in _OF_THE_EDGE.split())
+OF_THE_EDGE = frozenset(f"wayname.{name}" for name in _OF_THE_EDGE.split())

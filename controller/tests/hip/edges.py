@@ -8,10 +8,10 @@ from hip.keys import ecdsa
 from sessions.pair import PairOf, SideOf, prefixes_of, uplinks
 
 from wayname.edge.boundary import AssociationWish, PacketIn
-from wayname.edge.hip.sessions import HipSessions
 from wayname.edge.links import Arrival
-from wayname.edge.session_means import SessionMeans
+from wayname.hip.edge.sessions import HipSessions
 from wayname.pipeline.reasons import Punt
+from wayname.session.context import SessionContext
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet
 from wayname.wire.mac import Mac
@@ -35,7 +35,7 @@ class HipSide(SideOf[HipSessions]):
         lines += ["[[hip.peer]]", f'address = "{host_of(other)}"', f'hit = "{ecdsa(other).hit}"']
         return "\n".join(lines), address
 
-    def keep_sessions(self, means: SessionMeans) -> HipSessions:
+    def keep_sessions(self, means: SessionContext) -> HipSessions:
         """Return what keeps the sessions of this side."""
         assert self.config.hip is not None
         return HipSessions(self.config.hip, {self.host: ecdsa(self.site)}, means)

@@ -19,7 +19,7 @@ from wayname.hip.outputs import Event, Output
 from wayname.hip.parameters import HipMac, HipMac2, HipSignature, Parameter
 from wayname.hip.proofs import seal
 from wayname.hip.settings import Settings
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet
 
 A1, A2, A3, B1, B2, B3 = (IPv6Address(f"2001:db8:{number}::{host}") for host in ("a", "b") for number in (1, 2, 3))

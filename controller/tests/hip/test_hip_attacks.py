@@ -31,7 +31,7 @@ from wayname.hip.parameters import (
 )
 from wayname.hip.settings import Settings
 from wayname.hip.states import State
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire.ipv6 import HIP, Packet
 
 VICTIM = IPv6Address("2001:db8:dead::1")

@@ -23,7 +23,7 @@ from wayname.hip.puzzles import LIFETIME, MOST_SPENT, Asked, is_solved
 from wayname.hip.puzzles import TRIES as TRIES_OF_PUZZLE
 from wayname.hip.suites import Algorithm
 from wayname.identity.rsa_limits import MOST_BITS, MOST_EXPONENT
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire.ipv6 import HIP, Packet
 
 ELSEWHERE = IPv6Address("2001:db8:77::1")

@@ -10,7 +10,7 @@ from hip.keys import ecdsa, rsa_identity
 from name_desk import KEY, KEY_NAME, NameDesk
 
 from wayname.config.names import NamedNode, Names
-from wayname.edge.hip.directory import Directory
+from wayname.hip.edge.directory import Directory
 from wayname.hip.records import Named, make_record
 
 HOST, PEER = IPv6Address("2001:db8:1::a"), IPv6Address("2001:db8:1::b")

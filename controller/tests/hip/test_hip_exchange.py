@@ -20,7 +20,7 @@ from wayname.hip.settings import CLOSING_TIME, Settings
 from wayname.hip.states import State, Trigger
 from wayname.hip.suites import UNKNOWN_PEER, Point
 from wayname.hip.transports import EspInfo, EspTransform, Tagged
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 
 EXCHANGE = ["A1 --I1-> B1", "B1 --R1-> A1", "A1 --I2-> B1", "B1 --R2-> A1"]
 ENCRYPTING = Settings(least_difficulty=1, formats=(EspTransform.number, Tagged.number))

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa, x
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from wayname.config.hip import Hip, HipHost
-from wayname.edge.hip.keys import host_identities
+from wayname.hip.edge.keys import host_identities
 from wayname.hip.identities import PrivateKey, identity_of
 from wayname.hip.suites import Algorithm, HitSuite, Point, suite_of
 from wayname.identity.key_files import KeyFileError, write_key

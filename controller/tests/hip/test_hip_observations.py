@@ -9,8 +9,9 @@ from ipaddress import IPv6Address
 import pytest
 from hip.network import A1, A2, A3, B1, B2, Network, message_of
 
-from wayname.edge.hip.inspection import Inspection
-from wayname.edge.hip.observations import (
+from wayname.hip.association import Esp
+from wayname.hip.edge.inspection import Inspection
+from wayname.hip.edge.observations import (
     MOST_ASSOCIATIONS,
     MOST_OF_PREFIX,
     MOST_SEEN,
@@ -19,7 +20,6 @@ from wayname.edge.hip.observations import (
     Observed,
     proven,
 )
-from wayname.hip.association import Esp
 from wayname.hip.errors import ProofError
 from wayname.hip.messages import Kind, with_checksum
 from wayname.hip.settings import Settings

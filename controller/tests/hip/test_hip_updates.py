@@ -15,7 +15,7 @@ from wayname.hip.peer_locators import CREDIT_AGING_INTERVAL, PeerLocators, Statu
 from wayname.hip.settings import Settings
 from wayname.hip.states import State, Trigger
 from wayname.hip.transports import EspInfo, EspTransform
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 
 ESP = Settings(least_difficulty=1, formats=(EspTransform.number,))
 

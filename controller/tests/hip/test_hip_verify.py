@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from hip.keys import ecdsa, eddsa, eddsa448
 from hip.network import A1, A2, ALICE, B1, BOB, EASY, Network, message_of
 
-from wayname.edge.hip.inspection import (
+from wayname.hip.edge.inspection import (
     MOST_OF_PREFIX,
     OF_HOST,
     STRANGERS_IN_ALL,
@@ -165,7 +165,7 @@ def test_what_strangers_sign_is_looked_at_at_a_rate_and_known_hosts_are_read_all
     way.inspection.pin((ALICE.hit, BOB.hit))
     way.now += 100.0
     looked_at: list[int] = []
-    monkeypatch.setattr("wayname.edge.hip.inspection.check_signature", lambda *_: looked_at.append(1))
+    monkeypatch.setattr("wayname.hip.edge.inspection.check_signature", lambda *_: looked_at.append(1))
     # From one prefix, then from all there are.
     for number in range(2000):
         source = IPv6Address(int(A1) + (number << 80) * (number >= 1000))

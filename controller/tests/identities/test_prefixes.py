@@ -11,7 +11,6 @@ from rig import Host, Rig, messages
 
 from wayname.shim6.context import Known, LocalHost
 from wayname.shim6.locators import learn
-from wayname.shim6.options import CgaSignature, LocatorList, Verification
 from wayname.wire.discovery import (
     ALL_NODES,
     HOP_LIMIT,
@@ -25,6 +24,7 @@ from wayname.wire.discovery import (
 from wayname.wire.icmpv6 import UNREACHABLE
 from wayname.wire.ipv6 import ICMPV6
 from wayname.wire.mac import solicited_node
+from wayname.wire.shim6.options import CgaSignature, LocatorList, Verification
 
 UPLINKS = 'uplinks = ["isp"]'
 HOUR = 3600

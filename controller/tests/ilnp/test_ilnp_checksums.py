@@ -11,8 +11,8 @@ from scapy.layers.inet import TCP
 from scapy.layers.inet6 import IPv6
 
 from wayname.ilnp.checksums import addresses_delta, adjust, identifiers_checksum, identifiers_delta
-from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
 from wayname.ilnp.vectors import HALF_MASK, L64, Vector
+from wayname.nptv6 import PrefixMapping, UnmappableError
 from wayname.wire.checksum import address_delta, upper_layer_checksum
 
 TCP_NUMBER, UDP_NUMBER = 6, 17

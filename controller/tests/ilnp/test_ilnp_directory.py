@@ -9,7 +9,7 @@ from ipaddress import IPv6Address
 from name_desk import KEY, KEY_NAME, NameDesk
 
 from wayname.config.names import NamedNode, Names
-from wayname.edge.ilnp.directory import Directory
+from wayname.ilnp.edge.directory import Directory
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found
 from wayname.ilnp.vectors import L64, NID, Vector

@@ -6,9 +6,9 @@ from ipaddress import IPv6Address
 
 import pytest
 
-from wayname.edge.ilnp.errors import for_host
-from wayname.edge.ilnp.session import IlnpSession
 from wayname.ilnp.cache import Names
+from wayname.ilnp.edge.errors import for_host
+from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.outputs import Session
 from wayname.ilnp.vectors import L64, NID, Vector

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from reap.test_reap_states import NAME, PAIRS, TAG, One
 from shim6.network import A3, B3
 
-from wayname.reap.outputs import Move, Refused, Verified
-from wayname.reap.timing import Timing
-from wayname.reap.watched import MOST_KEPT, MOST_TOLD
-from wayname.shim6.context import Pair
-from wayname.shim6.messages import Keepalive, Probe, ProbeRecord, ProbeState
+from wayname.session.keys import Pair
+from wayname.session.reap.outputs import Move, Refused, Verified
+from wayname.session.reap.timing import Timing
+from wayname.session.reap.watched import MOST_KEPT, MOST_TOLD
+from wayname.wire.shim6.messages import Keepalive, Probe, ProbeRecord, ProbeState
 
 ALL = [*PAIRS, Pair(A3, B3)]
 ANY_PAIR = st.sampled_from(ALL)

@@ -8,10 +8,10 @@ from ipaddress import IPv6Address
 import pytest
 from shim6.network import A1, B1, A, Network, host, trusting
 
-from wayname.reap.keepalives import agreed_send_timeout, keepalive_interval, tell_send_timeout
 from wayname.shim6.context import Known
+from wayname.shim6.keepalives import agreed_send_timeout, keepalive_interval, tell_send_timeout
 from wayname.shim6.locators import learn
-from wayname.shim6.options import ExactKeepaliveTimeout, KeepaliveTimeout, Option
+from wayname.wire.shim6.options import ExactKeepaliveTimeout, KeepaliveTimeout, Option
 
 
 @pytest.mark.parametrize(("send_timeout", "told"), [(15.0, None), (3.7, 4), (0.02, 1), (4000, 4000)])

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from reap.test_reap_states import NAME, PAIRS, TIMING, One, pair_of
 
-from wayname.reap.outputs import Check, Unverified
-from wayname.reap.states import State
-from wayname.reap.timing import Timing
-from wayname.shim6.messages import Probe, ProbeState
+from wayname.session.reap.outputs import Check, Unverified
+from wayname.session.reap.states import State
+from wayname.session.reap.timing import Timing
+from wayname.wire.shim6.messages import Probe, ProbeState
 
 LATE = TIMING.probe_timeout
 A_BIT_LATE = TIMING.probe_timeout / 4

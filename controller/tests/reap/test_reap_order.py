@@ -7,9 +7,11 @@ from itertools import product
 import pytest
 from shim6.network import A1, A2, A3, B1, B2, B3
 
-from wayname.reap.order import MOST_PAIRS, LocatorState, disjoint_first, usable_pairs
-from wayname.shim6.context import Known, Pair
-from wayname.shim6.options import Locator, LocatorList, LocatorPreferences, Preference, PreferenceFlag
+from wayname.session.keys import Pair
+from wayname.session.reap.order import disjoint_first
+from wayname.shim6.context import Known
+from wayname.shim6.pairs import MOST_PAIRS, LocatorState, usable_pairs
+from wayname.wire.shim6.options import Locator, LocatorList, LocatorPreferences, Preference, PreferenceFlag
 
 IDENTITIES = Pair(A1, B1)
 LISTED = LocatorList(4, tuple(Locator(address, 1) for address in (B1, B2, B3)))

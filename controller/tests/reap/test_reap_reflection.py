@@ -8,12 +8,12 @@ from ipaddress import IPv6Address
 from shim6.network import A1, B1, B2, B, Network, host
 from shim6.test_shim6_setup import established
 
-from wayname.reap.outputs import Move, Output
-from wayname.reap.reap import Reap
-from wayname.reap.timing import Timing
-from wayname.shim6.context import Pair
-from wayname.shim6.messages import Probe, decode
+from wayname.session.keys import Pair
+from wayname.session.reap.outputs import Move, Output
+from wayname.session.reap.reap import Reap
+from wayname.session.reap.timing import Timing
 from wayname.shim6.outputs import Send
+from wayname.wire.shim6.messages import Probe, decode
 
 VICTIM = IPv6Address("2001:db8:bad::7")
 FIRST = Pair(B1, A1)

@@ -8,8 +8,9 @@ import pytest
 from shim6 import scapy_shim6 as other
 from shim6.network import A1, A2, B1, B2
 
-from wayname.reap.machine import Sign
-from wayname.reap.outputs import (
+from wayname.session.keys import Pair, SessionKey
+from wayname.session.reap.machine import Sign
+from wayname.session.reap.outputs import (
     Check,
     Dropped,
     Entered,
@@ -21,15 +22,14 @@ from wayname.reap.outputs import (
     Unverified,
     Verified,
 )
-from wayname.reap.reap import Reap
-from wayname.reap.states import TRANSITIONS, Action, State, Trigger
-from wayname.reap.timing import Timing
-from wayname.shim6.context import ContextName, Pair
-from wayname.shim6.messages import Keepalive, Probe, ProbeRecord, ProbeState, decode
+from wayname.session.reap.reap import Reap
+from wayname.session.reap.states import TRANSITIONS, Action, State, Trigger
+from wayname.session.reap.timing import Timing
 from wayname.shim6.outputs import Send
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.messages import Keepalive, Probe, ProbeRecord, ProbeState, decode
 
-NAME = ContextName(A1, B1)
+NAME = SessionKey(A1, B1)
 PAIRS = [Pair(A1, B1), Pair(A1, B2), Pair(A2, B1), Pair(A2, B2)]
 FINE, EXPLORING, INBOUND = State.OPERATIONAL, State.EXPLORING, State.INBOUND_OK
 TAG = 0x1234
@@ -403,7 +403,7 @@ def test_other_locators_while_an_exploration_is_under_way() -> None:
 
 def test_all_contexts_together_probe_no_more_than_they_may() -> None:
     reap = Reap(random.Random(1), most_probes=50)
-    names = [ContextName(A1, B1 + number) for number in range(1000)]
+    names = [SessionKey(A1, B1 + number) for number in range(1000)]
     for name in names:
         pair = Pair(*name[:2])
         reap.watch(name, 1, Timing.of(15.0, verify_every=1e6), [pair, Pair(A2, name.peer)], pair, 0.0)

@@ -9,11 +9,11 @@ import pytest
 from reap.world import DELAY, NO_NEXT, PAYLOAD, World
 from shim6.network import A1, A2, B1, B2
 
-from wayname.reap.outputs import Move, Refused
-from wayname.reap.states import State
-from wayname.shim6.context import Pair
-from wayname.shim6.messages import Keepalive, Probe, ProbeRecord, ProbeState, decode, encode
+from wayname.session.keys import Pair
+from wayname.session.reap.outputs import Move, Refused
+from wayname.session.reap.states import State
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import Keepalive, Probe, ProbeRecord, ProbeState, decode, encode
 
 OPERATIONAL, EXPLORING, INBOUND = ProbeState.OPERATIONAL, ProbeState.EXPLORING, ProbeState.INBOUND_OK
 TAG = 0xA

@@ -10,9 +10,9 @@ from reap.test_reap_states import EXPLORING, FINE, NAME, PAIRS, TAG, One, pair_o
 from reap.world import World
 from shim6.network import B1
 
-from wayname.reap.outputs import Answered, Check, Move, RoundTrip
-from wayname.reap.timing import Timing
-from wayname.shim6.messages import Probe, ProbeRecord, ProbeState
+from wayname.session.reap.outputs import Answered, Check, Move, RoundTrip
+from wayname.session.reap.timing import Timing
+from wayname.wire.shim6.messages import Probe, ProbeRecord, ProbeState
 
 TIMEOUT = 1.0
 TIMING = Timing.of(TIMEOUT, verify_every=1e6)

@@ -8,10 +8,10 @@ import pytest
 from reap.world import DELAY, World
 from shim6.network import A1, A2, B1, B2
 
-from wayname.reap.outputs import KeepaliveWanted, Move, Refused, Unverified, Verified
-from wayname.reap.states import State
-from wayname.reap.timing import Timing
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
+from wayname.session.reap.outputs import KeepaliveWanted, Move, Refused, Unverified, Verified
+from wayname.session.reap.states import State
+from wayname.session.reap.timing import Timing
 
 SECOND = 1.0
 

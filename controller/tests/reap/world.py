@@ -10,14 +10,14 @@ from itertools import count, product
 
 from shim6.network import A1, A2, B1, B2
 
-from wayname.reap.outputs import Answered, Check, Entered, KeepaliveWanted, Move, Output
-from wayname.reap.reap import Reap
-from wayname.reap.states import State
-from wayname.reap.timing import Timing
-from wayname.shim6.context import ContextName, Pair
-from wayname.shim6.messages import Keepalive, Probe, decode, encode
+from wayname.session.keys import Pair, SessionKey
+from wayname.session.reap.outputs import Answered, Check, Entered, KeepaliveWanted, Move, Output
+from wayname.session.reap.reap import Reap
+from wayname.session.reap.states import State
+from wayname.session.reap.timing import Timing
 from wayname.shim6.outputs import Send
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import Keepalive, Probe, decode, encode
 
 NO_NEXT = 59
 DELAY = 0.01
@@ -108,7 +108,7 @@ class Side:
 
     letter: str
     world: World
-    name: ContextName
+    name: SessionKey
     timing: Timing
     pairs: list[Pair]
     reap: Reap
@@ -181,7 +181,7 @@ class World:
 
     def _side(self, letter: str, timing: Timing, seed: int, pairs: list[Pair]) -> Side:
         reap = Reap(random.Random(seed))
-        side = Side(letter, self, ContextName(*pairs[0]), timing, pairs, reap)
+        side = Side(letter, self, SessionKey(*pairs[0]), timing, pairs, reap)
         reap.watch(side.name, side.peer_tag, timing, pairs, pairs[0], self.now)
         return side
 

@@ -11,10 +11,10 @@ import pytest
 from wayname.config.schedules import PROBED_WORDS, Probe
 from wayname.edge.boundary import OutKind, PacketOut
 from wayname.edge.outputs import Outputs
-from wayname.edge.scheduling.probes import EVERY, MOST_A_SECOND, PATIENCE, SHARE, Probes
 from wayname.ioam.figures import PathId
 from wayname.ioam.options import ACTIVE, TraceOption, hop_by_hop, trace_in
 from wayname.pipeline.entries import CPU_PORT
+from wayname.session.scheduling.probes import EVERY, MOST_A_SECOND, PATIENCE, SHARE, Probes
 from wayname.wire import ipv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame

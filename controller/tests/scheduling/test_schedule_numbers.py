@@ -7,8 +7,8 @@ import itertools
 from wayname.config.schedules import Policy
 from wayname.edge.boundary import Json, Remember
 from wayname.edge.outputs import Outputs
-from wayname.edge.scheduling.numbers import GENERATIONS, ScheduleNumbers
 from wayname.pipeline.schedules import Registers
+from wayname.session.scheduling.numbers import GENERATIONS, ScheduleNumbers
 
 FIRST = Policy.FASTEST_FIRST
 

@@ -10,12 +10,12 @@ import pytest
 from scheduling.test_scheduling_schedules import PP, QQ, RULE, Site
 
 from wayname.config.schedules import Probe
-from wayname.edge.scheduling.figures import LOOK, Figures, Origin, bandwidth_of, delay_of
-from wayname.edge.scheduling.probes import STALE
 from wayname.ioam.collector import Collector
 from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
 from wayname.ioam.options import TraceOption
 from wayname.pipeline.schedules import inverse_rate
+from wayname.session.scheduling.figures import LOOK, Figures, Origin, bandwidth_of, delay_of
+from wayname.session.scheduling.probes import STALE
 
 TRACED = RULE.replace("framing", 'source = "ioam"\npacket = 1000\nframing').replace(
     "delay = 0.02\n", 'delay = 0.02\ntrace = "1:a-b"\n'

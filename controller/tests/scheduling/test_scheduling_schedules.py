@@ -12,10 +12,10 @@ from wayname.config import parse_config
 from wayname.config.schedules import Policy
 from wayname.edge.boundary import Event, Json, PathNews, Remember, ScheduleNews
 from wayname.edge.outputs import Outputs
-from wayname.edge.scheduling.scheduled import Scheduled
-from wayname.edge.scheduling.schedules import Schedules
 from wayname.pipeline.schedules import bandwidth_of, inverse_rate
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
+from wayname.session.scheduling.scheduled import Scheduled
+from wayname.session.scheduling.schedules import Schedules
 
 RULE = """
 [[schedule]]

@@ -12,19 +12,19 @@ import finsy as fy
 
 from wayname.config import parse_config
 from wayname.edge.boundary import Event, Json, News, OutKind, PacketIn, PairActive, Remember, SessionNews
-from wayname.edge.hip.sessions import HipSessions
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
-from wayname.edge.scheduling.schedules import Schedules
-from wayname.edge.session_means import SessionMeans
-from wayname.edge.session_numbers import SessionNumbers
-from wayname.edge.sessions.preferences import PathPreferences
-from wayname.edge.sessions.session import Session
-from wayname.edge.sessions.sessions import Sessions
-from wayname.edge.sessions.ways_out import WaysOut
+from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.messages import Kind
-from wayname.shim6.messages import MessageType
+from wayname.session.context import SessionContext
+from wayname.session.numbers import SessionNumbers
+from wayname.session.preferences import PathPreferences
+from wayname.session.scheduling.schedules import Schedules
+from wayname.session.session import Session
+from wayname.session.ways_out import WaysOut
+from wayname.shim6.edge.sessions import Sessions
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet
+from wayname.wire.shim6.messages import MessageType
 from wayname_lab.identities import provable_address
 
 DELAY = 0.01
@@ -113,7 +113,7 @@ class SideOf(ABC, Generic[S]):
         """Return the site's configuration, and the address of its host."""
 
     @abstractmethod
-    def keep_sessions(self, means: SessionMeans) -> S:
+    def keep_sessions(self, means: SessionContext) -> S:
         """Return what keeps the sessions of this side."""
 
     @abstractmethod
@@ -135,7 +135,7 @@ class SideOf(ABC, Generic[S]):
         numbers = SessionNumbers(MOST, memory, self.outputs)
         schedules = Schedules(self.config.schedules, memory, self.outputs)
         preferences = PathPreferences(self.config.path_policies, self.providers.of)
-        means = SessionMeans(numbers, self.providers, self.ways, schedules, preferences, self.outputs, rng, memory)
+        means = SessionContext(numbers, self.providers, self.ways, schedules, preferences, self.outputs, rng, memory)
         self.sessions = self.keep_sessions(means)
         self.outputs.desired.compare(self.held.values())
         self.outputs.connected = True
@@ -176,7 +176,7 @@ class Side(SideOf[Sessions]):
         """Return the site's configuration, and the address of its host."""
         return configuration(self.site, self.more, self.uplinks)
 
-    def keep_sessions(self, means: SessionMeans) -> Sessions:
+    def keep_sessions(self, means: SessionContext) -> Sessions:
         """Return what keeps the sessions of this side."""
         return Sessions(self.config, means)
 

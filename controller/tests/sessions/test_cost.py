@@ -11,12 +11,13 @@ from sessions.pair import Side
 from work import steps_of
 
 from wayname.edge.boundary import Event
-from wayname.edge.sessions.kept import SESSIONS_A_TURN
-from wayname.edge.sessions.session import Session
-from wayname.shim6.context import ContextName, option_of
-from wayname.shim6.messages import I1, I2, R1, TAG_BITS, decode, encode
-from wayname.shim6.options import ResponderValidator
+from wayname.session.kept import SESSIONS_A_TURN
+from wayname.session.keys import SessionKey
+from wayname.session.session import Session
+from wayname.shim6.context import option_of
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import I1, I2, R1, TAG_BITS, decode, encode
+from wayname.wire.shim6.options import ResponderValidator
 
 FEW, MANY, SOME = 10, 70, 9
 
@@ -80,7 +81,7 @@ def test_a_next_hop_keeps_others_waiting_for_a_turn_however_many_sessions_it_con
     server = Server()
     sessions = server.side.sessions
     assert sessions is not None
-    looked_at: list[ContextName] = []
+    looked_at: list[SessionKey] = []
     movements = sessions._movements
     real = movements.next_hops_changed
 
@@ -109,8 +110,8 @@ def test_a_next_hop_keeps_others_waiting_for_a_turn_however_many_sessions_it_con
 def test_sessions_beyond_those_that_the_switch_watches_stand_and_an_event_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("wayname.edge.session_numbers.WATCHED_SESSIONS", 4)
-    monkeypatch.setattr("wayname.edge.sessions.kept.WATCHED_SESSIONS", 4)
+    monkeypatch.setattr("wayname.session.numbers.WATCHED_SESSIONS", 4)
+    monkeypatch.setattr("wayname.session.kept.WATCHED_SESSIONS", 4)
     server = Server()
     for number in range(1, 7):
         server.exchange(number)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from work import steps_of
 
 from wayname.edge.desired import Desired, key_of, value_of
-from wayname.edge.entries_by_session import EntriesBySession
 from wayname.pipeline import sessions as entries
+from wayname.session.entries_by_session import EntriesBySession
 
 SESSION = 1
 wanted = st.dictionaries(st.integers(0, 9), st.integers(0, 9)).flatmap(

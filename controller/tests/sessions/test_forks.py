@@ -6,11 +6,11 @@ import pytest
 from sessions.pair import Pair, Side
 
 from wayname.edge.boundary import News, SessionNews
-from wayname.edge.sessions.forks import Forks
-from wayname.edge.sessions.session import Fork, Session
-from wayname.shim6.errors import ErrorCode
-from wayname.shim6.messages import Error, Keepalive, decode, encode
+from wayname.session.session import Fork, Session
+from wayname.shim6.edge.forks import Forks
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.errors import ErrorCode
+from wayname.wire.shim6.messages import Error, Keepalive, decode, encode
 
 OURS, THEIRS = 5001, 80
 

@@ -9,7 +9,7 @@ import pytest
 from wayname.config.model import Interface
 from wayname.edge.boundary import PacketIn
 from wayname.edge.links import Arrival
-from wayname.edge.sessions.held import (
+from wayname.session.held import (
     MOST_AGE,
     MOST_DATAGRAM_AGE,
     MOST_IN_ALL,
@@ -18,7 +18,7 @@ from wayname.edge.sessions.held import (
     MOST_OF_SESSION,
     Held,
 )
-from wayname.shim6.context import ContextName
+from wayname.session.keys import SessionKey
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import UDP, Packet
 from wayname.wire.mac import Mac
@@ -29,8 +29,8 @@ HERE, THERE = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2")
 INTERFACE = Interface(10, "hosts", Mac(1), (IPv6Interface("2001:db8::1/64"),))
 
 
-def name(number: int) -> ContextName:
-    return ContextName(IPv6Address(number), THERE)
+def name(number: int) -> SessionKey:
+    return SessionKey(IPv6Address(number), THERE)
 
 
 def copy(number: int, next_header: int = TCP, octets: int = 4) -> Arrival:

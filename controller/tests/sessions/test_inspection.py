@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 from shim6.network import Network
 
-from wayname.edge.sessions.inspection import MOST_OF_PREFIXES, STRANGERS_IN_ALL, Inspection
 from wayname.identity.errors import ProofError
 from wayname.rate_limits import PrefixBuckets, Rate
-from wayname.shim6.context import ContextName, Known, LocalHost, option_of
+from wayname.session.keys import SessionKey
+from wayname.shim6.context import Known, LocalHost, option_of
+from wayname.shim6.edge.inspection import MOST_OF_PREFIXES, STRANGERS_IN_ALL, Inspection
 from wayname.shim6.locators import learn, tell
-from wayname.shim6.messages import I2, R2, Message, UpdateRequest, decode, encode
-from wayname.shim6.options import Locator, LocatorList, Option
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import I2, R2, Message, UpdateRequest, decode, encode
+from wayname.wire.shim6.options import Locator, LocatorList, Option
 from wayname_lab.identities import provable_address
 
 SITE_A = [IPv6Network("2001:db8:1::/64"), IPv6Network("2001:db8:2::/64")]
@@ -58,7 +59,7 @@ class Way:
 
     def establish(self) -> list[type[Message]]:
         """Set up a context; return the messages that passed."""
-        self.network.establish(self.network.a, ContextName(self.a.ulid, self.b.ulid))
+        self.network.establish(self.network.a, SessionKey(self.a.ulid, self.b.ulid))
         passed = []
         for packet in self.packets():
             self.check(packet)
@@ -85,7 +86,7 @@ def test_proven_messages_pass() -> None:
     way.network.move(way.network.a, member("a", SITE_A, slice(1), 2))
     for packet in way.packets():
         way.check(packet)
-    context = way.network.b.endpoint.contexts.named(ContextName(way.b.ulid, way.a.ulid))
+    context = way.network.b.endpoint.contexts.named(SessionKey(way.b.ulid, way.a.ulid))
     assert context is not None
     assert context.known.locators == {way.a.ulid}
 
@@ -93,7 +94,7 @@ def test_proven_messages_pass() -> None:
 @pytest.mark.parametrize("kind", [I2, R2])
 def test_a_forged_locator_is_refused(kind: type[Message]) -> None:
     way = Way()
-    way.network.establish(way.network.a, ContextName(way.a.ulid, way.b.ulid))
+    way.network.establish(way.network.a, SessionKey(way.a.ulid, way.b.ulid))
     for packet in way.packets():
         if isinstance(decode(packet.payload), kind):
             with pytest.raises(ProofError):
@@ -125,7 +126,7 @@ def test_an_update_of_nobody_knows_what_is_refused() -> None:
 
 def test_r2_without_i2_may_not_tell_locators() -> None:
     way = Way()
-    way.network.establish(way.network.a, ContextName(way.a.ulid, way.b.ulid))
+    way.network.establish(way.network.a, SessionKey(way.a.ulid, way.b.ulid))
     for packet in way.packets():
         message = decode(packet.payload)
         if isinstance(message, R2):
@@ -139,7 +140,7 @@ def test_r2_without_i2_may_not_tell_locators() -> None:
 
 def test_whoever_plays_both_hosts_from_one_side_begins_nothing() -> None:
     way = Way()
-    way.network.establish(way.network.a, ContextName(way.a.ulid, way.b.ulid))
+    way.network.establish(way.network.a, SessionKey(way.a.ulid, way.b.ulid))
     for packet in way.packets():
         if isinstance(decode(packet.payload), R2):
             with pytest.raises(ProofError, match="from the other side"):
@@ -175,7 +176,7 @@ def test_proofs_of_strangers_are_looked_at_at_a_rate_and_updates_all_the_same(mo
         looked_at.append(1)
         return learn(*told)
 
-    monkeypatch.setattr("wayname.edge.sessions.inspection.learn", counted)
+    monkeypatch.setattr("wayname.shim6.edge.inspection.learn", counted)
     way.network.now += 100.0
     for number in range(2000):
         source = IPv6Address(int(FOREIGN) + (number << 80) * (number >= 1000))

@@ -10,14 +10,14 @@ from sessions.test_inspection import SITE_B, member
 
 from wayname.config.model import LinkAddress
 from wayname.edge.boundary import PairActive
-from wayname.shim6.context import ContextName
+from wayname.session.keys import SessionKey
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.locators import learn
-from wayname.shim6.messages import NO_NEXT_HEADER
 from wayname.shim6.outputs import Send
-from wayname.shim6.payload import PayloadHeader
 from wayname.shim6.states import State
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import NO_NEXT_HEADER
+from wayname.wire.shim6.payload import PayloadHeader
 
 PROVIDERS = """
 [[provider]]
@@ -68,7 +68,7 @@ def test_a_leased_address_gets_sessions() -> None:
     assert {pair.peer for pair in session.paths.values()} == elsewhere.host.locators
     ours = {pair.local for pair in session.paths.values()}
     assert [sum(locator in prefix for locator in ours) for prefix in (A, B)] == [1, 1]
-    context = elsewhere.endpoint.contexts.named(ContextName(elsewhere.host.ulid, address))
+    context = elsewhere.endpoint.contexts.named(SessionKey(elsewhere.host.ulid, address))
     assert context is not None
     assert context.state is State.ESTABLISHED
     # What the edge told was proved, or the other side would not know of it.

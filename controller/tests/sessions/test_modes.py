@@ -8,9 +8,9 @@ import pytest
 from rig import Host, Rig
 from sessions.test_inspection import SITE_B, Way, forged, member
 
-from wayname.shim6.context import ContextName
-from wayname.shim6.messages import I2, R2, UpdateRequest, decode
+from wayname.session.keys import SessionKey
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.messages import I2, R2, UpdateRequest, decode
 
 ROUTER = """
 [[port]]
@@ -54,7 +54,7 @@ class Between:
 
     def exchange(self) -> Iterator[Packet]:
         """A context is set up, then B gives up a locator; yield each message before it goes."""
-        self.way.network.establish(self.way.network.a, ContextName(self.way.a.ulid, self.way.b.ulid))
+        self.way.network.establish(self.way.network.a, SessionKey(self.way.a.ulid, self.way.b.ulid))
         yield from self.way.packets()
         self.way.network.move(self.way.network.b, member("b", SITE_B, slice(1), 2))
         yield from self.way.packets()

@@ -9,7 +9,7 @@ from sessions.pair import Pair, configuration
 
 from wayname.config import ConfigError, parse_config
 from wayname.edge.boundary import Severity
-from wayname.edge.sessions.hosts import local_host
+from wayname.shim6.edge.hosts import local_host
 
 UNPROVED = 'security = "none"'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wayname.edge.boundary import Json, Remember
 from wayname.edge.outputs import Outputs
-from wayname.edge.session_numbers import WATCHED_SESSIONS, SessionNumbers
+from wayname.session.numbers import WATCHED_SESSIONS, SessionNumbers
 
 
 def written(outputs: Outputs) -> dict[str, Json]:

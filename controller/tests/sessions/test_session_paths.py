@@ -6,8 +6,8 @@ from ipaddress import IPv6Address, IPv6Network
 from itertools import product
 
 from wayname.config.shim6 import Shim6
-from wayname.edge.sessions.session import MOST_PATHS, Session
-from wayname.shim6.context import ContextName, Pair
+from wayname.session.keys import Pair, SessionKey
+from wayname.session.session import MOST_PATHS, Session
 
 A1, A2, A3, B1, B2 = (IPv6Address(f"2001:db8:{text}") for text in ("1::a", "2::a", "3::a", "1::b", "2::b"))
 VICTIM = IPv6Address("2001:db8:bad::7")
@@ -21,7 +21,7 @@ def pairs(local: tuple[IPv6Address, ...], peer: tuple[IPv6Address, ...]) -> list
 
 def session() -> Session:
     """Return a session with four paths."""
-    made = Session(1, ContextName(A1, B1), Shim6((IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
+    made = Session(1, SessionKey(A1, B1), Shim6((IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
     made.set_pairs(pairs((A1, A2), (B1, B2)), FIRST)
     return made
 
@@ -52,7 +52,7 @@ def test_the_path_in_use_stays_until_another_one_is_proven() -> None:
 
 
 def test_a_set_up_from_where_the_peer_will_not_be_starts_there() -> None:
-    made = Session(1, ContextName(A1, B1), Shim6((IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
+    made = Session(1, SessionKey(A1, B1), Shim6((IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
     made.set_pairs(pairs((A1,), (VICTIM,)), FIRST)
     assert made.pair == FIRST
     assert made.ordered == (Pair(A1, VICTIM),)

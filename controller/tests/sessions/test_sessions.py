@@ -9,16 +9,16 @@ from sessions.pair import Pair, Side
 
 from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
-from wayname.edge.sessions.session import MOST_PATHS, Health
 from wayname.pipeline.sessions import MODE_REPORT
-from wayname.shim6 import messages, options
-from wayname.shim6.messages import I1, Keepalive, decode, encode
-from wayname.shim6.payload import PayloadHeader
+from wayname.session.session import MOST_PATHS, Health
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.mac import Mac
+from wayname.wire.shim6 import messages, options
+from wayname.wire.shim6.messages import I1, Keepalive, decode, encode
+from wayname.wire.shim6.payload import PayloadHeader
 
 TCP = 6
 

@@ -9,16 +9,18 @@ from ipaddress import IPv6Address
 
 from two_sides import TwoSides
 
-from wayname.shim6.context import ContextName, Known, LocalHost, option_of
-from wayname.shim6.endpoint import BEFORE_SHIM6, Endpoint
-from wayname.shim6.messages import MessageType
-from wayname.shim6.options import Locator, LocatorList, Option
+from wayname.session.keys import SessionKey
+from wayname.shim6.context import Known, LocalHost, option_of
+from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.outputs import Output
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.messages import MessageType
+from wayname.wire.shim6.options import Locator, LocatorList, Option
+from wayname.wire.shim6.payload import BEFORE_SHIM6
 
 A1, A2, A3, B1, B2, B3 = (IPv6Address(f"2001:db8:{number}::{host}") for host in ("a", "b") for number in (1, 2, 3))
-A = ContextName(A1, B1)
-B = ContextName(B1, A1)
+A = SessionKey(A1, B1)
+B = SessionKey(B1, A1)
 NAMES = {number: number.name.replace("BIS", "bis") for number in MessageType}
 
 
@@ -69,7 +71,7 @@ class Network(TwoSides[Side]):
         endpoint.serve(served, self.now)
         return Side(endpoint, served)
 
-    def establish(self, side: Side, name: ContextName) -> None:
+    def establish(self, side: Side, name: SessionKey) -> None:
         """Let a side set up a context."""
         side.endpoint.establish(name, self.now)
         self.collect()

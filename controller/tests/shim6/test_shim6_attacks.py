@@ -22,11 +22,17 @@ from shim6.test_shim6_setup import assert_joined, context, established, i2_of, s
 from wayname.identity.errors import ProofError
 from wayname.identity.generate import generate_cga, generate_hba
 from wayname.identity.parameters import Parameters, sec_of
-from wayname.shim6.context import ContextName, Known, Pair
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import Known
 from wayname.shim6.limits import PROOFS
 from wayname.shim6.locators import learn, tell
 from wayname.shim6.machine import r1_question
-from wayname.shim6.messages import (
+from wayname.shim6.outputs import Dropped, Ready, Send
+from wayname.shim6.states import State
+from wayname.shim6.validators import VALIDATOR_MIN_LIFETIME
+from wayname.wire import icmpv6
+from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.messages import (
     I1,
     I2,
     R1,
@@ -39,13 +45,8 @@ from wayname.shim6.messages import (
     decode,
     encode,
 )
-from wayname.shim6.options import Locator, LocatorList, Option, ResponderValidator
-from wayname.shim6.outputs import Dropped, Ready, Send
-from wayname.shim6.payload import PayloadHeader
-from wayname.shim6.states import State
-from wayname.shim6.validators import VALIDATOR_MIN_LIFETIME
-from wayname.wire import icmpv6
-from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.options import Locator, LocatorList, Option, ResponderValidator
+from wayname.wire.shim6.payload import PayloadHeader
 
 EVIL = IPv6Address("2001:db8:bad::1")
 ONE, TWO = IPv6Network("2001:db8:1::/64"), IPv6Network("2001:db8:2::/64")
@@ -158,7 +159,7 @@ def test_proofs_of_one_prefix_are_looked_at_at_a_rate() -> None:
     validators = network.b.endpoint._machine.validators
     for number in range(1000):
         source = IPv6Address(int(EVIL) + number)
-        question = r1_question(Pair(B1, source), 7, ContextName(B1, source))
+        question = r1_question(Pair(B1, source), 7, SessionKey(B1, source))
         nonce, validator = validators.make(question, network.now)
         i2 = I2(7, number, nonce, (ResponderValidator(validator),))
         network.b.endpoint.receive(shim6(source, B1, encode(i2)), network.now)

@@ -8,7 +8,7 @@ import pytest
 from scapy.packet import Packet
 from shim6 import scapy_shim6 as other
 
-from wayname.shim6.messages import (
+from wayname.wire.shim6.messages import (
     I1,
     I2,
     R1,
@@ -26,7 +26,7 @@ from wayname.shim6.messages import (
     decode,
     encode,
 )
-from wayname.shim6.options import (
+from wayname.wire.shim6.options import (
     CgaParameters,
     CgaSignature,
     ExactKeepaliveTimeout,
@@ -42,7 +42,7 @@ from wayname.shim6.options import (
     UlidPair,
     Verification,
 )
-from wayname.shim6.payload import PayloadHeader
+from wayname.wire.shim6.payload import PayloadHeader
 
 A1, A2, B1, B2 = (IPv6Address(f"2001:db8:{number}::{number}") for number in ("a1", "a2", "b1", "b2"))
 TAG, OTHER_TAG = 0x7EDC_BA98_7654, 0x0123_4567_89AB

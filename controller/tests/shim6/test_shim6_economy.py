@@ -9,11 +9,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from shim6.network import A1, A2, B1, Network, host
 
 from wayname.identity.generate import generate_cga
-from wayname.shim6.context import ContextName, option_of
+from wayname.session.keys import SessionKey
+from wayname.shim6.context import option_of
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
 from wayname.shim6.locators import tell
-from wayname.shim6.messages import I2, decode
-from wayname.shim6.options import CgaSignature
+from wayname.wire.shim6.messages import I2, decode
+from wayname.wire.shim6.options import CgaSignature
 
 MAC_BASED = IPv6Address("2001:db8::211:22ff:fe33:4455")
 
@@ -69,7 +70,7 @@ def test_a_host_signs_once_for_all_its_peers() -> None:
     signed = tell(ulid, parameters, [ulid, A2], 1, key)
     signature = option_of(signed.options, CgaSignature)
     network = Network(hosts=(signed, host(B1)))
-    names = [ContextName(ulid, B1, instance) for instance in range(20)]
+    names = [SessionKey(ulid, B1, instance) for instance in range(20)]
     for name in names:
         network.establish(network.a, name)
     signatures = set()

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shim6.network import A1, A2, A3, B1, A, B, Network, host
 
-from wayname.shim6.errors import MessageError
 from wayname.shim6.outputs import Refused
 from wayname.shim6.states import State
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.checksum import internet_checksum
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.errors import MessageError
 
 
 def sealed(octets: bytes) -> bytes:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scapy.packet import Packet
 from shim6 import scapy_shim6 as other
 
-from wayname.shim6.errors import AnsweredError, ErrorCode, MessageError
-from wayname.shim6.messages import (
+from wayname.wire.checksum import internet_checksum
+from wayname.wire.shim6.errors import AnsweredError, ErrorCode, MessageError
+from wayname.wire.shim6.messages import (
     I1,
     I2,
     MOST_ERROR_OCTETS,
@@ -30,7 +31,7 @@ from wayname.shim6.messages import (
     decode,
     encode,
 )
-from wayname.shim6.options import (
+from wayname.wire.shim6.options import (
     CgaParameters,
     CgaSignature,
     ExactKeepaliveTimeout,
@@ -44,8 +45,7 @@ from wayname.shim6.options import (
     ResponderValidator,
     UlidPair,
 )
-from wayname.shim6.payload import PayloadHeader
-from wayname.wire.checksum import internet_checksum
+from wayname.wire.shim6.payload import PayloadHeader
 
 TAG, NONCE = 0x7EDC_BA98_7654, 0xDEAD_BEEF
 A1, B1 = IPv6Address("2001:db8:a::1"), IPv6Address("2001:db8:b::1")

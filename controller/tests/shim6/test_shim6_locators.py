@@ -17,9 +17,9 @@ from wayname.identity.generate import generate_cga, generate_hba
 from wayname.identity.keys import RSA_ENCRYPTION
 from wayname.identity.parameters import Parameters
 from wayname.shim6.context import Known, LocalHost, option_of
-from wayname.shim6.errors import ErrorCode
 from wayname.shim6.locators import MOST_LISTED, LocatorError, learn, tell
-from wayname.shim6.options import (
+from wayname.wire.shim6.errors import ErrorCode
+from wayname.wire.shim6.options import (
     CgaParameters,
     CgaSignature,
     Locator,

@@ -13,11 +13,15 @@ from shim6.network import Network
 
 from wayname.identity.generate import generate_cga, generate_hba
 from wayname.identity.parameters import Parameters
-from wayname.shim6.context import Context, ContextName, LocalHost
-from wayname.shim6.errors import ErrorCode
+from wayname.session.keys import SessionKey
+from wayname.shim6.context import Context, LocalHost
 from wayname.shim6.locators import learn, tell
-from wayname.shim6.messages import I2, UpdateRequest, decode, encode
-from wayname.shim6.options import (
+from wayname.shim6.outputs import Dropped, PeerError, Ready
+from wayname.wire import ipv6
+from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.errors import ErrorCode
+from wayname.wire.shim6.messages import I2, UpdateRequest, decode, encode
+from wayname.wire.shim6.options import (
     CgaSignature,
     Locator,
     LocatorList,
@@ -26,9 +30,6 @@ from wayname.shim6.options import (
     Preference,
     PreferenceFlag,
 )
-from wayname.shim6.outputs import Dropped, PeerError, Ready
-from wayname.wire import ipv6
-from wayname.wire.ipv6 import Packet
 
 KEY = rsa.generate_private_key(65537, 1024)
 ONE, TWO, THREE, FOUR = (IPv6Network(f"2001:db8:{number}::/64") for number in range(1, 5))
@@ -48,15 +49,15 @@ def hash_based() -> LocalHost:
     return tell(ulid, parameters, [ulid, other], 1)
 
 
-def networked() -> tuple[Network, ContextName, ContextName]:
+def networked() -> tuple[Network, SessionKey, SessionKey]:
     """Return A and B, and the names that they have for a context."""
     ulid, parameters = signing()
     hosts = tell(ulid, parameters, [ulid, TWO[7]], 1, KEY), hash_based()
     network = Network(1, learn, hosts)
-    return network, ContextName(hosts[0].ulid, hosts[1].ulid), ContextName(hosts[1].ulid, hosts[0].ulid)
+    return network, SessionKey(hosts[0].ulid, hosts[1].ulid), SessionKey(hosts[1].ulid, hosts[0].ulid)
 
 
-def context(network: Network, name: ContextName) -> Context:
+def context(network: Network, name: SessionKey) -> Context:
     """Return B's context."""
     found = network.b.endpoint.contexts.named(name)
     assert found is not None

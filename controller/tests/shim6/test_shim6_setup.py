@@ -10,18 +10,19 @@ import pytest
 from shim6 import scapy_shim6 as other
 from shim6.network import A1, A2, A3, B1, B2, A, B, Network, Side, host
 
-from wayname.shim6.context import Context, ContextName, Pair
-from wayname.shim6.errors import ErrorCode
-from wayname.shim6.messages import I1, I2, R2, Error, Keepalive, Message, R1bis, UpdateRequest, decode, encode
-from wayname.shim6.options import ForkedInstance, ResponderValidator, UlidPair
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import Context
 from wayname.shim6.outputs import Dropped, Failed, Lost, PeerError, Ready, Received, Refused
-from wayname.shim6.payload import PayloadHeader
 from wayname.shim6.states import State, Trigger
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.errors import ErrorCode
+from wayname.wire.shim6.messages import I1, I2, R2, Error, Keepalive, Message, R1bis, UpdateRequest, decode, encode
+from wayname.wire.shim6.options import ForkedInstance, ResponderValidator, UlidPair
+from wayname.wire.shim6.payload import PayloadHeader
 
 
-def context(side: Side, name: ContextName) -> Context:
+def context(side: Side, name: SessionKey) -> Context:
     """Return a context that must be there."""
     found = side.endpoint.contexts.named(name)
     assert found is not None
@@ -289,7 +290,7 @@ def test_a_tag_that_the_peer_uses_again_ends_the_old_context() -> None:
     stale = context(network.a, A)
     network.restart(network.b)
     # B, which lost the context, gives its tag to another pair of identities.
-    name = ContextName(A1, B2)
+    name = SessionKey(A1, B2)
     network.a.endpoint.establish(name, network.now)
     network.collect()
     asked = last_message(network)

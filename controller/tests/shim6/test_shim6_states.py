@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shim6.network import A1, A2, A3, B1, A, B, Network, Side, arrow, host
 
-from wayname.shim6.context import Context, ContextName, Pair
-from wayname.shim6.messages import I1, I2, R1, R2, I2bis, Keepalive, R1bis, decode, encode
-from wayname.shim6.options import ResponderValidator
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import Context
 from wayname.shim6.outputs import Refused
-from wayname.shim6.payload import PayloadHeader
 from wayname.shim6.states import TRANSITIONS, USABLE, State, Trigger
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.messages import I1, I2, R1, R2, I2bis, Keepalive, R1bis, decode, encode
+from wayname.wire.shim6.options import ResponderValidator
+from wayname.wire.shim6.payload import PayloadHeader
 
 TAG, NONCE = 77, 88  # of a B that knows nothing of what was before
 
@@ -239,7 +240,7 @@ def test_the_tables_of_the_rfc(state: State, name: str, sent: str, following: St
     assert not refused or name == "establish"
 
 
-def check(side: Side, name: ContextName) -> None:
+def check(side: Side, name: SessionKey) -> None:
     """Check what must hold at any time."""
     contexts = side.endpoint.contexts
     assert not [output for output in side.take() if isinstance(output, Refused)]
@@ -257,7 +258,7 @@ def check(side: Side, name: ContextName) -> None:
     assert found.state is not State.IDLE
 
 
-def use(network: Network, side: Side, name: ContextName) -> None:
+def use(network: Network, side: Side, name: SessionKey) -> None:
     """Send a packet within a side's context, if it stands."""
     found = side.endpoint.contexts.named(name)
     if found is not None and found.state in USABLE and found.peer_tag is not None:
@@ -265,7 +266,7 @@ def use(network: Network, side: Side, name: ContextName) -> None:
         network.inject(Packet(found.pair.local, found.pair.peer, ipv6.SHIM6, header.encode()))
 
 
-def ask_unless_there(network: Network, side: Side, name: ContextName) -> None:
+def ask_unless_there(network: Network, side: Side, name: SessionKey) -> None:
     """Set up a context that is not there."""
     if side.endpoint.contexts.named(name) is None:
         network.establish(side, name)

@@ -17,12 +17,24 @@ from shim6.test_shim6_codec import MESSAGES
 from shim6.test_shim6_proofs import FOUR, KEY, TWO, networked, signing
 
 from wayname.pipeline.program import REPOSITORY
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.shim6.locators import tell
-from wayname.shim6.messages import I2, R2, Error, I2bis, Keepalive, Message, MessageType, Probe, R1bis, decode, encode
-from wayname.shim6.options import LocatorList
-from wayname.shim6.payload import PayloadHeader
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import (
+    I2,
+    R2,
+    Error,
+    I2bis,
+    Keepalive,
+    Message,
+    MessageType,
+    Probe,
+    R1bis,
+    decode,
+    encode,
+)
+from wayname.wire.shim6.options import LocatorList
+from wayname.wire.shim6.payload import PayloadHeader
 
 TSHARK = shutil.which("tshark")
 DISSECTOR = REPOSITORY / "topo" / "wireshark" / "shim6.lua"

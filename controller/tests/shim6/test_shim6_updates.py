@@ -7,16 +7,17 @@ from itertools import pairwise
 import pytest
 from shim6.network import A1, A2, A3, B1, A, B, Network, Side, host
 
-from wayname.shim6.context import Context, ContextName, Pair
-from wayname.shim6.messages import Keepalive, UpdateAcknowledgement, UpdateRequest, decode, encode
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import Context
 from wayname.shim6.outputs import Ready
 from wayname.wire import ipv6
 from wayname.wire.ipv6 import Packet
+from wayname.wire.shim6.messages import Keepalive, UpdateAcknowledgement, UpdateRequest, decode, encode
 
 WIDER = host(A1, A2, A3, generation=2)
 
 
-def context(side: Side, name: ContextName) -> Context:
+def context(side: Side, name: SessionKey) -> Context:
     """Return a context that must be there."""
     found = side.endpoint.contexts.named(name)
     assert found is not None

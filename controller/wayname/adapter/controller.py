@@ -15,6 +15,7 @@ from wayname.adapter.inputs import Inputs
 from wayname.adapter.memory import Memory
 from wayname.adapter.questions import Questions
 from wayname.adapter.searches import Searches
+from wayname.composition.edge import Edge
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Config
 from wayname.edge.boundary import (
@@ -34,8 +35,7 @@ from wayname.edge.boundary import (
     SwitchUp,
     Write,
 )
-from wayname.edge.edge import Edge
-from wayname.edge.hip.keys import host_identities
+from wayname.hip.edge.keys import host_identities
 from wayname.identity.key_files import edge_key
 from wayname.pipeline.entries import Readable, everything
 from wayname.pipeline.program import load_program

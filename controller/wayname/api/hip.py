@@ -13,13 +13,13 @@ from pydantic import BaseModel, Field
 from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.edge.boundary import AssociationWish, ChangeAssociation
-from wayname.edge.hip.native_sessions import NativeSessions
-from wayname.edge.hip.observations import proven
-from wayname.edge.hip.sessions import HipSessions, Known
-from wayname.edge.sessions.session import Session
+from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.hip.edge.observations import proven
+from wayname.hip.edge.sessions import HipSessions, Known
 from wayname.hip.records import make_record
 from wayname.hip.suites import Algorithm
-from wayname.shim6.context import ContextName
+from wayname.session.keys import SessionKey
+from wayname.session.session import Session
 
 
 class HipHostAnswer(BaseModel):
@@ -129,7 +129,7 @@ def _associations(running: Running) -> list[AssociationAnswer]:
 
 
 def _spoken_here(known: HipSessions, each: Known, now: float) -> AssociationAnswer:
-    session = known.named(ContextName(each.local, each.peer))
+    session = known.named(SessionKey(each.local, each.peer))
     peer = each.association.peer
     active = [str(one.address) for one in peer.active(now)]
     return AssociationAnswer(

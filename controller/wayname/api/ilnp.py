@@ -12,9 +12,9 @@ from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import LeaveProvider
-from wayname.edge.ilnp.directory import in_words
-from wayname.edge.ilnp.manager import IlnpSessions
-from wayname.edge.ilnp.session import IlnpSession
+from wayname.ilnp.edge.directory import in_words
+from wayname.ilnp.edge.manager import IlnpSessions
+from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.lookup import Found
 from wayname.ilnp.vectors import Vector, half_text
 

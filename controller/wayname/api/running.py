@@ -9,10 +9,10 @@ from typing import Protocol
 from finsy import P4Schema
 
 from wayname.adapter.events import EventRing
+from wayname.composition.edge import Edge
 from wayname.config import Config
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Command
-from wayname.edge.edge import Edge
 from wayname.pipeline.entries import Readable
 
 

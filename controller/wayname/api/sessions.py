@@ -15,7 +15,7 @@ from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import ForkSession, MoveSession, PreferPath, UnforkSession
-from wayname.edge.sessions.session import Session
+from wayname.session.session import Session
 
 COUNTED = ("paths", "locator_pairs")
 NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such session"}}

@@ -11,8 +11,8 @@ from wayname.config.model import Provider
 from wayname.config.reader import Table
 from wayname.config.shim6 import Shim6
 from wayname.config.translation import Translation
-from wayname.ilnp.prefixes import SUBNET_PREFIX
 from wayname.ilnp.settings import IDLE_TIME, NonceUse
+from wayname.nptv6 import SUBNET_PREFIX
 
 NONCES = {"short": 4, "long": 12}
 MOST_SPEAKERS = 256

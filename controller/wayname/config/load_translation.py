@@ -11,7 +11,7 @@ from wayname.config.flows import PROTOCOLS, read_flow_ports, read_flow_prefix
 from wayname.config.model import Interface, Provider
 from wayname.config.reader import Table
 from wayname.config.translation import HOLD, FlowPolicy, Shares, Translation
-from wayname.ilnp.prefixes import MOST_PREFIX
+from wayname.nptv6 import MOST_PREFIX
 
 MOST_WEIGHT = 255
 MOST_POLICIES = 60  # each has 256 buckets of 16384

@@ -22,9 +22,9 @@ from wayname.edge.links import Arrival, Links
 from wayname.edge.neighbours import Neighbours
 from wayname.edge.outputs import Outputs
 from wayname.edge.routes import Routes
-from wayname.edge.timers import Timers
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.punts import own_probe
+from wayname.timers import Timers
 from wayname.wire import icmpv6
 from wayname.wire.discovery import NeighbourAdvertisement
 from wayname.wire.mac import Mac

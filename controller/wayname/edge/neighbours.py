@@ -24,16 +24,16 @@ import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import Severity
+from wayname.edge.complaints import Complaints
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.first_hop_security.challenges import Challenges
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
 from wayname.edge.resolutions import Asker, Resolutions
-from wayname.edge.sessions.complaints import Complaints
-from wayname.edge.timers import Timers, earliest
 from wayname.pipeline import entries
 from wayname.pipeline.entries import Entity
+from wayname.timers import Timers, earliest
 from wayname.wire import icmpv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.mac import Mac, solicited_node

@@ -13,9 +13,9 @@ from math import ceil
 
 from wayname.config.model import Config, Timing
 from wayname.edge.desired import Desired
-from wayname.edge.scheduling.probes import MOST_A_SECOND
 from wayname.pipeline import punts
 from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
+from wayname.session.scheduling.probes import MOST_A_SECOND
 
 # Packets a second. A neighbour is asked twice a minute for each of its addresses, and asks as often.
 NEIGHBOURS = 200

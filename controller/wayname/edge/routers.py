@@ -11,7 +11,7 @@ from wayname.edge.boundary import Severity
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
-from wayname.edge.timers import Timers
+from wayname.timers import Timers
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.discovery import (
     ALL_NODES,

@@ -21,16 +21,16 @@ import finsy as fy
 
 from wayname.config.model import Config
 from wayname.edge.boundary import Learned, Severity
+from wayname.edge.complaints import Complaints
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.first_hop_security.challenges import TURNED_DOWN, Challenges
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.links import Links
 from wayname.edge.outputs import Outputs
-from wayname.edge.sessions.complaints import Complaints
-from wayname.edge.timers import Timers, earliest
 from wayname.pipeline import entries
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.first_hop_security import refused_source
+from wayname.timers import Timers, earliest
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 from wayname.wire.mac import Mac
 

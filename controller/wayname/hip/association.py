@@ -20,7 +20,7 @@ from wayname.hip.parameters import HostId
 from wayname.hip.peer_locators import PeerLocators
 from wayname.hip.rhash import Rhash
 from wayname.hip.states import State
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 
 
 class Names(NamedTuple):

@@ -27,7 +27,7 @@ from wayname.hip.settings import NOTIFIES, Settings
 from wayname.hip.states import TRANSITIONS, USABLE, State, Trigger
 from wayname.hip.suites import HITS, REQUIRED, UNKNOWN_PEER, suite_number
 from wayname.hip.updates import Updates
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import EXTENSIONS, HIP, Packet
 

@@ -41,7 +41,7 @@ from wayname.hip.replies import KNOWN_SUITES, Replies
 from wayname.hip.settings import Settings
 from wayname.hip.suites import hit_of, rhash_of, suite_of
 from wayname.hip.transports import EspInfo, EspTransform, Tagged, TransportFormatList
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 
 MOST_COUNTERS = 10_000
 

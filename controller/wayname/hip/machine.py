@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 
-from wayname.edge.timers import Timers
 from wayname.hip.association import Association, LocalHost, Names, Transport
 from wayname.hip.associations import Associations
 from wayname.hip.exchange import Answer, Exchange
@@ -29,7 +28,8 @@ from wayname.hip.settings import (
 )
 from wayname.hip.states import TRANSITIONS, USABLE, Action, State, Trigger
 from wayname.hip.updates import NONCE_OCTETS, Updates
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
+from wayname.timers import Timers
 
 _TRIES = {State.I1_SENT: I1_RETRIES_MAX, State.I2_SENT: I2_RETRIES_MAX}
 _REPEATING = {*_TRIES, State.CLOSING}

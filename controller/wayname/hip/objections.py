@@ -18,7 +18,7 @@ from wayname.hip.outputs import Outbox
 from wayname.hip.parameters import Notification
 from wayname.hip.proofs import sign
 from wayname.outbox import Send
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import HEADER_BYTES, Packet
 

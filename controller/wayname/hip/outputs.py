@@ -12,7 +12,7 @@ from wayname.hip.states import Trigger
 from wayname.outbox import Outbox as BaseOutbox
 from wayname.outbox import Send as Send
 from wayname.seldom import Seldom
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire.ipv6 import HIP, Packet
 
 

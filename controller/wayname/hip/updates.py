@@ -10,7 +10,6 @@ import random
 from collections.abc import Mapping
 from ipaddress import IPv6Address
 
-from wayname.edge.timers import Timers
 from wayname.hip.association import Association, Esp, LocalHost, Names, Rekeying, Secured, Transport, Update
 from wayname.hip.associations import Associations
 from wayname.hip.errors import MessageError, NotifyType
@@ -36,7 +35,8 @@ from wayname.hip.peer_locators import check_locators
 from wayname.hip.proofs import seal, seal_answer
 from wayname.hip.settings import UPDATE_RETRIES_MAX, UPDATE_TIMEOUT
 from wayname.hip.transports import EspInfo
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
+from wayname.timers import Timers
 
 WINDOW = 32
 NUMBERS = 1 << 32

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from wayname.edge.timers import Timers
 from wayname.ilnp.cache import Cache, Entry, Names
 from wayname.ilnp.cookies import Asked, Cookies
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
@@ -28,6 +27,7 @@ from wayname.ilnp.settings import (
 )
 from wayname.ilnp.states import TRANSITIONS, USABLE, Action, State, Trigger
 from wayname.ilnp.vectors import L64, NID, Vector
+from wayname.timers import Timers
 from wayname.wire.icmpv6 import Message
 
 HOLD_DOWN_TIMES = {State.UNANSWERED: HOLD_DOWN_TIME, State.WITHOUT_ILNP: WITHOUT_ILNP_TIME}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from wayname.composition.edge import Edge
 from wayname.config.model import Config
-from wayname.edge.edge import Edge
 
 
 def port_shares_of(edge: Edge, config: Config) -> Iterator[Metric]:

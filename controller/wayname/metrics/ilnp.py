@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from wayname.edge.ilnp.manager import IlnpSessions
+from wayname.ilnp.edge.manager import IlnpSessions
 
 
 def ilnp_of(known: IlnpSessions) -> Iterator[Metric]:

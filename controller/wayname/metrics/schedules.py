@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from wayname.edge.scheduling.schedules import Schedules
+from wayname.session.scheduling.schedules import Schedules
 
 
 def schedules_of(schedules: Schedules) -> Iterator[Metric]:

@@ -9,7 +9,7 @@ from ipaddress import IPv6Address, IPv6Network
 import finsy as fy
 
 from wayname.config.translation import FlowPolicy
-from wayname.ilnp.prefixes import ONES, SUBNET_PREFIX, PrefixMapping
+from wayname.nptv6 import ONES, SUBNET_PREFIX, PrefixMapping
 from wayname.pipeline.entries import prefix_keys, table_entry
 from wayname.wire.mac import Mac
 

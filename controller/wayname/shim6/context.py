@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv6Address
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from wayname.identity.parameters import Parameters
-from wayname.shim6.options import (
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.states import State
+from wayname.wire.shim6.options import (
     ExactKeepaliveTimeout,
     KeepaliveTimeout,
     LocatorList,
@@ -16,24 +18,8 @@ from wayname.shim6.options import (
     Option,
     encode_options,
 )
-from wayname.shim6.states import State
 
 Kind = TypeVar("Kind")
-
-
-class ContextName(NamedTuple):
-    """Which context: the identities at both ends, and which instance where one was forked."""
-
-    local: IPv6Address
-    peer: IPv6Address
-    instance: int = 0
-
-
-class Pair(NamedTuple):
-    """Locators that packets go between."""
-
-    local: IPv6Address
-    peer: IPv6Address
 
 
 @dataclass(frozen=True)
@@ -81,7 +67,7 @@ class Known:
 class Context:
     """A context: `pair` is where packets go, `exchange` where the messages of its set-up go."""
 
-    name: ContextName
+    name: SessionKey
     tag: int = field(repr=False)
     pair: Pair
     exchange: Pair

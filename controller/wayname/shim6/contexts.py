@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from wayname.shim6.context import Context, ContextName, Known, Pair
-from wayname.shim6.messages import TAG_BITS
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import Context, Known
 from wayname.shim6.states import USABLE
+from wayname.wire.shim6.messages import TAG_BITS
 
 
 class Contexts:
@@ -15,10 +16,10 @@ class Contexts:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._by_name: dict[ContextName, Context] = {}
+        self._by_name: dict[SessionKey, Context] = {}
         self._by_tag: dict[int, Context] = {}
         self._by_nonce: dict[int, Context] = {}
-        self._by_peer_tag: dict[int, dict[ContextName, Context]] = {}
+        self._by_peer_tag: dict[int, dict[SessionKey, Context]] = {}
 
     def __iter__(self) -> Iterator[Context]:
         return iter(list(self._by_name.values()))
@@ -26,7 +27,7 @@ class Contexts:
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def create(self, name: ContextName, pair: Pair) -> Context:
+    def create(self, name: SessionKey, pair: Pair) -> Context:
         """Make a context with a tag that no other has (section 7.1), and a nonce."""
         tag = self._rng.getrandbits(TAG_BITS)
         while tag in self._by_tag:
@@ -71,7 +72,7 @@ class Contexts:
         if tag is not None:
             self._by_peer_tag.setdefault(tag, {})[context.name] = context
 
-    def named(self, name: ContextName) -> Context | None:
+    def named(self, name: SessionKey) -> Context | None:
         """Return the context of a pair of identities."""
         return self._by_name.get(name)
 

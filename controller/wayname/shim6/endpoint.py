@@ -13,13 +13,19 @@ from ipaddress import IPv6Address
 
 from wayname.endpoint import BaseEndpoint
 from wayname.identity.errors import ProofError
-from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import Context, Known, LocalHost, option_of
 from wayname.shim6.contexts import Contexts
-from wayname.shim6.errors import AnsweredError, ErrorCode, MessageError
 from wayname.shim6.limits import Limits
 from wayname.shim6.locators import LocatorError
 from wayname.shim6.machine import Arrival, Machine, check_size, r1_question, r1bis_question, validator_of
-from wayname.shim6.messages import (
+from wayname.shim6.outputs import Dropped, Outbox, Output, PeerError, Ready, Received
+from wayname.shim6.states import TRANSITIONS, USABLE, State, Trigger
+from wayname.shim6.updates import Updates
+from wayname.wire import icmpv6, ipv6
+from wayname.wire.errors import DecodeError
+from wayname.wire.shim6.errors import AnsweredError, ErrorCode, MessageError
+from wayname.wire.shim6.messages import (
     I1,
     I2,
     R1,
@@ -36,20 +42,14 @@ from wayname.shim6.messages import (
     kind_and_tag,
     place_in,
 )
-from wayname.shim6.options import ForkedInstance, Option, UlidPair
-from wayname.shim6.outputs import Dropped, Outbox, Output, PeerError, Ready, Received
-from wayname.shim6.payload import PayloadHeader, is_payload
-from wayname.shim6.states import TRANSITIONS, USABLE, State, Trigger
-from wayname.shim6.updates import Updates
-from wayname.wire import icmpv6, ipv6
-from wayname.wire.errors import DecodeError
+from wayname.wire.shim6.options import ForkedInstance, Option, UlidPair
+from wayname.wire.shim6.payload import BEFORE_SHIM6, PayloadHeader, is_payload
 
-BEFORE_SHIM6 = ipv6.EXTENSIONS - {ipv6.SHIM6}
 UNRECOGNISED_NEXT_HEADER = 1
 POINTER_OCTETS = 4
 
 # What a message's options prove of the locators of a context's peer, added to what is known of them.
-Learn = Callable[[ContextName, tuple[Option, ...], Known], Known]
+Learn = Callable[[SessionKey, tuple[Option, ...], Known], Known]
 
 
 class Endpoint(BaseEndpoint[Output]):
@@ -78,7 +78,7 @@ class Endpoint(BaseEndpoint[Output]):
             if context.name.local == host.ulid:
                 self._updates.tell(context, now)
 
-    def establish(self, name: ContextName, now: float, pair: Pair | None = None) -> None:
+    def establish(self, name: SessionKey, now: float, pair: Pair | None = None) -> None:
         """Set up a context, over other locators than the identities if those do not work."""
         if name.local not in self._hosts:
             raise ValueError(f"{name.local} is no host of this edge")
@@ -91,20 +91,20 @@ class Endpoint(BaseEndpoint[Output]):
         """Go on with an established context of an earlier endpoint; its host is served before or afterwards."""
         self.contexts.restore(context)
 
-    def go_by(self, name: ContextName, pair: Pair, now: float) -> None:
+    def go_by(self, name: SessionKey, pair: Pair, now: float) -> None:
         """Packets of a context go between other locators from now on, and so does what the peer is told of our host."""
         context = self.contexts.named(name)
         if context is not None and context.pair != pair:
             context.pair = pair
             self._updates.tell_again(context, now)
 
-    def withdraw(self, name: ContextName) -> None:
+    def withdraw(self, name: SessionKey) -> None:
         """Take a context away whose host is none of this edge any more."""
         context = self.contexts.named(name)
         if context is not None:
             self.contexts.remove(context)
 
-    def discard(self, name: ContextName, now: float) -> None:
+    def discard(self, name: SessionKey, now: float) -> None:
         """Forget a context; the peer is not told (section 9)."""
         context = self.contexts.named(name)
         if context is not None:
@@ -283,16 +283,16 @@ class Endpoint(BaseEndpoint[Output]):
             raise MessageError("an ICMPv6 error about an I1 that is none of ours")
         self._machine.fire(context, Trigger.PEER_HAS_NO_SHIM6, Arrival(context.exchange), now)
 
-    def _name(self, pair: Pair, message: I1 | I2 | I2bis) -> ContextName:
+    def _name(self, pair: Pair, message: I1 | I2 | I2bis) -> SessionKey:
         """Return which context a message of its set-up means (sections 7.9, 7.13 and 7.20)."""
         ulids = option_of(message.options, UlidPair)
         forked = option_of(message.options, ForkedInstance)
         local, peer = (ulids.receiver, ulids.sender) if ulids else pair
         if local not in self._hosts:
             raise MessageError(f"{local} is no identity of a host here")
-        return ContextName(local, peer, forked.identifier if forked else 0)
+        return SessionKey(local, peer, forked.identifier if forked else 0)
 
-    def _know(self, pair: Pair, name: ContextName, message: I2 | I2bis | R2, context: Context | None) -> Known:
+    def _know(self, pair: Pair, name: SessionKey, message: I2 | I2bis | R2, context: Context | None) -> Known:
         """Return what is known of a peer's locators now.
 
         The message must come from one of them, or from the identity itself, which may be about to be given up.

@@ -15,8 +15,8 @@ from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.keys import rsa_key
 from wayname.identity.parameters import Parameters, Prover, prover_of, sec_of
 from wayname.shim6.context import Known, LocalHost, option_of
-from wayname.shim6.errors import ErrorCode
-from wayname.shim6.options import (
+from wayname.wire.shim6.errors import ErrorCode
+from wayname.wire.shim6.options import (
     HEADER_OCTETS,
     CgaParameters,
     CgaSignature,

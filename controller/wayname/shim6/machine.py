@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 
-from wayname.edge.timers import Timers
-from wayname.shim6.context import Context, ContextName, Known, LocalHost, Pair, option_of
+from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.context import Context, Known, LocalHost, option_of
 from wayname.shim6.contexts import Contexts
-from wayname.shim6.errors import MessageError
 from wayname.shim6.limits import Limits
-from wayname.shim6.messages import (
+from wayname.shim6.outputs import Failed, Lost, Outbox, Ready, Refused
+from wayname.shim6.states import TRANSITIONS, USABLE, Action, State, Trigger
+from wayname.shim6.validators import VALIDATOR_OCTETS, Question, Validators
+from wayname.timers import Timers
+from wayname.wire.shim6.errors import MessageError
+from wayname.wire.shim6.messages import (
     I1,
     I2,
     R1,
@@ -26,11 +30,8 @@ from wayname.shim6.messages import (
     UpdateRequest,
     encode,
 )
-from wayname.shim6.options import ForkedInstance, Option, ResponderValidator, UlidPair
-from wayname.shim6.outputs import Failed, Lost, Outbox, Ready, Refused
-from wayname.shim6.payload import PayloadHeader
-from wayname.shim6.states import TRANSITIONS, USABLE, Action, State, Trigger
-from wayname.shim6.validators import VALIDATOR_OCTETS, Question, Validators
+from wayname.wire.shim6.options import ForkedInstance, Option, ResponderValidator, UlidPair
+from wayname.wire.shim6.payload import PayloadHeader
 
 # Section 14, in seconds.
 I1_RETRIES_MAX = 4
@@ -66,7 +67,7 @@ class Machine:
         limits: Limits,
         on_change: Callable[[Context, float], None],
     ) -> None:
-        self.timers: Timers[ContextName] = Timers()
+        self.timers: Timers[SessionKey] = Timers()
         self.validators = Validators(rng)
         self._hosts = hosts
         self._contexts = contexts
@@ -234,7 +235,7 @@ def _name_options(context: Context) -> tuple[Option, ...]:
     return options
 
 
-def r1_question(pair: Pair, tag: int, name: ContextName) -> Question:
+def r1_question(pair: Pair, tag: int, name: SessionKey) -> Question:
     """Return what the validator of an R1 answers for (section 7.10.1)."""
     return Question(tag, pair.peer, pair.local, (name.peer, name.local), name.instance)
 

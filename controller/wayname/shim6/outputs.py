@@ -6,24 +6,24 @@ from dataclasses import dataclass
 
 from wayname.outbox import Outbox as BaseOutbox
 from wayname.outbox import Send as Send
-from wayname.shim6.context import ContextName, Pair
-from wayname.shim6.messages import Message, encode
+from wayname.session.keys import Pair, SessionKey
 from wayname.shim6.states import State, Trigger
 from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.messages import Message, encode
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
     """A context is established, or has learnt a new tag or other locators of its peer."""
 
-    name: ContextName
+    name: SessionKey
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A context can no longer be used; the trigger says why."""
 
-    name: ContextName
+    name: SessionKey
     trigger: Trigger
 
 
@@ -31,7 +31,7 @@ class Lost:
 class Failed:
     """A context could not be set up: E-FAILED if nobody answered, NO-SUPPORT if the peer said that it has no Shim6."""
 
-    name: ContextName
+    name: SessionKey
     state: State
 
 
@@ -39,7 +39,7 @@ class Failed:
 class PeerError:
     """The peer could not process a message of ours."""
 
-    name: ContextName
+    name: SessionKey
     code: int
     pointer: int
 
@@ -48,7 +48,7 @@ class PeerError:
 class Received:
     """A message within a context, which set-up has no more to do with."""
 
-    name: ContextName
+    name: SessionKey
     message: Message
     pair: Pair
 
@@ -57,7 +57,7 @@ class Received:
 class Refused:
     """A protocol error: the state has no row for the trigger."""
 
-    name: ContextName
+    name: SessionKey
     state: State
     trigger: Trigger
 

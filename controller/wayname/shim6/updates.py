@@ -6,12 +6,13 @@ import random
 from collections.abc import Mapping
 from ipaddress import IPv6Address
 
-from wayname.edge.timers import Timers
-from wayname.shim6.context import Context, ContextName, LocalHost
+from wayname.session.keys import SessionKey
+from wayname.shim6.context import Context, LocalHost
 from wayname.shim6.contexts import Contexts
-from wayname.shim6.messages import UpdateRequest
 from wayname.shim6.outputs import Outbox
 from wayname.shim6.states import USABLE
+from wayname.timers import Timers
+from wayname.wire.shim6.messages import UpdateRequest
 
 UPDATE_TIMEOUT = 4.0
 MAX_UPDATE_TIMEOUT = 120.0
@@ -23,7 +24,7 @@ class Updates:
     def __init__(
         self, hosts: Mapping[IPv6Address, LocalHost], contexts: Contexts, outbox: Outbox, rng: random.Random
     ) -> None:
-        self.timers: Timers[ContextName] = Timers()
+        self.timers: Timers[SessionKey] = Timers()
         self._hosts = hosts
         self._contexts = contexts
         self._outbox = outbox

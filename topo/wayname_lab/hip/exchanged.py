@@ -6,7 +6,6 @@ import random
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv6Address
 
-from wayname.edge.timers import earliest
 from wayname.hip.association import Esp, LocalHost, Names
 from wayname.hip.endpoint import Endpoint
 from wayname.hip.esp.suites import SUITES, SuiteId
@@ -14,7 +13,8 @@ from wayname.hip.identities import Identity
 from wayname.hip.outputs import Changed, Event, Failed, Gone, Output, Send, Standing, Up
 from wayname.hip.settings import Settings
 from wayname.hip.transports import EspTransform
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
+from wayname.timers import earliest
 from wayname.wire.ipv6 import Packet
 from wayname_lab.hip.pairs import pairs_of
 from wayname_lab.hip.signalling import Agreed, Ended, Note, Said, Say

@@ -9,13 +9,13 @@ import json
 from collections.abc import Callable, Sequence
 from ipaddress import IPv6Address
 
-from wayname.edge.timers import earliest
 from wayname.hip.esp.associations import Incoming, Outgoing
 from wayname.hip.esp.beet import ESP, Beet, Peer
 from wayname.hip.esp.errors import Rejected, Why
 from wayname.hip.esp.suites import SUITES
 from wayname.seldom import Seldom
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
+from wayname.timers import earliest
 from wayname.wire.ipv6 import HIP, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.hip.link import LocatorLink

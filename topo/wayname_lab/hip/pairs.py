@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from ipaddress import IPv6Address
 
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 
 
 def pairs_of(locators: Sequence[IPv6Address], theirs: Sequence[IPv6Address]) -> tuple[Pair, ...]:

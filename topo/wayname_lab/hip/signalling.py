@@ -8,7 +8,7 @@ from typing import Protocol
 
 from wayname.hip.esp.keys import Keys
 from wayname.hip.esp.suites import Suite
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 from wayname.wire.ipv6 import Packet
 
 

@@ -4,7 +4,7 @@ Who sends hears something within the send timeout, or the way has failed; so who
 it is there. RFC 4303 (section 2.6) has a packet for that, which its receiver throws away.
 """
 
-from wayname.shim6.context import Pair
+from wayname.session.keys import Pair
 
 SEND_TIMEOUT = 500_000_000  # nanoseconds
 KEEPALIVE = SEND_TIMEOUT // 3

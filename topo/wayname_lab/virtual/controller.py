@@ -10,11 +10,11 @@ from finsy.p4entity import decode_entity
 from finsy.proto import p4r
 
 from wayname.adapter.digests import told
+from wayname.composition.edge import Edge
 from wayname.config.model import Config
 from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind
-from wayname.edge.edge import Edge
-from wayname.edge.hip.keys import Identities
+from wayname.hip.edge.keys import Identities
 from wayname_lab.name_server import NameServer
 from wayname_lab.virtual.clock import MILLISECOND, SECOND, Alarm, Clock
 from wayname_lab.virtual.edge_key import load_key

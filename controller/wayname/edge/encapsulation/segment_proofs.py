@@ -13,11 +13,11 @@ from collections import Counter
 import finsy as fy
 
 from wayname.config.encapsulation.model import HmacKey
+from wayname.edge.complaints import Complaints
 from wayname.edge.desired import Key, key_of
 from wayname.edge.encapsulation.proofs import hmac_of
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
-from wayname.edge.sessions.complaints import Complaints
 from wayname.pipeline.encapsulation import MOST_PROVEN_OCTETS, verified_segments
 from wayname.rate_limits import ADDRESS_BITS, PREFIX_BITS
 from wayname.wire.errors import DecodeError

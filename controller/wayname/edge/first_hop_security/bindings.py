@@ -22,13 +22,13 @@ import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import Severity
+from wayname.edge.complaints import Complaints
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.first_hop_security.challenges import Challenges
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
-from wayname.edge.sessions.complaints import Complaints
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.first_hop_security import NOBODY, Guard, source_binding
 from wayname.wire import icmpv6, ipv6

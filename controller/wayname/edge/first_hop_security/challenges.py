@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from wayname.edge.first_hop_security.anchor import Anchor
-from wayname.edge.timers import Timers
+from wayname.timers import Timers
 
 # How often a holder is asked: as FCFS SAVI does it (RFC 6620, section 4: TENT_LT and T_WAIT).
 QUESTIONS = 2

@@ -24,9 +24,9 @@ from wayname.edge.identities.prefixes import Prefixes
 from wayname.edge.identities.reachability import Reachability
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
-from wayname.edge.timers import earliest
 from wayname.identity.key_files import public_half
 from wayname.shim6.context import LocalHost
+from wayname.timers import earliest
 from wayname.wire.dhcpv6 import CLIENT_PORT, SERVER_PORT, Message
 from wayname.wire.discovery import RouterAdvertisement
 from wayname.wire.errors import DecodeError

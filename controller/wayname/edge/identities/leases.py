@@ -13,7 +13,7 @@ from wayname.edge.identities.book import Book
 from wayname.edge.identities.identity import Client, Identity
 from wayname.edge.identities.owners import Owners
 from wayname.edge.outputs import Outputs
-from wayname.edge.timers import Timers
+from wayname.timers import Timers
 
 
 class Leases:

@@ -20,7 +20,7 @@ from wayname.edge.boundary import Json, Severity
 from wayname.edge.identities.identity import RecordError
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
-from wayname.edge.timers import Timers
+from wayname.timers import Timers
 from wayname.wire.discovery import ALL_ROUTERS, HOP_LIMIT, INFINITY, Prefix, RouterAdvertisement, RouterSolicitation
 
 PREFIX = "prefix"

@@ -18,12 +18,12 @@ from wayname.edge.interfaces import answered_addresses
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import DEFAULT
 from wayname.edge.routes import Routes
-from wayname.edge.timers import Timers
 from wayname.edge.translation.buckets import Weights, homes, serving
 from wayname.edge.translation.flows import Fate, Flows
-from wayname.ilnp.prefixes import PrefixMapping, UnmappableError
+from wayname.nptv6 import PrefixMapping, UnmappableError
 from wayname.pipeline import borders, entries
 from wayname.pipeline.borders import Side, State
+from wayname.timers import Timers
 from wayname.wire.flow import Flow
 from wayname.wire.ipv6 import TCP, Packet
 

@@ -1,0 +1,530 @@
+"""The controller of one switch, composed of its managers."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from ipaddress import IPv6Address
+
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from finsy import P4Schema
+
+from wayname.config.model import Config
+from wayname.edge.boundary import (
+    BringFigures,
+    ChangeAssociation,
+    CloseCapture,
+    DirectExport,
+    FlowAdmitted,
+    FlowNews,
+    ForkSession,
+    Idle,
+    Input,
+    Json,
+    Learned,
+    LeaveProvider,
+    ModifierFound,
+    MoveSession,
+    NamesAnswered,
+    OpenCapture,
+    Output,
+    PacketIn,
+    PairActive,
+    PreferPath,
+    ScheduleNews,
+    SessionNews,
+    SetEncapsulation,
+    SetPolicy,
+    SetTranslation,
+    Severity,
+    SwitchDown,
+    SwitchUp,
+    UnforkSession,
+    WriteFailed,
+)
+from wayname.edge.captures import Captures
+from wayname.edge.desired import key_of
+from wayname.edge.encapsulation.manager import Encapsulation
+from wayname.edge.faults import Faults
+from wayname.edge.first_hop_security.bindings import Bindings
+from wayname.edge.first_hop_security.host_ports import HostPorts
+from wayname.edge.first_hop_security.session_hosts import SessionHosts
+from wayname.edge.hash_keys import HashKeys
+from wayname.edge.identities.identities import HostIdentities
+from wayname.edge.interfaces import want_interfaces
+from wayname.edge.links import Arrival, Links
+from wayname.edge.liveness import Liveness
+from wayname.edge.neighbours import Neighbours
+from wayname.edge.outputs import Outputs
+from wayname.edge.ports import want_ports
+from wayname.edge.providers import Providers
+from wayname.edge.punt_limits import want_punt_limits
+from wayname.edge.routers import Routers
+from wayname.edge.routes import Routes
+from wayname.edge.stations import Stations
+from wayname.edge.translation.translation import Translation
+from wayname.hip.edge.keys import Identities
+from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.hip.edge.sessions import HipSessions
+from wayname.ilnp.edge.border import SiteBorder
+from wayname.ilnp.edge.manager import IlnpSessions
+from wayname.pipeline.entries import has_secrets
+from wayname.pipeline.reasons import CAPTURES, Punt, punt_words
+from wayname.session.context import SessionContext
+from wayname.session.kept import Kept
+from wayname.session.numbers import SessionNumbers
+from wayname.session.preferences import PathPreferences
+from wayname.session.scheduling.figures import Figures
+from wayname.session.scheduling.schedules import Schedules
+from wayname.session.ways_out import WaysOut
+from wayname.shim6.edge.sessions import Sessions
+from wayname.timers import earliest
+from wayname.wire import discovery, icmpv6
+from wayname.wire.discovery import (
+    NeighbourAdvertisement,
+    NeighbourSolicitation,
+    RouterAdvertisement,
+    RouterSolicitation,
+)
+from wayname.wire.errors import DecodeError
+from wayname.wire.ipv6 import ICMPV6
+from wayname.wire.mac import Mac
+
+_TimedLate = Liveness | Stations | Bindings | Neighbours | Kept
+_Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Translation | IlnpSessions | Figures
+_RESOURCE_EXHAUSTED = 8
+_DISCOVERY = frozenset(
+    (Punt.ROUTER_SOLICITATION, Punt.ROUTER_ADVERTISEMENT, Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT)
+)
+# Copies of packets as they leave; what their sender wrote may be changed in them.
+_AS_IT_LEFT = frozenset((Punt.TRACE, Punt.LOOPBACK))
+_SHIM6 = frozenset((Punt.SHIM6, Punt.SHIM6_UNKNOWN_TAG))
+_ILNP = frozenset((Punt.SESSION_REQUEST, Punt.LOCATOR_UPDATE, Punt.NONCE_UNKNOWN))
+
+
+class Edge:
+    """Takes inputs and gives outputs as `boundary` says; its managers may be looked at between calls."""
+
+    def __init__(
+        self,
+        config: Config,
+        schema: P4Schema,
+        rng: random.Random,
+        remembered: Mapping[str, Json] | None = None,
+        key: RSAPrivateKey | None = None,
+        hip_identities: Identities | None = None,
+    ) -> None:
+        self.config = config
+        outputs = self._outputs = Outputs()
+        self.faults = Faults(outputs)
+        # Packets that the switch passed on and that no message could be read of, by reason.
+        self.undecodable: Counter[int] = Counter()
+        links = self._links = Links(config, outputs)
+        want_ports(config, outputs.desired)
+        want_punt_limits(config, outputs.desired)
+        providers = Providers(config)
+        want_interfaces(config, providers.tables.values(), outputs.desired)
+        self.routes = Routes(config, providers, outputs)
+        sizes = {name: schema.tables[name].size for name in ("fdb", "neighbours", "source_bindings")}
+        addresses = min(sizes["neighbours"], sizes["source_bindings"])
+        self.host_ports = HostPorts(config, self.routes.next_hops, sizes["fdb"], addresses, outputs)
+        self.neighbours = Neighbours(
+            config, sizes["neighbours"], self.routes.next_hops, self.host_ports, links, outputs, rng
+        )
+        self._session_hosts = SessionHosts(self._hosts_in_sessions)
+        self.bindings = Bindings(
+            config, self.host_ports, links, outputs, self._session_hosts.has, self.neighbours.rebind
+        )
+        self.stations = Stations(
+            config, sizes["fdb"], self.host_ports, links, outputs, self._addresses_of, self._station_moved
+        )
+        ways_out = WaysOut(config, providers, self.routes, self.neighbours, links)
+        remembered = remembered or {}
+        # Numbers begin at 1.
+        numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
+        self.schedules = Schedules(config.schedules, remembered, outputs)
+        preferences = PathPreferences(config.path_policies, providers.of)
+        means = SessionContext(numbers, providers, ways_out, self.schedules, preferences, outputs, rng, remembered)
+        self.sessions = Sessions(config, means)
+        self.hip = HipSessions(config.hip, hip_identities or {}, means) if config.hip else None
+        self.native = NativeSessions(config.hip, means) if config.hip else None
+        self.translation = Translation(config, self.routes, outputs)
+        self.border: SiteBorder | None = None
+        self.ilnp: IlnpSessions | None = None
+        if config.ilnp:
+            self.border = SiteBorder(config.ilnp, config.translations, self.translation, ways_out, outputs, rng)
+            self.ilnp = IlnpSessions(config.ilnp, means, self.border)
+        self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
+        self.routers = Routers(config, links, outputs, rng)
+        self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
+        collector = self.encapsulation.traces.collector
+        vlans = [interface.vlan for interface in config.interfaces]
+        self.figures = Figures(self.schedules, collector, vlans, config.switch.device_id, outputs, rng)
+        self._captures = Captures(outputs)
+        self._hash_keys = HashKeys(outputs.desired, rng)
+        self.identities: HostIdentities | None = None
+        if config.identities and key:
+            self.identities = HostIdentities(
+                config,
+                config.identities,
+                key,
+                links,
+                self.bindings,
+                outputs,
+                rng,
+                remembered,
+                self.sessions.serve,
+                self.sessions.deprecate,
+            )
+        self._timed = self._managers_with_timers()
+
+    def keeper(self, number: int) -> Kept:
+        """Return who looks after a session."""
+        return next((keeper for keeper in self.keepers if keeper.numbered(number)), self.sessions)
+
+    @property
+    def keepers(self) -> tuple[Kept, ...]:
+        """All who look after sessions."""
+        return tuple(keeper for keeper in (self.sessions, self.hip, self.native) if keeper)
+
+    @property
+    def connected(self) -> bool:
+        """Whether the switch is there."""
+        return self._outputs.connected
+
+    def receive(self, input: Input, now: float) -> None:
+        """Take note of something that happened; a mistake in handling it ends nothing else."""
+        match input:
+            # Without a session with the switch nothing works: whoever starts the edge again is told by its end.
+            case SwitchUp():
+                self._switch_up(input, now)
+            case SwitchDown(reason):
+                self._switch_down(reason, now)
+            case PacketIn():
+                try:
+                    self._packet_in(input, now)
+                except Exception as error:
+                    self.faults.note(f"packet {punt_words(input.reason)}", error, now, input.payload)
+            case NamesAnswered():
+                with self.faults.contained("NamesAnswered", now, input.message):
+                    self._receive(input, now)
+            case _:
+                with self.faults.contained(type(input).__name__, now):
+                    self._receive(input, now)
+        self._tell_schedules(now)
+
+    def _tell_schedules(self, now: float) -> None:
+        if self.schedules.changed:
+            with self.faults.contained("schedules", now):
+                self.schedules.tell(now)
+
+    def _receive(self, input: Input, now: float) -> None:
+        match input:
+            case Learned():
+                self.stations.learned(input, now)
+            case SessionNews():
+                self.keeper(input.session).news(input, now)
+            case PairActive():
+                self.sessions.pair_active(input, now)
+                if self.ilnp:
+                    self.ilnp.pair_active(input, now)
+                if self.hip:
+                    self.hip.pair_active(input, now)
+            case FlowAdmitted() if self.ilnp:
+                self.ilnp.flow(input, now)
+            case LeaveProvider(name, leaving) if self.ilnp:
+                self.ilnp.leave(name, leaving, now)
+            case NamesAnswered():
+                if self.ilnp:
+                    self.ilnp.answered(input, now)
+                if self.hip:
+                    self.hip.answered(input, now)
+            case FlowNews():
+                if input.nonce and self.border:
+                    self.border.news(input, now)
+                else:
+                    self.translation.news(input, now)
+            case SetTranslation(rules):
+                self.translation.change(rules, now)
+            case ScheduleNews():
+                self.schedules.news(input, now)
+            case BringFigures(paths):
+                self.figures.bring(paths)
+            case SetPolicy(name, policy):
+                self.schedules.set_policy(name, policy, now)
+            case ChangeAssociation(local, peer, wish) if self.hip:
+                self.hip.change(local, peer, wish, now)
+            case MoveSession(session, path):
+                self.keeper(session).move(session, path, now)
+            case PreferPath(session, policy, path):
+                self.keeper(session).prefer(session, policy, path, now)
+            case ForkSession(session, local_port, peer_port):
+                self.sessions.fork(session, local_port, peer_port, now)
+            case UnforkSession(session):
+                self.sessions.unfork(session, now)
+            case DirectExport():
+                self.encapsulation.exported(input, now)
+            case Idle(entry) if entry.table_id == "identities":
+                self.sessions.idle(entry, now)
+                if self.ilnp:
+                    self.ilnp.idle(entry, now)
+                if self.hip:
+                    self.hip.idle(entry, now)
+                if self.native:
+                    self.native.idle(entry, now)
+            case Idle(entry) if entry.table_id == "verified_segments":
+                self.encapsulation.proofs.idle(entry)
+            case Idle(entry) if entry.table_id == "source_bindings":
+                self.bindings.idle(entry, now)
+            case Idle(entry):
+                self.stations.idle(entry, now)
+            case OpenCapture():
+                self._captures.open(input)
+            case CloseCapture(number):
+                self._captures.close(number)
+            case SetEncapsulation(current):
+                self.encapsulation.change(current, now)
+            case WriteFailed():
+                self._write_failed(input, now)
+            case ModifierFound() if self.identities:
+                self.identities.found(input, now)
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        return earliest([self.faults.due(name, manager.next_timer()) for name, manager in self._timed])
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due; how late that is tells whether answers may have come that nobody looked at yet."""
+        due = self.next_timer()
+        late = max(now - due, 0.0) if due is not None else 0.0
+        for name, manager in self._timed:
+            at = manager.next_timer()
+            if at is not None and at <= now and self.faults.may_run(name, now):
+                with self.faults.contained_timer(name, now):
+                    match manager:
+                        case Liveness() | Stations() | Bindings() | Neighbours() | Kept():
+                            manager.handle_timer(now, late)
+                        case _:
+                            manager.handle_timer(now)
+        self._tell_schedules(now)
+
+    def take_outputs(self) -> list[Output]:
+        """Return what has to be carried out, in order."""
+        return self._outputs.take()
+
+    def _switch_up(self, up: SwitchUp, now: float) -> None:
+        self.stations.adopt(up.entities, now)
+        self.bindings.adopt(up.entities)
+        self.liveness.adopt(up.entities, now)
+        self.neighbours.adopt(up.entities)
+        self.encapsulation.adopt(up.entities, up.epoch)
+        self.schedules.adopt(up.entities)
+        self._hash_keys.adopt(up.entities)
+        self._outputs.desired.compare(up.entities)
+        self._outputs.connected = True
+        self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
+        self.neighbours.start(now)
+        self.liveness.start(now)
+        self.routers.start(now)
+        self.encapsulation.start(now)
+        if self.identities:
+            self.identities.start(now)
+        self.sessions.start(now)
+        if self.hip:
+            self.hip.start(now)
+        if self.native:
+            self.native.next_hops_changed(now)
+        self.translation.start(now)
+        self.figures.start(now)
+        if self.ilnp:
+            self.ilnp.start(now)
+
+    def _switch_down(self, reason: str, now: float) -> None:
+        self._outputs.connected = False
+        self._outputs.event(now, "switch.down", self.config.switch.address, reason, Severity.WARNING)
+        self.stations.stop()
+        self.bindings.stop()
+        self.neighbours.stop()
+        self.liveness.stop()
+        self.routers.stop()
+        self.encapsulation.stop()
+        self.figures.stop()
+        if self.identities:
+            self.identities.stop()
+
+    def _addresses_of(self, vlan: int, mac: Mac) -> list[IPv6Address]:
+        return self.bindings.addresses_of(vlan, mac) or self.neighbours.addresses_of(vlan, mac)
+
+    def _station_moved(self, vlan: int, mac: Mac, port: int, now: float) -> None:
+        self.bindings.station_moved(vlan, mac, port, now)
+        self.neighbours.moved(vlan, mac, port, now)
+
+    def _hosts_in_sessions(self) -> Iterator[IPv6Address]:
+        """Yield the addresses, as their hosts use them, that sessions are of."""
+        for keeper in self.keepers:
+            for session in keeper:
+                host = self.identities.host(session.name.local) if self.identities else None
+                yield host or session.name.local
+        if self.ilnp:
+            for each in self.ilnp:
+                yield each.stands.local_identity
+
+    def _next_hops_changed(self, now: float) -> None:
+        for keeper in self.keepers:
+            keeper.next_hops_changed(now)
+        self.translation.next_hops_changed(now)
+        if self.ilnp:
+            self.ilnp.next_hops_changed(now)
+
+    def _managers_with_timers(self) -> tuple[tuple[str, _Timed], ...]:
+        """Return them in the order in which they are called, and how faults of their timers are counted."""
+        managers: tuple[_Timed | None, ...] = (
+            self.liveness,
+            self.stations,
+            self.bindings,
+            self.neighbours,
+            self.routers,
+            self.encapsulation,
+            self.identities,
+            self.sessions,
+            self.hip,
+            self.native,
+            self.translation,
+            self.ilnp,
+            self.figures,
+        )
+        return tuple((type(manager).__name__, manager) for manager in managers if manager is not None)
+
+    def _packet_in(self, packet: PacketIn, now: float) -> None:
+        if packet.reason in CAPTURES:
+            self._captures.packet(packet)
+            return
+        try:
+            arrival = self._links.read(packet)
+            if packet.reason not in _AS_IT_LEFT:
+                vlan, mac = arrival.interface.vlan, arrival.frame.source
+                self.stations.heard(vlan, mac, arrival.port, now)
+                if packet.reason == Punt.SOURCE_ELSEWHERE:
+                    self.bindings.elsewhere(arrival, now)
+                    self._claimed(arrival, now)
+                    return
+                if not self.bindings.heard(arrival, now):
+                    return
+            if packet.reason in _DISCOVERY:
+                self._discovery(arrival, now)
+            elif packet.reason == Punt.NEIGHBOUR_UNKNOWN:
+                self._neighbour_unknown(arrival, now)
+            elif packet.reason == Punt.LOCAL:
+                self._local(arrival, now)
+            elif packet.reason == Punt.DHCPV6 and self.identities:
+                self.identities.datagram(arrival, now)
+            elif packet.reason in _SHIM6:
+                if not (self.hip and self.hip.takes(arrival.packet, now)):
+                    self.sessions.packet(arrival.packet, now)
+            elif packet.reason in _ILNP and self.ilnp and self.border:
+                if not (packet.reason == Punt.LOCATOR_UPDATE and self.border.takes(arrival, now)):
+                    self.ilnp.packet(arrival, now)
+            elif packet.reason == Punt.ILNP_ERROR and self.ilnp:
+                self.ilnp.error(arrival, now)
+            elif packet.reason == Punt.HIP and self.hip:
+                self.hip.packet(arrival, now)
+            elif packet.reason == Punt.HIP_VERIFY and self.native:
+                self.native.inspect(arrival, now)
+            elif packet.reason == Punt.HIP_SEEN and self.native:
+                self.native.listen(arrival, now)
+            elif packet.reason in (Punt.HIP, Punt.HIP_VERIFY):
+                self._links.submit(packet)
+            elif packet.reason == Punt.SESSION_ERROR:
+                if not (self.hip and self.hip.error(arrival.packet, now)):
+                    self.sessions.error(arrival.packet, now)
+            elif packet.reason == Punt.SHIM6_VERIFY:
+                self.sessions.inspect(arrival, now)
+            elif packet.reason == Punt.SESSION_HELD:
+                if self.identities:
+                    # The copy is as the host sent it, before its identity took the place of its address.
+                    arrival = replace(arrival, packet=self.identities.as_known(arrival.packet))
+                for keeper in self.keepers:
+                    keeper.hold(arrival, now)
+            elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
+                self.encapsulation.traces.punted(arrival, now)
+            elif packet.reason == Punt.SEGMENT_HMAC:
+                self.encapsulation.proofs.packet(arrival, now)
+        except DecodeError:
+            # Anybody can send such packets: they are counted, and no event.
+            self.undecodable[packet.reason] += 1
+
+    def _claimed(self, arrival: Arrival, now: float) -> None:
+        """What the switch dropped may have claimed an address of the router."""
+        if arrival.packet.upper_layer().number == ICMPV6:
+            said = discovery.decode(arrival.packet)
+            if isinstance(said, NeighbourAdvertisement):
+                self.routers.claimed(arrival, said, now)
+
+    def _discovery(self, arrival: Arrival, now: float) -> None:
+        match discovery.decode(arrival.packet):
+            case NeighbourSolicitation() as asked:
+                self.neighbours.asked(arrival, asked.source_mac, now)
+                of_host = self.identities and self.identities.answers(arrival.interface.vlan, asked.target)
+                self.routers.solicited(arrival, asked, bool(of_host) or self.encapsulation.is_segment(asked.target))
+                self._seen(arrival, now)
+            case NeighbourAdvertisement() as said:
+                self._seen(arrival, now)
+                self.routers.claimed(arrival, said, now)
+                self.neighbours.advertised(arrival, said, now)
+                self.liveness.advertised(arrival, said, now)
+                if self.ilnp:
+                    self.ilnp.is_here(said.target, now)
+            case RouterSolicitation() as asked:
+                self.neighbours.asked(arrival, asked.source_mac, now)
+                self.routers.router_solicited(arrival, asked, now)
+            case RouterAdvertisement() as said:
+                self.neighbours.asked(arrival, said.source_mac, now)
+                if self.identities:
+                    self.identities.advertised(arrival, said, now)
+
+    def _seen(self, arrival: Arrival, now: float) -> None:
+        if self.identities:
+            self.identities.seen(arrival, now)
+
+    def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
+        if self.native:
+            # What waits for a neighbour comes for that alone: there is no copy of it.
+            self.native.listen(arrival, now)
+        packet = self.translation.as_routed(self.sessions.restored(arrival.packet))
+        if self.ilnp:
+            packet = self.ilnp.restored(packet)
+        if self.identities:
+            packet = self.identities.as_routed(packet)
+        hops = self.encapsulation.neighbours_for(packet)
+        # The switch knows which of a spread's next hops it was; any that is not known may have been it.
+        unknown = [hop for hop in hops if self.neighbours.get(hop) is None]
+        for hop in (unknown or hops)[:1]:
+            self.neighbours.wanted(hop, arrival, now)
+
+    def _local(self, arrival: Arrival, now: float) -> None:
+        if self.figures.returned(arrival.packet, now) or self.encapsulation.traces.returned(arrival, now):
+            return
+        upper = arrival.packet.upper_layer()
+        if upper.number != ICMPV6:
+            if not (self.identities and self.identities.asked_directly(arrival, now)):
+                self.routers.refuse(arrival, upper)
+            return
+        message = icmpv6.Message.decode(arrival.packet)
+        if not self.liveness.returned(arrival, message, now):
+            self.routers.echo(arrival, message)
+
+    def _write_failed(self, failed: WriteFailed, now: float) -> None:
+        if self._outputs.desired.refused(failed.update, failed.code):
+            return
+        kind, entity = failed.update
+        if failed.code == _RESOURCE_EXHAUSTED:
+            self.stations.refused(entity, now)
+            self.neighbours.refused(entity, now)
+            self.bindings.refused(entity, now)
+        subject, key = key_of(entity)
+        # The switch quotes what it refuses.
+        which = f"entry (gRPC code {failed.code})" if has_secrets(entity) else f"{key}: {failed.text}"
+        text = f"the switch refuses to {kind.value} {subject} {which}"
+        self._outputs.event(now, "write.failed", subject, text, Severity.ERROR)

@@ -1,0 +1,452 @@
+"""Speaks ILNP for the hosts of the edge, and keeps its sessions on the switch.
+
+The endpoint admits and agrees (`wayname.ilnp`); the switch carries packets. This is between them: what the endpoint
+says becomes entries, what the switch and the DNS say becomes questions to the endpoint.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import IPv6Address
+
+import finsy as fy
+
+from wayname.config.ilnp import Ilnp
+from wayname.config.model import Provider
+from wayname.edge.boundary import FlowAdmitted, NamesAnswered, PairActive, Severity
+from wayname.edge.links import Arrival
+from wayname.ilnp import outputs as ilnp
+from wayname.ilnp.cache import Entry, Names
+from wayname.ilnp.edge import memory
+from wayname.ilnp.edge.border import SiteBorder
+from wayname.ilnp.edge.directory import Directory
+from wayname.ilnp.edge.errors import for_host
+from wayname.ilnp.edge.openings import MOST_FOUND, Openings
+from wayname.ilnp.edge.session import Ends, IlnpSession
+from wayname.ilnp.edge.sites import Sites
+from wayname.ilnp.edge.tables import IlnpTables, want_sites
+from wayname.ilnp.endpoint import Endpoint, SeenFlow
+from wayname.ilnp.locator_update import Listed
+from wayname.ilnp.locators import Host
+from wayname.ilnp.lookup import Found
+from wayname.ilnp.policies import Count, Policy, PrefixRate, Resources
+from wayname.ilnp.settings import Settings
+from wayname.ilnp.states import Segment, State
+from wayname.ilnp.vectors import NID, Vector, half_text
+from wayname.session.context import SessionContext
+from wayname.timers import earliest
+from wayname.wire import icmpv6
+from wayname.wire.ipv6 import Packet
+
+LEAVING = "ilnp-leaving"
+SECRET = "ilnp-secret"
+SECRET_OCTETS = 32
+# How many pairs may wait for what the DNS tells of their peers.
+MOST_WAITING = 4096
+# How many messages may wait until it is clear that there is a host that they are for.
+MOST_UNSERVED = 512
+
+# Moves are told of each session by itself.
+KINDS = {
+    ilnp.Kind.NAIVE: ("ilnp.naive", Severity.WARNING),
+    ilnp.Kind.UNANSWERED: ("ilnp.unanswered", Severity.INFO),
+    ilnp.Kind.WITHOUT_ILNP: ("ilnp.without", Severity.INFO),
+    ilnp.Kind.HALF_OPEN: ("ilnp.half_open", Severity.WARNING),
+    ilnp.Kind.REFUSED: ("ilnp.refused", Severity.WARNING),
+    ilnp.Kind.FORGED: ("ilnp.forged", Severity.WARNING),
+    ilnp.Kind.REPLAYED: ("ilnp.replayed", Severity.WARNING),
+    ilnp.Kind.CLAIMED: ("ilnp.claimed", Severity.WARNING),
+    ilnp.Kind.PROTOCOL: ("ilnp.protocol", Severity.WARNING),
+    ilnp.Kind.DROPPED: ("ilnp.dropped", Severity.INFO),
+    ilnp.Kind.UNTOLD: ("session.untold", Severity.WARNING),
+}
+
+
+class IlnpSessions:
+    """All sessions between identifiers of an edge; they may be looked at between calls."""
+
+    def __init__(self, rules: Ilnp, means: SessionContext, border: SiteBorder) -> None:
+        self.rules = rules
+        self._border = border
+        self._numbers = means.numbers
+        ways_out = self._ways_out = means.ways_out
+        outputs = self._outputs = means.outputs
+        rng = self._rng = means.rng
+        remembered = self._remembered = means.remembered
+        self._endpoint: Endpoint | None = None
+        self._hosts: dict[NID, Host] = {}
+        self._sessions: dict[Names, IlnpSession] = {}
+        self._by_number: dict[int, IlnpSession] = {}
+        self._unserved: OrderedDict[IPv6Address, Arrival] = OrderedDict()
+        # How many sessions were admitted, and how often the endpoint told of what.
+        self.admitted = 0
+        self.told: Counter[str] = Counter()
+        self._waiting: dict[NID, list[PairActive]] = {}
+        self._waiting_pairs = 0
+        self.leaving = {key.partition(" ")[2] for key in remembered if key.startswith(f"{LEAVING} ")}
+        self._sites = Sites(rules, ways_out.is_open, self._is_leaving)
+        self._tables = IlnpTables(means.providers.table_of, self._is_usable, means.schedules, rules, outputs.desired)
+        want_sites(rules, outputs.desired)
+        self._openings = Openings(rules, outputs.desired)
+        self.directory: Directory | None = None
+        if rules.names is not None:
+            self.directory = Directory(rules.names, rng, outputs, self._found)
+        for number in memory.session_numbers(remembered):
+            # They are taken up when the switch is there; until then nobody else gets their numbers.
+            self._numbers.keep(number)
+
+    def __iter__(self) -> Iterator[IlnpSession]:
+        return iter(self._sessions.values())
+
+    def numbered(self, number: int) -> IlnpSession | None:
+        """Return a session by its number."""
+        return self._by_number.get(number)
+
+    def entry(self, names: Names) -> Entry | None:
+        """Return what the cache has of a session."""
+        return self._endpoint.cache.named(names) if self._endpoint else None
+
+    @property
+    def places(self) -> int:
+        """How many places of the cache are taken, by sessions and by what hosts here asked for."""
+        return self._endpoint.places if self._endpoint else 0
+
+    @property
+    def resources_used(self) -> float:
+        """How much of the switch's room for sessions is in use, from 0 to 1."""
+        return self._numbers.used
+
+    def provider_state(self, provider: Provider) -> str:
+        """Return in a word what sessions make of a provider."""
+        if not self._ways_out.is_open(provider.prefix.network_address):
+            return "down"
+        return "to be left" if provider.name in self.leaving else "up"
+
+    def provider_of(self, address: IPv6Address) -> str | None:
+        """Return the name of the provider by which packets from an address leave."""
+        provider = self._ways_out.provider(address)
+        return provider.name if provider else None
+
+    def is_open(self, address: IPv6Address) -> bool:
+        """Whether packets from an address can leave."""
+        return self._ways_out.is_open(address)
+
+    def speaks_for(self, address: IPv6Address) -> bool:
+        """Whether the edge speaks ILNP for the host of an address."""
+        return self._sites.of(address) is not None
+
+    def start(self, now: float) -> None:
+        """The switch is there; the first time, go on with what an earlier controller left."""
+        if self._endpoint is None:
+            self._endpoint = Endpoint(self._rng, now, self._settings(), self._policies())
+            self._recall(self._endpoint, now)
+            if self.directory is not None:
+                self.directory.watch(list(self.directory.peers)[:MOST_FOUND], now)
+        self.next_hops_changed(now)
+
+    def pair_active(self, active: PairActive, now: float) -> None:
+        """Two addresses exchanged enough to be worth a session, and no host here has only answered."""
+        if self._endpoint is None or not self.speaks_for(active.source) or self._sites.is_inside(active.destination):
+            return
+        local, peer = Vector.of(active.source), Vector.of(active.destination)
+        if self.entry(Names(local.nid, peer.nid)) is not None:
+            return
+        self._serve(active.source, now)
+        directory = self.directory
+        has_room = self._waiting_pairs < MOST_WAITING
+        if directory is not None and directory.name_of(peer.nid) is not None and has_room:
+            self._waiting.setdefault(peer.nid, []).append(active)
+            self._waiting_pairs += 1
+            directory.seek(peer.nid, now)
+        else:
+            self._connect(active, (), now)
+        self._take(now)
+
+    def packet(self, arrival: Arrival, now: float) -> None:
+        """Take a message of ILNP for a host of the edge, or a packet of whose nonce nothing is known."""
+        if self._endpoint is None:
+            return
+        destination = arrival.packet.destination
+        if Vector.of(destination).nid not in self._hosts:
+            known = [address for address in self._sites.addresses(destination) if self._ways_out.is_here(address)]
+            if not known:
+                # Who was never heard of has the address in the first prefix, if any.
+                for address in self._sites.addresses(destination)[:1]:
+                    self._wait_for(address, arrival, now)
+                return
+            self._serve(known[0], now)
+        before = len(self._sessions)
+        self._endpoint.receive(arrival.packet, now)
+        self._take(now)
+        if self.rules.naive and len(self._sessions) > before:
+            self._ways_out.submit(arrival.original)
+
+    def is_here(self, address: IPv6Address, now: float) -> None:
+        """Somebody has an address of ours: take the message that waited for it."""
+        arrival = self._unserved.pop(address, None)
+        if arrival is not None:
+            self.packet(arrival, now)
+
+    def error(self, arrival: Arrival, now: float) -> None:
+        """Take an ICMPv6 error about a packet that a host here sent, or about a request of the edge."""
+        if self._endpoint is None:
+            return
+        message = icmpv6.Message.decode(arrival.packet)
+        if message.type == icmpv6.PARAMETER_PROBLEM:
+            refusing = self._openings.refused(message, now)
+            if refusing is not None:
+                text = f"{refusing} does not know the nonce option: TCP to it opens without"
+                self._outputs.event(now, "ilnp.without", "ilnp", text)
+                return
+            self._endpoint.receive(arrival.packet, now)
+            self._take(now)
+            return
+        session, told = for_host(message, self._sessions)
+        self._ways_out.deliver(told.packet(arrival.packet.source, session.stands.local_identity))
+
+    def flow(self, flow: FlowAdmitted, now: float) -> None:
+        """The switch saw both ends of a TCP flow."""
+        if self._endpoint is None or not self.speaks_for(flow.local):
+            return
+        self._serve(flow.local, now)
+        segments = (Segment.SYN, Segment.SYN_ACK, Segment.ACK)
+        seen = SeenFlow(
+            Vector.of(flow.local),
+            Vector.of(flow.peer),
+            flow.nonce_to_peer,
+            flow.nonce_from_peer,
+            segments,
+            flow.opened_here,
+        )
+        self._endpoint.tcp(seen, now)
+        self._take(now)
+
+    def idle(self, entry: fy.P4TableEntry, now: float) -> None:
+        """Nothing passed between two identities for long."""
+        names = Names(Vector.of(IPv6Address(entry["local"])).nid, Vector.of(IPv6Address(entry["remote"])).nid)
+        session = self._sessions.get(names)
+        if self._endpoint and session and int(session.stands.local_identity) == entry["local"]:
+            self._endpoint.unused(names, self.rules.idle)
+            self._take(now)
+
+    def next_hops_changed(self, now: float) -> None:
+        """A provider is gone or there again, or is to be left: hosts may have other locators."""
+        self._border.next_hops_changed(now)
+        if self._endpoint is None:
+            return
+        for nid, host in list(self._hosts.items()):
+            if host.own is not None:
+                self._serve(Vector(host.own, nid).address, now)
+        if self.directory is not None:
+            self.directory.publish(self._listed, now)
+        self._take(now)
+
+    def leave(self, provider: str, leaving: bool, now: float) -> None:
+        """Let sessions leave a provider before it is gone, or use it again."""
+        self.leaving ^= {provider} if (provider in self.leaving) is not leaving else set()
+        self._outputs.remember(f"{LEAVING} {provider}", True if leaving else None)
+        words = "is left: sessions go by others before it is gone" if leaving else "is used again"
+        self._outputs.event(now, "provider.leaving" if leaving else "provider.back", provider, f"{provider} {words}")
+        self.next_hops_changed(now)
+
+    def answered(self, answered: NamesAnswered, now: float) -> None:
+        """A DNS server answered."""
+        if self.directory is not None:
+            self.directory.answered(answered, now)
+            self._take(now)
+
+    def restored(self, packet: Packet) -> Packet:
+        """Return a packet as the switch passes it on to a host: with the identities that the host knows."""
+        local, peer = Vector.of(packet.destination), Vector.of(packet.source)
+        session = self._sessions.get(Names(local.nid, peer.nid))
+        if session is None or local.locator not in session.stands.taken:
+            return packet
+        return replace(packet, source=session.stands.peer_identity, destination=session.stands.local_identity)
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        return earliest(
+            each.next_timer() for each in (self._endpoint, self.directory, self._openings, self._border) if each
+        )
+
+    def handle_timer(self, now: float) -> None:
+        """Do what is due."""
+        self._openings.handle_timer(now)
+        self._border.handle_timer(now)
+        if self.directory is not None:
+            self.directory.handle_timer(now)
+        if self._endpoint is not None:
+            self._endpoint.handle_timer(now)
+        self._take(now)
+
+    def _wait_for(self, address: IPv6Address, arrival: Arrival, now: float) -> None:
+        self._unserved[address] = arrival
+        if len(self._unserved) > MOST_UNSERVED:
+            self._unserved.popitem(last=False)
+        self._ways_out.look_for(address, now)
+
+    def _settings(self) -> Settings:
+        rules = self.rules
+        # The tables know what passes, so they tell which sessions are idle.
+        return Settings(
+            rules.capacity, rules.nonce_octets, rules.nonce_use, rules.naive, idle=None, secret=self._secret()
+        )
+
+    def _secret(self) -> bytes:
+        """Return what answers to requests are made of, so that the next controller knows them again."""
+        written = self._remembered.get(SECRET)
+        if isinstance(written, str):
+            return bytes.fromhex(written)
+        secret = self._rng.randbytes(SECRET_OCTETS)
+        self._outputs.remember(SECRET, secret.hex())
+        return secret
+
+    def _policies(self) -> list[Policy]:
+        rules = self.rules.policies
+        policies: list[Policy] = [Count(rules.count), Resources(lambda: self._numbers.used, rules.resources)]
+        if rules.rate is not None:
+            policies.append(PrefixRate(self._rng, rules.rate, rules.burst, rules.rate_prefix))
+        return policies
+
+    def _recall(self, endpoint: Endpoint, now: float) -> None:
+        """Take up sessions where an earlier controller left them; those of hosts that are gone are forgotten."""
+        for names in memory.session_names(self._remembered):
+            key = memory.session_key(names)
+            written = self._remembered[key]
+            assert isinstance(written, dict)
+            was = memory.read(names, written, now)
+            local = was.entry.local_identity.address
+            if not self.speaks_for(local):
+                self._outputs.remember(key, None)
+                self._numbers.free(was.number, was.generation)
+                continue
+            self._serve(local, now)
+            stands = ilnp.Session.of(was.entry, self._hosts[names.local], now)
+            session = IlnpSession(was.number, was.generation, stands, was.path, was.paths, was.reason)
+            self._sessions[names] = self._by_number[was.number] = session
+            endpoint.restore(was.entry, now)
+
+    def _serve(self, own: IPv6Address, now: float) -> None:
+        assert self._endpoint is not None
+        nid = Vector.of(own).nid
+        known = self._hosts.get(nid)
+        if known is not None and known.own is not None:
+            own = Vector(known.own, nid).address
+        self._hosts[nid] = self._sites.host(own)
+        self._endpoint.serve(self._hosts[nid], now)
+
+    def _listed(self, vector: Vector) -> tuple[Listed, ...]:
+        if self.speaks_for(vector.address):
+            return self._sites.host(vector.address).listed
+        return self._border.listed(vector.address)
+
+    def _is_usable(self, address: IPv6Address) -> bool:
+        return self.is_open(address) and not self._is_leaving(address)
+
+    def _is_leaving(self, address: IPv6Address) -> bool:
+        provider = self._ways_out.provider(address)
+        return provider is not None and provider.name in self.leaving
+
+    def _connect(self, active: PairActive, listed: tuple[Listed, ...], now: float) -> None:
+        assert self._endpoint is not None
+        local, peer = Vector.of(active.source), Vector.of(active.destination)
+        names = Names(local.nid, peer.nid)
+        if not peer.nid or peer.nid in self._hosts or local.nid not in self._hosts:
+            return
+        if self._endpoint.state_of(names) is State.CLOSED:
+            self._endpoint.connect(local, peer, now, listed, active.opened_here)
+
+    def _found(self, nid: NID, found: Found | None, now: float) -> None:
+        """What the DNS tells of a peer: hosts may have waited for it, and sessions may have lost it."""
+        assert self._endpoint is not None
+        listed = found.listed if found is not None and nid in found.nids else ()
+        locators = {one.locator for one in listed}
+        known_as = self.directory.known_as(nid) if self.directory is not None else None
+        self._openings.found(nid, [Vector(one.locator, nid).address for one in listed])
+        waited = self._waiting.pop(nid, [])
+        self._waiting_pairs -= len(waited)
+        for active in waited:
+            peer = Vector.of(active.destination)
+            # Under another address it is translated: such a flow has no part in sessions.
+            if not listed or peer == known_as or peer.locator in locators:
+                self._connect(active, listed, now)
+        for names in [Names(local, nid) for local in self._hosts] if listed else ():
+            if names in self._sessions:
+                self._endpoint.look_again(names, listed, now)
+
+    def _take(self, now: float) -> None:
+        """Carry out what the endpoint says; entries come before the messages that let the peer use them."""
+        if self._endpoint is None:
+            return
+        while outputs := self._endpoint.take_outputs():
+            self._carry_out(outputs, now)
+
+    def _carry_out(self, outputs: list[ilnp.Output], now: float) -> None:
+        for output in outputs:
+            match output:
+                case ilnp.Up(stands) | ilnp.Changed(stands):
+                    self._stands(stands, now)
+                case ilnp.Gone(names, why):
+                    self._gone(names, why, now)
+                case ilnp.Untold(names):
+                    if self.directory is not None and self.directory.name_of(names.peer) is not None:
+                        self.directory.seek(names.peer, now)
+                case ilnp.Event(kind, words, others) if kind in KINDS:
+                    name, severity = KINDS[kind]
+                    self.told[name.partition(".")[2]] += 1 + others
+                    more = f" (and {others} more before)" if others else ""
+                    self._outputs.event(now, name, "ilnp", words + more, severity)
+        for output in outputs:
+            if isinstance(output, ilnp.Send):
+                self._ways_out.send(output.packet)
+
+    def _stands(self, stands: ilnp.Session, now: float) -> None:
+        session = self._sessions.get(stands.names)
+        if session is None:
+            numbered = self._numbers.take_unwatched()
+            if numbered is None:
+                text = f"{stands.names}: the switch has no room for another session"
+                self._outputs.event(now, "session.full", "ilnp", text, Severity.ERROR)
+                assert self._endpoint is not None
+                self._endpoint.discard(stands.names, now)
+                return
+            self.admitted += 1
+            session = IlnpSession(*numbered, stands)
+            self._sessions[stands.names] = self._by_number[session.number] = session
+            text = f"{stands.local_identity} with {stands.peer_identity}: a session between identifiers"
+            self._outputs.event(now, "session.up", session.number, text)
+        before = session.follow(stands)
+        if before is not None:
+            self._moved(session, before, now)
+        entry = self.entry(stands.names)
+        if entry is not None:
+            self._outputs.remember(memory.session_key(stands.names), memory.write_down(entry, session))
+        self._tables.want(session)
+
+    def _moved(self, session: IlnpSession, before: Ends, now: float) -> None:
+        stands = session.stands
+        source = Vector(before.ours, stands.names.local).address
+        if before.ours == stands.source:
+            session.reason = "the peer told its locators"
+        elif not self._ways_out.is_open(source):
+            session.reason = f"{self.provider_of(source)} is down"
+        elif self._is_leaving(source):
+            session.reason = f"{self.provider_of(source)} is to be left, and the peer knows"
+        else:
+            session.reason = "the preferred provider is there, and the peer knows"
+        way = f"from {half_text(stands.source)} to {half_text(stands.destination)}"
+        text = f"{stands.local_identity} with {stands.peer_identity}: packets go {way}: {session.reason}"
+        self._outputs.event(now, "session.moved", session.number, text, Severity.WARNING)
+
+    def _gone(self, names: Names, why: str, now: float) -> None:
+        session = self._sessions.pop(names, None)
+        self._outputs.remember(memory.session_key(names), None)
+        if session is None:
+            return
+        del self._by_number[session.number]
+        self._tables.forget(session)
+        self._numbers.free(session.number, session.generation)
+        text = f"{session.stands.local_identity} with {session.stands.peer_identity}: the session ends ({why})"
+        self._outputs.event(now, "session.down", session.number, text)

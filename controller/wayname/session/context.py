@@ -1,0 +1,30 @@
+"""What the edge gives everyone who keeps sessions, whatever their protocol."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wayname.edge.boundary import Json
+from wayname.edge.outputs import Outputs
+from wayname.edge.providers import Providers
+from wayname.session.numbers import SessionNumbers
+from wayname.session.preferences import PathPreferences
+from wayname.session.scheduling.schedules import Schedules
+from wayname.session.ways_out import WaysOut
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """Where sessions get their numbers and ways out from, and where they tell and write down what becomes of them."""
+
+    numbers: SessionNumbers
+    providers: Providers
+    ways_out: WaysOut
+    schedules: Schedules
+    preferences: PathPreferences
+    outputs: Outputs
+    rng: random.Random
+    # What earlier controllers wrote down.
+    remembered: Mapping[str, Json]

@@ -1,0 +1,39 @@
+"""A session as schedules see it, whatever its protocol is, and which of its paths go by which way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+
+from wayname.config.schedules import Schedule
+from wayname.session.keys import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A session by its number and its identities, and those of its paths that packets may take now, best first."""
+
+    number: int
+    local: IPv6Address
+    peer: IPv6Address
+    usable: Mapping[int, Pair]
+
+
+def ways_of(rule: Schedule, session: Scheduled) -> dict[int, int]:
+    """Return the session's path for each way of a schedule that it can take, by the way's index.
+
+    Where several fit, one to a locator of the peer that no other way ends at: paths that share an end share its links.
+    """
+    chosen: dict[int, int] = {}
+    ends: set[IPv6Address] = set()
+    for index, way in enumerate(rule.paths):
+        fitting = [
+            path
+            for path, pair in session.usable.items()
+            if path not in chosen.values() and way.fits(pair.local, pair.peer)
+        ]
+        if fitting:
+            chosen[index] = min(fitting, key=lambda path: session.usable[path].peer in ends)
+            ends.add(session.usable[chosen[index]].peer)
+    return chosen

@@ -1,0 +1,176 @@
+"""Gives sessions of every protocol their schedules, and follows what the switch says of the paths.
+
+A session's manager says which paths its packets may take (`follow`, `forget`); what stands in the entries of
+`schedules` is decided here. Sessions that go by the same ways share a schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import finsy as fy
+
+from wayname.config.schedules import Policy, Schedule, Source
+from wayname.edge.boundary import Json, PathNews, ScheduleNews, Severity
+from wayname.edge.outputs import Outputs
+from wayname.pipeline.entries import Entity
+from wayname.pipeline.schedules import TABLE, figures_in
+from wayname.seldom import Seldom
+from wayname.session.scheduling.group import Group, Rule
+from wayname.session.scheduling.numbers import ScheduleNumbers
+from wayname.session.scheduling.scheduled import Scheduled, ways_of
+
+POLICY = "schedule-policy"
+LEAST_WAYS = 2
+Key = tuple[str, tuple[int, ...]]
+
+
+class Schedules:
+    """All schedules of an edge; they may be looked at between calls."""
+
+    def __init__(self, configured: Iterable[Schedule], remembered: Mapping[str, Json], outputs: Outputs) -> None:
+        self._outputs = outputs
+        self._numbers = ScheduleNumbers(remembered, outputs)
+        self.rules: dict[str, Rule] = {}
+        for config in configured:
+            written = remembered.get(f"{POLICY} {config.name}")
+            policy = Policy(written) if isinstance(written, str) else config.policy
+            figures = [(path.delay, path.bandwidth) for path in config.paths]
+            self.rules[config.name] = Rule(config, policy, figures)
+        self._groups: dict[Key, Group] = {}
+        self._by_number: dict[int, Group] = {}
+        self._group_of: dict[int, Group] = {}
+        self._seldom = Seldom[tuple[int, int, bool]]()
+        # The ways that sessions took when that was told last, and whether that may be different now.
+        self._taken: set[tuple[str, int]] = set()
+        self.changed = False
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._groups.values())
+
+    def groups(self, name: str) -> list[Group]:
+        """Return the groups of sessions of a schedule."""
+        return [group for (of, _), group in self._groups.items() if of == name]
+
+    def group_of(self, number: int) -> Group | None:
+        """Return the group of a session that has a schedule."""
+        return self._group_of.get(number)
+
+    def follow(self, session: Scheduled) -> bool:
+        """Have a schedule for a session as it is now; return whether it has one."""
+        rule = next((rule for rule in self.rules.values() if rule.config.fits(session.local, session.peer)), None)
+        ways = ways_of(rule.config, session) if rule else {}
+        before = self._group_of.get(session.number)
+        # The switch watches a session with a single path and leaves that; it cannot do so for one that is scheduled.
+        group = self._group(rule, tuple(ways)) if rule and len(ways) >= LEAST_WAYS else None
+        if before is not None and before is not group:
+            self.forget(session.number)
+        if group is None:
+            return False
+        group.sessions[session.number] = tuple(ways.values())
+        self._group_of[session.number] = group
+        self._outputs.desired.put(group.entry(session.number))
+        return True
+
+    def forget(self, number: int) -> None:
+        """Have no schedule for a session any more."""
+        group = self._group_of.pop(number, None)
+        if group is None:
+            return
+        self._outputs.desired.remove(group.entry(number))
+        del group.sessions[number]
+        if not group.sessions:
+            del self._groups[group.rule.config.name, group.ways]
+            del self._by_number[group.registers.schedule]
+            # Whoever goes by these ways next knows nothing of them.
+            self._numbers.begin_anew(group.words, group.rule.policy)
+            self.changed = True
+
+    def adopt(self, entities: Iterable[Entity]) -> None:
+        """Take paths to have what an earlier controller measured, as the switch has it, until that is known anew."""
+        measured = {
+            number: group for number, group in self._group_of.items() if group.rule.config.source is Source.IOAM
+        }
+        known: set[Key] = set()
+        for entity in entities if measured else ():
+            if not isinstance(entity, fy.P4TableEntry) or entity.table_id != TABLE or not entity.match:
+                continue
+            number = int(entity.match["session"])
+            group = measured.get(number)
+            # One entry tells of all sessions that go by these ways.
+            if group is None or (key := (group.rule.config.name, group.ways)) in known:
+                continue
+            known.add(key)
+            ways = zip(group.ways, figures_in(entity), figures_in(group.entry(number)), strict=False)
+            for index, found, configured in ways:
+                if found != configured:
+                    self.set_figures(group.rule.config.name, index, *found)
+
+    def news(self, news: ScheduleNews, now: float) -> None:
+        """The switch found something out about a path."""
+        group = self._by_number.get(news.schedule)
+        if group is None or news.place >= len(group.ways):
+            return
+        known, path = group.known[news.place], group.paths[news.place]
+        known.take(news, now)
+        if news.kind is PathNews.ESTIMATED:
+            return
+        more = self._seldom.untold_before((news.schedule, news.place, known.closed), now)
+        if more is None:
+            return
+        kind, severity = ("closed", Severity.WARNING) if known.closed else ("opened", Severity.INFO)
+        text = f"schedule {group.rule.config.name}: path {path.name} is {kind}: {known.why}"
+        text += f" (and {more} times more before)" if more else ""
+        self._outputs.event(now, f"path.{kind}", news.schedule, text, severity)
+
+    def set_policy(self, name: str, policy: Policy, now: float) -> None:
+        """Have the sessions of a schedule share their packets out this way from now on."""
+        rule = self.rules.get(name)
+        if rule is None or rule.policy is policy:
+            return
+        rule.policy = policy
+        self._outputs.remember(f"{POLICY} {name}", None if policy is rule.config.policy else policy.value)
+        for group in self.groups(name):
+            group.registers = self._numbers.begin_anew(group.words, policy)
+            group.begin_anew()
+            self._write(group)
+        self._outputs.event(now, "schedule.policy", name, f"schedule {name}: packets are shared out {policy.value}")
+
+    def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> int:
+        """Take a way of a schedule to have this delay and this bandwidth; return how many entries that changes.
+
+        What waits there is remembered.
+        """
+        self.rules[name].figures[index] = delay, bandwidth
+        changed = [group for group in self.groups(name) if index in group.ways]
+        for group in changed:
+            self._write(group)
+        return sum(len(group.sessions) for group in changed)
+
+    def tell(self, now: float) -> None:
+        """Say which paths sessions take now that none took before, and the other way round."""
+        self.changed = False
+        taken = {(name, index) for name, ways in self._groups for index in ways}
+        for name, index in sorted(taken ^ self._taken):
+            is_taken = (name, index) in taken
+            what = "sessions take path" if is_taken else "no session takes path"
+            text = f"schedule {name}: {what} {self.rules[name].config.paths[index].name}"
+            self._outputs.event(now, f"path.{'taken' if is_taken else 'left'}", name, text)
+        self._taken = taken
+
+    def _group(self, rule: Rule, ways: tuple[int, ...]) -> Group | None:
+        key = rule.config.name, ways
+        group = self._groups.get(key)
+        if group is None:
+            registers = self._numbers.take(
+                rule.words(ways), rule.policy, {each.words for each in self._groups.values()}
+            )
+            if registers is None:
+                return None
+            group = self._groups[key] = self._by_number[registers.schedule] = Group(rule, ways, registers)
+            self.changed = True
+        return group
+
+    def _write(self, group: Group) -> None:
+        for session in group.sessions:
+            self._outputs.desired.put(group.entry(session))

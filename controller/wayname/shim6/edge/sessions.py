@@ -1,0 +1,421 @@
+"""Speaks Shim6 for the hosts of the edge, and keeps its sessions on the switch.
+
+The endpoint proves and agrees (`wayname.shim6`); the switch carries packets, and goes from one path to the next by
+itself. This is between them: what the endpoint says becomes entries, what the switch says becomes events and questions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from ipaddress import IPv6Address, IPv6Network
+
+import finsy as fy
+
+from wayname.config.model import Config
+from wayname.config.shim6 import Security, Shim6, Shim6Mode
+from wayname.edge.boundary import Json, PairActive, Severity
+from wayname.edge.links import Arrival
+from wayname.identity.errors import ProofError
+from wayname.session.context import SessionContext
+from wayname.session.errors import is_about_path, quoted_in
+from wayname.session.kept import Kept
+from wayname.session.keys import Pair, SessionKey
+from wayname.session.movements import Movements
+from wayname.session.moving import words
+from wayname.session.session import Session
+from wayname.session.tables import want_prefixes
+from wayname.shim6 import outputs as shim6
+from wayname.shim6.context import Context, Known, LocalHost
+from wayname.shim6.edge import memory
+from wayname.shim6.edge.endings import Endings
+from wayname.shim6.edge.forks import Forks
+from wayname.shim6.edge.hosts import local_host
+from wayname.shim6.edge.inspection import Inspection, TooOftenError
+from wayname.shim6.endpoint import Endpoint
+from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
+from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
+from wayname.shim6.locators import LocatorError, believe, learn
+from wayname.shim6.own_rule import OwnRule, load_rule
+from wayname.shim6.pairs import LocatorState, usable_pairs
+from wayname.shim6.states import State
+from wayname.wire import icmpv6
+from wayname.wire.errors import DecodeError
+from wayname.wire.ipv6 import SHIM6, Packet
+from wayname.wire.shim6.errors import ErrorCode
+from wayname.wire.shim6.options import Option
+from wayname.wire.shim6.payload import BEFORE_SHIM6, PayloadHeader, is_payload
+
+_WHY: dict[type[Exception], str] = {ProofError: "unproven", LocatorError: "unproven", TooOftenError: "too many"}
+
+
+class Sessions(Kept):
+    """All sessions of an edge; they may be looked at between calls."""
+
+    _endpoint: Endpoint
+    _movements: Movements
+
+    def __init__(self, config: Config, means: SessionContext) -> None:
+        super().__init__(means)
+        self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
+        self._movements.on_moved = self._moved
+        self._config = config
+        self._endpoint = Endpoint(means.rng, self._learn)
+        self._inspection = Inspection(means.rng)
+        # Messages of hosts that speak Shim6 themselves which did not pass, by why.
+        self.refused: Counter[str] = Counter()
+        self._without_shim6 = WithoutShim6()
+        names = {rules.begin_rule for rules in config.shim6 if rules.begin_rule is not None}
+        self.own_rules = {name: OwnRule(load_rule(name), partial(self._rule_failed, name)) for name in sorted(names)}
+        self._hosts: dict[IPv6Address, LocalHost] = {}
+        self.forks = Forks()
+        self._endings = Endings(self._ways_out.send)
+        self._unfinished: list[SessionKey] = []
+        self._deprecated: frozenset[IPv6Network] = frozenset()
+        self._began = False
+        want_prefixes(config, means.providers, means.outputs.desired)
+        for rules in config.shim6:
+            for host in rules.hosts:
+                self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.told_send_timeout)
+        self._recall(means.remembered)
+
+    def start(self, now: float) -> None:
+        """The switch is there; the first time, go on with what an earlier controller left."""
+        if not self._began:
+            self._began = True
+            self._warn(now)
+            for host in self._hosts.values():
+                self._endpoint.serve(host, now)
+            for name, session in list(self._sessions.items()):
+                if name.local in self._hosts:
+                    self._movements.begin(session, now)
+                else:
+                    self._endpoint.withdraw(name)
+                    self._lost(name, "its host is not here any more", now)
+            for name in self._unfinished:
+                self._establish(name, now)
+        self.next_hops_changed(now)
+
+    def serve(self, host: LocalHost, now: float) -> None:
+        """Speak for a host from now on, or tell its peers that it has other locators."""
+        rules = self._rules(host.ulid)
+        if rules is None:
+            return
+        host = self._hosts[host.ulid] = tell_send_timeout(host, rules.told_send_timeout)
+        self._endpoint.serve(host, now)
+        self._paths_changed(host.ulid, now)
+        self._take(now)
+
+    def deprecate(self, prefixes: Iterable[IPv6Network], now: float) -> None:
+        """Use locators in these prefixes only where there is nothing better, and all others as before."""
+        if self._deprecated == (deprecated := frozenset(prefixes)):
+            return
+        self._deprecated = deprecated
+        for host in list(self._hosts.values()):
+            self._paths_changed(host.ulid, now)
+        self._take(now)
+
+    def packet(self, packet: Packet, now: float) -> None:
+        """Take a Shim6 packet for a host of the edge, or an ICMPv6 error about the edge's own I1."""
+        self._endpoint.receive(packet, now)
+        self._take(now)
+
+    def error(self, packet: Packet, now: float) -> None:
+        """Take an ICMPv6 error about a packet of a session, or about a message of ours."""
+        message = icmpv6.Message.decode(packet)
+        if not is_about_path(message):
+            self.packet(packet, now)
+            return
+        context = self._endpoint.contexts.sending(*quoted_in(message))
+        if context is None:
+            raise DecodeError("the error quotes nothing of ours")
+        session = self._sessions.get(context.name)
+        if session is not None:
+            self._movements.error(session, message, packet.source, now)
+            self._take(now)
+
+    def restored(self, packet: Packet) -> Packet:
+        """Return a packet as the switch passes it on: one that bears a tag of ours has the identities again."""
+        upper = packet.upper_layer(BEFORE_SHIM6)
+        if upper.number != SHIM6 or not is_payload(upper.data):
+            return packet
+        context = self._endpoint.contexts.tagged(PayloadHeader.decode(upper.data).tag)
+        return packet if context is None else replace(packet, source=context.name.peer, destination=context.name.local)
+
+    def inspect(self, arrival: Arrival, now: float) -> None:
+        """A host that speaks Shim6 itself sends or gets a message: let it go on if it proves what it tells."""
+        try:
+            self._inspection.check(arrival.packet, arrival.interface.vlan, now)
+        except (DecodeError, ProofError) as wrong:
+            self.refused[_WHY.get(type(wrong), "malformed")] += 1
+            text = f"a Shim6 message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
+            self._complaints.tell(now, "shim6.refused", arrival.packet.source, text)
+            return
+        self._ways_out.submit(arrival.original)
+
+    def pair_active(self, active: PairActive, now: float) -> None:
+        """Two addresses exchanged enough to be worth a context."""
+        name = SessionKey(active.source, active.destination)
+        rules = self._rules(active.source)
+        if rules is None or self._rules(active.destination) is not None or name in self._sessions:
+            return
+        contexts = len(self._endpoint.contexts)
+        candidate = Candidate(name.local, name.peer, contexts, active.bytes, active.age, active.opened_here)
+        checks: list[Rule] = [AtMost(rules.most)]
+        if rules.begin_rule is not None:
+            checks.append(self.own_rules[rules.begin_rule])
+        else:
+            checks += [has_no_eui64, self._without_shim6]
+        if rules.server:
+            checks.append(never_initiate)
+        if objection(checks, candidate, now) is None:
+            self._establish(name, now)
+            self._take(now)
+
+    def idle(self, entry: fy.P4TableEntry, now: float) -> None:
+        """The hosts of a session have not talked for long."""
+        name = SessionKey(IPv6Address(entry["local"]), IPv6Address(entry["remote"]))
+        if name in self._sessions:
+            self._endpoint.discard(name, now)
+            self._take(now)
+
+    def fork(self, number: int, local_port: int, peer_port: int, now: float) -> None:
+        """Set up a context for the flows between two ports, beside the one that the hosts have."""
+        session = self._by_number.get(number)
+        if session is not None and self.forks.refusal(session, local_port, peer_port) is None:
+            self._establish(self.forks.name(session, local_port, peer_port), now)
+            self._take(now)
+
+    def unfork(self, number: int, now: float) -> None:
+        """End a fork: what our host sends is its session's again at once, and the peer is told."""
+        session = self._by_number.get(number)
+        if session is not None and session.fork is not None and not session.fork.ending:
+            self._movements.paths.reap.forget(session.name)
+            self._outputs.remember(memory.context_key(session.name), None)
+            self._endings.begin(session, session.fork, now)
+            self._movements.want(session)
+
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+        times = (super().next_timer(), self._endings.timers.next())
+        return min((at for at in times if at is not None), default=None)
+
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+        super().handle_timer(now, late)
+        for name in self._endings.over(now):
+            self._endpoint.withdraw(name)
+            self._unforked(name, "by command", now)
+
+    def state_of(self, session: Session) -> str:
+        """Return what is being done about a session."""
+        if session.fork is not None and session.fork.ending:
+            return "ends"
+        context = self._endpoint.contexts.named(session.name)
+        if context is not None and context.state is State.I2BIS_SENT:
+            return "the peer lost its context: set up again"
+        return "explores" if session.exploring else "well"
+
+    def _recall(self, remembered: Mapping[str, Json]) -> None:
+        """Take up contexts where an earlier controller left them; those of hosts that are gone are forgotten."""
+        for name in memory.context_names(remembered):
+            key = memory.context_key(name)
+            written, rules = remembered[key], self._rules(name.local)
+            if rules is None:
+                self._outputs.remember(key, None)
+            elif not isinstance(written, dict) or not written:
+                self._unfinished.append(name)
+            else:
+                self._resume(name, rules, memory.read(name, written))
+
+    def _resume(self, name: SessionKey, rules: Shim6, was: memory.Remembered) -> None:
+        context = Context(name, was.tag, was.pair, was.pair, State.ESTABLISHED, was.peer_tag, was.known, was.told)
+        self._endpoint.restore(context)
+        session = Session(
+            was.number,
+            name,
+            _agreed(rules, was.known),
+            was.tag,
+            was.peer_tag,
+            was.generation,
+            keepalive_interval(was.known, rules.keepalive),
+            was.path,
+            was.paths,
+            was.trusted,
+            returning=was.returning,
+            peer_is_edge=is_edge(was.known),
+            preferences=was.preferences,
+            reason="as before the controller was restarted",
+        )
+        self.forks.add(session)
+        self._numbers.keep(was.number)
+        self._sessions[name] = self._by_number[was.number] = session
+        self._movements.want(session)
+
+    def _establish(self, name: SessionKey, now: float) -> None:
+        if name.local not in self._hosts:
+            self._outputs.remember(memory.context_key(name), None)
+        else:
+            self._outputs.remember(memory.context_key(name), {})
+            self._endpoint.establish(name, now)
+
+    def _take(self, now: float) -> None:
+        """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""
+        while outputs := self._endpoint.take_outputs():
+            for output in outputs:
+                match output:
+                    case shim6.Ready(name):
+                        self._ready(name, now)
+                    case shim6.Lost(name, trigger):
+                        self._lost(name, trigger.name.lower().replace("_", " "), now)
+                    case shim6.Failed(name, state):
+                        self._failed(name, state, now)
+                    case shim6.Received(name, message, pair):
+                        self._movements.paths.reap.receive(name, message, pair, now)
+                    case shim6.PeerError(name, ErrorCode.FORK_ENDED) if name.instance:
+                        self._ended_by_peer(name, now)
+                    case shim6.PeerError(name, code):
+                        text = f"{words(name)}: the peer cannot process a message (error {code})"
+                        self._complaints.tell(now, "session.error", name.local, text)
+                    case shim6.Dropped(reason):
+                        self._complaints.tell(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
+            for output in outputs:
+                if isinstance(output, shim6.Send):
+                    self._ways_out.send(output.packet)
+        self._movements.take(now)
+
+    def _ready(self, name: SessionKey, now: float) -> None:
+        """A context stands, or something about it is new."""
+        context, rules = self._endpoint.contexts.named(name), self._rules(name.local)
+        if context is None or context.peer_tag is None or rules is None:
+            return
+        self._without_shim6.remove(name.peer)
+        session = self._sessions.get(name)
+        if session is not None and session.fork is not None and session.fork.ending:
+            if session.peer_tag == context.peer_tag:
+                return
+            self._unforked(name, "the peer goes on with it", now)
+            session = None
+        if session is None:
+            keepalive = keepalive_interval(context.known, rules.keepalive)
+            rules = _agreed(rules, context.known)
+            session = self._new_session(name, rules, (context.tag, context.peer_tag), keepalive, now)
+            if session is None:
+                self._endpoint.discard(name, now)
+                return
+            session.peer_is_edge = is_edge(context.known)
+            self.forks.add(session)
+            self._set_paths(session, context)
+            self._tell_up(session, now)
+        else:
+            session.tag, session.peer_tag = context.tag, context.peer_tag
+            session.peer_is_edge = is_edge(context.known)
+            session.rules = _agreed(rules, context.known)
+            session.keepalive = keepalive_interval(context.known, rules.keepalive)
+            self._set_paths(session, context)
+        self._movements.begin(session, now)
+        self._movements.want(session)
+        for each in self.forks.adopt(session):
+            self._movements.want(each)
+
+    def _paths_changed(self, host: IPv6Address, now: float) -> None:
+        """The locators of a host are others, or for other uses."""
+        for name, session in self._sessions.items():
+            context = self._endpoint.contexts.named(name)
+            if name.local == host and context is not None and self._began:
+                self._set_paths(session, context)
+                self._movements.begin(session, now)
+                if self._state(session.pair.local) > self._state(session.ordered[0].local):
+                    # Before its locator ends, so that nothing is under way to it then.
+                    self._movements.paths.reap.displaced(session.name, now)
+                self._movements.want(session)
+
+    def _state(self, locator: IPv6Address) -> LocatorState:
+        deprecated = any(locator in prefix for prefix in self._deprecated)
+        return LocatorState.DEPRECATED if deprecated else LocatorState.PREFERRED
+
+    def _set_paths(self, session: Session, context: Context) -> None:
+        """Have a path for each pair of locators; a new session begins where its set-up showed the peer to be."""
+        host = self._hosts[session.name.local]
+        local = {locator: self._state(locator) for locator in host.locators}
+        pairs = usable_pairs(local, context.known, Pair(*session.name[:2]))
+        session.set_pairs(pairs, session.paths.get(session.path, context.exchange))
+
+    def _lost(self, name: SessionKey, why: str, now: float) -> None:
+        self._outputs.remember(memory.context_key(name), None)
+        session = self._sessions.get(name)
+        if session is None:
+            return
+        self._end(name, why, now)
+        self.forks.remove(session)
+        for fork in self.forks.among(session):
+            self._endpoint.discard(fork.name, now)
+
+    def _ended_by_peer(self, name: SessionKey, now: float) -> None:
+        """The peer has ended a fork, or answers that it did."""
+        session = self._sessions.get(name)
+        if session is not None and session.fork is not None:
+            if not session.fork.ending:
+                self._endings.tell(session)
+            self._endpoint.withdraw(name)
+            self._unforked(name, "by command" if session.fork.ending else "the peer ended the fork", now)
+
+    def _unforked(self, name: SessionKey, why: str, now: float) -> None:
+        self._endings.forget(name)
+        self._lost(name, why, now)
+
+    def _failed(self, name: SessionKey, state: State, now: float) -> None:
+        if not name.instance:
+            self._without_shim6.add(name.peer, now)
+        self._outputs.remember(memory.context_key(name), None)
+        why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
+        self._outputs.event(now, "session.failed", name.local, f"{words(name)}: no session, {why}")
+
+    def _learn(self, name: SessionKey, options: tuple[Option, ...], known: Known) -> Known:
+        """Return what is known of a peer's locators, with what options prove of them."""
+        rules = self._rules(name.local)
+        if rules is not None and rules.security is Security.NONE:
+            return believe(options, known)
+        return learn(name.peer, options, known, rules.least_sec if rules is not None else 0)
+
+    def _moved(self, session: Session, now: float) -> None:
+        self._endpoint.go_by(session.name, session.pair, now)
+
+    def _rule_failed(self, name: str, now: float, text: str) -> None:
+        self._complaints.tell(now, "session.rule", name, f"begin_rule {name}: {text}")
+
+    def _warn(self, now: float) -> None:
+        for rules in self._config.shim6:
+            if rules.security is Security.NONE:
+                hosts = " and ".join(map(str, rules.prefixes))
+                text = f'hosts of {hosts} have security = "none": whoever claims to be a peer gets its packets'
+                self._outputs.event(now, "shim6.insecure", rules.prefixes[0], text, Severity.WARNING)
+
+    def _write_down(self, session: Session) -> None:
+        context = self._endpoint.contexts.named(session.name)
+        if context is not None:
+            written = memory.write_down(context, session, self._movements.paths.is_returning(session))
+            self._outputs.remember(memory.context_key(session.name), written)
+
+    def _rules(self, address: IPv6Address) -> Shim6 | None:
+        """Return what is done for an address of the site; None for hosts elsewhere, and those that do it themselves."""
+        return next(
+            (
+                rules
+                for rules in self._config.shim6
+                if rules.mode is Shim6Mode.PROXY and any(address in prefix for prefix in rules.prefixes)
+            ),
+            None,
+        )
+
+
+def _agreed(rules: Shim6, known: Known) -> Shim6:
+    """Return what is done for a session with a peer of whom this is known."""
+    most, least = agreed_send_timeout(known, rules.send_timeout), rules.least_send_timeout
+    if least is not None:
+        least = agreed_send_timeout(known, least)
+    if (most, least) == (rules.send_timeout, rules.least_send_timeout):
+        return rules
+    return replace(rules, send_timeout=most, least_send_timeout=least)
