@@ -13,9 +13,13 @@ from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.config.model import LinkAddress
 from wayname.edge.boundary import OutKind, PacketIn, PacketOut, SwitchUp
+from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.identities import Identity, identity_of
+from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.pipeline.program import load_schema
 from wayname.pipeline.reasons import Punt
+from wayname.shim6.edge.sessions import Sessions
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import Packet
@@ -92,7 +96,7 @@ class LoneEdge:
     def __init__(self, mode: str) -> None:
         config = parse_config(SITE + MODES[mode])
         identities = {HOST: identity(1)} if config.hip and config.hip.hosts else {}
-        self.edge = Edge(config, load_schema(), random.Random(1), {}, None, identities)
+        self.edge = Edge(config, load_schema(), random.Random(1), {}, None, {"hip": identities})
         self.now = 1000.0
         self.edge.receive(SwitchUp([]), self.now)
         said = NeighbourAdvertisement(NEXT_HOP, NEXT_HOPS_MAC, router=True, solicited=True, override=True).message()
@@ -117,11 +121,13 @@ class LoneEdge:
     def kept(self) -> int:
         """Return how many contexts, associations, sessions and newcomers are known."""
         edge = self.edge
-        count = len(edge.sessions._endpoint.contexts) + len(list(edge.sessions))
-        count += len(edge.sessions._inspection._asked) + len(edge.sessions._inspection._senders)
-        if edge.hip is not None:
-            count += len(edge.hip._endpoint.associations)
-        if edge.native is not None:
-            count += len(edge.native._inspection._newcomers) + len(edge.native._endpoint._newcomers)
-            count += len(list(edge.native))
-        return count + (edge.ilnp.places if edge.ilnp is not None else 0)
+        count = 0
+        if (shim6 := edge.manager(Sessions)) is not None:
+            count += len(shim6._endpoint.contexts) + len(list(shim6))
+            count += len(shim6._inspection._asked) + len(shim6._inspection._senders)
+        if (hip := edge.manager(HipSessions)) is not None:
+            count += len(hip._endpoint.associations)
+        if (native := edge.manager(NativeSessions)) is not None:
+            count += len(native._inspection._newcomers) + len(native._endpoint._newcomers)
+            count += len(list(native))
+        return count + (ilnp.places if (ilnp := edge.manager(IlnpSessions)) is not None else 0)

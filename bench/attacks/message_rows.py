@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from bench.attacks.lone_edge import HOST, INSIDE, INSIDE_PORT, OUTSIDE, OUTSIDE_PORT, PEER, LoneEdge, identity
+from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.groups import Group, make_pair
 from wayname.hip.identities import Identity, identity_of
 from wayname.hip.messages import Kind, Message, decode, encode, with_checksum
@@ -40,6 +41,7 @@ from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import Vector
 from wayname.pipeline.reasons import Punt
 from wayname.session.keys import Pair, SessionKey
+from wayname.shim6.edge.sessions import Sessions
 from wayname.shim6.machine import r1_question
 from wayname.wire import icmpv6
 from wayname.wire.checksum import internet_checksum
@@ -147,8 +149,9 @@ def half_of_an_exchange() -> DiffieHellman:
 
 def solved_i2(edge: LoneEdge, source: IPv6Address) -> Packet:
     """Return an I2 with a puzzle of the edge's own, solved; all that is dear is still to come, and is wrong."""
-    assert edge.edge.hip is not None
-    exchange, sender = edge.edge.hip._endpoint._exchange, identity(3)
+    sessions = edge.edge.manager(HipSessions)
+    assert sessions is not None
+    exchange, sender = sessions._endpoint._exchange, identity(3)
     asked = Asked(sender.hit, identity(1).hit, source, HOST)
     r1 = exchange._replies.r1(identity(1), (Group.P384,), asked, 1, edge.now)
     told = decode(with_checksum(r1, HOST, source), HOST, source)
@@ -193,7 +196,9 @@ def wrongly_signed() -> tuple[IPv6Address, tuple[Option, ...]]:
 def validated_i2(edge: LoneEdge, source: IPv6Address) -> Packet:
     """Return an I2 with a validator that the edge gave out for its sender."""
     ulid, options = wrongly_signed()
-    validators = edge.edge.sessions._endpoint._machine.validators
+    sessions = edge.edge.manager(Sessions)
+    assert sessions is not None
+    validators = sessions._endpoint._machine.validators
     question = r1_question(Pair(HOST, source), 7, SessionKey(HOST, ulid))
     nonce, validator = validators.make(question, edge.now)
     message = shim6.I2(7, 8, nonce, (ResponderValidator(validator), UlidPair(ulid, HOST), *options))

@@ -25,9 +25,9 @@ from wayname.adapter.digests import told
 from wayname.adapter.memory import Memory
 from wayname.adapter.messages import Messages
 from wayname.composition.edge import Edge
+from wayname.composition.protocols import load_keys
 from wayname.config import parse_config
 from wayname.edge.boundary import Input, PacketOut, Remember, SwitchUp, Write, WriteFailed
-from wayname.hip.edge.keys import host_identities
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -62,8 +62,7 @@ class EdgeWithin:
         self._memory = Memory(folder / "state")
         self._cryptography = Cryptography()
         self._strangers = strangers
-        identities = host_identities(config.hip) if config.hip else {}
-        self.edge = Edge(config, self._schema, random.Random(seed), {}, None, identities)
+        self.edge = Edge(config, self._schema, random.Random(seed), {}, None, load_keys(config))
         self.now = 1.0
         self.spent = Spent()
         # What is done for strangers is set-up, until time passes.

@@ -10,6 +10,7 @@ from attacked_site import AttackedSite
 from looking import entries, kinds
 from site_pair import SEND_TIMEOUT, answered, longest_silence, with_session
 
+from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.messages import Kind, with_checksum
 from wayname.wire.ipv6 import HIP, SHIM6, UDP, Packet
 from wayname.wire.shim6.messages import I1, encode
@@ -27,7 +28,8 @@ def forged(number: int) -> IPv6Address:
 def floods(lab: VirtualLab) -> dict[str, Callable[[int], Packet]]:
     host, edge = lab.plan.hosts["a1"].address.ip, lab.controllers["a"].edge
     assert edge is not None
-    hit = edge.hip.identities[host].hit if edge.hip else host
+    hip = edge.manager(HipSessions)
+    hit = hip.identities[host].hit if hip else host
     unknown = bytes((UDP, 0)) + (PAYLOAD_KIND << 40).to_bytes(6) + bytes(16)
     return {
         "i1": lambda number: Packet(forged(number), host, SHIM6, encode(I1(number, number))),

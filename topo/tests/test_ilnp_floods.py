@@ -16,7 +16,8 @@ from attacked_site import AttackedSite
 from looking import entries, kinds
 from test_ilnp_lab_attacks import TABLES, TCP, a_syn, datagram, handshake, somebody
 
-from wayname.edge.boundary import PairActive
+from wayname.edge.boundary import Input, PairActive
+from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.nonce import LONG_NONCE, nonce_of, with_nonce
 from wayname.nptv6 import PrefixMapping
@@ -104,16 +105,18 @@ class Flooded(AttackedSite):
         self.lab.command("a1", "udp_send", to=str(self.b1), port=SINK, rate=50, size=LONG)
         self.lab.run_for(0.5)
         edge = self.lab.controllers["a"].edge
-        assert edge is not None and edge.ilnp is not None
-        self.ilnp = edge.ilnp
+        manager = edge.manager(IlnpSessions) if edge is not None else None
+        assert edge is not None and manager is not None
+        self.ilnp = manager
         self.active: list[PairActive] = []
-        ask = self.ilnp.pair_active
+        take = edge.receive
 
-        def heard(active: PairActive, now: float) -> None:
-            self.active.append(active)
-            ask(active, now)
+        def heard(input: Input, now: float) -> None:
+            if isinstance(input, PairActive):
+                self.active.append(input)
+            take(input, now)
 
-        self.ilnp.pair_active = heard  # type: ignore[method-assign]
+        edge.receive = heard  # type: ignore[method-assign]
         self.before = self.tables()
         assert [len(each) for each in self.before[:3]] == [1, 1, 1]
 

@@ -54,7 +54,9 @@ from wayname.edge.boundary import (
     UnforkSession,
     Write,
 )
+from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.identities import Identity
+from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.pipeline.reasons import Punt
 from wayname.wire import ipv6
 from wayname.wire.flow import Flow
@@ -129,7 +131,7 @@ class FuzzedEdge:
         self.rng = random.Random(f"{site.name} {seed}")
         identities: dict[IPv6Address, Identity] = {host_of(1): ecdsa(1)} if config.hip and config.hip.hosts else {}
         key = load_key() if config.identities else None
-        self.edge = Edge(config, self.schema, random.Random(seed), {}, key, identities)
+        self.edge = Edge(config, self.schema, random.Random(seed), {}, key, {"hip": identities})
         self.now = 1.0
         self.vlans = [interface.vlan for interface in config.interfaces]
         self.ports = [port.number for port in config.ports]
@@ -242,7 +244,8 @@ class FuzzedEdge:
 
     def _names(self) -> Input:
         octets = mutated(genuine.answers(), self.rng)
-        directories = [keeper.directory for keeper in (self.edge.ilnp, self.edge.hip) if keeper and keeper.directory]
+        keepers = (self.edge.manager(IlnpSessions), self.edge.manager(HipSessions))
+        directories = [keeper.directory for keeper in keepers if keeper and keeper.directory]
         asked = [each for directory in directories for each in directory._server._asked.items()]
         if not asked:
             return NamesAnswered(AskNames(IPv6Address("::1"), 53, Transport.UDP, b""), octets)

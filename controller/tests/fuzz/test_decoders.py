@@ -20,7 +20,7 @@ from fuzz.targets import OF_THE_EDGE, READS_NOTHING, REFUSALS, TARGETS, Target
 from wayname.wire.errors import DecodeError
 
 # The rooms where octets of others are read.
-ROOMS = ("wire", "shim6", "hip", "ilnp", "ioam", "identity", "reap", "edge")
+ROOMS = ("wire", "shim6", "hip", "ilnp", "ioam", "identity", "session", "edge", "composition")
 OCTETS = {"bytes", "Packet", "ipv6.Packet", "icmpv6.Message"}
 ROUNDS = 150
 

@@ -115,7 +115,7 @@ class Histories(RuleBasedStateMachine):
         assert len(held) == len(set(held))
         for address in held:
             host = self.desk.served[address]
-            assert host.locators == {
+            assert set(host.locators) == {
                 each for client in self.clients if address in client.leases for each in client.leases
             }
         for client in self.clients:

@@ -19,9 +19,9 @@ from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
+from wayname.identity.locators import ProvableLocators
 from wayname.identity.search import find_modifier
 from wayname.pipeline.reasons import Punt
-from wayname.shim6.context import LocalHost
 from wayname.wire.discovery import (
     ALL_NODES,
     HOP_LIMIT,
@@ -72,7 +72,7 @@ class Desk:
         self.links = Links(self.config, self.outputs)
         self.remembered = dict(remembered or {})
         self.searches: list[FindModifier] = []
-        self.served: dict[IPv6Address, LocalHost] = {}
+        self.served: dict[IPv6Address, ProvableLocators] = {}
         self.now = 1.0
         self.manager = HostIdentities(
             self.config,
@@ -83,7 +83,7 @@ class Desk:
             self.outputs,
             random.Random(seed),
             self.remembered,
-            lambda host, now: self.served.update({host.ulid: host}),
+            lambda host, now: self.served.update({host.identity: host}),
             lambda prefixes, now: None,
         )
         self.manager.start(self.now)

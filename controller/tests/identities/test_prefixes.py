@@ -9,8 +9,9 @@ import pytest
 from identities.site import FIXED, NEW, SITE, A, B, DhcpHost, site
 from rig import Host, Rig, messages
 
-from wayname.shim6.context import Known, LocalHost
-from wayname.shim6.locators import learn
+from wayname.identity.locators import ProvableLocators
+from wayname.shim6.context import Known
+from wayname.shim6.locators import learn, tell
 from wayname.wire.discovery import (
     ALL_NODES,
     HOP_LIMIT,
@@ -24,7 +25,7 @@ from wayname.wire.discovery import (
 from wayname.wire.icmpv6 import UNREACHABLE
 from wayname.wire.ipv6 import ICMPV6
 from wayname.wire.mac import solicited_node
-from wayname.wire.shim6.options import CgaSignature, LocatorList, Verification
+from wayname.wire.shim6.options import CgaSignature, LocatorList, Option, Verification
 
 UPLINKS = 'uplinks = ["isp"]'
 HOUR = 3600
@@ -47,22 +48,32 @@ class Told:
     """What peers are told of hosts."""
 
     def __init__(self, rig: Rig) -> None:
-        self.hosts: list[LocalHost] = []
+        self.hosts: list[ProvableLocators] = []
         assert rig.edge.identities is not None
         rig.edge.identities.serve = lambda host, now: self.hosts.append(host)
 
     @property
-    def last(self) -> LocalHost:
+    def last(self) -> ProvableLocators:
         """What was told last."""
         return self.hosts[-1]
 
     @property
+    def options(self) -> tuple[Option, ...]:
+        """What Shim6 makes of that."""
+        return options_of(self.last)
+
+    @property
     def listed(self) -> LocatorList:
         """The list of locators that was told last."""
-        return next(option for option in self.last.options if isinstance(option, LocatorList))
+        return next(option for option in self.options if isinstance(option, LocatorList))
 
 
-def prefixes_of(host: LocalHost) -> set[IPv6Network]:
+def options_of(host: ProvableLocators) -> tuple[Option, ...]:
+    """Return what proves a host's locators to its peers."""
+    return tell(host.identity, host.parameters, host.locators, host.generation, host.key).options
+
+
+def prefixes_of(host: ProvableLocators) -> set[IPv6Network]:
     """The prefixes in which a host can be reached."""
     return {IPv6Network((int(address) >> 64 << 64, 64)) for address in host.locators}
 
@@ -84,8 +95,8 @@ def test_a_new_prefix_makes_a_locator_that_peers_can_prove(form: str, signed: in
     methods = [locator.verification for locator in told.listed.locators]
     assert methods.count(Verification.CGA) == signed
     assert told.listed.generation == before + 1
-    known = learn(told.last.ulid, told.last.options, Known(frozenset({told.last.ulid})))
-    assert known.locators == told.last.locators
+    known = learn(told.last.identity, told.options, Known(frozenset({told.last.identity})))
+    assert known.locators == frozenset(told.last.locators)
     assert [kind for kind in rig.kinds() if kind.startswith("prefix")] == ["prefix.new"]
     assert "locators.changed" in rig.kinds()
 
@@ -93,7 +104,7 @@ def test_a_new_prefix_makes_a_locator_that_peers_can_prove(form: str, signed: in
 def test_a_set_needs_no_signature_before() -> None:
     _, _, told = site_with_host()
     assert prefixes_of(told.last) == {A, B}
-    assert not any(isinstance(option, CgaSignature) for option in told.last.options)
+    assert not any(isinstance(option, CgaSignature) for option in told.options)
 
 
 def test_a_host_that_comes_later_has_it_too() -> None:
@@ -101,7 +112,7 @@ def test_a_host_that_comes_later_has_it_too() -> None:
     provider.advertise(PREFIX)
     DhcpHost(rig, 0x12).join()
     assert prefixes_of(told.last) == {A, B, NEW}
-    assert told.last.ulid in A
+    assert told.last.identity in A
 
 
 def test_the_same_advertisement_again_changes_nothing() -> None:
@@ -312,13 +323,13 @@ def test_an_uplink_that_is_not_configured_any_more() -> None:
 
 def test_a_prefix_that_is_not_configured_any_more() -> None:
     rig, _, told = site_with_host()
-    ulid, generation = told.last.ulid, told.listed.generation
+    ulid, generation = told.last.identity, told.listed.generation
     one = site().replace('prefixes = ["2001:db8:1:10::/64", "2001:db8:2:10::/64"]', 'prefixes = ["2001:db8:1:10::/64"]')
     rig.restart_both(one)
     assert rig.edge.identities is not None
     host = rig.edge.identities.told[ulid]
     assert prefixes_of(host) == {A}
-    listed = next(option for option in host.options if isinstance(option, LocatorList))
+    listed = next(option for option in options_of(host) if isinstance(option, LocatorList))
     assert listed.generation == generation + 1
 
 

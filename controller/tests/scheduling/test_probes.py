@@ -11,10 +11,11 @@ import pytest
 from wayname.config.schedules import PROBED_WORDS, Probe
 from wayname.edge.boundary import OutKind, PacketOut
 from wayname.edge.outputs import Outputs
+from wayname.edge.punt_limits import PATH_PROBES_SENT
 from wayname.ioam.figures import PathId
 from wayname.ioam.options import ACTIVE, TraceOption, hop_by_hop, trace_in
 from wayname.pipeline.entries import CPU_PORT
-from wayname.session.scheduling.probes import EVERY, MOST_A_SECOND, PATIENCE, SHARE, Probes
+from wayname.session.scheduling.probes import EVERY, PATIENCE, SHARE, Probes
 from wayname.wire import ipv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame
@@ -168,7 +169,7 @@ def test_probes_are_a_hundredth_of_what_their_way_carries_at_most_and_bounded_al
     assert 8 * len(packet.encode()) / (due - 10.0) == pytest.approx(SHARE * 64_000)
     many = Sent({replace(PROBE, segment=SEGMENT + number): FAST for number in range(400)})
     count = sum(len(many.at(10.0 + tick / 100)) for tick in range(1, 401))
-    assert count == pytest.approx(4 * MOST_A_SECOND, abs=2)
+    assert count == pytest.approx(4 * PATH_PROBES_SENT, abs=2)
 
 
 def test_ways_are_probed_in_turn() -> None:

@@ -14,6 +14,8 @@ from wayname.config import parse_config
 from wayname.edge.boundary import Event, Json, News, OutKind, PacketIn, PairActive, Remember, SessionNews
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
+from wayname.edge.routes import Routes
+from wayname.edge.translation.translation import Translation
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.messages import Kind
 from wayname.session.context import SessionContext
@@ -21,6 +23,7 @@ from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
 from wayname.session.scheduling.schedules import Schedules
 from wayname.session.session import Session
+from wayname.session.tables import want_provider_routes
 from wayname.session.ways_out import WaysOut
 from wayname.shim6.edge.sessions import Sessions
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet
@@ -135,7 +138,21 @@ class SideOf(ABC, Generic[S]):
         numbers = SessionNumbers(MOST, memory, self.outputs)
         schedules = Schedules(self.config.schedules, memory, self.outputs)
         preferences = PathPreferences(self.config.path_policies, self.providers.of)
-        means = SessionContext(numbers, self.providers, self.ways, schedules, preferences, self.outputs, rng, memory)
+        translation = Translation(self.config, Routes(self.config, self.providers, Outputs()), Outputs())
+        means = SessionContext(
+            self.config,
+            numbers,
+            self.providers,
+            self.ways,
+            schedules,
+            preferences,
+            translation,
+            self.outputs,
+            rng,
+            memory,
+            {},
+        )
+        want_provider_routes(self.config, self.providers, self.outputs.desired)
         self.sessions = self.keep_sessions(means)
         self.outputs.desired.compare(self.held.values())
         self.outputs.connected = True
@@ -178,7 +195,7 @@ class Side(SideOf[Sessions]):
 
     def keep_sessions(self, means: SessionContext) -> Sessions:
         """Return what keeps the sessions of this side."""
-        return Sessions(self.config, means)
+        return Sessions(means)
 
     def receive(self, packet: Packet, now: float) -> None:
         """Take a packet for the host."""

@@ -8,7 +8,7 @@ import pytest
 
 from wayname.config import ConfigError, parse_config
 from wayname.config.model import LinkAddress
-from wayname.config.shim6 import Shim6Mode
+from wayname.config.session_rules import Mode
 from wayname_lab.identities import provable_address
 
 SITE = """
@@ -53,8 +53,8 @@ def test_what_can_be_said() -> None:
     assert (provider.name, provider.prefix) == ("p", IPv6Network("2001:db8:1::/48"))
     assert provider.via == ((LinkAddress(10, IPv6Address("2001:db8:1:10::2")), 1),)
     verify, proxy = config.shim6
-    assert (verify.mode, verify.prefixes) == (Shim6Mode.VERIFY, (IPv6Network("2001:db8:9:10::/64"),))
-    assert (proxy.mode, proxy.send_timeout, proxy.bytes, proxy.seconds) == (Shim6Mode.PROXY, 0.06, 0, 5.0)
+    assert (verify.mode, verify.prefixes) == (Mode.VERIFY, (IPv6Network("2001:db8:9:10::/64"),))
+    assert (proxy.mode, proxy.send_timeout, proxy.bytes, proxy.seconds) == (Mode.PROXY, 0.06, 0, 5.0)
     assert proxy.keepalive == pytest.approx(0.02)  # three in a send timeout
     assert not proxy.hold
     assert [host.address for host in proxy.hosts] == [ADDRESS]
@@ -62,7 +62,7 @@ def test_what_can_be_said() -> None:
 
 def test_what_nobody_says() -> None:
     [shim6] = parse_config(SHIM6).shim6
-    assert (shim6.mode, shim6.send_timeout, shim6.keepalive) == (Shim6Mode.PROXY, 15.0, 5.0)
+    assert (shim6.mode, shim6.send_timeout, shim6.keepalive) == (Mode.PROXY, 15.0, 5.0)
     assert (shim6.bytes, shim6.seconds, shim6.hold, shim6.hosts) == (2048, 60.0, True, ())
 
 

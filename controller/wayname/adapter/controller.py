@@ -16,6 +16,7 @@ from wayname.adapter.memory import Memory
 from wayname.adapter.questions import Questions
 from wayname.adapter.searches import Searches
 from wayname.composition.edge import Edge
+from wayname.composition.protocols import PROTOCOLS, load_keys
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Config
 from wayname.edge.boundary import (
@@ -35,7 +36,6 @@ from wayname.edge.boundary import (
     SwitchUp,
     Write,
 )
-from wayname.hip.edge.keys import host_identities
 from wayname.identity.key_files import edge_key
 from wayname.pipeline.entries import Readable, everything
 from wayname.pipeline.program import load_program
@@ -64,13 +64,12 @@ class Controller:
         self.config = config = replace(config, encapsulation=self.changes.read())
         self.schema = load_program(config.switch)
         # What the next controller must know is about sessions and identities only.
-        lasting = config.shim6 or config.identities or config.ilnp or config.hip
+        lasting = config.identities or any(protocol.is_configured(config) for protocol in PROTOCOLS)
         self._memory = Memory(config.controller.state) if lasting else None
         remembered = self._memory.read() if self._memory else {}
         wanted = config.identities
         key = edge_key(wanted.key, wanted.bits) if wanted else None
-        identities = host_identities(config.hip) if config.hip else {}
-        self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key, identities)
+        self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key, load_keys(config))
         self._searches = Searches(self._found)
         self._questions = Questions(self._found)
         self.events = EventRing(config.controller.events)

@@ -97,9 +97,10 @@ def serve_hip(app: FastAPI, running: Running) -> None:
 
 
 def _known(running: Running) -> HipSessions:
-    if running.edge.hip is None:
+    known = running.edge.manager(HipSessions)
+    if known is None:
         raise ApiError(404, "No HIP", "the configuration has no [hip]; docs/configuration.md says how to write it")
-    return running.edge.hip
+    return known
 
 
 def _hosts(known: HipSessions, now: float) -> HipHostsAnswer:
@@ -121,7 +122,7 @@ def _hosts(known: HipSessions, now: float) -> HipHostsAnswer:
 
 
 def _associations(running: Running) -> list[AssociationAnswer]:
-    edge, native, now = running.edge.hip, running.edge.native, running.now
+    edge, native, now = running.edge.manager(HipSessions), running.edge.manager(NativeSessions), running.now
     if edge is None or native is None:
         return []
     answers = [_spoken_here(edge, each, now) for each in edge.associations()]

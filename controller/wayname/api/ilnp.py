@@ -108,7 +108,7 @@ def serve_ilnp(app: FastAPI, running: Running) -> None:
     @app.get("/v1/ilnp/sessions")
     async def sessions() -> list[IlnpSessionAnswer]:
         """All sessions between identifiers."""
-        known = running.edge.ilnp
+        known = running.edge.manager(IlnpSessions)
         return [_session(known, session, running.now) for session in known] if known else []
 
     @app.get("/v1/ilnp/policies", responses={404: {"model": Problem}})
@@ -119,7 +119,7 @@ def serve_ilnp(app: FastAPI, running: Running) -> None:
     @app.get("/v1/ilnp/names")
     async def names() -> NamesAnswer:
         """Names that are told, and names that are looked up."""
-        return _names(running.edge.ilnp)
+        return _names(running.edge.manager(IlnpSessions))
 
     @app.get("/v1/ilnp/providers")
     async def providers() -> list[IlnpProvider]:
@@ -173,9 +173,10 @@ def session_answer(known: IlnpSessions, session: IlnpSession) -> SessionAnswer:
 
 
 def _known(running: Running) -> IlnpSessions:
-    if running.edge.ilnp is None:
+    known = running.edge.manager(IlnpSessions)
+    if known is None:
         raise ApiError(404, "No ILNP", "the configuration has no [ilnp]; docs/configuration.md says how to write it")
-    return running.edge.ilnp
+    return known
 
 
 def _session(known: IlnpSessions, session: IlnpSession, now: float) -> IlnpSessionAnswer:
@@ -250,7 +251,7 @@ def _found(found: Found | None) -> str:
 
 
 def _providers(running: Running) -> list[IlnpProvider]:
-    known = running.edge.ilnp
+    known = running.edge.manager(IlnpSessions)
     return [
         IlnpProvider(name=each.name, prefix=str(each.prefix), state=known.provider_state(each))
         for each in running.config.providers

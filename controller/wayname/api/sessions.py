@@ -15,7 +15,10 @@ from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import ForkSession, MoveSession, PreferPath, UnforkSession
+from wayname.ilnp.edge.manager import IlnpSessions
+from wayname.session.kept import Kept
 from wayname.session.session import Session
+from wayname.shim6.edge.sessions import Sessions
 
 COUNTED = ("paths", "locator_pairs")
 NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such session"}}
@@ -52,9 +55,9 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     @app.get("/v1/sessions")
     async def sessions() -> list[SessionAnswer]:
         """All sessions, without what passed them."""
-        found = [answer(running, session) for keeper in running.edge.keepers for session in keeper]
-        if running.edge.ilnp:
-            found += [session_answer(running.edge.ilnp, session) for session in running.edge.ilnp]
+        found = [answer(keeper, session) for keeper in running.edge.keepers for session in keeper]
+        ilnp = running.edge.manager(IlnpSessions)
+        found += [session_answer(ilnp, session) for session in ilnp] if ilnp else []
         for told in found:
             note_schedule(told, running)
         return found
@@ -63,11 +66,12 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     async def session(number: int) -> SessionAnswer:
         """A session, with what passed its paths if the switch is there."""
         picture = await read(running, list(COUNTED)) if running.connected else None
-        between_identifiers = running.edge.ilnp and running.edge.ilnp.numbered(number)
-        if running.edge.ilnp and between_identifiers:
-            told = session_answer(running.edge.ilnp, between_identifiers)
+        ilnp = running.edge.manager(IlnpSessions)
+        between_identifiers = ilnp and ilnp.numbered(number)
+        if ilnp and between_identifiers:
+            told = session_answer(ilnp, between_identifiers)
         else:
-            told = answer(running, find(running, number))
+            told = answer(*find(running, number))
         note_schedule(told, running)
         if picture is not None:
             count(told, picture)
@@ -76,22 +80,22 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     @app.post("/v1/sessions/{number}/move", responses={**NO_SESSION, **NOT_MOVED})
     async def move(number: int, wish: Wish) -> SessionAnswer:
         """Move a session to a path; refused unless both locators are proven and it works."""
-        if running.edge.ilnp and running.edge.ilnp.numbered(number):
+        if (ilnp := running.edge.manager(IlnpSessions)) and ilnp.numbered(number):
             raise ApiError(409, "Not moved", "ILNP goes by preference; `wayname ilnp leave PROVIDER` changes it")
-        found = find(running, number)
-        wanted, refusal = running.edge.keeper(number).may_move(found, wish.path)
+        keeper, found = find(running, number)
+        wanted, refusal = keeper.may_move(found, wish.path)
         if wanted is None:
             raise ApiError(409, "Not moved", refusal)
         done = await running.command(MoveSession(number, wanted))
         await done.wait()
-        return answer(running, found)
+        return answer(keeper, found)
 
     @app.post("/v1/sessions/{number}/prefer", responses={**NO_SESSION, **NOT_PREFERRED})
     async def prefer(number: int, preference: Preference) -> SessionAnswer:
         """Let flows of a path policy take a path of a session as long as it works."""
-        if running.edge.ilnp and running.edge.ilnp.numbered(number):
+        if (ilnp := running.edge.manager(IlnpSessions)) and ilnp.numbered(number):
             raise ApiError(409, "Not preferred", "sessions of ILNP have no paths for single flows")
-        found, keeper, wanted = find(running, number), running.edge.keeper(number), None
+        (keeper, found), wanted = find(running, number), None
         refusal = keeper.preference_refusal(found, preference.policy)
         if refusal is None and preference.path is not None:
             wanted, refusal = keeper.path_named(found, preference.path)
@@ -99,44 +103,46 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
             raise ApiError(409, "Not preferred", refusal)
         done = await running.command(PreferPath(number, preference.policy, wanted))
         await done.wait()
-        return answer(running, found)
+        return answer(keeper, found)
 
     @app.post("/v1/sessions/{number}/fork", responses={**NO_SESSION, **NOT_FORKED})
     async def fork(number: int, flow: Flow) -> SessionAnswer:
         """Give flows between two ports a session of their own; it is there when the peer has agreed."""
-        found = find(running, number)
-        if running.edge.sessions.numbered(number) is None:
+        keeper, found = find(running, number)
+        if not isinstance(keeper, Sessions):
             raise ApiError(409, "Not forked", "only sessions of Shim6 have forks")
-        refusal = running.edge.sessions.forks.refusal(found, flow.local_port, flow.peer_port)
+        refusal = keeper.forks.refusal(found, flow.local_port, flow.peer_port)
         if refusal is not None:
             raise ApiError(409, "Not forked", refusal)
         done = await running.command(ForkSession(number, flow.local_port, flow.peer_port))
         await done.wait()
-        return answer(running, found)
+        return answer(keeper, found)
 
     @app.post("/v1/sessions/{number}/unfork", responses={**NO_SESSION, **NOT_ENDED})
     async def unfork(number: int) -> SessionAnswer:
         """End a fork: its flows are of their hosts' session again. It is gone when the peer has heard of it."""
-        found = find(running, number)
-        refusal = running.edge.sessions.forks.ending_refusal(found)
+        keeper, found = find(running, number)
+        if not isinstance(keeper, Sessions):
+            raise ApiError(409, "Not ended", "only sessions of Shim6 have forks")
+        refusal = keeper.forks.ending_refusal(found)
         if refusal is not None:
             raise ApiError(409, "Not ended", refusal)
         done = await running.command(UnforkSession(number))
         await done.wait()
-        return answer(running, found)
+        return answer(keeper, found)
 
 
-def find(running: Running, number: int) -> Session:
-    """Return a session, or say that there is none."""
-    session = running.edge.keeper(number).numbered(number)
-    if session is None:
+def find(running: Running, number: int) -> tuple[Kept, Session]:
+    """Return a session and who watches it, or say that there is none."""
+    keeper = running.edge.keeper(number)
+    session = keeper.numbered(number) if keeper else None
+    if keeper is None or session is None:
         raise ApiError(404, "No such session", f"{number}; `wayname sessions` lists them")
-    return session
+    return keeper, session
 
 
-def answer(running: Running, session: Session) -> SessionAnswer:
+def answer(sessions: Kept, session: Session) -> SessionAnswer:
     """Return a session in words."""
-    sessions = running.edge.keeper(session.number)
     paths = [
         Path(
             number=number,
@@ -162,7 +168,7 @@ def answer(running: Running, session: Session) -> SessionAnswer:
         fork_of=session.fork.of if session.fork else None,
         ports=(session.fork.local_port, session.fork.peer_port) if session.fork else None,
         preferred=sessions.preferred(session),
-        forks=[each.number for each in running.edge.sessions.forks.among(session)],
+        forks=[each.number for each in sessions.forks.among(session)] if isinstance(sessions, Sessions) else [],
         paths=paths,
     )
 

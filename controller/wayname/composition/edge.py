@@ -4,44 +4,37 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
+from typing import TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from finsy import P4Schema
 
+from wayname.composition.protocols import PROTOCOLS
 from wayname.config.model import Config
 from wayname.edge.boundary import (
     BringFigures,
-    ChangeAssociation,
     CloseCapture,
     DirectExport,
-    FlowAdmitted,
     FlowNews,
-    ForkSession,
     Idle,
     Input,
     Json,
     Learned,
-    LeaveProvider,
     ModifierFound,
-    MoveSession,
     NamesAnswered,
     OpenCapture,
     Output,
     PacketIn,
-    PairActive,
-    PreferPath,
     ScheduleNews,
-    SessionNews,
     SetEncapsulation,
     SetPolicy,
     SetTranslation,
     Severity,
     SwitchDown,
     SwitchUp,
-    UnforkSession,
     WriteFailed,
 )
 from wayname.edge.captures import Captures
@@ -65,21 +58,18 @@ from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
 from wayname.edge.stations import Stations
 from wayname.edge.translation.translation import Translation
-from wayname.hip.edge.keys import Identities
-from wayname.hip.edge.native_sessions import NativeSessions
-from wayname.hip.edge.sessions import HipSessions
-from wayname.ilnp.edge.border import SiteBorder
-from wayname.ilnp.edge.manager import IlnpSessions
+from wayname.identity.locators import ProvableLocators
 from wayname.pipeline.entries import has_secrets
 from wayname.pipeline.reasons import CAPTURES, Punt, punt_words
 from wayname.session.context import SessionContext
 from wayname.session.kept import Kept
 from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
+from wayname.session.protocol import Protocol, SessionManager
 from wayname.session.scheduling.figures import Figures
 from wayname.session.scheduling.schedules import Schedules
+from wayname.session.tables import want_provider_routes
 from wayname.session.ways_out import WaysOut
-from wayname.shim6.edge.sessions import Sessions
 from wayname.timers import earliest
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import (
@@ -92,16 +82,15 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6
 from wayname.wire.mac import Mac
 
-_TimedLate = Liveness | Stations | Bindings | Neighbours | Kept
-_Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Translation | IlnpSessions | Figures
+_TimedLate = Liveness | Stations | Bindings | Neighbours | SessionManager
+_Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Translation | Figures
+_Manager = TypeVar("_Manager", bound=SessionManager)
 _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
     (Punt.ROUTER_SOLICITATION, Punt.ROUTER_ADVERTISEMENT, Punt.NEIGHBOUR_SOLICITATION, Punt.NEIGHBOUR_ADVERTISEMENT)
 )
 # Copies of packets as they leave; what their sender wrote may be changed in them.
 _AS_IT_LEFT = frozenset((Punt.TRACE, Punt.LOOPBACK))
-_SHIM6 = frozenset((Punt.SHIM6, Punt.SHIM6_UNKNOWN_TAG))
-_ILNP = frozenset((Punt.SESSION_REQUEST, Punt.LOCATOR_UPDATE, Punt.NONCE_UNKNOWN))
 
 
 class Edge:
@@ -114,7 +103,8 @@ class Edge:
         rng: random.Random,
         remembered: Mapping[str, Json] | None = None,
         key: RSAPrivateKey | None = None,
-        hip_identities: Identities | None = None,
+        keys: Mapping[str, object] | None = None,
+        protocols: Sequence[Protocol] = PROTOCOLS,
     ) -> None:
         self.config = config
         outputs = self._outputs = Outputs()
@@ -146,16 +136,26 @@ class Edge:
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.schedules = Schedules(config.schedules, remembered, outputs)
         preferences = PathPreferences(config.path_policies, providers.of)
-        means = SessionContext(numbers, providers, ways_out, self.schedules, preferences, outputs, rng, remembered)
-        self.sessions = Sessions(config, means)
-        self.hip = HipSessions(config.hip, hip_identities or {}, means) if config.hip else None
-        self.native = NativeSessions(config.hip, means) if config.hip else None
         self.translation = Translation(config, self.routes, outputs)
-        self.border: SiteBorder | None = None
-        self.ilnp: IlnpSessions | None = None
-        if config.ilnp:
-            self.border = SiteBorder(config.ilnp, config.translations, self.translation, ways_out, outputs, rng)
-            self.ilnp = IlnpSessions(config.ilnp, means, self.border)
+        want_provider_routes(config, providers, outputs.desired)
+        context = SessionContext(
+            config,
+            numbers,
+            providers,
+            ways_out,
+            self.schedules,
+            preferences,
+            self.translation,
+            outputs,
+            rng,
+            remembered,
+            keys or {},
+        )
+        spoken = [protocol for protocol in protocols if protocol.is_configured(config)]
+        self.managers = tuple(manager for protocol in spoken for manager in protocol.managers(context))
+        self._punt_handlers = [manager.punts for manager in self.managers]
+        self._input_handlers = [manager.inputs for manager in self.managers]
+        self._passed_on = frozenset[int]().union(*(protocol.passed_on for protocol in protocols))
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
@@ -175,19 +175,23 @@ class Edge:
                 outputs,
                 rng,
                 remembered,
-                self.sessions.serve,
-                self.sessions.deprecate,
+                self._serve,
+                self._deprecate,
             )
         self._timed = self._managers_with_timers()
 
-    def keeper(self, number: int) -> Kept:
-        """Return who looks after a session."""
-        return next((keeper for keeper in self.keepers if keeper.numbered(number)), self.sessions)
+    def manager(self, kind: type[_Manager]) -> _Manager | None:
+        """Return the manager of this kind, if its protocol is configured."""
+        return next((manager for manager in self.managers if isinstance(manager, kind)), None)
+
+    def keeper(self, number: int) -> Kept | None:
+        """Return who watches a session."""
+        return next((keeper for keeper in self.keepers if keeper.numbered(number)), None)
 
     @property
     def keepers(self) -> tuple[Kept, ...]:
-        """All who look after sessions."""
-        return tuple(keeper for keeper in (self.sessions, self.hip, self.native) if keeper)
+        """All who watch sessions."""
+        return tuple(manager for manager in self.managers if isinstance(manager, Kept))
 
     @property
     def connected(self) -> bool:
@@ -224,28 +228,8 @@ class Edge:
         match input:
             case Learned():
                 self.stations.learned(input, now)
-            case SessionNews():
-                self.keeper(input.session).news(input, now)
-            case PairActive():
-                self.sessions.pair_active(input, now)
-                if self.ilnp:
-                    self.ilnp.pair_active(input, now)
-                if self.hip:
-                    self.hip.pair_active(input, now)
-            case FlowAdmitted() if self.ilnp:
-                self.ilnp.flow(input, now)
-            case LeaveProvider(name, leaving) if self.ilnp:
-                self.ilnp.leave(name, leaving, now)
-            case NamesAnswered():
-                if self.ilnp:
-                    self.ilnp.answered(input, now)
-                if self.hip:
-                    self.hip.answered(input, now)
-            case FlowNews():
-                if input.nonce and self.border:
-                    self.border.news(input, now)
-                else:
-                    self.translation.news(input, now)
+            case FlowNews() if not input.nonce:
+                self.translation.news(input, now)
             case SetTranslation(rules):
                 self.translation.change(rules, now)
             case ScheduleNews():
@@ -254,26 +238,10 @@ class Edge:
                 self.figures.bring(paths)
             case SetPolicy(name, policy):
                 self.schedules.set_policy(name, policy, now)
-            case ChangeAssociation(local, peer, wish) if self.hip:
-                self.hip.change(local, peer, wish, now)
-            case MoveSession(session, path):
-                self.keeper(session).move(session, path, now)
-            case PreferPath(session, policy, path):
-                self.keeper(session).prefer(session, policy, path, now)
-            case ForkSession(session, local_port, peer_port):
-                self.sessions.fork(session, local_port, peer_port, now)
-            case UnforkSession(session):
-                self.sessions.unfork(session, now)
             case DirectExport():
                 self.encapsulation.exported(input, now)
             case Idle(entry) if entry.table_id == "identities":
-                self.sessions.idle(entry, now)
-                if self.ilnp:
-                    self.ilnp.idle(entry, now)
-                if self.hip:
-                    self.hip.idle(entry, now)
-                if self.native:
-                    self.native.idle(entry, now)
+                self._tell_managers(input, now)
             case Idle(entry) if entry.table_id == "verified_segments":
                 self.encapsulation.proofs.idle(entry)
             case Idle(entry) if entry.table_id == "source_bindings":
@@ -290,6 +258,19 @@ class Edge:
                 self._write_failed(input, now)
             case ModifierFound() if self.identities:
                 self.identities.found(input, now)
+            case _:
+                self._tell_managers(input, now)
+
+    def _tell_managers(self, input: Input, now: float) -> None:
+        for handlers in self._input_handlers:
+            handle = handlers.get(type(input))
+            if handle is not None:
+                handle(input, now)
+
+    def _is_taken(self, reason: int, arrival: Arrival, now: float) -> bool:
+        """Ask the managers one after the other whether a packet is theirs."""
+        asked = (handlers[reason] for handlers in self._punt_handlers if reason in handlers)
+        return any(takes(arrival, now) for takes in asked)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
@@ -304,7 +285,7 @@ class Edge:
             if at is not None and at <= now and self.faults.may_run(name, now):
                 with self.faults.contained_timer(name, now):
                     match manager:
-                        case Liveness() | Stations() | Bindings() | Neighbours() | Kept():
+                        case Liveness() | Stations() | Bindings() | Neighbours() | SessionManager():
                             manager.handle_timer(now, late)
                         case _:
                             manager.handle_timer(now)
@@ -331,15 +312,10 @@ class Edge:
         self.encapsulation.start(now)
         if self.identities:
             self.identities.start(now)
-        self.sessions.start(now)
-        if self.hip:
-            self.hip.start(now)
-        if self.native:
-            self.native.next_hops_changed(now)
         self.translation.start(now)
         self.figures.start(now)
-        if self.ilnp:
-            self.ilnp.start(now)
+        for manager in self.managers:
+            manager.start(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
@@ -363,20 +339,23 @@ class Edge:
 
     def _hosts_in_sessions(self) -> Iterator[IPv6Address]:
         """Yield the addresses, as their hosts use them, that sessions are of."""
-        for keeper in self.keepers:
-            for session in keeper:
-                host = self.identities.host(session.name.local) if self.identities else None
-                yield host or session.name.local
-        if self.ilnp:
-            for each in self.ilnp:
-                yield each.stands.local_identity
+        for manager in self.managers:
+            for identity in manager.hosts():
+                yield (self.identities and self.identities.host(identity)) or identity
 
     def _next_hops_changed(self, now: float) -> None:
-        for keeper in self.keepers:
-            keeper.next_hops_changed(now)
         self.translation.next_hops_changed(now)
-        if self.ilnp:
-            self.ilnp.next_hops_changed(now)
+        for manager in self.managers:
+            manager.next_hops_changed(now)
+
+    def _serve(self, host: ProvableLocators, now: float) -> None:
+        for manager in self.managers:
+            manager.serve(host, now)
+
+    def _deprecate(self, prefixes: Iterable[IPv6Network], now: float) -> None:
+        deprecated = frozenset(prefixes)
+        for manager in self.managers:
+            manager.deprecate(deprecated, now)
 
     def _managers_with_timers(self) -> tuple[tuple[str, _Timed], ...]:
         """Return them in the order in which they are called, and how faults of their timers are counted."""
@@ -388,11 +367,8 @@ class Edge:
             self.routers,
             self.encapsulation,
             self.identities,
-            self.sessions,
-            self.hip,
-            self.native,
+            *self.managers,
             self.translation,
-            self.ilnp,
             self.figures,
         )
         return tuple((type(manager).__name__, manager) for manager in managers if manager is not None)
@@ -412,6 +388,9 @@ class Edge:
                     return
                 if not self.bindings.heard(arrival, now):
                     return
+            if packet.reason == Punt.SESSION_HELD and self.identities:
+                # The copy is as the host sent it, before its identity took the place of its address.
+                arrival = replace(arrival, packet=self.identities.as_known(arrival.packet))
             if packet.reason in _DISCOVERY:
                 self._discovery(arrival, now)
             elif packet.reason == Punt.NEIGHBOUR_UNKNOWN:
@@ -420,37 +399,12 @@ class Edge:
                 self._local(arrival, now)
             elif packet.reason == Punt.DHCPV6 and self.identities:
                 self.identities.datagram(arrival, now)
-            elif packet.reason in _SHIM6:
-                if not (self.hip and self.hip.takes(arrival.packet, now)):
-                    self.sessions.packet(arrival.packet, now)
-            elif packet.reason in _ILNP and self.ilnp and self.border:
-                if not (packet.reason == Punt.LOCATOR_UPDATE and self.border.takes(arrival, now)):
-                    self.ilnp.packet(arrival, now)
-            elif packet.reason == Punt.ILNP_ERROR and self.ilnp:
-                self.ilnp.error(arrival, now)
-            elif packet.reason == Punt.HIP and self.hip:
-                self.hip.packet(arrival, now)
-            elif packet.reason == Punt.HIP_VERIFY and self.native:
-                self.native.inspect(arrival, now)
-            elif packet.reason == Punt.HIP_SEEN and self.native:
-                self.native.listen(arrival, now)
-            elif packet.reason in (Punt.HIP, Punt.HIP_VERIFY):
-                self._links.submit(packet)
-            elif packet.reason == Punt.SESSION_ERROR:
-                if not (self.hip and self.hip.error(arrival.packet, now)):
-                    self.sessions.error(arrival.packet, now)
-            elif packet.reason == Punt.SHIM6_VERIFY:
-                self.sessions.inspect(arrival, now)
-            elif packet.reason == Punt.SESSION_HELD:
-                if self.identities:
-                    # The copy is as the host sent it, before its identity took the place of its address.
-                    arrival = replace(arrival, packet=self.identities.as_known(arrival.packet))
-                for keeper in self.keepers:
-                    keeper.hold(arrival, now)
             elif packet.reason in (Punt.TRACE, Punt.LOOPBACK):
                 self.encapsulation.traces.punted(arrival, now)
             elif packet.reason == Punt.SEGMENT_HMAC:
                 self.encapsulation.proofs.packet(arrival, now)
+            elif not self._is_taken(packet.reason, arrival, now) and packet.reason in self._passed_on:
+                self._links.submit(packet)
         except DecodeError:
             # Anybody can send such packets: they are counted, and no event.
             self.undecodable[packet.reason] += 1
@@ -474,8 +428,8 @@ class Edge:
                 self.routers.claimed(arrival, said, now)
                 self.neighbours.advertised(arrival, said, now)
                 self.liveness.advertised(arrival, said, now)
-                if self.ilnp:
-                    self.ilnp.is_here(said.target, now)
+                for manager in self.managers:
+                    manager.is_here(said.target, now)
             case RouterSolicitation() as asked:
                 self.neighbours.asked(arrival, asked.source_mac, now)
                 self.routers.router_solicited(arrival, asked, now)
@@ -489,12 +443,12 @@ class Edge:
             self.identities.seen(arrival, now)
 
     def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
-        if self.native:
-            # What waits for a neighbour comes for that alone: there is no copy of it.
-            self.native.listen(arrival, now)
-        packet = self.translation.as_routed(self.sessions.restored(arrival.packet))
-        if self.ilnp:
-            packet = self.ilnp.restored(packet)
+        if self._is_taken(Punt.NEIGHBOUR_UNKNOWN, arrival, now):
+            return
+        packet = arrival.packet
+        for manager in self.managers:
+            packet = manager.restored(packet)
+        packet = self.translation.as_routed(packet)
         if self.identities:
             packet = self.identities.as_routed(packet)
         hops = self.encapsulation.neighbours_for(packet)

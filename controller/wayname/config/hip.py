@@ -7,7 +7,7 @@ from ipaddress import IPv6Address
 from pathlib import Path
 
 from wayname.config.names import Names
-from wayname.config.shim6 import Shim6
+from wayname.config.session_rules import SessionRules
 from wayname.hip.suites import Point
 
 
@@ -30,9 +30,9 @@ class HipPeer:
 
 @dataclass(frozen=True, slots=True)
 class Hip:
-    """What is done for hosts, by prefix; sessions are watched by the same rules as those of Shim6."""
+    """What is done for hosts, by prefix."""
 
-    rules: tuple[Shim6, ...]
+    rules: tuple[SessionRules, ...]
     hosts: tuple[HipHost, ...] = ()
     peers: tuple[HipPeer, ...] = ()
     difficulty: int = 8

@@ -12,7 +12,7 @@ from wayname.config.hip import Hip, HipHost, HipPeer
 from wayname.config.load_names import read_names
 from wayname.config.load_shim6 import read_prefixes, read_rules
 from wayname.config.reader import Table
-from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, Shim6, Shim6Mode
+from wayname.config.session_rules import KEEPALIVES_IN_TIMEOUT, Mode, SessionRules
 from wayname.hip.errors import NoProposalError
 from wayname.hip.suites import Point, suite_of
 
@@ -23,20 +23,20 @@ def read_hip(root: Table, folder: Path, others: Iterable[IPv6Network]) -> Hip | 
         return None
     table = root.table("hip")
     taken = list(others)
-    rules: list[Shim6] = []
-    common: Shim6 | None = None
-    for mode in Shim6Mode:
+    rules: list[SessionRules] = []
+    common: SessionRules | None = None
+    for mode in Mode:
         if table.has(mode):
             prefixes = read_prefixes(table, mode, taken)
             taken += prefixes
             # Hosts that speak themselves have sessions too, watched by the same rules.
             common = common or _rules(table, prefixes)
-            if mode is not Shim6Mode.PROXY and common.least_send_timeout is not None:
+            if mode is not Mode.PROXY and common.least_send_timeout is not None:
                 raise table.error("send_timeout", f'is "auto", but nobody probes for hosts of {mode}', "write seconds")
             rules.append(replace(common, prefixes=prefixes, mode=mode))
     if not rules:
         raise table.error("proxy", "is missing", "give prefixes in proxy, transparent or verify")
-    proxied = [prefix for each in rules if each.mode is Shim6Mode.PROXY for prefix in each.prefixes]
+    proxied = [prefix for each in rules if each.mode is Mode.PROXY for prefix in each.prefixes]
     difficulty = table.take("difficulty", int, 8, between(0, 24))
     hip = Hip(
         tuple(rules),
@@ -65,9 +65,9 @@ def _check_names(table: Table, hip: Hip, proxied: list[IPv6Network]) -> None:
             raise table.error(f"names.peer[{index}]", f"{node.address} is known already", mend)
 
 
-def _rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:
+def _rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> SessionRules:
     """Read how sessions are watched; HIP has no word for send timeouts, so that keepalives fit the least one."""
-    rules = read_rules(table, prefixes)
+    rules = read_rules(table, prefixes, SessionRules)
     if table.has("keepalive"):
         return rules
     return replace(rules, keepalive=rules.told_send_timeout / KEEPALIVES_IN_TIMEOUT)

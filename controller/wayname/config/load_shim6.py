@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
+from typing import TypeVar
 
 from wayname.config.checks import MOST_PREFIXES, between, one_of
 from wayname.config.reader import Table
-from wayname.config.shim6 import KEEPALIVES_IN_TIMEOUT, SEND_TIMEOUT, ProvableHost, Security, Shim6, Shim6Mode
+from wayname.config.session_rules import KEEPALIVES_IN_TIMEOUT, SEND_TIMEOUT, Mode, SessionRules
+from wayname.config.shim6 import ProvableHost, Security, Shim6
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.parameters import Parameters
 from wayname.shim6.own_rule import load_rule
+
+Rules = TypeVar("Rules", bound=SessionRules)
 
 MOST_TIMEOUT = 4000  # microseconds in 32 bits
 AUTO = "auto"
@@ -24,8 +28,8 @@ def read_shim6(root: Table) -> tuple[Shim6, ...]:
     found: list[Shim6] = []
     for table in root.tables("shim6"):
         prefixes = read_prefixes(table, "prefixes", [prefix for other in found for prefix in other.prefixes])
-        mode = Shim6Mode(table.take("mode", str, "proxy", one_of(*Shim6Mode)))
-        if mode is not Shim6Mode.PROXY:
+        mode = Mode(table.take("mode", str, "proxy", one_of(*Mode)))
+        if mode is not Mode.PROXY:
             found.append(Shim6(prefixes, mode))
             table.close()
             continue
@@ -37,7 +41,7 @@ def read_shim6(root: Table) -> tuple[Shim6, ...]:
             )
         hosts = _hosts(table, prefixes, security)
         begin_rule = table.parse("begin_rule", _is_rule, RULE_FORM) if table.has("begin_rule") else None
-        rules = replace(read_rules(table, prefixes), security=security, least_sec=least_sec)
+        rules = replace(read_rules(table, prefixes, Shim6), security=security, least_sec=least_sec)
         found.append(replace(rules, begin_rule=begin_rule, hosts=hosts))
         table.close()
     return tuple(found)
@@ -48,15 +52,15 @@ def _is_rule(name: str) -> str:
     return name
 
 
-def read_rules(table: Table, prefixes: tuple[IPv6Network, ...]) -> Shim6:
+def read_rules(table: Table, prefixes: tuple[IPv6Network, ...], kind: type[Rules]) -> Rules:
     """Read when sessions of the hosts of these prefixes begin and end, and how they are watched."""
     send_timeout, least_send_timeout = _send_timeout(table)
     keepalive = table.take("keepalive", float, send_timeout / KEEPALIVES_IN_TIMEOUT, between(0.001, MOST_TIMEOUT))
     if keepalive >= send_timeout:
         raise table.error("keepalive", f"is {keepalive:g}", f"write less than send_timeout, which is {send_timeout:g}")
-    return Shim6(
+    return kind(
         prefixes,
-        Shim6Mode.PROXY,
+        Mode.PROXY,
         send_timeout,
         least_send_timeout,
         keepalive,

@@ -15,7 +15,6 @@ from wayname.config.model import Config, Timing
 from wayname.edge.desired import Desired
 from wayname.pipeline import punts
 from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
-from wayname.session.scheduling.probes import MOST_A_SECOND
 
 # Packets a second. A neighbour is asked twice a minute for each of its addresses, and asks as often.
 NEIGHBOURS = 200
@@ -23,7 +22,9 @@ NEIGHBOUR = 20
 # Probes that come back, of each next hop for each that was sent: some that were late, no more.
 PROBES_FOR_EACH = 4
 LEAST_PROBES = 20
-PATH_PROBES = 2 * MOST_A_SECOND
+# Probes of paths, of all ways together: as many come back as were sent, and some that were late.
+PATH_PROBES_SENT = 200
+PATH_PROBES = 2 * PATH_PROBES_SENT
 # Of what hosts send while their session is not answered.
 HELD = 1000
 HELD_OF_SESSION = 200

@@ -15,12 +15,15 @@ from wayname.api.views import held_back as held_back_of
 from wayname.api.views import reconnects
 from wayname.edge.translation.translation import Translation
 from wayname.escape import escaped
+from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.metrics.first_hop_security import port_shares_of
 from wayname.metrics.ilnp import ilnp_of
 from wayname.metrics.paths import paths_of
 from wayname.metrics.schedules import schedules_of
 from wayname.pipeline.borders import State
 from wayname.pipeline.reasons import drop_words, punt_words
+from wayname.shim6.edge.sessions import Sessions
 
 COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punts", "errors_sent", "errors_held_back")
 
@@ -82,8 +85,8 @@ class Scrape(Collector):
             "Messages between hosts that are checked and did not pass.",
             labels=["of", "why"],
         )
-        for of, counts in (("shim6", known.sessions.refused), ("hip", known.native.refused if known.native else {})):
-            for why, count in sorted(counts.items()):
+        for of, manager in (("shim6", known.manager(Sessions)), ("hip", known.manager(NativeSessions))):
+            for why, count in sorted(manager.refused.items() if manager else ()):
                 refused.add_metric([of, why], count)
         yield refused
         rules = CounterMetricFamily(
@@ -91,13 +94,14 @@ class Scrape(Collector):
             "Times that a user's rule failed, so that no session began.",
             labels=["rule", "why"],
         )
-        for name, rule in known.sessions.own_rules.items():
+        shim6 = known.manager(Sessions)
+        for name, rule in shim6.own_rules.items() if shim6 else ():
             for why, count in sorted(rule.failed.items()):
                 rules.add_metric([name, why], count)
         yield rules
         yield from providers_of(known.translation)
-        if known.ilnp:
-            yield from ilnp_of(known.ilnp)
+        if (ilnp := known.manager(IlnpSessions)) is not None:
+            yield from ilnp_of(ilnp)
         yield from schedules_of(known.schedules)
         yield from paths_of(known.encapsulation.traces.collector)
 

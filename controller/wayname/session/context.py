@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from wayname.config.model import Config
 from wayname.edge.boundary import Json
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
+from wayname.edge.translation.translation import Translation
 from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
 from wayname.session.scheduling.schedules import Schedules
@@ -19,12 +21,16 @@ from wayname.session.ways_out import WaysOut
 class SessionContext:
     """Where sessions get their numbers and ways out from, and where they tell and write down what becomes of them."""
 
+    config: Config
     numbers: SessionNumbers
     providers: Providers
     ways_out: WaysOut
     schedules: Schedules
     preferences: PathPreferences
+    translation: Translation
     outputs: Outputs
     rng: random.Random
     # What earlier controllers wrote down.
     remembered: Mapping[str, Json]
+    # What `Protocol.load_keys` returned, by the protocol's name.
+    keys: Mapping[str, object] = field(repr=False)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from ipaddress import IPv6Address
 from typing import Protocol
 
-from wayname.config.shim6 import Shim6
-from wayname.edge.boundary import SessionNews, Severity
+import finsy as fy
+
+from wayname.config.session_rules import SessionRules
+from wayname.edge.boundary import Idle, MoveSession, PreferPath, SessionNews, Severity
 from wayname.edge.complaints import Complaints
 from wayname.edge.links import Arrival
+from wayname.pipeline.reasons import Punt
 from wayname.session.context import SessionContext
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.moving import Moving, words
 from wayname.session.numbers import WATCHED_SESSIONS
+from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager
 from wayname.session.session import Health, Session
 from wayname.session.tables import SessionTables
 from wayname.timers import earliest
@@ -34,7 +38,7 @@ class Timed(Protocol):
         """Do what is due."""
 
 
-class Kept(ABC):
+class Kept(SessionManager):
     """The sessions of one protocol; they may be looked at between calls."""
 
     _endpoint: Timed
@@ -66,6 +70,29 @@ class Kept(ABC):
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
 
+    @abstractmethod
+    def idle(self, entry: fy.P4TableEntry, now: float) -> None:
+        """The hosts of a session, if there is one, have not talked for long."""
+
+    @property
+    def punts(self) -> PuntHandlers:
+        """By reason, who takes what the switch punts."""
+        return {Punt.SESSION_HELD: self.hold}
+
+    @property
+    def inputs(self) -> InputHandlers:
+        """By type, who takes what else goes into the edge."""
+        return {
+            SessionNews: self.news,
+            Idle: lambda idle, now: self.idle(idle.entry, now),
+            MoveSession: lambda wish, now: self.move(wish.session, wish.path, now),
+            PreferPath: lambda wish, now: self.prefer(wish.session, wish.policy, wish.path, now),
+        }
+
+    def hosts(self) -> Iterator[IPv6Address]:
+        """Yield the identities here that sessions are of."""
+        return (name.local for name in self._sessions)
+
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
         concerned = self._waiting_since if self._concerned else None
@@ -85,11 +112,12 @@ class Kept(ABC):
         """Return a session by its number."""
         return self._by_number.get(number)
 
-    def hold(self, arrival: Arrival, now: float) -> None:
-        """Keep a copy of the last packet that may not have arrived."""
+    def hold(self, arrival: Arrival, now: float) -> bool:
+        """Keep a copy of the last packet of a session that may not have arrived."""
         session = self._sessions.get(SessionKey(arrival.packet.source, arrival.packet.destination))
         if session is not None:
             self._movements.hold(session, arrival, now)
+        return session is not None
 
     def news(self, news: SessionNews, now: float) -> None:
         """The switch found something out about a session."""
@@ -172,7 +200,7 @@ class Kept(ABC):
         return provider.name if provider else None
 
     def _new_session(
-        self, name: SessionKey, rules: Shim6, tags: tuple[int, int], keepalive: float, now: float
+        self, name: SessionKey, rules: SessionRules, tags: tuple[int, int], keepalive: float, now: float
     ) -> Session | None:
         """Return a session that has no paths yet; None if the switch has no room for it."""
         # Rather a session whose paths nobody watches than none.
@@ -204,3 +232,8 @@ class Kept(ABC):
         self._movements.forget(session)
         self._numbers.free(session.number, session.generation)
         self._outputs.event(now, "session.down", session.number, f"{words(name)}: the session ends ({why})")
+
+
+def key_of(entry: fy.P4TableEntry) -> SessionKey:
+    """Return the session that an entry of identities is of."""
+    return SessionKey(IPv6Address(entry["local"]), IPv6Address(entry["remote"]))

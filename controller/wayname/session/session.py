@@ -8,7 +8,7 @@ from enum import StrEnum
 from ipaddress import IPv6Address
 from itertools import count
 
-from wayname.config.shim6 import Shim6
+from wayname.config.session_rules import SessionRules
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.numbers import GENERATIONS
 from wayname.session.reap.timing import ROUND_TRIPS
@@ -54,7 +54,7 @@ class Session:
 
     number: int
     name: SessionKey
-    rules: Shim6
+    rules: SessionRules
     tag: int = field(repr=False)
     peer_tag: int = field(repr=False)
     generation: int

@@ -11,7 +11,7 @@ import finsy as fy
 from wayname.config.load_path_policies import MOST_PATH_POLICIES
 from wayname.config.model import Config
 from wayname.config.path_policies import PathPolicy
-from wayname.config.shim6 import Shim6Mode
+from wayname.config.session_rules import Mode, SessionRules
 from wayname.edge.desired import Desired
 from wayname.edge.providers import Providers
 from wayname.pipeline import sessions as entries
@@ -29,18 +29,22 @@ TCP = 6
 FIRST_POLICY = 1  # 0 is none
 
 
-def want_prefixes(config: Config, providers: Providers, desired: Desired) -> None:
-    """Want what follows from the configuration alone."""
+def want_provider_routes(config: Config, providers: Providers, desired: Desired) -> None:
+    """Want what sends the packets of any session by its provider, and the flows of policies by theirs."""
     for number, policy in enumerate(config.path_policies):
         desired.put(path_policy(number + FIRST_POLICY, MOST_PATH_POLICIES - number, policy))
     for provider, table in providers.tables.items():
         desired.put(entries.provider_route(provider.prefix, table))
-    for rules in (*config.shim6, *(config.hip.rules if config.hip else ())):
+
+
+def want_prefixes(rules_of: Iterable[SessionRules], desired: Desired) -> None:
+    """Want the packets of hosts looked at whose sessions have these rules."""
+    for rules in rules_of:
         for prefix in rules.prefixes:
-            if rules.mode is Shim6Mode.PROXY:
+            if rules.mode is Mode.PROXY:
                 wanted = entries.proxied(prefix, rules.bytes, rules.seconds)
             else:
-                wanted = entries.spoken_by_hosts(prefix, rules.mode is Shim6Mode.VERIFY)
+                wanted = entries.spoken_by_hosts(prefix, rules.mode is Mode.VERIFY)
             for each in wanted:
                 desired.put(each)
 

@@ -65,7 +65,7 @@ class VirtualController:
     def start(self) -> None:
         """Start, and look for the switch."""
         key = load_key() if self._config.identities else None
-        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written), key, self._identities)
+        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written), key, {"hip": self._identities})
         self._look_for_switch(self._edge)
 
     @property

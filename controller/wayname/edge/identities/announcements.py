@@ -1,8 +1,4 @@
-"""What peers are told of each host: its identity, where it can be reached, and what proves that.
-
-A set proves its own addresses; what is in a prefix that came later is signed. All is made when something changes, not
-when a peer asks.
-"""
+"""What is to be told of each host: its identity, where it can be reached, and what proves that."""
 
 from __future__ import annotations
 
@@ -14,8 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from wayname.edge.identities.identity import Identity
 from wayname.edge.identities.prefixes import prefix_of
 from wayname.edge.outputs import Outputs
-from wayname.shim6.context import LocalHost
-from wayname.shim6.locators import tell
+from wayname.identity.locators import ProvableLocators
 
 GENERATIONS = 1 << 32
 
@@ -27,7 +22,7 @@ class Announcements:
         self,
         key: RSAPrivateKey,
         outputs: Outputs,
-        serve: Callable[[LocalHost, float], None],
+        serve: Callable[[ProvableLocators, float], None],
         note: Callable[[Identity], None],
     ) -> None:
         self._key = key
@@ -35,7 +30,7 @@ class Announcements:
         self._serve = serve
         self._note = note
         self._ulids: dict[int, tuple[IPv6Address, ...]] = {}
-        self.told: dict[IPv6Address, LocalHost] = {}
+        self.told: dict[IPv6Address, ProvableLocators] = {}
 
     def announce(self, identity: Identity, prefixes: Sequence[IPv6Network], now: float) -> None:
         """Tell where a host can be reached now, if that is somewhere else than before."""
@@ -53,7 +48,7 @@ class Announcements:
             self._ulids[identity.number] = identity.addresses
         for ulid in identity.addresses:
             proof = identity.proof(prefix_of(ulid))
-            host = tell(ulid, proof, identity.locators, identity.generation, self._key)
+            host = ProvableLocators(ulid, proof, identity.locators, identity.generation, self._key)
             if self.told.get(ulid) != host:
                 self.told[ulid] = host
                 self._serve(host, now)

@@ -25,7 +25,7 @@ from wayname.edge.identities.reachability import Reachability
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
 from wayname.identity.key_files import public_half
-from wayname.shim6.context import LocalHost
+from wayname.identity.locators import ProvableLocators
 from wayname.timers import earliest
 from wayname.wire.dhcpv6 import CLIENT_PORT, SERVER_PORT, Message
 from wayname.wire.discovery import RouterAdvertisement
@@ -50,7 +50,7 @@ class HostIdentities:
         outputs: Outputs,
         rng: random.Random,
         remembered: Mapping[str, Json],
-        serve: Callable[[LocalHost, float], None],
+        serve: Callable[[ProvableLocators, float], None],
         deprecate: Callable[[Iterable[IPv6Network], float], None],
     ) -> None:
         self.config = identities
@@ -169,11 +169,11 @@ class HostIdentities:
             self._links.send(interface, arrival.port, arrival.frame.source, packet)
 
     @property
-    def told(self) -> Mapping[IPv6Address, LocalHost]:
+    def told(self) -> Mapping[IPv6Address, ProvableLocators]:
         """What peers are told of each host."""
         return self._announcements.told
 
-    def _serve(self, host: LocalHost, now: float) -> None:
+    def _serve(self, host: ProvableLocators, now: float) -> None:
         self.serve(host, now)
 
     def _note(self, identity: Identity) -> None:

@@ -14,7 +14,7 @@ from itertools import permutations, product
 import finsy as fy
 
 from wayname.config.hip import Hip
-from wayname.config.shim6 import Shim6, Shim6Mode
+from wayname.config.session_rules import Mode, SessionRules
 from wayname.edge.links import Arrival
 from wayname.hip.edge import native_memory
 from wayname.hip.edge.inspection import Inspection, TooOftenError, UnknownKeyError
@@ -23,9 +23,11 @@ from wayname.hip.edge.observations import Observations, Observed, Side, proven
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import ProofError
 from wayname.hip.messages import Message
+from wayname.pipeline.reasons import Punt
 from wayname.session.context import SessionContext
-from wayname.session.kept import Kept
+from wayname.session.kept import Kept, key_of
 from wayname.session.keys import Pair, SessionKey
+from wayname.session.protocol import PuntHandlers
 from wayname.session.session import Esp, Session
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import HIP
@@ -50,7 +52,7 @@ class NativeSessions(Kept):
     def __init__(self, config: Hip, means: SessionContext) -> None:
         super().__init__(means)
         self._movements = NativeMovements(self._sessions, means, self._tables, self._write_down)
-        self._rules = [rules for rules in config.rules if rules.mode is not Shim6Mode.PROXY]
+        self._rules = [rules for rules in config.rules if rules.mode is not Mode.PROXY]
         self._endpoint = Observations()
         self._inspection = Inspection(means.rng)
         # Messages that did not pass where they are checked, by why.
@@ -63,7 +65,22 @@ class NativeSessions(Kept):
             if before is not None:
                 self._recall(before)
 
-    def inspect(self, arrival: Arrival, now: float) -> None:
+    @property
+    def punts(self) -> PuntHandlers:
+        """By reason, who takes what the switch punts."""
+        return {
+            **super().punts,
+            Punt.HIP_VERIFY: self.inspect,
+            Punt.HIP_SEEN: self.listen,
+            # What waits for a neighbour comes for that alone: there is no copy of it.
+            Punt.NEIGHBOUR_UNKNOWN: self.listen,
+        }
+
+    def start(self, now: float) -> None:
+        """The switch is there."""
+        self.next_hops_changed(now)
+
+    def inspect(self, arrival: Arrival, now: float) -> bool:
         """A host sends or gets a message: let it go on if it proves what it tells, and take note of that."""
         try:
             checked = self._inspection.check(arrival.packet, now)
@@ -71,27 +88,30 @@ class NativeSessions(Kept):
             self.refused[_WHY.get(type(wrong), "malformed")] += 1
             text = f"a HIP message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
             self._complaints.tell(now, "hip.refused", arrival.packet.source, text)
-            return
+            return True
         self._learn(checked, arrival, now)
         # Entries come before the message that lets the peer use them.
         self._ways_out.submit(arrival.original)
+        return True
 
-    def listen(self, arrival: Arrival, now: float) -> None:
+    def listen(self, arrival: Arrival, now: float) -> bool:
         """Take note of a message that is on its way already; whatever is wrong with it is the hosts' business."""
         if arrival.packet.next_header == HIP:
             with suppress(DecodeError):
                 self._learn(self._inspection.check(arrival.packet, now), arrival, now)
+        return False
 
-    def hold(self, arrival: Arrival, now: float) -> None:
+    def hold(self, arrival: Arrival, now: float) -> bool:
         """Keep a copy of the last packet that may not have arrived."""
         spi = int.from_bytes(arrival.packet.upper_layer(BEFORE_HIP).data[:SPI_OCTETS])
         session = self._by_spi.get((arrival.packet.destination, spi))
         if session is not None:
             self._movements.hold(session, arrival, now)
+        return session is not None
 
     def idle(self, entry: fy.P4TableEntry, now: float) -> None:
-        """The hosts of a session have not talked for long."""
-        self._gone(SessionKey(IPv6Address(entry["local"]), IPv6Address(entry["remote"])), "idle", now)
+        """The hosts of a session, if there is one, have not talked for long."""
+        self._gone(key_of(entry), "idle", now)
 
     def state_of(self, session: Session) -> str:
         """Return what is being done about a session."""
@@ -198,6 +218,6 @@ class NativeSessions(Kept):
             written = native_memory.write_down(session, observed, self._endpoint.seen(hits), keys)
             self._outputs.remember(native_memory.key_of(session.name), written)
 
-    def _rules_for(self, address: IPv6Address) -> Shim6 | None:
+    def _rules_for(self, address: IPv6Address) -> SessionRules | None:
         """Return what is done for the hosts of an address; None for one elsewhere."""
         return next((rules for rules in self._rules if any(address in prefix for prefix in rules.prefixes)), None)

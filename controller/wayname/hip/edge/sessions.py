@@ -14,8 +14,8 @@ from itertools import product
 import finsy as fy
 
 from wayname.config.hip import Hip
-from wayname.config.shim6 import Shim6, Shim6Mode
-from wayname.edge.boundary import AssociationWish, Json, NamesAnswered, PairActive, Severity
+from wayname.config.session_rules import Mode, SessionRules
+from wayname.edge.boundary import AssociationWish, ChangeAssociation, Json, NamesAnswered, PairActive, Severity
 from wayname.edge.links import Arrival
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
@@ -26,13 +26,16 @@ from wayname.hip.records import Named
 from wayname.hip.settings import Settings
 from wayname.hip.states import Trigger
 from wayname.hip.transports import Tagged
+from wayname.pipeline.reasons import Punt
 from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
-from wayname.session.kept import Kept
+from wayname.session.kept import Kept, key_of
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.movements import Movements
 from wayname.session.moving import words
+from wayname.session.protocol import InputHandlers, PuntHandlers
 from wayname.session.session import Health, Session
+from wayname.session.tables import want_prefixes
 from wayname.timers import earliest
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import SHIM6, Packet
@@ -63,10 +66,11 @@ class HipSessions(Kept):
 
     def __init__(self, config: Hip, identities: Identities, means: SessionContext) -> None:
         super().__init__(means)
+        want_prefixes(config.rules, means.outputs.desired)
         self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self.identities = identities
         self.config = config
-        self._rules = next((each for each in config.rules if each.mode is Shim6Mode.PROXY), Shim6(()))
+        self._rules = next((each for each in config.rules if each.mode is Mode.PROXY), SessionRules(()))
         self._hits = {identity.hit: address for address, identity in identities.items()}
         self.peers = {peer.address: peer.hit for peer in config.peers}
         self._configured = frozenset(self.peers)
@@ -94,6 +98,27 @@ class HipSessions(Kept):
         self._endpoint = Endpoint(means.rng, settings, self._objection, counter)
         self._recall(means.remembered)
 
+    @property
+    def punts(self) -> PuntHandlers:
+        """By reason, who takes what the switch punts."""
+        return {
+            **super().punts,
+            Punt.HIP: self.packet,
+            Punt.SHIM6: lambda arrival, now: self.takes(arrival.packet, now),
+            Punt.SHIM6_UNKNOWN_TAG: lambda arrival, now: self.takes(arrival.packet, now),
+            Punt.SESSION_ERROR: lambda arrival, now: self.error(arrival.packet, now),
+        }
+
+    @property
+    def inputs(self) -> InputHandlers:
+        """By type, who takes what else goes into the edge."""
+        return {
+            **super().inputs,
+            PairActive: self.pair_active,
+            NamesAnswered: self.answered,
+            ChangeAssociation: lambda wish, now: self.change(wish.local, wish.peer, wish.wish, now),
+        }
+
     def start(self, now: float) -> None:
         """The switch is there; the first time, set up again what an earlier controller had."""
         if not self._began:
@@ -108,13 +133,13 @@ class HipSessions(Kept):
                 self._connect(name, now)
         self.next_hops_changed(now)
 
-    def packet(self, arrival: Arrival, now: float) -> None:
-        """Take a HIP message for a host of the edge; one for a host that speaks itself goes on."""
-        if self._is_ours(arrival.packet.destination):
-            self._endpoint.receive(arrival.packet, now)
-            self._take(now)
-        else:
-            self._ways_out.submit(arrival.original)
+    def packet(self, arrival: Arrival, now: float) -> bool:
+        """Take a HIP message for a host of the edge."""
+        if not self._is_ours(arrival.packet.destination):
+            return False
+        self._endpoint.receive(arrival.packet, now)
+        self._take(now)
+        return True
 
     def takes(self, packet: Packet, now: float) -> bool:
         """Take a probe or a keepalive of a session; whatever else bears tags for these hosts is none of Shim6's."""
@@ -151,8 +176,8 @@ class HipSessions(Kept):
             self._connect(name, now)
 
     def idle(self, entry: fy.P4TableEntry, now: float) -> None:
-        """The hosts of a session have not talked for long."""
-        name = SessionKey(IPv6Address(entry["local"]), IPv6Address(entry["remote"]))
+        """The hosts of a session, if there is one, have not talked for long."""
+        name = key_of(entry)
         if name in self._sessions:
             self._endpoint.disconnect(self._names(name), now)
             self._take(now)

@@ -7,7 +7,6 @@ fails, their peers are told in the hosts' names.
 
 from __future__ import annotations
 
-import random
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,18 +14,15 @@ from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.ilnp import Ilnp, IlnpMode
 from wayname.config.model import Provider
-from wayname.config.translation import Translation as Rules
 from wayname.edge.boundary import FlowFate, FlowNews
 from wayname.edge.links import Arrival
-from wayname.edge.outputs import Outputs
-from wayname.edge.translation.translation import Translation
 from wayname.ilnp.cache import Names
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import L64, Vector
 from wayname.nptv6 import PrefixMapping
 from wayname.pipeline import sessions as entries
-from wayname.session.ways_out import WaysOut
+from wayname.session.context import SessionContext
 from wayname.timers import Timers
 from wayname.wire import icmpv6
 
@@ -53,23 +49,16 @@ class _Session:
 class SiteBorder:
     """Knows how hosts behind the border look from outside, and tells their peers."""
 
-    def __init__(
-        self,
-        rules: Ilnp,
-        translations: tuple[Rules, ...],
-        translation: Translation,
-        ways_out: WaysOut,
-        outputs: Outputs,
-        rng: random.Random,
-    ) -> None:
+    def __init__(self, rules: Ilnp, context: SessionContext) -> None:
         self._inside = [site.prefixes[0] for site in rules.sites if site.mode is IlnpMode.BORDER]
         self._rules = {
-            prefix: next(each for each in translations if prefix.subnet_of(each.inside)) for prefix in self._inside
+            prefix: next(each for each in context.config.translations if prefix.subnet_of(each.inside))
+            for prefix in self._inside
         }
-        self._translation = translation
-        self._ways_out = ways_out
-        self._outputs = outputs
-        self._rng = rng
+        self._translation = context.translation
+        self._ways_out = context.ways_out
+        outputs = self._outputs = context.outputs
+        self._rng = context.rng
         self._sessions: OrderedDict[Names, _Session] = OrderedDict()
         self._timers: Timers[Names] = Timers()
         for inside in self._inside:

@@ -15,7 +15,7 @@ import finsy as fy
 
 from wayname.config.ilnp import Ilnp
 from wayname.config.model import Provider
-from wayname.edge.boundary import FlowAdmitted, NamesAnswered, PairActive, Severity
+from wayname.edge.boundary import FlowAdmitted, FlowNews, Idle, LeaveProvider, NamesAnswered, PairActive, Severity
 from wayname.edge.links import Arrival
 from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
@@ -35,7 +35,9 @@ from wayname.ilnp.policies import Count, Policy, PrefixRate, Resources
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.states import Segment, State
 from wayname.ilnp.vectors import NID, Vector, half_text
+from wayname.pipeline.reasons import Punt
 from wayname.session.context import SessionContext
+from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager
 from wayname.timers import earliest
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import Packet
@@ -64,12 +66,12 @@ KINDS = {
 }
 
 
-class IlnpSessions:
+class IlnpSessions(SessionManager):
     """All sessions between identifiers of an edge; they may be looked at between calls."""
 
     def __init__(self, rules: Ilnp, means: SessionContext, border: SiteBorder) -> None:
         self.rules = rules
-        self._border = border
+        self.border = border
         self._numbers = means.numbers
         ways_out = self._ways_out = means.ways_out
         outputs = self._outputs = means.outputs
@@ -96,6 +98,32 @@ class IlnpSessions:
         for number in memory.session_numbers(remembered):
             # They are taken up when the switch is there; until then nobody else gets their numbers.
             self._numbers.keep(number)
+
+    @property
+    def punts(self) -> PuntHandlers:
+        """By reason, who takes what the switch punts."""
+        return {
+            Punt.SESSION_REQUEST: self.packet,
+            Punt.NONCE_UNKNOWN: self.packet,
+            Punt.LOCATOR_UPDATE: lambda arrival, now: self.border.takes(arrival, now) or self.packet(arrival, now),
+            Punt.ILNP_ERROR: self.error,
+        }
+
+    @property
+    def inputs(self) -> InputHandlers:
+        """By type, who takes what else goes into the edge."""
+        return {
+            PairActive: self.pair_active,
+            FlowAdmitted: self.flow,
+            FlowNews: self.border.news,
+            NamesAnswered: self.answered,
+            LeaveProvider: lambda wish, now: self.leave(wish.name, wish.leaving, now),
+            Idle: lambda idle, now: self.idle(idle.entry, now),
+        }
+
+    def hosts(self) -> Iterator[IPv6Address]:
+        """Yield the identities here that sessions are of."""
+        return (session.stands.local_identity for session in self._sessions.values())
 
     def __iter__(self) -> Iterator[IlnpSession]:
         return iter(self._sessions.values())
@@ -164,10 +192,10 @@ class IlnpSessions:
             self._connect(active, (), now)
         self._take(now)
 
-    def packet(self, arrival: Arrival, now: float) -> None:
+    def packet(self, arrival: Arrival, now: float) -> bool:
         """Take a message of ILNP for a host of the edge, or a packet of whose nonce nothing is known."""
         if self._endpoint is None:
-            return
+            return False
         destination = arrival.packet.destination
         if Vector.of(destination).nid not in self._hosts:
             known = [address for address in self._sites.addresses(destination) if self._ways_out.is_here(address)]
@@ -175,13 +203,14 @@ class IlnpSessions:
                 # Who was never heard of has the address in the first prefix, if any.
                 for address in self._sites.addresses(destination)[:1]:
                     self._wait_for(address, arrival, now)
-                return
+                return True
             self._serve(known[0], now)
         before = len(self._sessions)
         self._endpoint.receive(arrival.packet, now)
         self._take(now)
         if self.rules.naive and len(self._sessions) > before:
             self._ways_out.submit(arrival.original)
+        return True
 
     def is_here(self, address: IPv6Address, now: float) -> None:
         """Somebody has an address of ours: take the message that waited for it."""
@@ -189,22 +218,23 @@ class IlnpSessions:
         if arrival is not None:
             self.packet(arrival, now)
 
-    def error(self, arrival: Arrival, now: float) -> None:
+    def error(self, arrival: Arrival, now: float) -> bool:
         """Take an ICMPv6 error about a packet that a host here sent, or about a request of the edge."""
         if self._endpoint is None:
-            return
+            return False
         message = icmpv6.Message.decode(arrival.packet)
         if message.type == icmpv6.PARAMETER_PROBLEM:
             refusing = self._openings.refused(message, now)
             if refusing is not None:
                 text = f"{refusing} does not know the nonce option: TCP to it opens without"
                 self._outputs.event(now, "ilnp.without", "ilnp", text)
-                return
+                return True
             self._endpoint.receive(arrival.packet, now)
             self._take(now)
-            return
+            return True
         session, told = for_host(message, self._sessions)
         self._ways_out.deliver(told.packet(arrival.packet.source, session.stands.local_identity))
+        return True
 
     def flow(self, flow: FlowAdmitted, now: float) -> None:
         """The switch saw both ends of a TCP flow."""
@@ -233,7 +263,7 @@ class IlnpSessions:
 
     def next_hops_changed(self, now: float) -> None:
         """A provider is gone or there again, or is to be left: hosts may have other locators."""
-        self._border.next_hops_changed(now)
+        self.border.next_hops_changed(now)
         if self._endpoint is None:
             return
         for nid, host in list(self._hosts.items()):
@@ -268,13 +298,13 @@ class IlnpSessions:
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
         return earliest(
-            each.next_timer() for each in (self._endpoint, self.directory, self._openings, self._border) if each
+            each.next_timer() for each in (self._endpoint, self.directory, self._openings, self.border) if each
         )
 
-    def handle_timer(self, now: float) -> None:
-        """Do what is due."""
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due; lateness counts for nothing here: no answer that nobody looked at yet is missed."""
         self._openings.handle_timer(now)
-        self._border.handle_timer(now)
+        self.border.handle_timer(now)
         if self.directory is not None:
             self.directory.handle_timer(now)
         if self._endpoint is not None:
@@ -340,7 +370,7 @@ class IlnpSessions:
     def _listed(self, vector: Vector) -> tuple[Listed, ...]:
         if self.speaks_for(vector.address):
             return self._sites.host(vector.address).listed
-        return self._border.listed(vector.address)
+        return self.border.listed(vector.address)
 
     def _is_usable(self, address: IPv6Address) -> bool:
         return self.is_open(address) and not self._is_leaving(address)

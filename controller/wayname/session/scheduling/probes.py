@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from wayname.config.schedules import PROBED_WORDS, Probe
 from wayname.edge.inner_link import submitted
 from wayname.edge.outputs import Outputs
+from wayname.edge.punt_limits import PATH_PROBES_SENT
 from wayname.ioam.figures import PathId
 from wayname.ioam.nodes import ids_of, nodes_of
 from wayname.ioam.options import ACTIVE, TraceOption, hop_by_hop, trace_in
@@ -32,9 +33,8 @@ from wayname.wire.segments import SegmentHeader
 EVERY = 0.2
 PATIENCE = 5.0
 STALE = 30.0
-# Of the capacity of a way at most this share (RFC 9322, section 5), and of all ways together at most so many a second.
+# Of the capacity of a way at most this share (RFC 9322, section 5); all ways together have PATH_PROBES_SENT a second.
 SHARE = 0.01
-MOST_A_SECOND = 200
 NONCE_OCTETS = 16
 MARK_OCTETS = 8
 NO_NEXT_HOP = 0
@@ -73,7 +73,7 @@ class Probes:
             outputs.desired.put(own_probe(vlan, self._mark, NO_NEXT_HOP))
         self._device_id = device_id
         self._rng = rng
-        least = max(EVERY, len(bandwidths) / MOST_A_SECOND)
+        least = max(EVERY, len(bandwidths) / PATH_PROBES_SENT)
         self._every = {
             probe: max(least, 8 * len(_packet(probe, bytes(NONCE_OCTETS)).encode()) / (SHARE * bandwidth))
             for probe, bandwidth in bandwidths.items()

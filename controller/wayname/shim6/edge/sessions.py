@@ -14,17 +14,20 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
-from wayname.config.model import Config
-from wayname.config.shim6 import Security, Shim6, Shim6Mode
-from wayname.edge.boundary import Json, PairActive, Severity
+from wayname.config.session_rules import Mode
+from wayname.config.shim6 import Security, Shim6
+from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, UnforkSession
 from wayname.edge.links import Arrival
 from wayname.identity.errors import ProofError
+from wayname.identity.locators import ProvableLocators
+from wayname.pipeline.reasons import Punt
 from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
-from wayname.session.kept import Kept
+from wayname.session.kept import Kept, key_of
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.movements import Movements
 from wayname.session.moving import words
+from wayname.session.protocol import InputHandlers, PuntHandlers
 from wayname.session.session import Session
 from wayname.session.tables import want_prefixes
 from wayname.shim6 import outputs as shim6
@@ -37,7 +40,7 @@ from wayname.shim6.edge.inspection import Inspection, TooOftenError
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
 from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
-from wayname.shim6.locators import LocatorError, believe, learn
+from wayname.shim6.locators import LocatorError, believe, learn, tell
 from wayname.shim6.own_rule import OwnRule, load_rule
 from wayname.shim6.pairs import LocatorState, usable_pairs
 from wayname.shim6.states import State
@@ -57,11 +60,11 @@ class Sessions(Kept):
     _endpoint: Endpoint
     _movements: Movements
 
-    def __init__(self, config: Config, means: SessionContext) -> None:
+    def __init__(self, means: SessionContext) -> None:
         super().__init__(means)
         self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self._movements.on_moved = self._moved
-        self._config = config
+        config = self._config = means.config
         self._endpoint = Endpoint(means.rng, self._learn)
         self._inspection = Inspection(means.rng)
         # Messages of hosts that speak Shim6 themselves which did not pass, by why.
@@ -75,11 +78,32 @@ class Sessions(Kept):
         self._unfinished: list[SessionKey] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
-        want_prefixes(config, means.providers, means.outputs.desired)
+        want_prefixes(config.shim6, means.outputs.desired)
         for rules in config.shim6:
             for host in rules.hosts:
                 self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.told_send_timeout)
         self._recall(means.remembered)
+
+    @property
+    def punts(self) -> PuntHandlers:
+        """By reason, who takes what the switch punts."""
+        return {
+            **super().punts,
+            Punt.SHIM6: lambda arrival, now: self.packet(arrival.packet, now),
+            Punt.SHIM6_UNKNOWN_TAG: lambda arrival, now: self.packet(arrival.packet, now),
+            Punt.SHIM6_VERIFY: self.inspect,
+            Punt.SESSION_ERROR: lambda arrival, now: self.error(arrival.packet, now),
+        }
+
+    @property
+    def inputs(self) -> InputHandlers:
+        """By type, who takes what else goes into the edge."""
+        return {
+            **super().inputs,
+            PairActive: self.pair_active,
+            ForkSession: lambda wish, now: self.fork(wish.session, wish.local_port, wish.peer_port, now),
+            UnforkSession: lambda wish, now: self.unfork(wish.session, now),
+        }
 
     def start(self, now: float) -> None:
         """The switch is there; the first time, go on with what an earlier controller left."""
@@ -98,12 +122,16 @@ class Sessions(Kept):
                 self._establish(name, now)
         self.next_hops_changed(now)
 
-    def serve(self, host: LocalHost, now: float) -> None:
+    def serve(self, host: ProvableLocators, now: float) -> None:
         """Speak for a host from now on, or tell its peers that it has other locators."""
-        rules = self._rules(host.ulid)
+        rules = self._rules(host.identity)
         if rules is None:
             return
-        host = self._hosts[host.ulid] = tell_send_timeout(host, rules.told_send_timeout)
+        told = tell(host.identity, host.parameters, host.locators, host.generation, host.key)
+        self._serve(tell_send_timeout(told, rules.told_send_timeout), now)
+
+    def _serve(self, host: LocalHost, now: float) -> None:
+        self._hosts[host.ulid] = host
         self._endpoint.serve(host, now)
         self._paths_changed(host.ulid, now)
         self._take(now)
@@ -117,17 +145,17 @@ class Sessions(Kept):
             self._paths_changed(host.ulid, now)
         self._take(now)
 
-    def packet(self, packet: Packet, now: float) -> None:
+    def packet(self, packet: Packet, now: float) -> bool:
         """Take a Shim6 packet for a host of the edge, or an ICMPv6 error about the edge's own I1."""
         self._endpoint.receive(packet, now)
         self._take(now)
+        return True
 
-    def error(self, packet: Packet, now: float) -> None:
+    def error(self, packet: Packet, now: float) -> bool:
         """Take an ICMPv6 error about a packet of a session, or about a message of ours."""
         message = icmpv6.Message.decode(packet)
         if not is_about_path(message):
-            self.packet(packet, now)
-            return
+            return self.packet(packet, now)
         context = self._endpoint.contexts.sending(*quoted_in(message))
         if context is None:
             raise DecodeError("the error quotes nothing of ours")
@@ -135,6 +163,7 @@ class Sessions(Kept):
         if session is not None:
             self._movements.error(session, message, packet.source, now)
             self._take(now)
+        return True
 
     def restored(self, packet: Packet) -> Packet:
         """Return a packet as the switch passes it on: one that bears a tag of ours has the identities again."""
@@ -144,7 +173,7 @@ class Sessions(Kept):
         context = self._endpoint.contexts.tagged(PayloadHeader.decode(upper.data).tag)
         return packet if context is None else replace(packet, source=context.name.peer, destination=context.name.local)
 
-    def inspect(self, arrival: Arrival, now: float) -> None:
+    def inspect(self, arrival: Arrival, now: float) -> bool:
         """A host that speaks Shim6 itself sends or gets a message: let it go on if it proves what it tells."""
         try:
             self._inspection.check(arrival.packet, arrival.interface.vlan, now)
@@ -152,8 +181,9 @@ class Sessions(Kept):
             self.refused[_WHY.get(type(wrong), "malformed")] += 1
             text = f"a Shim6 message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
             self._complaints.tell(now, "shim6.refused", arrival.packet.source, text)
-            return
+            return True
         self._ways_out.submit(arrival.original)
+        return True
 
     def pair_active(self, active: PairActive, now: float) -> None:
         """Two addresses exchanged enough to be worth a context."""
@@ -175,8 +205,8 @@ class Sessions(Kept):
             self._take(now)
 
     def idle(self, entry: fy.P4TableEntry, now: float) -> None:
-        """The hosts of a session have not talked for long."""
-        name = SessionKey(IPv6Address(entry["local"]), IPv6Address(entry["remote"]))
+        """The hosts of a session, if there is one, have not talked for long."""
+        name = key_of(entry)
         if name in self._sessions:
             self._endpoint.discard(name, now)
             self._take(now)
@@ -405,7 +435,7 @@ class Sessions(Kept):
             (
                 rules
                 for rules in self._config.shim6
-                if rules.mode is Shim6Mode.PROXY and any(address in prefix for prefix in rules.prefixes)
+                if rules.mode is Mode.PROXY and any(address in prefix for prefix in rules.prefixes)
             ),
             None,
         )

@@ -1,0 +1,82 @@
+"""A session protocol as the edge sees it: what it declares, and what the managers of its sessions answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, IPv6Network
+from typing import Any
+
+from wayname.config.model import Config
+from wayname.edge.links import Arrival
+from wayname.identity.locators import ProvableLocators
+from wayname.pipeline.reasons import Punt
+from wayname.session.context import SessionContext
+from wayname.wire.ipv6 import Packet
+
+# Whether a packet that the switch punted is taken; then no other manager is asked.
+PuntHandlers = Mapping[int, Callable[[Arrival, float], bool]]
+# What to do about digests, commands and other inputs; every manager that has a handler is told.
+InputHandlers = Mapping[type, Callable[[Any, float], None]]
+
+
+class SessionManager(ABC):
+    """Keeps sessions of a protocol on the switch; one that has no use for something leaves it as it is here."""
+
+    @property
+    def punts(self) -> PuntHandlers:
+        """By reason, who takes what the switch punts."""
+        return {}
+
+    @property
+    def inputs(self) -> InputHandlers:
+        """By type, who takes what else goes into the edge."""
+        return {}
+
+    @abstractmethod
+    def start(self, now: float) -> None:
+        """The switch is there."""
+
+    @abstractmethod
+    def next_timer(self) -> float | None:
+        """Return when `handle_timer` has to be called at the latest."""
+
+    @abstractmethod
+    def handle_timer(self, now: float, late: float) -> None:
+        """Do what is due, so late."""
+
+    @abstractmethod
+    def next_hops_changed(self, now: float) -> None:
+        """A next hop is up or down, and so may be the provider that a path leaves by."""
+
+    @abstractmethod
+    def hosts(self) -> Iterator[IPv6Address]:
+        """Yield the identities here that sessions are of."""
+
+    def restored(self, packet: Packet) -> Packet:
+        """Return a packet as the switch passes it on to a host: with the identities that the host knows."""
+        return packet
+
+    def is_here(self, address: IPv6Address, now: float) -> None:  # noqa: B027
+        """Somebody on a link here said that it has an address."""
+
+    def serve(self, host: ProvableLocators, now: float) -> None:  # noqa: B027
+        """A host has an identity that the edge can prove, or has other locators."""
+
+    def deprecate(self, prefixes: Iterable[IPv6Network], now: float) -> None:  # noqa: B027
+        """Locators in these prefixes, and no others, are for use where there is nothing better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """What a protocol declares; the registry of all is `wayname.composition.protocols`."""
+
+    name: str
+    is_configured: Callable[[Config], bool]
+    # Only called where it is configured.
+    managers: Callable[[SessionContext], Sequence[SessionManager]]
+    # Reads the files with keys, or makes them; the context has what it returns.
+    load_keys: Callable[[Config], object] = field(default=lambda config: None, repr=False)
+    # Messages that go on to their destination if no manager takes them.
+    passed_on: frozenset[Punt] = frozenset()

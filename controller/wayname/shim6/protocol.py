@@ -1,0 +1,12 @@
+"""What Shim6 declares to the edge."""
+
+from __future__ import annotations
+
+from wayname.session.protocol import Protocol
+from wayname.shim6.edge.sessions import Sessions
+
+SHIM6 = Protocol(
+    name="shim6",
+    is_configured=lambda config: bool(config.shim6),
+    managers=lambda context: [Sessions(context)],
+)
