@@ -14,9 +14,9 @@ from finsy.proto import p4r
 from rig import Rig
 
 from wayname.adapter.events import EventRing
-from wayname.api.address import TcpAddress
 from wayname.api.app import Beside, make_app
 from wayname.api.captures import Captures
+from wayname.config.api_address import TcpAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Captured, Command, Event
 from wayname.logs.event_log import EventLog

@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from wayname.api import connection
-from wayname.api.address import TcpAddress, UnixAddress, default_address, parse_address
 from wayname.api.server import AddressError, listen, serve
+from wayname.config.api_address import TcpAddress, UnixAddress, default_address, parse_address
 
 # Overall: a test that takes as long has failed.
 PATIENCE = 30.0

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayname.api.address import default_address
 from wayname.config import ConfigError, load_config, parse_config
+from wayname.config.api_address import default_address
 from wayname.config.model import LinkAddress, Refusal, Target
 
 PORT = "[[port]]\nnumber = 1\nvlan = 10\n"
@@ -99,7 +99,7 @@ def test_what_is_not_said_has_its_default() -> None:
     ("text", "says"),
     [
         ("port = 3", "port: is 3; write a list"),
-        ("port = [3]", "port[0]: is 3; write [[port]] with its keys below"),
+        ("port = [3]", "port[0]: is 3; write a table"),
         ("[switch]\nadress = 1", "switch.adress: is not known; did you mean address?"),
         ("[swich]", "swich: is not known; did you mean switch?"),
         ("[timing]\nx = 1", "timing.x: is not known; known here: probe, station_idle"),
@@ -113,7 +113,7 @@ def test_what_is_not_said_has_its_default() -> None:
         ),
         ("[switch]\ndevice_id = true", "switch.device_id: is True; write a whole number"),
         ("[switch]\ndevice_id = 0", "switch.device_id: is 0; write a number from 1 to 4294967295"),
-        ('[switch]\ntarget = "tofino"', 'switch.target: is \'tofino\'; write one of "embedded", "bmv2"'),
+        ('[switch]\ntarget = "tofino"', "switch.target: is 'tofino'; write one of 'embedded' or 'bmv2'"),
         ('[switch]\ntarget = "bmv2"', 'switch.program: is missing; target "bmv2" needs the JSON that p4c makes of'),
         ('[switch]\nkey = "k"', "switch.ca: is missing; name the authority"),
         ('[switch]\nca = "c"\nkey = "k"', "switch.certificate: is missing; certificate and key go together"),
@@ -133,7 +133,7 @@ def test_what_is_not_said_has_its_default() -> None:
         ("[[port]]\nnumber = 1", "port[0].vlan: is missing; a port needs vlan, tagged or both"),
         ("[[port]]\nnumber = 1\nvlan = 4095", "port[0].vlan: is 4095; write a VLAN from 1 to 4094"),
         (PORT + "tagged = [10]", "port[0].tagged[0]: VLAN 10 is there twice; a port is in a VLAN once"),
-        (PORT + 'tagged = ["x"]', "port[0].tagged[0]: is 'x'; write a VLAN from 1 to 4094"),
+        (PORT + 'tagged = ["x"]', "port[0].tagged[0]: is 'x'; write a whole number"),
         (PORT + "mtu = 1279", "port[0].mtu: is 1279; write a number from 1280 to 65535"),
         (
             PORT + "[[interface]]\nvlan = 11",
@@ -160,7 +160,7 @@ def test_what_is_not_said_has_its_default() -> None:
             SITE + '[[port]]\nnumber = 2\nvlan = 20\n[[interface]]\nvlan = 20\naddresses = ["2001:db8:1::2/64"]',
             "interface[1].addresses[0]: 2001:db8:1::/64 overlaps 2001:db8:1::/64 on site; a prefix is on one interface",
         ),
-        (ROUTE, 'route[0].via: is missing; write a list of addresses, "prohibited" or "discard"'),
+        (ROUTE, "route[0].via: is missing; write via = ... (a list)"),
         (ROUTE + 'via = "drop"', "route[0].via: is 'drop'; write a list of addresses"),
         (ROUTE + "via = []", "route[0].via: is []; write a list of addresses"),
         (
@@ -183,7 +183,7 @@ def test_what_is_not_said_has_its_default() -> None:
         ),
         (
             ROUTE + 'via = ["2001:db8:1::2"]\nweights = [0]',
-            "route[0].weights[0]: is 0; write a whole number from 1 to 255",
+            "route[0].weights[0]: is 0; write a number from 1 to 255",
         ),
         (ROUTE + 'via = ["2001:db8:1::2"]\nweights = [1, 2]', "route[0].weights: has 2 numbers for 1 next hops"),
         (ROUTE.replace("::/0", "2001:db8::1/32") + 'via = "discard"', "route[0].prefix: '2001:db8::1/32' is wrong"),
@@ -210,10 +210,10 @@ def test_what_is_not_said_has_its_default() -> None:
             SITE + '[[provider]]\nname = "p"\nprefix = "ff00::/8"\nvia = ["2001:db8:1::2"]',
             "provider[0].prefix: ff00::/8 is given by no provider",
         ),
-        (SITE + "[[namespace]]\nid = 1\nports = [true]", "namespace[0].ports[0]: there is no port True"),
+        (SITE + "[[namespace]]\nid = 1\nports = [true]", "namespace[0].ports[0]: is True; write a whole number"),
         (
             SITE + '[[namespace]]\nid = 1\n[[trace]]\nname = "t"\nnamespace = 1\nfields = [[]]',
-            "trace[0].fields[0]: is []; write one of",
+            "trace[0].fields[0]: is a list; write one of",
         ),
         (
             SITE + '[[policy]]\nname = "p"\nsegments = ["2001:db8:9::1%site"]',
@@ -239,7 +239,7 @@ def test_what_is_not_said_has_its_default() -> None:
         ),
         (
             TRANSLATION + 'remote = "2001:db8::1%site"',
-            "translation[0].policy[0].remote: '2001:db8::1%site/128' is wrong",
+            "translation[0].policy[0].remote: '2001:db8::1%site' is wrong",
         ),
         (
             TRANSLATION + 'protocol = "tcp"\nlocal_ports = "443-"',
@@ -253,6 +253,35 @@ def test_every_mistake_is_one_line(text: str, says: str) -> None:
     assert str(error.value).startswith("edge.toml: ")
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_several_mistakes_are_told_at_once() -> None:
+    text = '[timing]\nprobe = 0\n[[port]]\nnumber = 1\n[[port]]\nvlan = 0\nmtu = "x"\n'
+    with pytest.raises(ConfigError) as error:
+        parse_config(text, "edge.toml")
+    assert str(error.value).splitlines() == [
+        "edge.toml: timing.probe: is 0.0; write a number from 0.02 to 3600",
+        "edge.toml: port[0].vlan: is missing; a port needs vlan, tagged or both",
+        "edge.toml: port[1].number: is missing; write number = ... (a whole number)",
+        "edge.toml: port[1].vlan: is 0; write a VLAN from 1 to 4094",
+        "edge.toml: port[1].mtu: is 'x'; write a whole number",
+    ]
+
+
+def test_what_refers_to_a_part_with_mistakes_is_not_complained_of() -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_config(ROUTE.replace('"site"', "5") + 'via = ["2001:db8:1::2"]', "edge.toml")
+    assert str(error.value).splitlines() == ["edge.toml: interface[0].name: is 5; write a text"]
+
+
+def test_a_key_with_another_name_is_told_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wayname.config.load.RENAMED_KEYS", {"port.stations": "port.fdb", "limit": "limits"})
+    with pytest.raises(ConfigError) as error:
+        parse_config(PORT + "stations = 3\n[limit]\npunts = 9", "edge.toml")
+    assert str(error.value).splitlines() == [
+        "edge.toml: port[0].stations: is called port.fdb now; write port.fdb",
+        "edge.toml: limit: is called limits now; write limits",
+    ]
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -283,7 +312,7 @@ def test_any_values_are_taken_or_refused(kind: str, keys: dict[str, object]) -> 
     try:
         parse_config(text)
     except ConfigError as error:
-        assert str(error).isprintable()
+        assert all(line.isprintable() for line in str(error).splitlines())
 
 
 def toml(value: object) -> str:

@@ -21,9 +21,9 @@ import dns.update
 import pytest
 
 from wayname.adapter.questions import MOST, Questions
-from wayname.config.load_names import read_names
+from wayname.config import tables
 from wayname.config.names import Names, Transport
-from wayname.config.reader import ConfigError, Table
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import AskNames, NamesAnswered, StopAsking
 from wayname.edge.outputs import Outputs
 from wayname.session.name_server import NameServer
@@ -42,7 +42,7 @@ class Asking:
 
     def __init__(self, seed: int = 1, **given: Any) -> None:
         self.outputs = Outputs()
-        names = Names(IPv6Address("::1"), 53, "lab.test", **given)
+        names = Names(server=IPv6Address("::1"), zone="lab.test", **given)
         self.server: NameServer[str] = NameServer(names, random.Random(seed), self.outputs)
 
     def ask(self, name: str = "peer.lab.test", tries: int = 1) -> AskNames:
@@ -208,7 +208,8 @@ def test_whether_an_answer_is_said_to_be_authentic() -> None:
 
 def test_authenticity_is_taken_from_nobody_on_the_way() -> None:
     def names(**given: object) -> Names:
-        return read_names(Table("edge.toml", "ilnp.names", {"zone": "lab.test", **given}), ())
+        found: Names = tables.read(Names, {"zone": "lab.test", **given}, "edge.toml", "ilnp.names")
+        return found
 
     assert names(server="::1", dnssec=True).dnssec
     assert names(server="2001:db8::53", dnssec=True, key_name="k", key="c2VjcmV0").dnssec
@@ -330,7 +331,7 @@ async def test_a_long_answer_comes_by_tcp(kind: Transport) -> None:
         endpoint.bind(("::1", port))
         serving = asyncio.create_task(serve_both(known, endpoint, listener))
         outputs = Outputs()
-        names = Names(IPv6Address("::1"), port, "lab.test", "", KEY_NAME, KEY, transport=kind)
+        names = Names(server=IPv6Address("::1"), port=port, zone="lab.test", key_name=KEY_NAME, key=KEY, transport=kind)
         server: NameServer[str] = NameServer(names, random.Random(1), outputs)
         async with asking() as (questions, answers):
             server.send(dns.message.make_query("long.lab.test", "L64"), "long", 1, 0.0)

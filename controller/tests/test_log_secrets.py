@@ -110,7 +110,7 @@ def test_a_controller_that_fails_tells_no_secret(tmp_path: Path, form: str, monk
         switch.kill()
     log = up.log.read_text()
     assert "Traceback (most recent call last)" in log
-    assert "RuntimeError: provoked Names(server=IPv6Address('::1')" in log
+    assert "RuntimeError: provoked server=IPv6Address('::1')" in log
     secrets = (
         forms(NAMES_KEY) | forms(POLICY_KEY.encode()) | of_key(tmp_path / "host.pem") | of_key(tmp_path / "edge.pem")
     )

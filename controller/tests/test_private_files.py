@@ -17,9 +17,9 @@ from test_command import CONFIG, Up, fails, wayname
 from wayname.adapter import StateError
 from wayname.adapter.memory import Memory
 from wayname.adapter.tls import TlsError, credentials
-from wayname.api.address import UnixAddress
 from wayname.api.server import listen_unix
 from wayname.config import ConfigError, load_config, parse_config
+from wayname.config.api_address import UnixAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Tls
 from wayname.edge.boundary import Remember

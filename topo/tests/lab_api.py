@@ -12,10 +12,10 @@ from finsy.p4entity import decode_entity, encode_entities
 from finsy.proto import p4r
 
 from wayname.adapter.events import EventRing
-from wayname.api.address import TcpAddress
 from wayname.api.app import Beside, make_app
 from wayname.api.captures import Captures
 from wayname.composition.edge import Edge
+from wayname.config.api_address import TcpAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Command
 from wayname.pipeline.entries import Readable

@@ -52,50 +52,53 @@ def test_what_a_flow_is() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("title = 3\n[edge.a]\n", "t.toml: title = 3: give a text"),
-        ("[edge.a]\n", "t.toml: title: is missing; give a text"),
+        ("title = 3\n[edge.a]\n", "t.toml: title: is 3; write a text"),
+        ("[edge.a]\n", "t.toml: title: is missing; write title = ... (a text)"),
         ('title = "T"\n', "t.toml: edge: a lab has at least one edge; write [edge.a]"),
         (
             HEAD + "[nodes]\n",
-            "t.toml: nodes: there is no such key; "
-            "known are advertisement, edge, flow, hip, hip_edges, host, ilnp, link, provider, shim6, title",
+            "t.toml: nodes: is not known; "
+            "known here: advertisement, edge, flow, hip, hip_edges, host, ilnp, link, provider, shim6, title",
         ),
-        (HEAD + "[edge.a.b]\n", "t.toml: [edge.a] b: there is no such key; known are "),
+        (HEAD + "[edge.a.b]\n", "t.toml: edge.a.b: is not known; known here: configuration"),
         (
             HEAD + "[edge.Edge-1]\n",
-            "t.toml: [edge.Edge-1]: a name has up to eight letters and digits, in lower case, a letter first",
+            "t.toml: edge.Edge-1: 'Edge-1' is no name; write up to eight letters and digits, in lower case, ",
         ),
         (HEAD + "[provider.a1]\n", "t.toml: 'a1' names two nodes; give each a name of its own"),
-        (HEAD + '[host.c]\nedge = "c"\n', "t.toml: [host.c] edge = 'c': there is no such edge; known are a, b"),
+        (HEAD + '[host.c]\nedge = "c"\n', "t.toml: host.c.edge: there is no edge 'c'; known are a, b"),
         (
             HEAD + '[host.c]\nedge = "a"\nvlan = 1000\n',
-            "t.toml: [host.c] vlan = 1000: give a number from 1 to 999",
+            "t.toml: host.c.vlan: is 1000; write a number from 1 to 999",
         ),
-        (HEAD + '[host.c]\nedge = "a"\nvlan = true\n', "t.toml: [host.c] vlan = True: give a whole number"),
-        (HEAD + LINK + LINK, "t.toml: [[link]] number 1 between = ['a', 'p']: there is another link between these two"),
+        (HEAD + '[host.c]\nedge = "a"\nvlan = true\n', "t.toml: host.c.vlan: is True; write a whole number"),
+        (HEAD + LINK + LINK, "t.toml: link[1].between: there is another link between these two; one is enough"),
         (
             HEAD + '[[link]]\nbetween = ["a", "x"]\n',
-            "t.toml: [[link]] number 1 between = ['a', 'x']: there is no edge or provider 'x'; known are a, b, p",
+            "t.toml: link[0].between: there is no edge or provider 'x'; known are a, b, p",
         ),
         (
             HEAD + '[[link]]\nbetween = ["a"]\n',
-            't.toml: [[link]] number 1 between = [\'a\']: give the two routers, such as ["a", "p"]',
+            't.toml: link[0].between: has 1; write 2 routers, such as ["a", "p"]',
         ),
         (
             HEAD + LINK + 'delay = "10"\n',
-            't.toml: [[link]] number 1 delay = "10": give a number with one of the units ns, us, ms, s',
+            "t.toml: link[0].delay: '10' is wrong (it has no unit); write a number with one of the units ns, us, ms, s",
         ),
-        (HEAD + LINK + 'loss = "2"\n', "t.toml: [[link]] number 1 loss = '2': give a percentage such as 0.5%"),
-        (HEAD + LINK + "queue = 0\n", "t.toml: [[link]] number 1 queue = 0: give a number of packets, 1 or more"),
+        (
+            HEAD + LINK + 'loss = "2"\n',
+            "t.toml: link[0].loss: '2' is wrong (it is no percentage); write a percentage such as 0.5%",
+        ),
+        (HEAD + LINK + "queue = 0\n", "t.toml: link[0].queue: is 0; write a number from 1 to "),
         (
             HEAD + FLOW.format("sctp"),
-            "t.toml: [[flow]] number 1 kind = 'sctp': give one of tcp, udp, ping",
+            "t.toml: flow[0].kind: is 'sctp'; write one of 'tcp', 'udp' or 'ping'",
         ),
         (
             HEAD + FLOW.format("udp"),
-            't.toml: [[flow]] number 1 rate: is missing; a UDP stream has one, such as rate = "2mbit"',
+            't.toml: flow[0].rate: is missing; a UDP stream has one, such as rate = "2mbit"',
         ),
-        (HEAD + "link = 3\n", "t.toml: [host.b1] link: there is no such key"),
+        (HEAD + "link = 3\n", "t.toml: host.b1.link: is not known"),
         ("title = ", "t.toml: is not TOML ("),
     ],
 )

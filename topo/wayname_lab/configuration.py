@@ -4,7 +4,11 @@ import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import tomli_w
+
+from wayname.config.toml_text import parse_toml
 from wayname.identity.key_files import write_key
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.model import Shim6
@@ -30,63 +34,62 @@ class Controlled:
 
 def controller_toml(router: RouterPlan, where: Controlled) -> str:
     """Return the text of a router's configuration file."""
-    lines = [
-        "[switch]",
-        f'address = "{where.switch}"',
-        f"device_id = {router.device_id}",
-        f'target = "{where.target}"',
-        *([f'program = "{where.program}"'] if where.program else []),
-        "",
-        "[controller]",
-        f'api = "{where.api}"',
-        'log_format = "json"',
-    ]
-    for port in router.ports:
-        lines += ["", "[[port]]", f"number = {port.number}", f'name = "{port.peer}"', f"vlan = {port.vlan}"]
-    for interface in router.interfaces:
-        lines += [
-            "",
-            "[[interface]]",
-            f"vlan = {interface.vlan}",
-            f'name = "{interface.name}"',
-            f"addresses = {_texts(interface.addresses)}",
-            f"advertise = {str(interface.advertise).lower()}",
-        ]
-    for route in router.routes:
-        via = _texts(route.via) if route.via else '"prohibited"'
-        lines += ["", "[[route]]", f'prefix = "{route.prefix}"', f"via = {via}"]
-    for provider in router.providers:
-        lines += ["", "[[provider]]", f'name = "{provider.name}"', f'prefix = "{provider.prefix}"']
-        lines.append(f"via = {_texts([provider.via])}")
-    for shim6 in router.shim6:
-        lines += ["", "[[shim6]]", f"prefixes = {_texts(shim6.prefixes)}"]
-        lines += _wishes(shim6.wishes)
-        if not shim6.wishes.is_secure:
-            lines.append('security = "none"')
-        for address, parameters in shim6.hosts:
-            lines += ["", "[[shim6.host]]", f'address = "{address}"', f'parameters = "{parameters.hex()}"']
+    switch = {"address": where.switch, "device_id": router.device_id, "target": where.target}
+    tables: dict[str, Any] = {
+        "switch": switch | ({"program": where.program} if where.program else {}),
+        "controller": {"api": where.api, "log_format": "json"},
+        "port": [{"number": port.number, "name": port.peer, "vlan": port.vlan} for port in router.ports],
+        "interface": [
+            {"vlan": each.vlan, "name": each.name, "addresses": _texts(each.addresses), "advertise": each.advertise}
+            for each in router.interfaces
+        ],
+        "route": [
+            {"prefix": str(route.prefix), "via": _texts(route.via) if route.via else "prohibited"}
+            for route in router.routes
+        ],
+        "provider": [
+            {"name": provider.name, "prefix": str(provider.prefix), "via": [str(provider.via)]}
+            for provider in router.providers
+        ],
+        "shim6": [
+            {
+                "prefixes": _texts(shim6.prefixes),
+                **_wishes(shim6.wishes),
+                "security": "proved" if shim6.wishes.is_secure else "none",
+                "host": [
+                    {"address": str(address), "parameters": parameters.hex()} for address, parameters in shim6.hosts
+                ],
+            }
+            for shim6 in router.shim6
+        ],
+    }
     if router.inside is not None:
-        lines += ["", "[[translation]]", f'inside = "{router.inside}"']
-        if router.hold is not None:
-            lines.append(f"hold = {router.hold / 1e9}")
-    lines += _ilnp(router, where)
+        tables["translation"] = [_given(inside=str(router.inside), hold=_seconds(router.hold))]
+    if router.ilnp and router.names is not None:
+        tables["ilnp"] = _ilnp(router, router.names, where)
     if router.identities:
+        links = [
+            {
+                "interface": link.interface,
+                "prefixes": _texts(link.prefixes),
+                "mapped": _texts(link.mapped),
+                "uplinks": _texts(link.uplinks),
+            }
+            for link in router.identities
+        ]
         # Identities of Sec 0 need no search, and a key that lives as long as a lab may be short.
-        lines += ["", "[identities]", f'key = "{router.name}.pem"', "bits = 1024", "sec = 0"]
-    for link in router.identities:
-        lines += ["", "[[identities.link]]", f'interface = "{link.interface}"', f"prefixes = {_texts(link.prefixes)}"]
-        lines.append(f"mapped = {_texts(link.mapped)}")
-        if link.uplinks:
-            lines.append(f"uplinks = {_texts(link.uplinks)}")
+        tables["identities"] = {"key": f"{router.name}.pem", "bits": 1024, "sec": 0, "link": links}
     if (hip := router.hip_edge) is not None:
-        lines += ["", "[hip]", f"{hip.mode} = {_texts(hip.prefixes)}", *_wishes(hip.wishes)]
-        for address, name in hip.hosts:
-            lines += ["", "[[hip.host]]", f'address = "{address}"', f'key = "{_key_file(name)}"']
-        for address, hit in hip.peers:
-            lines += ["", "[[hip.peer]]", f'address = "{address}"', f'hit = "{hit}"']
-        if router.names is not None:
-            lines += _names("hip", router.names, where, True)
-    return "\n".join([*lines, "", router.configuration])
+        tables["hip"] = {
+            hip.mode: _texts(hip.prefixes),
+            **_wishes(hip.wishes),
+            "host": [{"address": str(address), "key": _key_file(name)} for address, name in hip.hosts],
+            "peer": [{"address": str(address), "hit": str(hit)} for address, hit in hip.peers],
+            **({"names": _names(router.names, where, True)} if router.names is not None else {}),
+        }
+    for key, values in parse_toml(router.configuration).items():
+        tables[key] = tables.get(key, []) + values if isinstance(values, list) else tables.get(key, {}) | values
+    return tomli_w.dumps(tables)
 
 
 def write_keys(router: RouterPlan, folder: Path) -> None:
@@ -100,58 +103,60 @@ def _key_file(host: str) -> str:
     return f"hip-{host}.pem"
 
 
-def _wishes(wishes: Shim6) -> list[str]:
-    lines = []
-    if wishes.send_timeout == "auto":
-        lines.append('send_timeout = "auto"')
-    elif wishes.send_timeout is not None:
-        lines.append(f"send_timeout = {wishes.send_timeout / 1e9}")
-    if wishes.bytes is not None:
-        lines.append(f"bytes = {wishes.bytes}")
-    if wishes.hold is not None:
-        lines.append(f"hold = {str(wishes.hold).lower()}")
-    if wishes.idle is not None:
-        lines.append(f"idle = {wishes.idle / 1e9}")
-    return lines
+def _wishes(wishes: Shim6) -> dict[str, Any]:
+    timeout = wishes.send_timeout
+    return _given(
+        send_timeout=timeout if timeout == "auto" else _seconds(timeout),
+        bytes=wishes.bytes,
+        hold=wishes.hold,
+        idle=_seconds(wishes.idle),
+    )
 
 
-def _ilnp(router: RouterPlan, where: Controlled) -> list[str]:
-    if not router.ilnp or router.names is None:
-        return []
+def _ilnp(router: RouterPlan, names: PlannedNames, where: Controlled) -> dict[str, Any]:
     wishes = router.ilnp[0].wishes
-    lines = ["", "[ilnp]"]
-    lines += [f'{key} = "{word}"' for key, word in (("nonce", wishes.nonce), ("nonce_use", wishes.nonce_use)) if word]
-    if wishes.naive:
-        lines.append("naive = true")
-    if wishes.idle is not None:
-        lines.append(f"idle = {wishes.idle / 1e9}")
-    if wishes.capacity is not None:
-        lines.append(f"capacity = {wishes.capacity}")
-    for site in router.ilnp:
-        lines += ["", "[[ilnp.site]]", f"prefixes = {_texts(site.prefixes)}"]
-        if site.mode != "proxy":
-            lines.append(f'mode = "{site.mode}"')
-            continue
-        if wishes.bytes is not None:
-            lines.append(f"bytes = {wishes.bytes}")
-        if wishes.tcp is not None:
-            lines.append(f'tcp = "{wishes.tcp}"')
+    sites = [
+        {"prefixes": _texts(site.prefixes), "mode": site.mode}
+        | (_given(bytes=wishes.bytes, tcp=wishes.tcp) if site.mode == "proxy" else {})
+        for site in router.ilnp
+    ]
     is_proxied = not any(site.mode == "transparent" for site in router.ilnp)
-    return lines + _names("ilnp", router.names, where, is_proxied, f'network = "{router.names.network}"')
+    network = {"network": names.network} if is_proxied else {}
+    return _given(
+        nonce=wishes.nonce,
+        nonce_use=wishes.nonce_use,
+        naive=wishes.naive,
+        idle=_seconds(wishes.idle),
+        capacity=wishes.capacity,
+        site=sites,
+        names=_names(names, where, is_proxied) | network,
+    )
 
 
-def _names(kind: str, names: PlannedNames, where: Controlled, with_hosts: bool, *more: str) -> list[str]:
+def _names(names: PlannedNames, where: Controlled, with_hosts: bool) -> dict[str, Any]:
     """Return what stands under a protocol of the lab's DNS server."""
-    lines = ["", f"[{kind}.names]", 'server = "::1"', f"port = {where.names_port}", f'zone = "{ZONE}"']
-    lines += [f'key_name = "{KEY_NAME}"', f'key = "{base64.b64encode(KEY).decode()}"']
-    if with_hosts:
-        lines += more
-        for address, name in names.hosts:
-            lines += ["", f"[[{kind}.names.host]]", f'address = "{address}"', f'name = "{name}"']
-    for address, name in names.peers:
-        lines += ["", f"[[{kind}.names.peer]]", f'address = "{address}"', f'name = "{name}"']
-    return lines
+    return {
+        "server": "::1",
+        "port": where.names_port,
+        "zone": ZONE,
+        "key_name": KEY_NAME,
+        "key": base64.b64encode(KEY).decode(),
+        "host": _nodes(names.hosts if with_hosts else ()),
+        "peer": _nodes(names.peers),
+    }
 
 
-def _texts(values: Iterable[object]) -> str:
-    return "[" + ", ".join(f'"{value}"' for value in values) + "]"
+def _nodes(nodes: Iterable[tuple[object, str]]) -> list[dict[str, str]]:
+    return [{"address": str(address), "name": name} for address, name in nodes]
+
+
+def _seconds(nanoseconds: int | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1e9
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _texts(values: Iterable[object]) -> list[str]:
+    return [str(value) for value in values]

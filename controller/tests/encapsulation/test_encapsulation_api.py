@@ -62,7 +62,7 @@ async def test_a_refused_change_changes_nothing(client: httpx.AsyncClient, serve
     assert problem["detail"].startswith("file: encapsulation 2001:db8:5::/48.policy: there is no [[policy]] 'gold'")
     long = {"name": "long", "segments": [f"fd00::{number:x}" for number in range(1, 38)]}
     problem = await change(client, 409, put={"policy": [long]})
-    assert problem["detail"] == "live: policy long.segments: has 37 addresses; write 1 to 36"
+    assert problem["detail"] == "live: policy long.segments: has 37; write 1 to 36"
     assert (await client.post("/v1/encapsulation", json={"put": {"polcy": []}})).status_code == 422
     assert served.rig.tables() == before
 

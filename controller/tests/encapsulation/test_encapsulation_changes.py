@@ -155,7 +155,7 @@ def test_live_changes_survive_a_restart_of_the_switch(site: Site) -> None:
 @pytest.mark.parametrize(
     ("kind", "values", "line"),
     [
-        ("policy", {"name": "a", "segments": []}, "live: policy a.segments: has 0 addresses; write 1 to 36"),
+        ("policy", {"name": "a", "segments": []}, "live: policy a.segments: has 0; write 1 to 36"),
         ("polcy", {"name": "a"}, "live: polcy: is not known; the kinds are namespace, trace, policy"),
         (
             "encapsulation",

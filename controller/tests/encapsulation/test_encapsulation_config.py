@@ -168,8 +168,8 @@ def test_all_that_can_be_said() -> None:
         ('[[trace]]\nname = "a"\nnamespace = 1\n', "trace[0].namespace: namespace 1 is not there; add a [[namespace]]"),
         (NAMESPACE + "ports = [9]\n", "namespace[0].ports[0]: there is no port 9; the ports are 1, 2, 3"),
         (NAMESPACE + "snapshot = 9\n", "namespace[0].snapshot: has no schema; write schema"),
-        (NAMESPACE + NAMESPACE, "namespace[1].id: namespace 1 is there twice; say it once"),
-        (TRACE + 'fields = ["nod"]\n', "trace[0].fields[0]: is 'nod'; write one of node, interfaces"),
+        (NAMESPACE + NAMESPACE, "namespace[1].id: '1' is there twice; say it once"),
+        (TRACE + 'fields = ["nod"]\n', "trace[0].fields[0]: is 'nod'; write one of 'node', 'interfaces'"),
         (TRACE + "type = 0x800800\n", "trace[0].type: is 8390656; write bits of 0xFFF002, or name fields"),
         (TRACE + "type = 0x800001\n", "trace[0].type: is 8388609; write bits of 0xFFF002, or name fields"),
         (TRACE + "octets = 246\n", "trace[0].octets: is 246; write 4, 8, 12 ... 244"),
@@ -183,7 +183,7 @@ def test_all_that_can_be_said() -> None:
         (TRACE + "flow = 3\n", "trace[0].flow: numbers direct exports only; leave it out"),
         (TRACE + "direct_export = true\nnodes = 3\n", "trace[0].nodes: does not go with direct_export; leave it out"),
         (TRACE + "packets = 3\nof = 2\n", "trace[0].packets: 3 of 2 packets get the trace; write 2 at most"),
-        (many(37), "policy[0].segments: has 37 addresses; write 1 to 36"),
+        (many(37), "policy[0].segments: has 37; write 1 to 36"),
         (POLICY + "key_id = 3\n", "policy[0].key: is missing; key and key_id go together"),
         (
             '[[policy]]\nname = "a"\nsegments = ["ff02::1"]\n',
@@ -191,7 +191,7 @@ def test_all_that_can_be_said() -> None:
         ),
         (
             '[[segment]]\nsid = "fd00::1"\nbehaviour = "end.y"\n',
-            "segment[0].behaviour: is 'end.y'; write one of \"end\"",
+            "segment[0].behaviour: is 'end.y'; write one of 'end'",
         ),
         (
             '[[segment]]\nsid = "2001:db8:1::1"\nbehaviour = "end"\n',
@@ -199,7 +199,7 @@ def test_all_that_can_be_said() -> None:
         ),
         (
             '[[segment]]\nsid = "fd00::1"\nbehaviour = "end"\nflavours = ["usx"]\n',
-            'segment[0].flavours[0]: is \'usx\'; write "psp", "usp" or "usd"',
+            "segment[0].flavours[0]: is 'usx'; write one of 'psp', 'usp', 'usd'",
         ),
         (
             '[[segment]]\nsid = "fd00::1"\nbehaviour = "end.dx2"\nport = 9\n',
@@ -320,7 +320,7 @@ class TestRoom:
 def test_source_routes_leave_out_what_is_in_common(
     hops: list[str], prefix: str, left_out: int, last_left_out: int, middle: str
 ) -> None:
-    route = SourceRoute("r", tuple(map(IPv6Address, hops)))
+    route = SourceRoute(name="r", hops=tuple(map(IPv6Address, hops)))
     found = compress(route, IPv6Network(prefix))
     assert (found.left_out, found.last_left_out, found.middle.hex()) == (left_out, last_left_out, middle)
 

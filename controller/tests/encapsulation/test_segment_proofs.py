@@ -14,7 +14,7 @@ from rig import Host, Rig
 
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.encapsulation.model import HmacForm
-from wayname.config.reader import ConfigError
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SetEncapsulation
 from wayname.edge.encapsulation import segment_proofs
 from wayname.edge.encapsulation.proofs import hmac_of
@@ -179,13 +179,13 @@ def test_lists_are_bounded_by_who_sends_them(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (CHECKED.replace("require", "always"), 'hmac: is .always.; write one of "ignore", "check", "require"'),
+        (CHECKED.replace("require", "always"), "hmac: is .always.; write one of .ignore., .check. or .require."),
         (CHECKED[CHECKED.index("[[segment]]") :], r"hmac: has no key to verify with; write a \[\[hmac_key\]\]"),
-        (CHECKED.replace('"secret"', '""'), "key: is empty"),
+        (CHECKED.replace('"secret"', '""'), "key: is wrong .it is empty."),
         (CHECKED.replace('"end"', '"source-route-hop"'), "hmac: is for segments"),
         (CHECKED + 'hmac_form = "linux"\n', "hmac_form: is not known"),
         (CHECKED + '[[policy]]\nname = "x"\nsegments = ["fd00::1"]\nhmac_form = "linux"\n', "is of an HMAC"),
-        (CHECKED + '[[hmac_key]]\nid = 8\nkey = "b"\n', "key 8 is there twice"),
+        (CHECKED + '[[hmac_key]]\nid = 8\nkey = "b"\n', "id: .8. is there twice"),
     ],
 )
 def test_what_cannot_be_is_refused(text: str, complaint: str) -> None:

@@ -22,8 +22,8 @@ class Desk(NameDesk[Directory]):
 
     def __init__(self, *records: str, zone: str = "lab.test") -> None:
         super().__init__([f"b.lab.test HIP {record}" for record in records])
-        hosts, peers = (NamedNode(HOST, f"a.{zone}"),), (NamedNode(PEER, "b.lab.test"),)
-        names = Names(IPv6Address("::1"), 53, zone, "", KEY_NAME, KEY, hosts, peers)
+        hosts, peers = (NamedNode(address=HOST, name=f"a.{zone}"),), (NamedNode(address=PEER, name="b.lab.test"),)
+        names = Names(server=IPv6Address("::1"), zone=zone, key_name=KEY_NAME, key=KEY, host=hosts, peer=peers)
         self.found: list[tuple[IPv6Address, list[Named]]] = []
         self.directory = Directory(
             names, random.Random(1), self.outputs, lambda peer, found, now: self.found.append((peer, found))

@@ -31,7 +31,7 @@ def long_rsa_key() -> rsa.RSAPrivateKey:
 
 def identities_of(file: Path) -> Hip:
     """Return a configuration with one host, whose key is in a file."""
-    return Hip((), (HipHost(HOST, file),))
+    return Hip((), (HipHost(address=HOST, key=file),))
 
 
 def test_a_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_an_ecdsa_key_is_shown_as_the_configuration_says(tmp_path: Path) -> None
     file = tmp_path / "a.pem"
     key = ec.generate_private_key(ec.SECP384R1())
     write_key(file, key)
-    [identity] = host_identities(Hip((), (HipHost(HOST, file, Point.SEC1),))).values()
+    [identity] = host_identities(Hip((), (HipHost(address=HOST, key=file, point=Point.SEC1),))).values()
     assert identity.host.key[:3] == b"\0\2\4"
     assert identity.hit == identity_of(key, point=Point.SEC1).hit
 
@@ -96,7 +96,7 @@ def test_two_hosts_with_one_identity_are_refused(tmp_path: Path) -> None:
     write_key(file, ec.generate_private_key(ec.SECP384R1()))
     copy.touch(0o600)
     copy.write_bytes(file.read_bytes())
-    hip = Hip((), (HipHost(HOST, file), HipHost(HOST + 1, copy)))
+    hip = Hip((), (HipHost(address=HOST, key=file), HipHost(address=HOST + 1, key=copy)))
     with pytest.raises(
         KeyFileError, match=r"b\.pem: 2001:db8:1::b would be the same host as 2001:db8:1::a; name another"
     ):

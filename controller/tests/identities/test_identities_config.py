@@ -22,7 +22,7 @@ def test_the_least_that_can_be_said() -> None:
         sec=1,
         prepared=16,
         # Two ports lead to the link.
-        links=(HostLink(10, "site", (A, B, FIXED), most_by_port=2048),),
+        link=(HostLink(10, "site", (A, B, FIXED), most_by_port=2048),),
     )
     assert parse_config(SITE).identities is None
 
@@ -51,7 +51,9 @@ def test_what_can_be_said() -> None:
     )
     away, fixed = IPv6Network("2001:db8:77:1::/64"), IPv6Network("2001:db8:f:10::5/128")
     link = HostLink(10, "site", (B, away), False, True, 60, 120, (fixed,), (100,), 9, 4)
-    assert config.identities == Identities(Path("/keys/mine.pem"), 1024, Form.CGA, 2, 3, (link,))
+    assert config.identities == Identities(
+        key=Path("/keys/mine.pem"), bits=1024, form=Form.CGA, sec=2, prepared=3, link=(link,)
+    )
     assert config.identities.link(10) == link
     assert config.identities.link(100) is None
 
@@ -72,7 +74,7 @@ def test_what_is_mapped_hands_out_no_addresses() -> None:
             LEAST.replace("[identities]", "[identities]\nbits = 512"),
             "identities.bits: is 512; write a number from 1024",
         ),
-        (LEAST.replace("[identities]", '[identities]\nform = "eui"'), 'is \'eui\'; write one of "hba", "cga"'),
+        (LEAST.replace("[identities]", '[identities]\nform = "eui"'), "is 'eui'; write one of 'hba' or 'cga'"),
         (LEAST.replace("[identities]", "[identities]\nseck = 1"), "identities.seck: is not known; did you mean sec?"),
         (LEAST + 'prefixes = ["2001:db8:1:10::/63"]', "2001:db8:1:10::/63 is no /64 of hosts"),
         (LEAST + 'prefixes = ["2001:db8:1:10::5"]', "it has no prefix length"),

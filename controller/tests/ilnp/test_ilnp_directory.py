@@ -8,7 +8,7 @@ from ipaddress import IPv6Address
 
 from name_desk import KEY, KEY_NAME, NameDesk
 
-from wayname.config.names import NamedNode, Names
+from wayname.config.names import NamedNode, NetworkNames
 from wayname.ilnp.edge.directory import Directory
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found
@@ -24,8 +24,16 @@ class Desk(NameDesk[Directory]):
     def __init__(self, network: str = "", key: bytes = KEY) -> None:
         records = ["b1.lab.test NID 10 0000:0000:0002:0011", "b1.lab.test LP 10 b.lab.test"]
         super().__init__([*records, "b.lab.test L64 10 2001:0db8:0102:0010"])
-        hosts, peers = (NamedNode(HOST, "a1.lab.test"),), (NamedNode(PEER, "b1.lab.test"),)
-        names = Names(IPv6Address("::1"), 53, "lab.test", network, KEY_NAME, key, hosts, peers)
+        hosts, peers = (NamedNode(address=HOST, name="a1.lab.test"),), (NamedNode(address=PEER, name="b1.lab.test"),)
+        names = NetworkNames(
+            server=IPv6Address("::1"),
+            zone="lab.test",
+            network=network,
+            key_name=KEY_NAME if key else "",
+            key=key,
+            host=hosts,
+            peer=peers,
+        )
         self.found: list[tuple[NID, Found | None]] = []
         self.directory = Directory(
             names, random.Random(1), self.outputs, lambda nid, found, now: self.found.append((nid, found))

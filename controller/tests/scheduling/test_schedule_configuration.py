@@ -25,7 +25,7 @@ def read(text: str) -> tuple[Schedule, ...]:
 
 def test_what_is_said_and_what_is_not() -> None:
     assert read("") == ()
-    assert read(NAMED + PATHS) == (Schedule("s", (P, Q)),)
+    assert read(NAMED + PATHS) == (Schedule(name="s", path=(P, Q)),)
     said = 'policy = "per-flow"\nlocal = ["2001:db8:101:10::/64"]\nremote = ["2001:db8:f00::/48", "::/0"]\n'
     said += 'source = "marks"\nclose = false\nframing = 22\ntolerance = 0.5\nprobe_interval = 1\nhold = 0.05\n'
     [found] = read(NAMED + said + PATHS)
@@ -60,7 +60,7 @@ def test_a_path_has_the_trace_that_it_is_measured_by() -> None:
         (NAMED + PATHS.replace("0.02", "-1"), "schedule[0].path[0].delay: is -1"),
         (
             NAMED + 'policy = "fast"\n' + PATHS,
-            'policy: is \'fast\'; write one of "fastest-first", "weighted-round-robin"',
+            "policy: is 'fast'; write one of 'fastest-first', 'weighted-round-robin'",
         ),
         (NAMED + 'local = ["2001:db8::1"]\n' + PATHS, "local[0]: '2001:db8::1' is wrong (it has no prefix length)"),
         (NAMED + PATH_P + "queue = -1\n" + PATH_Q, "schedule[0].path[0].queue: is -1"),

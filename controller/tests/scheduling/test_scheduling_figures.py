@@ -179,7 +179,7 @@ class Probed(Site):
         super().__init__(TRACED)
         rule = self.schedules.rules["s"]
         first, *others = rule.config.paths
-        rule.config = replace(rule.config, paths=(replace(first, probe=probe), *others))
+        rule.config = rule.config.model_copy(update={"paths": (replace(first, probe=probe), *others)})
         self.figures = figures_of(self)
         self.figures.start(10.0)
 

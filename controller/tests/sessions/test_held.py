@@ -26,7 +26,7 @@ from wayname.wire.mac import Mac
 TCP = 6
 SCTP = 132
 HERE, THERE = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2")
-INTERFACE = Interface(10, "hosts", Mac(1), (IPv6Interface("2001:db8::1/64"),))
+INTERFACE = Interface(vlan=10, name="hosts", mac=Mac(1), addresses=(IPv6Interface("2001:db8::1/64"),))
 
 
 def name(number: int) -> SessionKey:

@@ -21,7 +21,7 @@ def pairs(local: tuple[IPv6Address, ...], peer: tuple[IPv6Address, ...]) -> list
 
 def session() -> Session:
     """Return a session with four paths."""
-    made = Session(1, SessionKey(A1, B1), Shim6((IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
+    made = Session(1, SessionKey(A1, B1), Shim6(prefixes=(IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
     made.set_pairs(pairs((A1, A2), (B1, B2)), FIRST)
     return made
 
@@ -52,7 +52,7 @@ def test_the_path_in_use_stays_until_another_one_is_proven() -> None:
 
 
 def test_a_set_up_from_where_the_peer_will_not_be_starts_there() -> None:
-    made = Session(1, SessionKey(A1, B1), Shim6((IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
+    made = Session(1, SessionKey(A1, B1), Shim6(prefixes=(IPv6Network("2001:db8:1::/64"),)), 5, 6, 1, 5.0)
     made.set_pairs(pairs((A1,), (VICTIM,)), FIRST)
     assert made.pair == FIRST
     assert made.ordered == (Pair(A1, VICTIM),)

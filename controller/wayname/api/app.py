@@ -15,7 +15,6 @@ from starlette.types import ASGIApp
 
 from wayname.adapter import SwitchError
 from wayname.api import models, views
-from wayname.api.address import ApiAddress, TcpAddress
 from wayname.api.bounds import Bounds
 from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
@@ -32,6 +31,7 @@ from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
 from wayname.api.streams import TOO_MANY, Streams, follow_events
 from wayname.api.translation import serve_translation
+from wayname.config.api_address import ApiAddress, TcpAddress
 from wayname.metrics.exposition import COUNTERS, exposition
 
 ABOUT = "What the controller of an edge switch knows. Local: it asks for no password, so nobody else should reach it."

@@ -14,10 +14,10 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from wayname.api.address import ApiAddress, TcpAddress, UnixAddress, default_address
 from wayname.api.bounds import MOST_HEAD
 from wayname.api.connection import PATIENCE, Connection
 from wayname.api.places import Places, peer_of
+from wayname.config.api_address import ApiAddress, TcpAddress, UnixAddress, default_address
 from wayname.private_files import OWNER_ONLY
 from wayname.seldom import Seldom
 

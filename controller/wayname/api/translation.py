@@ -13,7 +13,7 @@ from wayname.api.problems import ApiError, Problem
 from wayname.api.running import Running
 from wayname.api.sessions import ReadTables
 from wayname.config import ConfigError
-from wayname.config.load_translation import MOST_POLICIES, read_change
+from wayname.config.translation import MOST_POLICIES, read_change
 from wayname.edge.boundary import SetTranslation
 from wayname.edge.translation.translation import ProviderState
 from wayname.pipeline.borders import State

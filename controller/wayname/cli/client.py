@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from wayname.api.address import ApiAddress, UnixAddress
 from wayname.cli.failure import Failure
+from wayname.config.api_address import ApiAddress, UnixAddress
 
 Parameters = Mapping[str, str | int | float | bool | None]
 

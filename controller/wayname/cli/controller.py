@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 import structlog
 
 from wayname.adapter import Controller
-from wayname.api.address import parse_address
 from wayname.api.app import Beside, make_app
 from wayname.api.captures import Captures
 from wayname.api.server import listen, serve
 from wayname.cli.descriptors import most_connections
 from wayname.config import Config
+from wayname.config.api_address import parse_address
 from wayname.logs.event_log import EventLog
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

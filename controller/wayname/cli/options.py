@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wayname.api.address import ApiAddress, default_address, parse_address
+from wayname.config.api_address import ApiAddress, default_address, parse_address
 
 if TYPE_CHECKING:
     from wayname.cli.client import Client

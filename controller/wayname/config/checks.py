@@ -1,36 +1,42 @@
-"""What values of several tables have to be."""
+"""Kinds of values that several tables have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from ipaddress import IPv6Address, IPv6Network
+from pathlib import Path
+from typing import Annotated
 
-from wayname.config.model import Interface
-from wayname.config.reader import Table
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
+
+from wayname.config.links import LinkAddress
+from wayname.config.tables import Mistake, Site, between, count, mistake, parsed, quoted, site_of
 
 # A host's prefixes, one from each provider: as many as the Shim6 paper measured. With more than four at both ends not
 # every pair of locators is a path (MOST_PATHS).
 MOST_PREFIXES = 10
+MOST_WEIGHT = 255
 
 
-def between(least: float, most: float) -> Callable[[float], str | None]:
-    """Check that a number is in a range."""
-    return lambda number: None if least <= number <= most else f"write a number from {least} to {most}"
+def _read_name(name: str) -> str:
+    if not name or "%" in name or not name.isprintable():
+        raise mistake(f"is {name!r}", "write a name without %")
+    return name
 
 
-def one_of(*words: str) -> Callable[[str], str | None]:
-    """Check that a word is one of some."""
-    return lambda word: None if word in words else "write one of " + ", ".join(f'"{known}"' for known in words)
+def check_path(path: str) -> str:
+    """Return what may be the path of a file."""
+    if not path or "\0" in path:
+        raise mistake(f"is {path!r}", "write the path of a file")
+    return path
 
 
-def is_name(text: str) -> str | None:
-    """Check that a text may be a name."""
-    return None if text and "%" not in text and text.isprintable() else "write a name without %"
-
-
-def is_path(text: str) -> str | None:
-    """Check that a text may be the path of a file."""
-    return None if text and "\0" not in text else "write the path of a file"
+def _read_path(given: object, info: ValidationInfo) -> object:
+    if isinstance(given, Path):
+        return given
+    if not isinstance(given, str):
+        raise mistake(f"is {quoted(given)}", "write a text")
+    return site_of(info).folder / check_path(given)
 
 
 def network(text: str) -> IPv6Network:
@@ -52,25 +58,69 @@ def far_address(text: str) -> IPv6Address:
     return address
 
 
-def link_of(table: Table, key: str, address: IPv6Address, interfaces: tuple[Interface, ...]) -> Interface:
-    """Return the interface behind which a next hop is."""
+def prefix(example: str) -> BeforeValidator:
+    """A prefix with its length."""
+    return parsed(network, f"write PREFIX/LENGTH as in {example}")
+
+
+def link_of(address: IPv6Address, site: Site) -> LinkAddress:
+    """Return a next hop, and the link that it is on."""
+    interfaces = site.config.interfaces
     known = ", ".join(interface.name for interface in interfaces) or "none"
     if address.is_multicast or address.is_unspecified or address.is_loopback:
-        raise table.error(key, f"{address} is nobody's address", "write the address of a router")
+        raise mistake(f"{address} is nobody's address", "write the address of a router")
     if address.scope_id is not None:
         found = [interface for interface in interfaces if interface.name == address.scope_id]
         if not found:
-            raise table.error(key, f"there is no interface {address.scope_id!r}", f"the interfaces are: {known}")
+            raise mistake(f"there is no interface {address.scope_id!r}", f"the interfaces are: {known}")
         if not found[0].is_on_link(IPv6Address(int(address))):
-            raise table.error(key, f"{address} is on no prefix of {found[0].name}", "name a neighbour on that link")
+            raise mistake(f"{address} is on no prefix of {found[0].name}", "name a neighbour on that link")
     elif address.is_link_local:
-        raise table.error(
-            key, f"{address} may be on any link", f"write {address}%INTERFACE; the interfaces are: {known}"
-        )
+        raise mistake(f"{address} may be on any link", f"write {address}%INTERFACE; the interfaces are: {known}")
     else:
         found = [interface for interface in interfaces if interface.is_on_link(address)]
         if not found:
-            raise table.error(key, f"{address} is on no interface's prefix", "name a neighbour on a connected prefix")
+            raise mistake(f"{address} is on no interface's prefix", "name a neighbour on a connected prefix")
     if found[0].owns(IPv6Address(int(address))):
-        raise table.error(key, f"{address} is {found[0].name}'s own address", "name the neighbour's")
-    return found[0]
+        raise mistake(f"{address} is {found[0].name}'s own address", "name the neighbour's")
+    return LinkAddress(found[0].vlan, IPv6Address(int(address)))
+
+
+_READ_NEIGHBOUR = parsed(IPv6Address, "write an address, with %INTERFACE if it is link-local")
+
+
+def read_next_hop(given: object, info: ValidationInfo) -> object:
+    """Read the address of a neighbour."""
+    address = _READ_NEIGHBOUR.func(given)  # type: ignore[call-arg]
+    return link_of(address, site_of(info)) if isinstance(address, IPv6Address) else address
+
+
+def weighted(values: tuple[object, ...], weights: tuple[int, ...] | None, of: str) -> tuple[int, ...]:
+    """Return the weight of each value: the same if none are given."""
+    if weights is None:
+        return (1,) * len(values)
+    if len(weights) != len(values):
+        raise mistake(f"has {len(weights)} numbers for {len(values)} {of}", "write one for each", "weights")
+    return weights
+
+
+def hosts_prefixes(prefixes: Iterable[IPv6Network], taken: Iterable[IPv6Network], key: str) -> Iterable[Mistake]:
+    """Yield what is wrong with the prefixes of a site's hosts, none of which anybody else has."""
+    seen = set(taken)
+    for index, each in enumerate(prefixes):
+        if each.prefixlen != 64 or each.is_link_local or each.is_multicast or each.is_unspecified:
+            mend = "write PREFIX/64 as in 2001:db8:1:10::/64"
+            yield Mistake((key, index), f"{each} is no /64 of hosts", mend)
+        elif each in seen:
+            yield Mistake((key, index), f"{each} is there twice", "give every prefix once, to one protocol")
+        seen.add(each)
+
+
+Name = Annotated[str, AfterValidator(_read_name)]
+FilePath = Annotated[Path, BeforeValidator(_read_path)]
+NextHop = Annotated[LinkAddress, BeforeValidator(read_next_hop)]
+Weight = Annotated[int, between(0, MOST_WEIGHT)]
+Octets32 = Annotated[int, between(0, 2**32 - 1)]
+FarAddress = Annotated[IPv6Address, parsed(far_address, "write an address as in 2001:db8::1")]
+HostPrefix = Annotated[IPv6Network, parsed(IPv6Network, "write PREFIX/64 as in 2001:db8:1:10::/64")]
+HostPrefixes = Annotated[tuple[HostPrefix, ...], count(1, MOST_PREFIXES, ", one from each provider")]

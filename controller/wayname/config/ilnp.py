@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from enum import StrEnum
 from ipaddress import IPv6Network
+from typing import Annotated, Any, Self
 
-from wayname.config.names import Names
+from pydantic import AfterValidator, Field, model_validator
+
+from wayname.config.checks import HostPrefixes, Octets32, hosts_prefixes
+from wayname.config.names import NetworkNames
+from wayname.config.tables import (
+    WORD,
+    Mistake,
+    Site,
+    Table,
+    beneath,
+    between,
+    count,
+    known_words,
+    not_known,
+    parsed,
+    raise_all,
+)
 from wayname.ilnp.settings import IDLE_TIME, NonceUse
+from wayname.nptv6 import SUBNET_PREFIX
+
+MOST_SPEAKERS = 256
+MOST_SESSIONS = 1_000_000
+MOST_SECONDS = 4000  # microseconds in 32 bits
+# So much of the cache others may fill, unless it is said otherwise.
+OTHERS_SHARE = 0.9
 
 
 class IlnpMode(StrEnum):
@@ -25,39 +49,111 @@ class TcpAdmission(StrEnum):
     REQUEST = "request"  # the messages that ask for any session
 
 
-@dataclass(frozen=True, slots=True)
-class IlnpSite:
+class IlnpSite(Table):
     """The hosts of a network: its prefixes are their locators, the most preferred first, one from each provider."""
 
-    prefixes: tuple[IPv6Network, ...]
-    mode: IlnpMode = IlnpMode.PROXY
-    bytes: int = 2048
-    seconds: float = 60.0
-    tcp: TcpAdmission = TcpAdmission.HANDSHAKE
+    prefixes: HostPrefixes
+    mode: Annotated[IlnpMode, WORD] = IlnpMode.PROXY
+    bytes: Octets32 = 2048
+    seconds: Annotated[float, between(0, MOST_SECONDS)] = 60.0
+    tcp: Annotated[TcpAdmission, WORD] = TcpAdmission.HANDSHAKE
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_mode(cls, values: Any) -> Any:
+        """Refuse rules of sessions that hosts make themselves."""
+        if isinstance(values, dict) and values.get("mode") in (IlnpMode.TRANSPARENT, IlnpMode.BORDER):
+            known = ("mode", "prefixes")
+            raise_all(not_known(key, known) for key in values if key not in known)
+        return values
 
 
-@dataclass(frozen=True, slots=True)
-class Policies:
+class Policies(Table):
     """Which wishes of others are granted; a rate of None has no bound."""
 
-    count: int
-    resources: float = 0.9
-    rate: float | None = 100.0
-    burst: float = 200.0
-    rate_prefix: int = 48
+    count: Annotated[int, between(1, MOST_SESSIONS)] = int(MOST_SESSIONS * OTHERS_SHARE)
+    resources: Annotated[float, between(0.01, 1)] = OTHERS_SHARE
+    rate: Annotated[float | None, between(0, 1_000_000), AfterValidator(lambda rate: rate or None)] = 100.0
+    burst: Annotated[float, between(1, 1_000_000)] = Field(
+        default_factory=lambda policies: max(2 * (policies["rate"] or 0), 1.0)
+    )
+    rate_prefix: Annotated[int, between(1, 64)] = 48
 
 
-@dataclass(frozen=True, slots=True)
-class Ilnp:
+class Ilnp(Table):
     """What the edge does about sessions between identifiers."""
 
-    sites: tuple[IlnpSite, ...]
-    policies: Policies
-    capacity: int = 1_000_000
-    nonce_octets: int = 12
-    nonce_use: NonceUse = NonceUse.ALWAYS
+    sites: tuple[IlnpSite, ...] = Field(default=(), alias="site")
+    capacity: Annotated[int, between(1, MOST_SESSIONS)] = MOST_SESSIONS
+    policies: Policies = Field(alias="policy")
+    nonce_octets: Annotated[int, known_words({"short": 4, "long": 12})] = Field(default=12, alias="nonce")
+    nonce_use: Annotated[NonceUse, WORD] = NonceUse.ALWAYS
     naive: bool = False
-    idle: float = IDLE_TIME
-    names: Names | None = None
+    idle: Annotated[float, between(1, 86_400)] = IDLE_TIME
+    names: NetworkNames | None = None
     # Prefixes whose hosts are known to speak ILNP, beside those of whom the DNS says so.
-    speakers: tuple[IPv6Network, ...] = ()
+    speakers: Annotated[
+        tuple[Annotated[IPv6Network, parsed(IPv6Network, "write a prefix of peers as in 2001:db8:2::/48")], ...],
+        count(0, MOST_SPEAKERS, "; a shorter prefix has more"),
+    ] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _share_capacity(cls, values: Any) -> Any:
+        """Leave a part of the cache to those whom hosts here ask, unless it is said how much."""
+        if isinstance(values, dict) and isinstance(policy := values.get("policy", {}), dict):
+            capacity = values.get("capacity", MOST_SESSIONS)
+            if type(capacity) is int and capacity > 0:
+                return {**values, "policy": {"count": max(1, int(capacity * OTHERS_SHARE)), **policy}}
+            return {**values, "policy": policy}
+        return values
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        raise_all(self._mistakes())
+        return self
+
+    def _mistakes(self) -> Iterator[Mistake]:
+        if not self.sites:
+            yield Mistake(("site",), "is missing", "write [[ilnp.site]] with the prefixes of a network")
+        if self.policies.count > self.capacity:
+            mend = f"write a number from 1 to {self.capacity}"
+            yield Mistake(("policy", "count"), f"is {self.policies.count}", mend)
+        if self.names is not None:
+            sites = [site.prefixes for site in self.sites]
+            if self.names.network and len(sites) > 1:
+                mend = "leave network out, and each host's name gets the locators of its own site"
+                yield Mistake(("names", "network"), f"is one name for {len(sites)} sites", mend)
+            yield from self.names.outsiders(sites)
+
+
+def check_ilnp(ilnp: Ilnp, site: Site) -> Iterator[Mistake]:
+    """Yield what is wrong with its prefixes beside those of Shim6, and with its borders."""
+    config = site.config
+    taken = [prefix for rules in config.shim6 for prefix in rules.prefixes]
+    bits = {provider.name: provider.prefix.prefixlen for provider in config.providers}
+    longest = {each.inside: max(bits[name] for name, _ in each.shares) for each in config.translations}
+    for index, each in enumerate(ilnp.sites):
+        yield from beneath(hosts_prefixes(each.prefixes, taken, "prefixes"), "site", index)
+        taken += each.prefixes
+        if each.mode is IlnpMode.BORDER:
+            yield from beneath(_border(each, longest), "site", index)
+    for index, prefix in enumerate(ilnp.speakers):
+        if prefix in taken or prefix in ilnp.speakers[:index]:
+            mend = "give the prefixes of peers, not those of sites here"
+            yield Mistake(("speakers", index), f"{prefix} is there twice", mend)
+
+
+def _border(site: IlnpSite, longest: dict[IPv6Network, int]) -> Iterator[Mistake]:
+    """Yield what is wrong with a border that would change identifiers, or that changes nothing."""
+    if len(site.prefixes) != 1:
+        yield Mistake(("prefixes",), f"has {len(site.prefixes)}", "hosts inside a border have one locator")
+        return
+    [prefix], where = site.prefixes, ("prefixes", 0)
+    inside = next((each for each in longest if prefix.subnet_of(each)), None)
+    if inside is None:
+        mend = "write [[translation]] with an inside that it is in"
+        yield Mistake(where, f"{prefix} is translated at no border", mend)
+    elif max(inside.prefixlen, longest[inside]) > SUBNET_PREFIX:
+        mend = "identifiers stay as they are if inside and its providers' prefixes have 48 bits at most"
+        yield Mistake(where, f"{inside} and its providers' prefixes have {longest[inside]} bits", mend)

@@ -7,8 +7,19 @@ from enum import StrEnum
 from ipaddress import IPv6Address, IPv6Interface
 from ipaddress import IPv6Network as Network
 from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
-from wayname.api.address import default_address
+from pydantic import (
+    AfterValidator,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+
+from wayname.config.api_address import HOST_AND_PORT, default_address
+from wayname.config.checks import MOST_WEIGHT, FilePath, Name, NextHop, check_path, network, prefix, weighted
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
 from wayname.config.hip import Hip
 from wayname.config.identities import Identities
@@ -19,8 +30,56 @@ from wayname.config.links import Refusal as Refusal
 from wayname.config.path_policies import PathPolicy
 from wayname.config.schedules import Schedule
 from wayname.config.shim6 import Shim6
+from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
 from wayname.config.translation import Translation
 from wayname.wire.mac import Mac
+
+MOST_PORT = 509  # 510 is the controller's, 511 drops
+MOST_NEXT_HOPS = 16
+# As the tables hold, and so no limit.
+MOST_STATIONS = 16_384
+MOST_ADDRESSES = 32_768
+
+
+def _check_vlan(number: int) -> int:
+    if not 1 <= number <= 4094:
+        raise mistake(f"is {number!r}", "write a VLAN from 1 to 4094")
+    return number
+
+
+def _interface_address(text: str) -> IPv6Interface:
+    if "/" not in text:
+        raise mistake(f"{text!r} has no prefix length", f"write {text}/64")
+    address = IPv6Interface(text)
+    if address.ip.is_multicast or address.ip.is_unspecified or address.ip.is_loopback:
+        raise ValueError("no interface can have it")
+    if address.ip.ipv4_mapped is not None:
+        raise ValueError("IPv4 in IPv6 is never on a link")
+    if address.ip.scope_id is not None:
+        raise ValueError("the interface is the one it stands in")
+    return address
+
+
+def _station(text: str) -> Mac:
+    mac = Mac.parse(text)
+    if mac.is_group or not mac.value:
+        raise ValueError("it names no single station")
+    return mac
+
+
+def _source_prefix(text: str) -> Network:
+    prefix = network(text)
+    if prefix.is_multicast:
+        raise ValueError("it is of groups")
+    return prefix
+
+
+Vlan = Annotated[int, AfterValidator(_check_vlan)]
+HopWeight = Annotated[int, between(1, MOST_WEIGHT)]
+Station = Annotated[Mac, parsed(_station, "write it as 02:00:00:00:00:01")]
+Prefix = Annotated[Network, prefix("2001:db8::/32")]
+SourcePrefix = Annotated[Network, parsed(_source_prefix, "write the PREFIX/LENGTH of hosts, as in fd00:1::/64")]
+InterfaceAddress = Annotated[IPv6Interface, parsed(_interface_address, "write ADDRESS/LENGTH as in 2001:db8::1/64")]
 
 
 class Target(StrEnum):
@@ -28,6 +87,18 @@ class Target(StrEnum):
 
     EMBEDDED = "embedded"
     BMV2 = "bmv2"
+
+
+def _read_address(text: str) -> str:
+    if text.startswith("unix:/"):
+        return check_path(text)
+    found = HOST_AND_PORT.fullmatch(text)
+    if not found or not 0 < int(found["port"]) < 65536:
+        raise mistake(f"is {text!r}", 'write HOST:PORT, an IPv6 address in brackets, or "unix:/PATH"')
+    return text
+
+
+ListenAddress = Annotated[str, AfterValidator(_read_address)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,56 +110,85 @@ class Tls:
     key: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchConfig:
+class SwitchConfig(Table):
     """Where the switch is, and what it runs; paths that are not given are those of the repository."""
 
-    address: str = "127.0.0.1:9559"
-    device_id: int = 1
-    target: Target = Target.EMBEDDED
-    program: Path | None = None
-    p4info: Path | None = None
-    tls: Tls | None = None
+    address: ListenAddress = "127.0.0.1:9559"
+    device_id: Annotated[int, between(1, 2**32 - 1)] = 1
+    target: Annotated[Target, WORD] = Target.EMBEDDED
+    program: FilePath | None = None
+    p4info: FilePath | None = None
+    ca: FilePath | None = None
+    certificate: FilePath | None = None
+    key: FilePath | None = None
+
+    @property
+    def tls(self) -> Tls | None:
+        """How the way to it is secured."""
+        return Tls(self.ca, self.certificate, self.key) if self.ca else None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.ca is None and (self.certificate or self.key):
+            mend = "name the authority of the switch's certificate beside certificate and key"
+            raise mistake("is missing", mend, "ca")
+        if (self.certificate is None) != (self.key is None):
+            missing = "certificate" if self.certificate is None else "key"
+            raise mistake("is missing", "certificate and key go together", missing)
+        if self.target is Target.BMV2 and self.program is None:
+            mend = 'target "bmv2" needs the JSON that p4c makes of p4src/v1model/main.p4'
+            raise mistake("is missing", mend, "program")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class ControllerConfig:
+class ControllerConfig(Table):
     """The controller itself."""
 
-    api: str = field(default_factory=lambda: str(default_address()))
+    api: ListenAddress = Field(default_factory=lambda: str(default_address()))
     # Whether the API may have an address that other machines reach.
     api_remote: bool = False
-    log_level: str = "info"
-    log_format: str = "text"
-    events: int = 1000
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["text", "json"] = "text"
+    events: Annotated[int, between(1, 1_000_000)] = 1000
     # Where it writes down what the next controller must know; sessions only.
-    state: Path = Path("wayname.state")
+    state: FilePath = Path("wayname.state")
     # Where it keeps what was changed while it runs.
-    changes: Path | None = None
+    changes: FilePath | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_state(cls, values: Any, info: ValidationInfo) -> Any:
+        if isinstance(values, dict) and info.context is not None:
+            return {"state": f"wayname-{site_of(info).config.switch.device_id}.state", **values}
+        return values
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.changes == self.state:
+            raise mistake(f"{self.changes} is the state's file", "name another file", "changes")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Table):
     """Times in seconds."""
 
-    probe: float = 0.25
-    station_idle: float = 300.0
+    probe: Annotated[float, between(0.02, 3600)] = 0.25
+    station_idle: Annotated[float, between(1, 86_400)] = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(Table):
     """A port, the VLAN of what has no tag there, and the VLANs that are tagged there."""
 
-    number: int
-    name: str
-    vlan: int | None = None
-    tagged: tuple[int, ...] = ()
-    mtu: int = 1500
+    number: Annotated[int, between(0, MOST_PORT)]
+    name: Name = Field(default_factory=lambda port: f"port{port['number']}")
+    vlan: Vlan | None = None
+    tagged: tuple[Vlan, ...] = ()
+    mtu: Annotated[int, between(1280, 65535)] = 1500
     # Whether routers are behind it; None is known by the VLAN.
     trusted: bool | None = None
     # Stations, and addresses of hosts; None is the share of the tables that is the port's.
-    max_stations: int | None = None
-    max_addresses: int | None = None
+    max_stations: Annotated[int, between(1, MOST_STATIONS)] | None = None
+    max_addresses: Annotated[int, between(1, MOST_ADDRESSES)] | None = None
     mac_move_guard: bool = True
 
     @property
@@ -96,22 +196,30 @@ class Port:
         """All VLANs that the port is a member of."""
         return self.tagged if self.vlan is None else (self.vlan, *self.tagged)
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for index, vlan in enumerate(self.tagged):
+            if vlan == self.vlan or vlan in self.tagged[:index]:
+                raise mistake(f"VLAN {vlan} is there twice", "a port is in a VLAN once", "tagged", index)
+        if not self.vlans:
+            raise mistake("is missing", "a port needs vlan, tagged or both", "vlan")
+        return self
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+
+class Interface(Table):
     """The router on a VLAN."""
 
-    vlan: int
-    name: str
-    mac: Mac
-    addresses: tuple[IPv6Interface, ...] = ()
+    vlan: Vlan
+    name: Name = Field(default_factory=lambda interface: f"vlan{interface['vlan']}")
+    mac: Station
+    addresses: tuple[InterfaceAddress, ...] = ()
     advertise: bool = False
     source_guard: bool = True
     nd_inspection: bool = True
     ra_guard: bool = True
     dhcpv6_guard: bool = True
     # Where hosts have addresses beside the prefixes of `addresses`.
-    source_prefixes: tuple[Network, ...] = ()
+    source_prefixes: tuple[SourcePrefix, ...] = ()
 
     @property
     def link_local(self) -> IPv6Address:
@@ -137,6 +245,28 @@ class Interface:
         """Whether an address is, or could be, a neighbour's."""
         return address.is_link_local or any(address in own.network for own in self.global_addresses)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _derive_mac(cls, values: Any, info: ValidationInfo) -> Any:
+        """A locally administered MAC: 02, the device (24 bits), the VLAN (16 bits)."""
+        if isinstance(values, dict) and "mac" not in values and type(values.get("vlan")) is int:
+            device_id = site_of(info).config.switch.device_id
+            return {**values, "mac": Mac(0x02 << 40 | (device_id & 0xFFFFFF) << 16 | values["vlan"] & 0xFFFF)}
+        return values
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for index, address in enumerate(self.addresses):
+            others = self.addresses[:index]
+            if address.ip.is_link_local and any(other.ip.is_link_local for other in others):
+                mend = "give one, or none and the MAC's is taken"
+                raise mistake("is a second link-local address", mend, "addresses", index)
+            if any(other.ip == address.ip for other in others):
+                raise mistake(f"{address.ip} is there twice", "give every address once", "addresses", index)
+        if self.advertise and not any(address.network.prefixlen == 64 for address in self.global_addresses):
+            raise mistake("there is no /64 to advertise", "give the interface an address with /64", "advertise")
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class StaticNeighbour:
@@ -145,6 +275,26 @@ class StaticNeighbour:
     at: LinkAddress
     mac: Mac
     port: int
+
+
+class NeighbourTable(Table):
+    """A static neighbour as it is written."""
+
+    address: NextHop
+    mac: Station
+    port: int | None = None
+
+    def resolved(self, site: Site) -> StaticNeighbour:
+        """Return it with its port."""
+        members = [port.number for port in site.config.members(self.address.vlan)]
+        if self.port is None and len(members) != 1:
+            wrong = f"VLAN {self.address.vlan} has several ports; name the neighbour's"
+            raise mistake("is missing", wrong, "port")
+        number = members[0] if self.port is None else self.port
+        if number not in members:
+            wrong = f"port {number} is not in VLAN {self.address.vlan}"
+            raise mistake(wrong, "name the port it is behind", "port")
+        return StaticNeighbour(self.address, self.mac, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +306,44 @@ class Route:
     refusal: Refusal | None = None
 
 
+def _pairs(hops: tuple[LinkAddress, ...], weights: tuple[int, ...] | None) -> tuple[tuple[LinkAddress, int], ...]:
+    if len(hops) > MOST_NEXT_HOPS:
+        raise mistake(f"has {len(hops)} next hops", f"write {MOST_NEXT_HOPS} at most", "via")
+    for index, hop in enumerate(hops):
+        if hop in hops[:index]:
+            raise mistake(f"{hop.address} is there twice", "use weights for unequal shares", "via", index)
+    return tuple(zip(hops, weighted(hops, weights, "next hops"), strict=True))
+
+
+def _read_via(given: Any, read_hops: ValidatorFunctionWrapHandler) -> Any:
+    if isinstance(given, str) and given in tuple(Refusal):
+        return Refusal(given)
+    if not isinstance(given, tuple) or not given:
+        shown = "[]" if given == () else quoted(given)
+        raise mistake(f"is {shown}", 'write a list of addresses, "prohibited" or "discard"')
+    return read_hops(given)
+
+
+class RouteTable(Table):
+    """A route as it is written."""
+
+    prefix: Prefix
+    # A Refusal in place of them leads nowhere.
+    via: Annotated[tuple[NextHop, ...], WrapValidator(_read_via)]
+    weights: tuple[HopWeight, ...] | None = None
+
+    def resolved(self, site: Site) -> Route:
+        """Return it, if it may be there."""
+        for interface in site.config.interfaces:
+            if any(own.network == self.prefix for own in interface.global_addresses):
+                raise mistake(f"{self.prefix} is on {interface.name} already", "leave the route out", "prefix")
+        if self.prefix.is_multicast or self.prefix.is_link_local:
+            raise mistake(f"{self.prefix} is never routed", "leave the route out", "prefix")
+        if isinstance(self.via, Refusal):
+            return Route(self.prefix, refusal=self.via)
+        return Route(self.prefix, _pairs(self.via, self.weights))
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """Who gave the site a prefix: what bears an address of it leaves by this provider (RFC 3704)."""
@@ -163,6 +351,24 @@ class Provider:
     name: str
     prefix: Network
     via: tuple[tuple[LinkAddress, int], ...]
+
+
+class ProviderTable(Table):
+    """A provider as it is written."""
+
+    name: Name
+    prefix: Prefix
+    via: tuple[NextHop, ...]
+    weights: tuple[HopWeight, ...] | None = None
+
+    def resolved(self, _site: Site) -> Provider:
+        """Return it, if it may be there."""
+        if self.prefix.is_multicast or self.prefix.is_link_local:
+            wrong = f"{self.prefix} is given by no provider"
+            raise mistake(wrong, "write the prefix that hosts have there", "prefix")
+        if not self.via:
+            raise mistake("is empty", "write the addresses of the provider's routers", "via")
+        return Provider(self.name, self.prefix, _pairs(self.via, self.weights))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from enum import StrEnum
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
+from typing import Annotated, Any, Self
 
-from wayname.config.session_rules import SessionRules
+from pydantic import Field, model_validator
+
+from wayname.config.checks import hosts_prefixes
+from wayname.config.session_rules import ProxyMode, SessionRules
+from wayname.config.tables import (
+    WORD,
+    Mistake,
+    Site,
+    Table,
+    beneath,
+    between,
+    mistake,
+    not_known,
+    parsed,
+    raise_all,
+    twice,
+)
+from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.parameters import Parameters
+from wayname.shim6.own_rule import load_rule
+
+MOST_SEC = 7  # three bits of an address (RFC 3972, section 3)
 
 
 class Security(StrEnum):
@@ -17,21 +38,78 @@ class Security(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class ProvableHost:
+def _rule(name: str) -> str:
+    load_rule(name)
+    return name
+
+
+class ProvableHost(Table):
     """A host whose address is in a hash-based set, and what proves it; nothing does without security."""
 
-    address: IPv6Address
-    parameters: Parameters | None
+    address: Annotated[IPv6Address, parsed(IPv6Address, "write the host's address")]
+    octets: Annotated[bytes, parsed(bytes.fromhex, "write the CGA parameters in hexadecimal digits")] | None = Field(
+        default=None, alias="parameters"
+    )
+
+    @property
+    def parameters(self) -> Parameters | None:
+        """Its CGA parameters."""
+        return Parameters.decode(self.octets) if self.octets is not None else None
+
+    @model_validator(mode="after")
+    def _check_proof(self) -> Self:
+        try:
+            if (parameters := self.parameters) is not None:
+                parameters.prove_member(self.address)
+        except (ParametersError, ProofError) as error:
+            raise mistake(f"do not prove {self.address} ({error})", "`wayname hba` makes both", "parameters") from None
+        return self
 
 
-@dataclass(frozen=True, slots=True)
 class Shim6(SessionRules):
     """What is done for the hosts of a site."""
 
     # Without security whoever claims a locator is believed; a peer whose address claims less Sec than this is not.
-    security: Security = Security.PROVED
-    least_sec: int = 0
+    security: Annotated[Security, WORD] = Security.PROVED
+    least_sec: Annotated[int, between(0, MOST_SEC)] = 0
     # A rule of the user's own of when a context is set up, in place of ours; as the configuration names it.
-    begin_rule: str | None = None
-    hosts: tuple[ProvableHost, ...] = ()
+    begin_rule: (
+        Annotated[str, parsed(_rule, "write the name of an installed entry point, or module:function")] | None
+    ) = None
+    hosts: tuple[ProvableHost, ...] = Field(default=(), alias="host")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_mode(cls, values: Any) -> Any:
+        """Refuse rules of sessions that the edge has no part in."""
+        if isinstance(values, dict) and values.get("mode") in (ProxyMode.TRANSPARENT, ProxyMode.VERIFY):
+            known = ("mode", "prefixes")
+            raise_all(not_known(key, known) for key in values if key not in known)
+        return values
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        raise_all(self._mistakes())
+        return self
+
+    def _mistakes(self) -> Iterator[Mistake]:
+        if self.least_sec and self.security is Security.NONE:
+            mend = 'leave it out, or security = "none"'
+            yield Mistake(("least_sec",), f"is {self.least_sec}, and nothing is proved", mend)
+        for index, host in enumerate(self.hosts):
+            where = ("host", index)
+            if not any(host.address in prefix for prefix in self.prefixes):
+                wrong = f"{host.address} is in none of prefixes"
+                yield Mistake((*where, "address"), wrong, "give the host an address in one of them")
+            if host.octets is None and self.security is not Security.NONE:
+                yield Mistake((*where, "parameters"), "is missing", "write parameters = ...; `wayname hba` makes them")
+        addresses = (host.address for host in self.hosts)
+        yield from beneath(twice(addresses, "address", "give every host once", str), "host")
+
+
+def check_shim6(found: tuple[Shim6, ...], _site: Site) -> Iterator[Mistake]:
+    """Yield what is wrong with all `[[shim6]]`."""
+    taken: list[IPv6Network] = []
+    for index, rules in enumerate(found):
+        yield from beneath(hosts_prefixes(rules.prefixes, taken, "prefixes"), index)
+        taken += rules.prefixes

@@ -8,10 +8,9 @@ from itertools import product
 
 import finsy as fy
 
-from wayname.config.load_path_policies import MOST_PATH_POLICIES
 from wayname.config.model import Config
-from wayname.config.path_policies import PathPolicy
-from wayname.config.session_rules import Mode, SessionRules
+from wayname.config.path_policies import MOST_PATH_POLICIES, PathPolicy
+from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.edge.desired import Desired
 from wayname.edge.providers import Providers
 from wayname.pipeline import sessions as entries
@@ -41,10 +40,10 @@ def want_prefixes(rules_of: Iterable[SessionRules], desired: Desired) -> None:
     """Want the packets of hosts looked at whose sessions have these rules."""
     for rules in rules_of:
         for prefix in rules.prefixes:
-            if rules.mode is Mode.PROXY:
+            if rules.mode is ProxyMode.PROXY:
                 wanted = entries.proxied(prefix, rules.bytes, rules.seconds)
             else:
-                wanted = entries.spoken_by_hosts(prefix, rules.mode is Mode.VERIFY)
+                wanted = entries.spoken_by_hosts(prefix, rules.mode is ProxyMode.VERIFY)
             for each in wanted:
                 desired.put(each)
 

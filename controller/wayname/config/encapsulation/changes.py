@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from wayname.config.encapsulation.load import MOST, key_of, load_encapsulation, name_of
+from wayname.config.encapsulation.load import MOST, Kind, Written, key_of, load_encapsulation, name_of
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.model import Config
-from wayname.config.reader import ConfigError, Table
+from wayname.config.tables import ConfigError
 from wayname.private_files import make_private, read_private
 
 LIVE = "live"
@@ -125,9 +125,8 @@ class Changes:
             del overlay[kind][name]
         return Changes(self._config, overlay)
 
-    def _tables(self, kind: str) -> Iterator[Table]:
-        for name, values, origin in self.all(kind):
-            yield Table(origin, f"{kind} {name}", values)
+    def _tables(self, kind: Kind) -> Iterator[Written]:
+        return ((origin, f"{kind} {name}", values) for name, values, origin in self.all(kind))
 
 
 def _check_kind(kind: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wayname.config.encapsulation.compression import MOST_MIDDLE, compress
 from wayname.config.encapsulation.model import Encapsulation, EncapsulationConfig, Mode, Trace
-from wayname.config.reader import Table
+from wayname.config.tables import mistake
 
 if TYPE_CHECKING:
     from wayname.config.model import Config, Port
@@ -18,22 +18,23 @@ MOST_ON_BMV2 = 511  # octets that BMv2 has room for before a packet
 MOST_SEGMENTS_ON_BMV2 = 28
 
 
-def check_room(table: Table, key: str, carried: Encapsulation, config: Config, known: EncapsulationConfig) -> None:
+def check_room(key: str, carried: Encapsulation, config: Config) -> None:
     """Refuse what the switch or a link cannot hold."""
+    known = config.encapsulation
     if carried.source_route:
-        _check_source_route(table, carried, known)
+        _check_source_route(carried, known)
     added = added_octets(carried, known)
     segments = len(known.policy[carried.policy].segments) if carried.policy else 0
     if config.switch.target == "bmv2" and (added > MOST_ON_BMV2 or segments > MOST_SEGMENTS_ON_BMV2):
         wrong = f"{segments} segments and {added} octets in all are more than BMv2 puts on"
         mend = f"carry {MOST_SEGMENTS_ON_BMV2} segments and {MOST_ON_BMV2} octets at most, or take target embedded"
-        raise table.error(key, wrong, mend)
+        raise mistake(wrong, mend, key)
     towards = next_destination(carried, carried.prefix.network_address, known)
     port = min(_ports_to(towards, config), key=lambda each: each.mtu, default=None)
     if port is not None and port.mtu < LEAST_MTU + added:
         wrong = f"adds {added} octets, and port {port.number} has an MTU of {port.mtu}"
         mend = f"set its mtu to {LEAST_MTU + added} at least, since a packet of {LEAST_MTU} must fit, or carry less"
-        raise table.error(key, wrong, mend)
+        raise mistake(wrong, mend, key)
 
 
 def added_octets(carried: Encapsulation, known: EncapsulationConfig) -> int:
@@ -62,11 +63,12 @@ def _trace_octets(trace: Trace) -> int:
     return DIRECT_EXPORT if trace.direct_export else ((4 * trace.words + 12) // 8 + 1) * 8
 
 
-def _check_source_route(table: Table, carried: Encapsulation, known: EncapsulationConfig) -> None:
+def _check_source_route(carried: Encapsulation, known: EncapsulationConfig) -> None:
     middle = len(compress(known.source_route[carried.source_route], carried.prefix).middle)
     if middle > MOST_MIDDLE:
         wrong = f"its hops take {middle} octets, and there is room for {MOST_MIDDLE}"
-        raise table.error("source_route", wrong, "name fewer hops, or hops that have more of their prefix in common")
+        mend = "name fewer hops, or hops that have more of their prefix in common"
+        raise mistake(wrong, mend, "source_route")
 
 
 def next_destination(carried: Encapsulation, destination: IPv6Address, known: EncapsulationConfig) -> IPv6Address:

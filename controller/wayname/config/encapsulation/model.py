@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
-from typing import Any
+from typing import Annotated, Any, Self
 
+from pydantic import Field, model_validator
+
+from wayname.config.checks import FarAddress, Name
 from wayname.config.links import LinkAddress, Refusal
+from wayname.config.tables import WORD, Table, between, count, mistake, secret
 
 NO_SCHEMA = 0xFFFFFF
+MOST_HOPS = 129
 LOOPBACK_TYPE = 0x800000  # the one type whose traces may go back (RFC 9322, section 4.1)
 
 
@@ -110,13 +115,23 @@ class Segment:
     hmac: HmacUse = HmacUse.IGNORE
 
 
-@dataclass(frozen=True, slots=True)
-class HmacKey:
+def filled(text: str) -> str:
+    """Return a text that is not empty."""
+    if not text:
+        raise ValueError("it is empty")
+    return text
+
+
+KeyNumber = Annotated[int, between(1, 2**32 - 1)]
+KeyText = Annotated[str, secret(filled, "write the text that the other nodes have as well")]
+
+
+class HmacKey(Table):
     """A key by which HMACs of segment lists are verified, with SHA-256."""
 
-    number: int
-    secret: str = field(repr=False)
-    form: HmacForm = HmacForm.RFC_8754
+    number: KeyNumber = Field(alias="id")
+    secret: KeyText = Field(alias="key", repr=False)
+    form: Annotated[HmacForm, WORD] = Field(default=HmacForm.RFC_8754, alias="hmac_form")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +167,17 @@ class Trace:
         return node_length(self.type)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRoute:
+class SourceRoute(Table):
     """The hops of an RPL source route, without the destination."""
 
-    name: str
-    hops: tuple[IPv6Address, ...]
+    name: Name
+    hops: Annotated[tuple[FarAddress, ...], count(1, MOST_HOPS)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(set(self.hops)) != len(self.hops):
+            raise mistake("visit a hop twice", "name every hop once (RFC 6554 drops loops)", "hops")
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from itertools import permutations, product
 import finsy as fy
 
 from wayname.config.hip import Hip
-from wayname.config.session_rules import Mode, SessionRules
+from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.edge.links import Arrival
 from wayname.hip.edge import native_memory
 from wayname.hip.edge.inspection import Inspection, TooOftenError, UnknownKeyError
@@ -52,7 +52,7 @@ class NativeSessions(Kept):
     def __init__(self, config: Hip, means: SessionContext) -> None:
         super().__init__(means)
         self._movements = NativeMovements(self._sessions, means, self._tables, self._write_down)
-        self._rules = [rules for rules in config.rules if rules.mode is not Mode.PROXY]
+        self._rules = [rules for rules in config.rules if rules.mode is not ProxyMode.PROXY]
         self._endpoint = Observations()
         self._inspection = Inspection(means.rng)
         # Messages that did not pass where they are checked, by why.

@@ -14,7 +14,7 @@ from itertools import product
 import finsy as fy
 
 from wayname.config.hip import Hip
-from wayname.config.session_rules import Mode, SessionRules
+from wayname.config.session_rules import ProxyMode
 from wayname.edge.boundary import AssociationWish, ChangeAssociation, Json, NamesAnswered, PairActive, Severity
 from wayname.edge.links import Arrival
 from wayname.hip import outputs as hip
@@ -70,7 +70,8 @@ class HipSessions(Kept):
         self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self.identities = identities
         self.config = config
-        self._rules = next((each for each in config.rules if each.mode is Mode.PROXY), SessionRules(()))
+        nobody = config.rules[0].model_copy(update={"prefixes": ()})
+        self._rules = next((each for each in config.rules if each.mode is ProxyMode.PROXY), nobody)
         self._hits = {identity.hit: address for address, identity in identities.items()}
         self.peers = {peer.address: peer.hit for peer in config.peers}
         self._configured = frozenset(self.peers)

@@ -16,7 +16,7 @@ import dns.name
 import dns.rcode
 import dns.rdatatype
 
-from wayname.config.names import Names
+from wayname.config.names import NetworkNames
 from wayname.edge.boundary import NamesAnswered, Severity
 from wayname.edge.outputs import Outputs
 from wayname.ilnp.locator_update import Listed
@@ -56,7 +56,11 @@ class Directory:
     """Sends messages to one server, and takes what it answers."""
 
     def __init__(
-        self, names: Names, rng: random.Random, outputs: Outputs, on_found: Callable[[NID, Found | None, float], None]
+        self,
+        names: NetworkNames,
+        rng: random.Random,
+        outputs: Outputs,
+        on_found: Callable[[NID, Found | None, float], None],
     ) -> None:
         self._names = names
         self._outputs = outputs

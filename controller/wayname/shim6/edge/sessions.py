@@ -14,7 +14,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
-from wayname.config.session_rules import Mode
+from wayname.config.session_rules import ProxyMode
 from wayname.config.shim6 import Security, Shim6
 from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, UnforkSession
 from wayname.edge.links import Arrival
@@ -435,7 +435,7 @@ class Sessions(Kept):
             (
                 rules
                 for rules in self._config.shim6
-                if rules.mode is Mode.PROXY and any(address in prefix for prefix in rules.prefixes)
+                if rules.mode is ProxyMode.PROXY and any(address in prefix for prefix in rules.prefixes)
             ),
             None,
         )
@@ -448,4 +448,4 @@ def _agreed(rules: Shim6, known: Known) -> Shim6:
         least = agreed_send_timeout(known, least)
     if (most, least) == (rules.send_timeout, rules.least_send_timeout):
         return rules
-    return replace(rules, send_timeout=most, least_send_timeout=least)
+    return rules.model_copy(update={"send_timeout": most, "least_send_timeout": least})
