@@ -10,11 +10,11 @@ from finsy.proto import p4r
 from rig import Rig
 from two_networks import TWO_NETWORKS
 
-from wayname.api.picture import names, read_picture
-from wayname.api.running import Running
 from wayname.edge.boundary import UpdateKind
 from wayname.edge.desired import key_of
 from wayname.pipeline import entries
+from wayname.snapshot.picture import names, read_picture
+from wayname.snapshot.running import Running
 
 
 def keys_of(rig: Rig) -> tuple[int, int]:

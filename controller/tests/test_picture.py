@@ -5,7 +5,7 @@ from __future__ import annotations
 import finsy as fy
 import pytest
 
-from wayname.api.picture import in_words
+from wayname.snapshot.picture import in_words
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,16 @@ from wayname.api.hip import serve_hip
 from wayname.api.identities import serve_identities
 from wayname.api.ilnp import serve_ilnp
 from wayname.api.ioam import serve_ioam
-from wayname.api.picture import Picture, names, read_picture
 from wayname.api.problems import ApiError, Problem, tell_problems
-from wayname.api.running import Running
 from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
 from wayname.api.streams import TOO_MANY, Streams, follow_events
 from wayname.api.translation import serve_translation
 from wayname.config.api_address import ApiAddress, TcpAddress
 from wayname.metrics.exposition import COUNTERS, exposition
+from wayname.snapshot.held_back import HeldBack, held_back, punt_cells
+from wayname.snapshot.picture import Picture, names, read_picture
+from wayname.snapshot.running import Running
 
 ABOUT = "What the controller of an edge switch knows. Local: it asks for no password, so nobody else should reach it."
 NOT_THERE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "the switch is not there"}}
@@ -134,9 +135,9 @@ def serve_switch(app: FastAPI, running: Running) -> None:
         return views.drops(await read(running, (), [counter for _, counter in views.DROP_COUNTERS]))
 
     @app.get("/v1/punts", responses=NOT_THERE)
-    async def punts() -> list[models.HeldBack]:
+    async def punts() -> list[HeldBack]:
         """Packets and copies that were too many for the controller, by class and port."""
-        return views.held_back(running, await read(running, (), (), views.punt_cells(running.config)))
+        return held_back(running, await read(running, (), (), punt_cells(running.config)))
 
 
 def serve_metrics(app: FastAPI, running: Running, beside: Beside) -> None:
@@ -147,7 +148,7 @@ def serve_metrics(app: FastAPI, running: Running, beside: Beside) -> None:
         """All numbers, for Prometheus; those of the switch are missing while it is not there."""
         picture = None
         if running.connected:
-            picture = await read(running, names(running.schema), COUNTERS, views.punt_cells(running.config))
+            picture = await read(running, names(running.schema), COUNTERS, punt_cells(running.config))
         text = exposition(running, beside.events_by_kind, picture)
         return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 

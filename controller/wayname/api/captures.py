@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable
 
 from wayname.api.models import Capture
 from wayname.api.pcap import FILE_HEADER, packet_record
-from wayname.api.running import Running
 from wayname.edge.boundary import Captured, CloseCapture, OpenCapture
+from wayname.snapshot.running import Running
 
 MOST_WAITING = 4096
 """Packets of a capture; more than that are lost to a reader that is too slow, and never memory."""

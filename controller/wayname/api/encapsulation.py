@@ -9,12 +9,12 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field, JsonValue
 
 from wayname.api.problems import ApiError, Problem
-from wayname.api.running import Running
 from wayname.config import ConfigError
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.encapsulation.load import MOST, SECRETS, Kind
 from wayname.edge.boundary import SetEncapsulation
 from wayname.edge.encapsulation.tables import TABLES
+from wayname.snapshot.running import Running
 
 REFUSED: dict[int | str, dict[str, Any]] = {
     409: {"model": Problem, "description": "it cannot be, or the switch refuses it; nothing was changed"}

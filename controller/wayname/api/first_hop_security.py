@@ -7,9 +7,9 @@ from typing import Literal
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
-from wayname.api.running import Running
 from wayname.config.model import Port
 from wayname.pipeline.first_hop_security import Guard
+from wayname.snapshot.running import Running
 
 GUARDS = {
     Guard.SOURCES: "source_guard",

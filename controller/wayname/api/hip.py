@@ -11,7 +11,6 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
-from wayname.api.running import Running
 from wayname.edge.boundary import AssociationWish, ChangeAssociation
 from wayname.hip.edge.native_sessions import NativeSessions
 from wayname.hip.edge.observations import proven
@@ -20,6 +19,7 @@ from wayname.hip.records import make_record
 from wayname.hip.suites import Algorithm
 from wayname.session.keys import SessionKey
 from wayname.session.session import Session
+from wayname.snapshot.running import Running
 
 
 class HipHostAnswer(BaseModel):

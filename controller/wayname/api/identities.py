@@ -8,11 +8,11 @@ from typing import Literal
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
-from wayname.api.running import Running
 from wayname.config.identities import Form, HostLink
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.identities.identity import Client, Identity
 from wayname.edge.identities.prefixes import prefix_of
+from wayname.snapshot.running import Running
 
 
 class HostPrefix(BaseModel):

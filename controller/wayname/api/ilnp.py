@@ -9,7 +9,6 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
-from wayname.api.running import Running
 from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import LeaveProvider
 from wayname.ilnp.edge.directory import in_words
@@ -17,6 +16,7 @@ from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.lookup import Found
 from wayname.ilnp.vectors import Vector, half_text
+from wayname.snapshot.running import Running
 
 
 class PeerLocator(BaseModel):

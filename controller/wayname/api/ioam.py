@@ -11,12 +11,12 @@ from fastapi import FastAPI, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from wayname.api.picture import Picture, read_picture
-from wayname.api.running import Running
 from wayname.api.streams import TOO_MANY, Streams
 from wayname.config.encapsulation.model import FIELD_BITS, Namespace, Trace
 from wayname.ioam.collector import Record
 from wayname.ioam.figures import FlowFigures, PathFigures, Summary
+from wayname.snapshot.picture import Picture, read_picture
+from wayname.snapshot.running import Running
 
 # How often a follower looks for new records: they come by hundreds, so nobody is waked for each.
 LOOK_SECONDS = 0.2

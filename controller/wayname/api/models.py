@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from wayname.api.picture import Value
+from wayname.snapshot.picture import Value
 
 
 class SwitchStatus(BaseModel):
@@ -125,17 +125,6 @@ class Drop(BaseModel):
     where: Literal["ingress", "egress"]
     packets: int
     bytes: int
-
-
-class HeldBack(BaseModel):
-    """A class of packets for the controller that were too many by a port."""
-
-    punt_class: int = Field(description="the punt reason, or 35 and more for what the tables know")
-    name: str
-    port: int
-    port_name: str
-    switch: int = Field(description="above a rate of the switch")
-    controller: int = Field(description="no room in the controller")
 
 
 class Event(BaseModel):

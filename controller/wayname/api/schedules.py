@@ -8,12 +8,12 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
-from wayname.api.running import Running
 from wayname.config.schedules import Policy
 from wayname.edge.boundary import BringFigures, SetPolicy
 from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
 from wayname.session.scheduling.figures import Figures, Origin
 from wayname.session.scheduling.group import Group, Known, Rule
+from wayname.snapshot.running import Running
 
 NO_SCHEDULE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such schedule"}}
 

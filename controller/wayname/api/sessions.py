@@ -10,15 +10,15 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.ilnp import session_answer
-from wayname.api.picture import Count, Picture
 from wayname.api.problems import ApiError, Problem
-from wayname.api.running import Running
 from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import ForkSession, MoveSession, PreferPath, UnforkSession
 from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.session.kept import Kept
 from wayname.session.session import Session
 from wayname.shim6.edge.sessions import Sessions
+from wayname.snapshot.picture import Count, Picture
+from wayname.snapshot.running import Running
 
 COUNTED = ("paths", "locator_pairs")
 NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such session"}}

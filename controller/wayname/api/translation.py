@@ -8,15 +8,15 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import BaseModel, Field, JsonValue
 
-from wayname.api.picture import Picture
 from wayname.api.problems import ApiError, Problem
-from wayname.api.running import Running
 from wayname.api.sessions import ReadTables
 from wayname.config import ConfigError
 from wayname.config.translation import MOST_POLICIES, read_change
 from wayname.edge.boundary import SetTranslation
 from wayname.edge.translation.translation import ProviderState
 from wayname.pipeline.borders import State
+from wayname.snapshot.picture import Picture
+from wayname.snapshot.running import Running
 
 REFUSED: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "no such prefix is translated"},

@@ -10,7 +10,6 @@ from wayname.api.models import (
     Address,
     Drop,
     Event,
-    HeldBack,
     Host,
     NextHop,
     Port,
@@ -20,16 +19,14 @@ from wayname.api.models import (
     TableEntry,
     TableSummary,
 )
-from wayname.api.picture import Picture, TablePicture
-from wayname.api.running import Running
 from wayname.config import Config
 from wayname.config import model as configured
-from wayname.pipeline import punts
-from wayname.pipeline.reasons import class_words, drop_words
+from wayname.pipeline.reasons import drop_words
+from wayname.snapshot.picture import Picture, TablePicture
+from wayname.snapshot.running import Running, reconnects
 from wayname.wire.mac import Mac
 
 PORT_COUNTERS = ("port_received", "port_sent")
-HELD_BACK = "punts_held_back"
 DROP_COUNTERS: tuple[tuple[Literal["ingress", "egress"], str], ...] = (
     ("ingress", "ingress_drops"),
     ("egress", "egress_drops"),
@@ -48,11 +45,6 @@ def switch_status(running: Running) -> SwitchStatus:
         writes=running.writes,
         failed_writes=running.failed_writes,
     )
-
-
-def reconnects(running: Running) -> int:
-    """Times that the switch was there again."""
-    return max(0, running.sessions - 1)
 
 
 def ports(config: Config, picture: Picture) -> list[Port]:
@@ -174,29 +166,6 @@ def drops(picture: Picture) -> list[Drop]:
         if count.packets
     ]
     return sorted(answer, key=lambda each: (-each.packets, each.reason))
-
-
-def punt_cells(config: Config) -> dict[str, list[int]]:
-    """What to read of the switch for `held_back`."""
-    return {HELD_BACK: [punts.cell(each, port.number) for port in config.ports for each in punts.CLASSES]}
-
-
-def held_back(running: Running, picture: Picture) -> list[HeldBack]:
-    """The classes and ports of which something was held back, the most frequent first."""
-    answer = []
-    for port in running.config.ports:
-        for each in (punts.DIGEST, *punts.CLASSES):
-            row = HeldBack(
-                punt_class=each,
-                name=class_words(each),
-                port=port.number,
-                port_name=port.name,
-                switch=picture.counted(HELD_BACK, punts.cell(each, port.number)).packets,
-                controller=running.lost.get((each, port.number), 0),
-            )
-            if row.switch or row.controller:
-                answer.append(row)
-    return sorted(answer, key=lambda row: (-row.switch - row.controller, row.punt_class, row.port))
 
 
 def event(recorded: RecordedEvent) -> Event:

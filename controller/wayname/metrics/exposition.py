@@ -9,10 +9,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from wayname.api.picture import Picture
-from wayname.api.running import Running
-from wayname.api.views import held_back as held_back_of
-from wayname.api.views import reconnects
 from wayname.edge.translation.translation import Translation
 from wayname.escape import escaped
 from wayname.hip.edge.native_sessions import NativeSessions
@@ -24,6 +20,9 @@ from wayname.metrics.schedules import schedules_of
 from wayname.pipeline.borders import State
 from wayname.pipeline.reasons import drop_words, punt_words
 from wayname.shim6.edge.sessions import Sessions
+from wayname.snapshot.held_back import held_back as held_back_of
+from wayname.snapshot.picture import Picture
+from wayname.snapshot.running import Running, reconnects
 
 COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punts", "errors_sent", "errors_held_back")
 

@@ -54,3 +54,8 @@ class Running(Protocol):
 
     async def command(self, command: Command) -> asyncio.Event:
         """Have the controller do something; the event is set when it is done."""
+
+
+def reconnects(running: Running) -> int:
+    """Times that the switch was there again."""
+    return max(0, running.sessions - 1)

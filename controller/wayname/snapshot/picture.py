@@ -10,8 +10,8 @@ from typing import Any
 
 import finsy as fy
 
-from wayname.api.running import Running
 from wayname.pipeline.entries import SECRETS
+from wayname.snapshot.running import Running
 from wayname.wire.mac import Mac
 
 Value = str | int
