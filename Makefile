@@ -16,23 +16,31 @@ PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench)
 # `make run SECONDS=20` ends by itself.
 SECONDS :=
 
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"; \
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
 
 venv: $(VENV)/.ready ## The Python environment
 
-$(VENV)/.ready: requirements.txt ptf-tests/requirements.txt pyproject.toml
+$(VENV)/.ready: requirements.txt pyproject.toml
 	@echo "== Python packages"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r ptf-tests/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(PIP_INSTALL) --require-hashes -r requirements.txt
+	$(PIP_INSTALL) --no-build-isolation --no-deps -e .
+	touch $@
+
+venv-dev: $(VENV)/.dev-ready ## The same with what checks, tests and measures
+
+$(VENV)/.dev-ready: $(VENV)/.ready requirements-dev.txt ptf-tests/requirements.txt
+	@echo "== Python packages for development"
+	$(PIP_INSTALL) --require-hashes -r requirements-dev.txt
+	$(PIP_INSTALL) --require-hashes --no-deps -r ptf-tests/requirements.txt
 	touch $@
 
 switch: venv ## The embedded switch
@@ -44,10 +52,10 @@ everything: venv ## All that is Rust: the embedded switch, the hosts of labs, Py
 	cd switch && $(CARGO) build --release --locked --workspace --all-targets
 
 # The module as it comes out of the common build: maturin would build its dependencies once more, with other features.
-venv-switch: everything ## The Python modules that are written in Rust, into the Python environment
+venv-switch: everything venv-dev ## The Python modules that are written in Rust, into the Python environment
 	@$(INSTALL_MODULES)
 
-wheel: venv ## Wheels of the Python modules, in switch/target/wheels
+wheel: venv-dev ## Wheels of the Python modules, in switch/target/wheels
 	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
 	$(BIN)/maturin build --release --locked -m topo/host/python/Cargo.toml
 	$(BIN)/maturin build --release --locked -m controller/cga/python/Cargo.toml
@@ -81,7 +89,7 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 	$(SWITCH) compile -I p4src p4src/v1model/main.p4 --p4info - | diff - p4src/wayname.p4info.txtpb \
 	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
 
-test-controller: venv-switch $(VENV)/.bench-ready ## The tests of the controller, and whether those that docs name are there
+test-controller: venv-switch ## The tests of the controller, and whether those that docs name are there
 	$(BIN)/python -m pytest -q controller/tests
 
 # What is by lot is the same for the same SEED.
@@ -119,46 +127,42 @@ bench-switch: venv ## What the embedded switch costs, beside other ways to do th
 	cd switch && target/release/bench-switch
 
 SEED := 1
-$(VENV)/.bench-ready: bench/requirements.txt | venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.txt
-	touch $@
-
-bench-shim6: venv-switch $(VENV)/.bench-ready ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
+bench-shim6: venv-switch ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
 	$(BIN)/python -m bench.shim6 --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
-bench-encap: venv $(VENV)/.bench-ready ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes)
+bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes)
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
 	$(BIN)/python -m bench.encap $(if $(QUICK),--quick)
 
-bench-multipath: venv-switch $(VENV)/.bench-ready ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter)
+bench-multipath: venv-switch ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter)
 	$(BIN)/python -m bench.multipath $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
-bench-ilcc: venv-switch $(VENV)/.bench-ready ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short, SEED=n)
+bench-ilcc: venv-switch ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short, SEED=n)
 	$(BIN)/python -m bench.ilcc $(if $(QUICK),--quick) $(if $(SEED),--seed $(SEED))
 
-bench-cost: venv-switch $(VENV)/.bench-ready ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
+bench-cost: venv-switch ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
 	$(BIN)/python -m bench.cost $(if $(SESSIONS),--sessions $(SESSIONS)) $(if $(SEED),--seed $(SEED))
 
 ONLY :=
 bench-attacks: lab-programs ## Floods and forgeries against a live edge, written into docs (QUICK=1 short, ONLY=name some, SEED=n)
 	GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python -m bench.attacks --seed $(SEED) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK)$(ONLY),,--write)
 
-bench-failover: lab-programs $(VENV)/.bench-ready ## The same cut for plain TCP, MPTCP and hosts behind edges, written into docs (root; QUICK=1 short, SEED=n)
+bench-failover: lab-programs venv-dev ## The same cut for plain TCP, MPTCP and hosts behind edges, written into docs (root; QUICK=1 short, SEED=n)
 	$(BIN)/python -m bench.failover --seed $(SEED) $(if $(QUICK),--quick)
 
-test-bench: venv-switch $(VENV)/.bench-ready ## The tests of what measures and draws
+test-bench: venv-switch ## The tests of what measures and draws
 	$(BIN)/python -m pytest -q bench/tests
 
-audit: venv ## Known advisories, licences and sources of all dependencies; what is not there to check with is skipped
+audit: venv-dev ## Known advisories, licences and sources of all dependencies; what is not there to check with is skipped
 	$(BIN)/python -m pytest -q controller/tests/test_dependencies.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" .ci/audit
 
-fmt: venv ## Format all sources
+fmt: venv-dev ## Format all sources
 	cd switch && $(CARGO) fmt --all
 	$(BIN)/ruff format --quiet $(PYTHON_ROOMS)
 	$(BIN)/ruff check --quiet --fix-only $(PYTHON_ROOMS)
 
-lint: venv $(VENV)/.bench-ready ## Check formats and style
+lint: venv-dev ## Check formats and style
 	cd switch && $(CARGO) fmt --all --check
 	cd switch && $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check --quiet $(PYTHON_ROOMS)
