@@ -69,7 +69,8 @@ def main() -> int:
     """Run the tests; the exit status says whether all passed."""
     chosen = arguments()
     if chosen.list:
-        return runner.list_tests()
+        runner.list_tests()
+        return 0
     for end in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(end, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="wayname-ptf-") as name:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,25 +13,27 @@ from harness.switches import MAIN, ROOT, Running
 HERE = Path(__file__).resolve().parent.parent
 # How long the test that runs may take to its end when somebody interrupts, in seconds.
 LAST_TEST = 30.0
-# Or else ptf writes a file into the folder that it was called in, whosever that is.
-NO_LOG = ("--log-file", os.devnull)
 
 
 class UnknownTestError(Exception):
     """No test and no group is called so; one line for people."""
 
 
-def list_tests() -> int:
+def list_tests() -> None:
     """Print all tests, with what they show."""
-    return subprocess.run(ptf("--list", *NO_LOG), env=environment(), check=False).returncode
+    print(_listed("--list"), end="")
 
 
 def known_tests() -> list[str]:
     """The names of all tests, each GROUP.TEST."""
-    listed = subprocess.run(
-        ptf("--list-test-names", *NO_LOG), env=environment(), stdout=subprocess.PIPE, text=True, check=True
-    )
-    return [line for line in listed.stdout.splitlines() if "." in line and " " not in line]
+    return [line for line in _listed("--list-test-names").splitlines() if "." in line and " " not in line]
+
+
+def _listed(option: str) -> str:
+    """What ptf lists. It removes what stands where its log goes and begins a new file, so that is one of its own."""
+    with tempfile.TemporaryDirectory(prefix="wayname-ptf-") as folder:
+        command = ptf(option, "--log-file", str(Path(folder) / "ptf.log"))
+        return subprocess.run(command, env=environment(), stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def check_tests(wanted: Sequence[str], tests: Sequence[str]) -> None:

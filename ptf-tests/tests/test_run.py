@@ -147,6 +147,7 @@ def test_who_lists_the_tests_finds_no_new_file_in_his_folder(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     assert known_tests()
     assert list(tmp_path.iterdir()) == []
+    assert Path(os.devnull).is_char_device()
 
 
 def test_when_the_run_shall_end_the_test_that_runs_takes_away_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
