@@ -55,7 +55,9 @@ everything: venv ## All that is Rust: the embedded switch, the hosts of labs, Py
 venv-switch: everything venv-dev ## The Python modules that are written in Rust, into the Python environment
 	@$(INSTALL_MODULES)
 
-wheel: venv-dev ## Wheels of the Python modules, in switch/target/wheels
+wheel: venv-dev ## Wheels of the package `wayname` and of the Python modules, in switch/target/wheels
+	rm -rf build
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir switch/target/wheels .
 	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
 	$(BIN)/maturin build --release --locked -m topo/host/python/Cargo.toml
 	$(BIN)/maturin build --release --locked -m controller/cga/python/Cargo.toml

@@ -15,6 +15,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from repository import REPOSITORY
 from two_networks import TWO_NETWORKS
 from wire_host import WireHost
 
@@ -24,7 +25,6 @@ from wayname.config import parse_config
 from wayname.edge.boundary import OutKind, PacketOut, UnforkSession, UpdateKind, Write
 from wayname.edge.desired import key_of, value_of
 from wayname.pipeline.entries import everything, port
-from wayname.pipeline.program import REPOSITORY
 
 SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
 

@@ -20,13 +20,13 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from repository import REPOSITORY
 from scapy.layers.inet6 import IPv6
 from scapy.utils import rdpcap
 from test_adapter import SwitchProcess, hosts
 from two_networks import TWO_NETWORKS
 
 from wayname.cli import main
-from wayname.pipeline.program import REPOSITORY
 
 # Processes begin late where many run.
 PATIENCE = 60.0

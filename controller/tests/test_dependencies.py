@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-from wayname.pipeline.program import REPOSITORY
+from repository import REPOSITORY
 
 FILES = ("requirements.txt", "requirements-dev.txt", "ptf-tests/requirements.txt")
 PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[A-Za-z0-9.+!]+)")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from repository import REPOSITORY
 
 from wayname.config import ConfigError, parse_config
-from wayname.pipeline.program import REPOSITORY
 
 REFERENCE = (REPOSITORY / "docs" / "configuration.md").read_text()
 # Which keys these take depends on what they are; the others take the same ones always.

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 import pytest
+from repository import REPOSITORY
 
 from wayname.cli.root import wayname
-from wayname.pipeline.program import REPOSITORY
 from wayname_lab.load import lab_names
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]

@@ -7,9 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from repository import REPOSITORY
 from test_documented_commands import PAGES, commands
-
-from wayname.pipeline.program import REPOSITORY
 
 Commands = list[list[str]]
 WORDS = re.compile(r"\w+")

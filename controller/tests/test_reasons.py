@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from wayname.pipeline.program import REPOSITORY
+from repository import REPOSITORY
+
 from wayname.pipeline.reasons import (
     CLASS_WORDS,
     DROP_WORDS,

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from ipaddress import IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal
@@ -40,7 +41,7 @@ from wayname_lab.model import (
     Shim6,
 )
 
-LABS = Path(__file__).resolve().parent.parent / "labs"
+LABS = Path(str(files("wayname_lab") / "labs")).resolve()
 DEFAULT_VLAN = 10
 # Above are the VLANs of the links between routers; see plan.py.
 HIGHEST_HOST_VLAN = 999

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from wayname.pipeline.program import PROGRAM
+from wayname.pipeline.program import PROGRAM, SOURCE
 from wayname_lab.load import LabError
 
 # To which programs that catch a signal add its number.
@@ -15,7 +15,7 @@ SIGNALLED = 128
 
 def compile_for_bmv2(into: Path) -> None:
     """Write what BMv2 runs into a file."""
-    arguments = ["p4c-bm2-ss", "-I", str(PROGRAM.parents[1]), str(PROGRAM), "-o", str(into)]
+    arguments = ["p4c-bm2-ss", "-I", str(SOURCE), str(PROGRAM), "-o", str(into)]
     try:
         done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     except OSError as error:

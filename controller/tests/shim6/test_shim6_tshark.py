@@ -12,11 +12,11 @@ import subprocess
 from collections.abc import Sequence
 
 import pytest
+from repository import REPOSITORY
 from shim6.network import A1, B1, Network
 from shim6.test_shim6_codec import MESSAGES
 from shim6.test_shim6_proofs import FOUR, KEY, TWO, networked, signing
 
-from wayname.pipeline.program import REPOSITORY
 from wayname.session.keys import Pair
 from wayname.shim6.locators import tell
 from wayname.wire.ipv6 import SHIM6, Packet

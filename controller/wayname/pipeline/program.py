@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import wayname_switch
@@ -10,9 +11,10 @@ from google.protobuf.text_format import ParseError
 
 from wayname.config.model import SwitchConfig, Target
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-PROGRAM = REPOSITORY / "p4src" / "v1model" / "main.p4"
-P4INFO = REPOSITORY / "p4src" / "wayname.p4info.txtpb"
+# A link to `p4src` in the repository, and that folder itself where the package is installed.
+SOURCE = Path(str(files("wayname") / "p4src")).resolve()
+PROGRAM = SOURCE / "v1model" / "main.p4"
+P4INFO = SOURCE / "wayname.p4info.txtpb"
 
 
 class ProgramError(Exception):

@@ -1,7 +1,7 @@
 """A whole lab in one process on the virtual clock, deterministic by its seed."""
 
 import random
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import wayname_switch
@@ -9,6 +9,7 @@ from finsy import P4Schema
 
 from wayname.config.load import parse_config
 from wayname.edge.boundary import Event
+from wayname.pipeline.program import P4INFO, PROGRAM, SOURCE
 from wayname_lab.advertiser import Advertiser
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.happenings import Happenings
@@ -17,15 +18,20 @@ from wayname_lab.ilnp.name_records import name_server
 from wayname_lab.model import Lab, Link, Quality
 from wayname_lab.names import Names
 from wayname_lab.plan import plan_lab
-from wayname_lab.programs import REPOSITORY
 from wayname_lab.virtual.clock import SECOND, Clock
 from wayname_lab.virtual.controller import VirtualController
 from wayname_lab.virtual.host import VirtualHost, VirtualStation
 from wayname_lab.virtual.link import Trace, VirtualLink
 from wayname_lab.virtual.switch import VirtualSwitch
 
-SOURCE = REPOSITORY / "p4src"
 HostEvent = dict[str, Any]
+
+
+@cache
+def _pipeline() -> tuple[str, P4Schema]:
+    """Return the program of all switches and its schema; read once for all labs of a process."""
+    program = wayname_switch.device_config(str(PROGRAM), include=[str(SOURCE)])
+    return program, P4Schema(P4INFO)
 
 
 class VirtualLab:
@@ -90,8 +96,7 @@ class VirtualLab:
         ]
 
     def _make_routers(self) -> None:
-        program = wayname_switch.device_config(str(SOURCE / "v1model" / "main.p4"), include=[str(SOURCE)])
-        schema = P4Schema(SOURCE / "wayname.p4info.txtpb")
+        program, schema = _pipeline()
         for name, router in self.plan.routers.items():
             switch = VirtualSwitch(self.clock, name, program, schema)
             text = controller_toml(router, Controlled("127.0.0.1:9559", f"unix:/{name}.api"))
