@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from finsy.p4entity import decode_entity, decode_stream, encode_entities
+from finsy.p4entity import decode_stream, encode_entities
 from finsy.proto import p4r
 from wayname_switch import Switch
 
@@ -30,6 +30,7 @@ from wayname.config import parse_config
 from wayname.edge.boundary import Input, PacketOut, Remember, SwitchUp, Write, WriteFailed
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
+from wayname.pipeline.read_back import decode_entities
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import Packet
 
@@ -70,8 +71,7 @@ class EdgeWithin:
         self._leaves: deque[tuple[int, Frame]] = deque()
         request = p4r.ReadRequest(entities=encode_entities(tuple(everything()), self._schema))
         reply = p4r.ReadResponse.FromString(self._switch.read(request.SerializeToString(), self._ns()))
-        held = [decode_entity(each, self._schema) for each in reply.entities]
-        self.edge.receive(SwitchUp(held), self.now)
+        self.edge.receive(SwitchUp(decode_entities(reply.entities, self._schema)), self.now)
         self._settle()
         self.pass_time(SETTLED)
 

@@ -10,7 +10,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 import wayname_switch
 from finsy import P4Schema
-from finsy.p4entity import decode_entity, decode_stream, encode_entities
+from finsy.p4entity import decode_stream, encode_entities
 from finsy.proto import p4r
 
 from wayname.adapter.digests import told
@@ -37,6 +37,7 @@ from wayname.edge.desired import key_of, value_of
 from wayname.identity.search import find_modifier
 from wayname.pipeline.entries import Entity, everything
 from wayname.pipeline.program import load_program
+from wayname.pipeline.read_back import decode_entities
 from wayname.wire import discovery, icmpv6, ipv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame, Tag
@@ -186,7 +187,7 @@ class Rig:
         """Return what is wanted: all that the switch holds of what the controller writes, unless it is said."""
         request = p4r.ReadRequest(entities=encode_entities(wanted, self.schema))
         reply = p4r.ReadResponse.FromString(self.switch.read(request.SerializeToString(), self._ns()))
-        return [decode_entity(entity, self.schema) for entity in reply.entities]
+        return decode_entities(reply.entities, self.schema)
 
     def tables(self) -> dict[object, object]:
         """Return the same in a form that compares equal; without keys, which a switch has anew whenever it begins."""

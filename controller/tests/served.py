@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from finsy.p4entity import decode_entity, encode_entities
+from finsy.p4entity import encode_entities
 from finsy.proto import p4r
 from rig import Rig
 
@@ -21,6 +21,7 @@ from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Captured, Command, Event
 from wayname.logs.event_log import EventLog
 from wayname.pipeline.entries import Readable
+from wayname.pipeline.read_back import decode_entities
 
 NOON = 1_800_000_000.123456
 """The time of day at which everything is captured."""
@@ -83,7 +84,7 @@ class Served:
         """Read from the switch."""
         request = p4r.ReadRequest(entities=encode_entities(entities, self.schema))
         reply = p4r.ReadResponse.FromString(self.rig.switch.read(request.SerializeToString(), int(self.rig.now * 1e9)))
-        return [decode_entity(entity, self.schema) for entity in reply.entities]
+        return decode_entities(reply.entities, self.schema)
 
     async def command(self, command: Command) -> asyncio.Event:
         """Carry out a command at once."""

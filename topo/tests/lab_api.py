@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from finsy.p4entity import decode_entity, encode_entities
+from finsy.p4entity import encode_entities
 from finsy.proto import p4r
 
 from wayname.adapter.events import EventRing
@@ -19,6 +19,7 @@ from wayname.config.api_address import TcpAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Command
 from wayname.pipeline.entries import Readable
+from wayname.pipeline.read_back import decode_entities
 from wayname_lab.virtual.lab import VirtualLab
 
 
@@ -45,7 +46,7 @@ class OfLab:
         """Read from the switch."""
         request = p4r.ReadRequest(entities=encode_entities(entities, self.schema)).SerializeToString()
         reply = p4r.ReadResponse.FromString(self._lab.switches[self._router].read(request))
-        return [decode_entity(entity, self.schema) for entity in reply.entities]
+        return decode_entities(reply.entities, self.schema)
 
     async def command(self, command: Command) -> asyncio.Event:
         """Carry out a command, and what comes of it."""

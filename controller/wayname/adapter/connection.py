@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
 from finsy import GRPCStatusCode, P4ClientError, P4Schema
-from finsy.p4entity import decode_entity, decode_stream, encode_entities
+from finsy.p4entity import decode_stream, encode_entities
 from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r
@@ -29,6 +29,7 @@ from wayname.edge.boundary import (
     WriteFailed,
 )
 from wayname.pipeline.entries import Readable
+from wayname.pipeline.read_back import decode_entities
 
 # Whoever has the highest number is heard; a second controller of ours has the same, and is refused.
 ELECTION_ID = 100
@@ -161,7 +162,7 @@ class Connection:
                 async for reply in self._client.request_iter(request):
                     for at in range(0, len(reply.entities), _ENTITIES_A_TURN):
                         some = reply.entities[at : at + _ENTITIES_A_TURN]
-                        found.extend(decode_entity(each, self._schema) for each in some)
+                        found.extend(decode_entities(some, self._schema))
                         await asyncio.sleep(0)
         except P4ClientError as error:
             if error.code == GRPCStatusCode.NOT_FOUND:

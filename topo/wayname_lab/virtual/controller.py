@@ -15,6 +15,7 @@ from wayname.config.model import Config
 from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind
 from wayname.hip.edge.keys import Identities
+from wayname.pipeline.read_back import decode_entities
 from wayname_lab.name_server import NameServer
 from wayname_lab.virtual.clock import MILLISECOND, SECOND, Alarm, Clock
 from wayname_lab.virtual.edge_key import load_key
@@ -123,7 +124,7 @@ class VirtualController:
             action()
 
     def _read_back(self) -> list[Any]:
-        return [decode_entity(entity, self._schema) for entity in self._switch.entities()]
+        return decode_entities(self._switch.entities(), self._schema)
 
     def _hear(self, kind: str, message: bytes) -> None:
         """Take a message of the switch."""

@@ -28,6 +28,13 @@ pub fn program(compiled: Compiled, kind: BackendKind) -> Result<Program, String>
     Ok(Program { loaded: Arc::new(Loaded::new(Arc::new(compiled.program), kind)?), p4info })
 }
 
+impl Program {
+    /// The same program and code with fresh state.
+    pub fn fresh(&self) -> Result<Self, String> {
+        Ok(Self { loaded: Arc::new(self.loaded.fresh()?), p4info: self.p4info.clone() })
+    }
+}
+
 impl control::Loaded for Program {
     fn device(&self) -> &Device {
         &self.loaded.device

@@ -20,16 +20,25 @@ pub struct Loaded {
     pub program: Arc<ir::Program>,
     pub device: Device,
     pub replication: Replication,
-    pub backend: Box<dyn Backend>,
+    pub backend: Arc<dyn Backend>,
 }
 
 impl Loaded {
     /// A program with fresh state. An error says why it can't run: no native code for it, or a wrong entry of its own.
     pub fn new(program: Arc<ir::Program>, kind: BackendKind) -> Result<Self, String> {
-        let backend: Box<dyn Backend> = match kind {
-            BackendKind::Jit => Box::new(jit::Jit::compile(program.clone())?),
-            BackendKind::Interpreter => Box::new(interp::Interpreter::new(program.clone())),
+        let backend: Arc<dyn Backend> = match kind {
+            BackendKind::Jit => Arc::new(jit::Jit::compile(program.clone())?),
+            BackendKind::Interpreter => Arc::new(interp::Interpreter::new(program.clone())),
         };
+        Self::with(program, backend)
+    }
+
+    /// The same program and code with fresh state.
+    pub fn fresh(&self) -> Result<Self, String> {
+        Self::with(self.program.clone(), self.backend.clone())
+    }
+
+    fn with(program: Arc<ir::Program>, backend: Arc<dyn Backend>) -> Result<Self, String> {
         let device = Device::new(program.clone()).map_err(|error| error.to_string())?;
         Ok(Self { program, device, replication: Replication::default(), backend })
     }

@@ -1,7 +1,7 @@
 //! A switch in the hand of a Python program.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use control::{Control, Scope, Status};
 use pipeline::{BackendKind, Engine, Message, Shape, Sink, Traffic};
@@ -78,7 +78,7 @@ impl Switch {
             _ => return Err(PyValueError::new_err(format!("backend '{backend}' is neither jit nor interpreter"))),
         };
         let seed = seed.map_or_else(Seed::from_system, |number| Ok(number.into()))?;
-        let program = python.detach(|| loader::load(program, kind)).map_err(CompileError::new_err)?;
+        let program = python.detach(|| load(program, kind)).map_err(CompileError::new_err)?;
         let program = Arc::new(program);
         let p4info = match p4info {
             Some(bytes) => decode::<P4Info>(bytes, "p4info")?,
@@ -232,6 +232,21 @@ impl Switch {
             }
         }
         Ok(packets)
+    }
+}
+
+/// Loads a program. One after the other of the same text share their code: compiling takes longer than most tests.
+fn load(text: &str, kind: BackendKind) -> Result<loader::Program, String> {
+    static LAST: Mutex<Option<(String, BackendKind, loader::Program)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*last {
+        Some((known, of, program)) if known == text && *of == kind => program.fresh(),
+        _ => {
+            let program = loader::load(text, kind)?;
+            let fresh = program.fresh();
+            *last = Some((text.to_string(), kind, program));
+            fresh
+        }
     }
 }
 
