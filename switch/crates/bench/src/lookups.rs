@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bench::measure::{Contestant, Effort, rates, short};
-use random::Random;
+use fastrand::Rng;
 use tables::{Epochs, FieldKind, FieldSpec, Pattern, Reader, Schema, table};
 
 use crate::packets::routes;
@@ -18,10 +18,10 @@ const BURST: usize = 64;
 
 pub fn run(effort: Effort) {
     println!("lookups of 128-bit keys, one core; the hash map is std's, for scale");
-    let mut numbers = Random::new(3);
+    let mut numbers = Rng::with_seed(3);
     let exact: Vec<Pattern> = (0..EXACT)
         .map(|_| {
-            let first = numbers.next_u128().to_be_bytes().to_vec();
+            let first = numbers.u128(..).to_be_bytes().to_vec();
             Pattern { second: first.clone(), first, priority: 0 }
         })
         .collect();
@@ -36,12 +36,12 @@ pub fn run(effort: Effort) {
         .collect();
     measure(effort, "lpm", FieldKind::Lpm, &prefixes);
 
-    let masks: Vec<u128> = (0..MASKS).map(|_| numbers.next_u128() | numbers.next_u128()).collect();
+    let masks: Vec<u128> = (0..MASKS).map(|_| numbers.u128(..) | numbers.u128(..)).collect();
     let ternary: Vec<Pattern> = (0..TERNARY)
         .map(|i| {
             let mask = masks[i % MASKS];
-            let value = numbers.next_u128() & mask;
-            let priority = 1 + numbers.below(10_000) as u32;
+            let value = numbers.u128(..) & mask;
+            let priority = numbers.u32(1..=10_000);
             Pattern { first: value.to_be_bytes().to_vec(), second: mask.to_be_bytes().to_vec(), priority }
         })
         .collect();
@@ -57,13 +57,13 @@ fn measure(effort: Effort, name: &str, kind: FieldKind, patterns: &[Pattern]) {
     }
     let map: HashMap<&[u8], usize> =
         patterns.iter().enumerate().map(|(index, pattern)| (pattern.first.as_slice(), index)).collect();
-    let mut numbers = Random::new(4);
+    let mut numbers = Rng::with_seed(4);
     let keys: Vec<Vec<u8>> = (0..KEYS)
         .map(|_| {
-            let pattern = &patterns[numbers.below(patterns.len())];
+            let pattern = &patterns[numbers.usize(..patterns.len())];
             match kind {
                 FieldKind::Lpm => {
-                    let host = numbers.next_u128().to_be_bytes();
+                    let host = numbers.u128(..).to_be_bytes();
                     (0..16).map(|i| pattern.first[i] | host[i] & !pattern.second[i]).collect()
                 }
                 _ => pattern.first.clone(),

@@ -144,7 +144,7 @@ fn direct_counters_and_meters_follow_their_entry() {
 fn a_register_of_structs_holds_their_members() {
     use proto::p4::config::v1 as info;
     let (mut program, mut p4info) = (program(), p4info());
-    let register_id = program.registers.handles().next().unwrap();
+    let register_id = program.registers.keys().next().unwrap();
     program.registers[register_id].width = 48 + 9;
     let learn = info::p4_data_type_spec::TypeSpec::Struct(info::P4NamedType { name: "learn_t".into() });
     p4info.registers[0].type_spec = Some(info::P4DataTypeSpec { type_spec: Some(learn) });

@@ -111,7 +111,7 @@ fn a_full_profile_takes_no_member_and_no_action_set() {
 #[test]
 fn what_a_refused_entry_took_is_given_back() {
     let mut program = program();
-    let ecmp = program.tables.handles().nth(3).unwrap();
+    let ecmp = program.tables.keys().nth(3).unwrap();
     program.tables[ecmp].size = 1;
     let fixture = Fixture::of(program, p4info());
     fixture.insert(member(1, 1));

@@ -81,7 +81,7 @@ fn the_same_program_takes_everything_over() {
 fn a_table_whose_key_changed_keeps_no_entries() {
     let old = filled();
     let (mut program, mut p4info) = (program(), p4info());
-    let acl = program.tables.handles().nth(1).unwrap();
+    let acl = program.tables.keys().nth(1).unwrap();
     program.tables[acl].keys[0].width = 17;
     p4info.tables[1].match_fields[0].bitwidth = 17;
     let new = Fixture::of(program, p4info);
@@ -102,7 +102,7 @@ fn a_table_that_is_too_small_now_is_named() {
     let old = Fixture::new();
     (1..=4).for_each(|key| old.insert(Entity::TableEntry(forward_entry(key))));
     let mut program = program();
-    let exact = program.tables.handles().next().unwrap();
+    let exact = program.tables.keys().next().unwrap();
     program.tables[exact].size = 2;
     let new = Fixture::of(program, p4info());
     let error = new.control.take_over(&old.control, NOW).unwrap_err();

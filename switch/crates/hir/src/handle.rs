@@ -1,8 +1,17 @@
 //! Typed handles into the arenas of a program.
 
-pub use arena::{Arena, Handle};
+pub use cranelift_entity::{EntityRef as Handle, PrimaryMap as Arena};
 
-arena::handles! {
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident)*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+        pub struct $name(u32);
+        cranelift_entity::entity_impl!($name);
+    )* };
+}
+
+handles! {
     TypeId
     StructId
     EnumId

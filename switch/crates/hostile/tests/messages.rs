@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use fastrand::Rng;
 use hostile::calls::Known;
 use hostile::messages::{METHODS, Served};
 use hostile::mutate::mutated;
 use hostile::{seeds, sources};
-use random::Random;
 
 /// A service of the edge program, and inputs that are right for it.
 fn served() -> (Arc<Known>, Vec<Vec<u8>>) {
@@ -20,13 +20,13 @@ fn mutations(method: &str, rounds: usize) {
     let (known, inputs) = served();
     let number = METHODS.iter().position(|known| *known == method).unwrap() as u8;
     let inputs: Vec<_> = inputs.into_iter().filter(|input| input[0] == number).collect();
-    let mut random = Random::new(u64::from(number));
+    let mut random = Rng::with_seed(u64::from(number));
     let mut served = Served::new(&known).unwrap();
     for round in 0..rounds {
         if round % 50 == 0 {
             served = Served::new(&known).unwrap();
         }
-        let (input, other) = (&inputs[random.below(inputs.len())], &inputs[random.below(inputs.len())]);
+        let (input, other) = (&inputs[random.usize(..inputs.len())], &inputs[random.usize(..inputs.len())]);
         let message = mutated(&mut random, &input[1..], &other[1..]);
         let input = [&[number], &message[..]].concat();
         served.check(&input).unwrap_or_else(|problem| panic!("round {round}: {problem}: {input:02x?}"));

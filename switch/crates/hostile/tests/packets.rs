@@ -1,8 +1,8 @@
 //! Hostile packets: the switch goes on, and both backends do the same with them.
 
+use fastrand::Rng;
 use hostile::mutate::mutated;
 use hostile::sources::edge_pair;
-use random::Random;
 use stf::hostile::Packets;
 
 #[test]
@@ -13,14 +13,14 @@ fn random_packets_through_the_edge_program() {
 
 #[test]
 fn mutated_packets_through_the_edge_program() {
-    let mut random = Random::new(2);
+    let mut random = Rng::with_seed(2);
     for case in ["extensions", "errors", "packet_out"] {
         let mut pair = edge_pair(case).unwrap();
         let packets = pair.packets();
         let mutations: Vec<_> = (0..500)
             .map(|_| {
-                let (port, packet) = &packets[random.below(packets.len())];
-                let (_, other) = &packets[random.below(packets.len())];
+                let (port, packet) = &packets[random.usize(..packets.len())];
+                let (_, other) = &packets[random.usize(..packets.len())];
                 (*port, mutated(&mut random, packet, other))
             })
             .collect();

@@ -1,16 +1,16 @@
 //! Mutated program texts.
 
+use fastrand::Rng;
 use hostile::mutate::mutated;
 use hostile::programs::compile;
 use hostile::sources;
-use random::Random;
 
 /// Mutations of each text.
 const ROUNDS: usize = 60;
 
 fn mutations(text: &str, seed: u64) {
     let other = sources::objects().unwrap();
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     assert_eq!(compile(text), Ok(true), "a mutation starts from a program that compiles");
     for round in 0..ROUNDS {
         let bytes = mutated(&mut random, text.as_bytes(), other.as_bytes());
@@ -38,9 +38,9 @@ fn a_small_program_may_be_mutated() {
 
 #[test]
 fn bytes_without_meaning_are_refused() {
-    let mut random = Random::new(4);
+    let mut random = Rng::with_seed(4);
     for _ in 0..ROUNDS {
-        let bytes: Vec<u8> = (0..random.below(2000)).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..random.usize(..2000)).map(|_| random.u8(..)).collect();
         assert_eq!(compile(&String::from_utf8_lossy(&bytes)), Ok(false));
     }
 }

@@ -47,7 +47,7 @@ fn successors(function: &Function, block: BlockId) -> impl Iterator<Item = Block
 
 fn reverse_postorder(function: &Function) -> Vec<BlockId> {
     let mut order = Vec::new();
-    let Some(entry) = function.blocks.handles().next() else { return order };
+    let Some(entry) = function.blocks.keys().next() else { return order };
     let mut seen = vec![false; function.blocks.len()];
     seen[entry.index()] = true;
     let mut stack = vec![(entry, successors(function, entry))];

@@ -23,8 +23,8 @@ fn targets(end: &mut Terminator) -> Vec<&mut BlockId> {
 /// Leads jumps to a block that only jumps on to where that goes in the end.
 fn thread_jumps(function: &mut Function) {
     let count = function.blocks.len();
-    let mut goal: Vec<BlockId> = function.blocks.handles().collect();
-    for block in function.blocks.handles() {
+    let mut goal: Vec<BlockId> = function.blocks.keys().collect();
+    for block in function.blocks.keys() {
         let mut at = block;
         // An empty endless loop has no end; more steps than blocks mean one.
         for _ in 0..count {
@@ -36,7 +36,7 @@ fn thread_jumps(function: &mut Function) {
         }
         goal[block.index()] = at;
     }
-    for block in function.blocks.handles() {
+    for block in function.blocks.keys() {
         let end = &mut function.blocks[block].end;
         targets(end).into_iter().for_each(|to| *to = goal[to.index()]);
         let simpler = match end {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use random::Random;
+use fastrand::Rng;
 
 use crate::Port;
 
@@ -24,7 +24,7 @@ pub struct Impairment {
 pub struct Impaired {
     port: Box<dyn Port>,
     impairment: Impairment,
-    random: Random,
+    random: Rng,
     /// Frames under way, by the time they arrive.
     under_way: VecDeque<(u64, Vec<u8>)>,
 }
@@ -32,7 +32,7 @@ pub struct Impaired {
 impl Impaired {
     /// `seed` decides which frames are lost: the same in every run.
     pub fn new(port: Box<dyn Port>, impairment: Impairment, seed: u64) -> Self {
-        Self { port, impairment, random: Random::new(seed), under_way: VecDeque::new() }
+        Self { port, impairment, random: Rng::with_seed(seed), under_way: VecDeque::new() }
     }
 }
 
@@ -42,7 +42,7 @@ impl Port for Impaired {
     }
 
     fn send(&mut self, frame: &[u8], now: u64) -> io::Result<bool> {
-        if self.random.next() % 1_000_000 < u64::from(self.impairment.loss_ppm) {
+        if self.random.u32(..1_000_000) < self.impairment.loss_ppm {
             return Ok(true);
         }
         self.under_way.push_back((now + self.impairment.delay, frame.to_vec()));

@@ -106,7 +106,7 @@ impl ProfileState {
     }
 
     pub fn all(program: &Program, epochs: &Arc<Epochs>) -> Vec<Self> {
-        program.profiles.handles().map(|id| Self::new(program, id, epochs)).collect()
+        program.profiles.keys().map(|id| Self::new(program, id, epochs)).collect()
     }
 
     /// The body of a member.

@@ -501,7 +501,7 @@ impl Device {
     /// reported. A call looks at a bounded number of entries and the next goes on from there.
     pub fn expired(&self, now: u64, max: usize) -> Vec<Expired> {
         let mut expired = Vec::new();
-        for table in self.program().tables.handles() {
+        for table in self.program().tables.keys() {
             let (info, state) = self.table_parts(table);
             if !state.times {
                 continue;

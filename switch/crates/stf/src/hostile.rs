@@ -1,8 +1,8 @@
 //! Packets that nobody meant: random bytes, cut and stretched, on random ports. A program may do with them what it
 //! likes, but it may not stop the switch.
 
+use fastrand::Rng;
 use pipeline::{Engine, Loaded, Message, Sink, Traffic};
-use random::Random;
 
 /// The longest packet that is sent: more than any header stack of a case.
 const LONGEST: usize = 4096;
@@ -30,7 +30,7 @@ pub fn run(loaded: &Loaded, packets: u64) -> Result<(), String> {
 
 /// Packets without end, with the ports they come by.
 pub struct Packets {
-    random: Random,
+    random: Rng,
     /// The packet before.
     last: Vec<u8>,
     changed: bool,
@@ -38,15 +38,15 @@ pub struct Packets {
 
 impl Packets {
     pub fn new(seed: u64) -> Self {
-        Self { random: Random::new(seed), last: Vec::new(), changed: true }
+        Self { random: Rng::with_seed(seed), last: Vec::new(), changed: true }
     }
 
     /// Mostly small or full values, which lengths and types are made of.
     fn byte(&mut self) -> u8 {
-        match self.random.below(4) {
+        match self.random.usize(..4) {
             0 => 0,
-            1 => self.random.below(8) as u8,
-            _ => self.random.next() as u8,
+            1 => self.random.u8(..8),
+            _ => self.random.u8(..),
         }
     }
 }
@@ -57,21 +57,21 @@ impl Iterator for Packets {
     fn next(&mut self) -> Option<Self::Item> {
         // Half of the packets repeat the last one with a few bytes changed, so that parsers get further.
         if self.changed || self.last.is_empty() {
-            let len = match self.random.below(8) {
+            let len = match self.random.usize(..8) {
                 0 => 0,
-                1 => self.random.below(LONGEST),
-                _ => self.random.below(160),
+                1 => self.random.usize(..LONGEST),
+                _ => self.random.usize(..160),
             };
             self.last = (0..len).map(|_| self.byte()).collect();
         } else {
-            for _ in 0..=self.random.below(4) {
-                let at = self.random.below(self.last.len());
+            for _ in 0..=self.random.usize(..4) {
+                let at = self.random.usize(..self.last.len());
                 self.last[at] = self.byte();
             }
-            let len = 1 + self.random.below(self.last.len());
+            let len = self.random.usize(1..=self.last.len());
             self.last.truncate(len);
         }
         self.changed = !self.changed;
-        Some((self.random.below(16) as u32, self.last.clone()))
+        Some((self.random.u32(..16), self.last.clone()))
     }
 }

@@ -1,7 +1,7 @@
 //! Rules of a function's shape: blocks, single assignment, dominance, lookups before what needs them.
 
+use super::VerifyError;
 use super::inst::Checker;
-use super::{VerifyError, exists};
 use crate::flow::Flow;
 use crate::text::Names;
 use crate::*;
@@ -105,7 +105,7 @@ fn last_lookups(program: &Program, function: &Function, flow: &Flow) -> Vec<Look
         .iter()
         .map(|(_, block)| {
             block.insts.iter().rev().find_map(|inst| match inst {
-                Inst::Lookup { table, .. } if exists(&program.tables, *table) => Some(*table),
+                Inst::Lookup { table, .. } if program.tables.is_valid(*table) => Some(*table),
                 _ => None,
             })
         })
@@ -132,7 +132,7 @@ fn check_lookup(checker: &mut Checker<'_>, looked: Looked, inst: &Inst) {
     }
     let last = match looked {
         Looked::Unreached => return,
-        Looked::Table(table) if exists(&program.tables, table) => table,
+        Looked::Table(table) if program.tables.is_valid(table) => table,
         Looked::Table(_) => return,
         Looked::Never => return checker.require(false, || "no lookup comes before it on some path".to_owned()),
         Looked::Mixed => {
@@ -142,7 +142,7 @@ fn check_lookup(checker: &mut Checker<'_>, looked: Looked, inst: &Inst) {
     let table = &program.tables[last];
     let params = || {
         let actions = table.actions.iter().map(|action| action.action);
-        actions.filter(|action| exists(&program.actions, *action)).flat_map(|action| &program.actions[action].params)
+        actions.filter(|action| program.actions.is_valid(*action)).flat_map(|action| &program.actions[action].params)
     };
     match inst {
         Inst::LoadArg { dst, offset } => {

@@ -1,7 +1,7 @@
 //! Rules of single instructions: handles, widths, immediates, places.
 
+use super::VerifyError;
 use super::objects::field_storage;
-use super::{VerifyError, exists};
 use crate::eval::fits;
 use crate::text::{InstText, Names};
 use crate::*;
@@ -32,7 +32,7 @@ impl Checker<'_> {
     }
 
     fn handle<H: Handle + std::fmt::Debug, T>(&mut self, arena: &Arena<H, T>, handle: H) -> bool {
-        let found = exists(arena, handle);
+        let found = arena.is_valid(handle);
         self.require(found, || format!("there is no {handle:?}"));
         found
     }

@@ -33,8 +33,3 @@ pub fn verify(program: &Program) -> Vec<VerifyError> {
     }
     errors
 }
-
-/// Whether the handle names an item of the arena.
-fn exists<H: Handle, T>(arena: &Arena<H, T>, handle: H) -> bool {
-    handle.index() < arena.len()
-}

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::{VerifyError, exists};
+use super::VerifyError;
 use crate::*;
 
 /// Widths of the fields of standard metadata, in the order of [`StandardMetadata`].
@@ -135,7 +135,7 @@ impl Rules<'_> {
         self.at = format!("table {}", table.name);
         self.keys(&table.keys);
         for action in &table.actions {
-            let found = exists(&self.program.actions, action.action);
+            let found = self.program.actions.is_valid(action.action);
             self.require(found, || format!("there is no {:?}", action.action));
         }
         if let Some(default) = &table.default_action {
@@ -150,7 +150,7 @@ impl Rules<'_> {
             self.call(table, entry.action, &entry.args);
         }
         if let Some(profile) = table.profile {
-            self.require(exists(&self.program.profiles, profile), || format!("there is no {profile:?}"));
+            self.require(self.program.profiles.is_valid(profile), || format!("there is no {profile:?}"));
         }
         for width in &table.selector_widths {
             self.require(*width > 0, || "an input of the selector has no bits".to_owned());
@@ -192,7 +192,7 @@ impl Rules<'_> {
         let Some(handle) = table.actions.get(action).map(|action| action.action) else {
             return self.require(false, || format!("it has no action {action}"));
         };
-        if !exists(&self.program.actions, handle) {
+        if !self.program.actions.is_valid(handle) {
             return;
         }
         let action = &self.program.actions[handle];
@@ -237,7 +237,7 @@ impl Rules<'_> {
         self.at = "blocks".to_owned();
         let b = &program.blocks;
         for function in [b.parser, b.verify_checksum, b.ingress, b.egress, b.compute_checksum, b.deparser] {
-            self.require(exists(&program.functions, function), || format!("there is no {function:?}"));
+            self.require(program.functions.is_valid(function), || format!("there is no {function:?}"));
         }
     }
 }

@@ -224,7 +224,7 @@ fn run(
     packets: &[(Vec<u8>, u128)],
 ) -> Outcome {
     let device = Device::new(program.clone()).unwrap();
-    for meter in program.meters.handles() {
+    for meter in program.meters.keys() {
         let config = MeterConfig { cir: 1000, cburst: 60, pir: 2000, pburst: 90 };
         device.set_meter(meter, 1, Some(config)).unwrap();
     }
@@ -248,10 +248,10 @@ fn run(
     }
     let counts =
         (0..CELLS).map(|i| device.counter(CounterId::new(0), i).map(|data| (data.packets, data.bytes)).unwrap());
-    let registers = program.registers.handles().flat_map(|id| (0..CELLS).map(move |i| (id, i)));
+    let registers = program.registers.keys().flat_map(|id| (0..CELLS).map(move |i| (id, i)));
     let registers = registers.map(|(id, i)| device.register(id, i).unwrap()).collect();
     let counts = counts.collect();
-    let colours = program.meters.handles().map(|meter| context.meter(meter, 1)).collect();
+    let colours = program.meters.keys().map(|meter| context.meter(meter, 1)).collect();
     (passes, counts, registers, colours)
 }
 

@@ -64,7 +64,7 @@ impl Target for FakeSwitch {
         }
         let mut program = plant::program();
         if text.starts_with("small") {
-            let exact = program.tables.handles().next().unwrap();
+            let exact = program.tables.keys().next().unwrap();
             program.tables[exact].size = 2;
         }
         let plant = Plant { device: Device::new(Arc::new(program)).unwrap(), copies: Copies::default() };
