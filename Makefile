@@ -17,6 +17,8 @@ PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench)
 SECONDS :=
 
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Side by side on all cores; whoever is done takes over from others.
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist worksteal
 INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"; \
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
@@ -87,12 +89,12 @@ test-binding: venv-switch ## The Python modules' tests
 test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to date
 	$(BIN)/python p4src/tests/write_cases.py --check
 	switch/target/release/conformance --goal 100 -I p4src --program p4src/v1model/main.p4 p4src/tests
-	$(BIN)/python -m pytest -q p4src/tests
+	$(PYTEST) p4src/tests
 	$(SWITCH) compile -I p4src p4src/v1model/main.p4 --p4info - | diff - p4src/wayname.p4info.txtpb \
 	    || { echo "p4src/wayname.p4info.txtpb is out of date; the lines above say how"; exit 1; }
 
 test-controller: venv-switch ## The tests of the controller, and whether those that docs name are there
-	$(BIN)/python -m pytest -q controller/tests
+	$(PYTEST) controller/tests
 
 # What is by lot is the same for the same SEED.
 fuzz-decoders: venv-switch ## The controller's decoders, and whole edges, against ROUNDS=10000 inputs each that are nearly right (SEED=1)
@@ -102,14 +104,14 @@ parser-fuzz: venv-switch ## The parser against 100,000 packets by lot, with scap
 	$(BIN)/python p4src/tests/parser_fuzz.py
 
 test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pairs and BMv2 where there is root and BMv2
-	$(BIN)/python -m pytest -q ptf-tests/tests
+	$(PYTEST) ptf-tests/tests
 	$(BIN)/python ptf-tests/run
 	$(BIN)/python ptf-tests/run --wires
 	$(BIN)/python ptf-tests/run --veth
 	$(BIN)/python ptf-tests/run --bmv2
 
 test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and with root in namespaces
-	$(BIN)/python -m pytest -q topo/tests
+	$(PYTEST) topo/tests
 
 conformance: venv ## p4c's own cases on the embedded switch: make conformance P4C_TESTDATA=<p4c>/testdata
 	@test -d "$(P4C_TESTDATA)/p4_16_samples" || { echo "say where p4c's cases are: make conformance P4C_TESTDATA=<p4c>/testdata"; exit 2; }
@@ -153,7 +155,7 @@ bench-failover: lab-programs venv-dev ## The same cut for plain TCP, MPTCP and h
 	$(BIN)/python -m bench.failover --seed $(SEED) $(if $(QUICK),--quick)
 
 test-bench: venv-switch ## The tests of what measures and draws
-	$(BIN)/python -m pytest -q bench/tests
+	$(PYTEST) bench/tests
 
 audit: venv-dev ## Known advisories, licences and sources of all dependencies; what is not there to check with is skipped
 	$(BIN)/python -m pytest -q controller/tests/test_dependencies.py

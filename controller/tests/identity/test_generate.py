@@ -59,7 +59,7 @@ def test_another_prefix_needs_no_new_search() -> None:
     moved.prove(address)
 
 
-@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize("key", [None, KEY], ids=["its own key", "a key"])
 def test_each_address_of_a_set_proves_all_the_others(key: bytes | None) -> None:
     made = generate_hba([A, B], key, 1, find, nobody, random.Random(1))
     assert [parameters.prefix for _, parameters in made] == [A, B]
