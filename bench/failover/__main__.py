@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from bench.failover.measure import Seen, measure
+from bench.failover.measure import measure
 from bench.failover.report import result
 from bench.failover.ways import HIP, MPTCP, PLAIN, SHIM6, Way
 from bench.figures import keep
 from bench.multipath.page import put
+from bench.side_by_side import AT_ONCE
 from wayname_lab.load import LabError
 from wayname_lab.namespaces import missing_for_namespaces
 
@@ -37,15 +36,18 @@ def main(quick: bool, seed: int) -> None:
     if missing:
         click.echo(f"skipped: namespaces {missing}")
         return
-    ways = [way for way in RUNS if not way.mptcp or MPTCP_IN_KERNEL.exists()]
+    runs = {
+        way: QUICK_RUNS if quick else count for way, count in RUNS.items() if not way.mptcp or MPTCP_IN_KERNEL.exists()
+    }
     began = time.monotonic()
     try:
-        seen = asyncio.run(_measure(ways, quick, seed))
+        seen = measure(runs, QUICK_BULK_RUNS if quick else BULK_RUNS, seed)
     except LabError as error:
         sys.exit(str(error))
     measured = result(seen)
     conditions = (
-        f"seed {seed}, {time.monotonic() - began:.0f} s; load {os.getloadavg()[1]:.1f} of {os.cpu_count()} cores"
+        f"seed {seed}, {time.monotonic() - began:.0f} s, {AT_ONCE} networks at once;"
+        f" load {os.getloadavg()[1]:.1f} of {os.cpu_count()} cores"
     )
     printed = [*measured.text, *map(str, measured.goals), conditions]
     click.echo("\n".join(["", *printed]))
@@ -53,14 +55,6 @@ def main(quick: bool, seed: int) -> None:
         put("table", printed, PAGE)
         click.echo(f"drawn: {keep(measured.name, measured.data, measured.panels)}")
     sys.exit(not all(goal.met for goal in measured.goals))
-
-
-async def _measure(ways: Sequence[Way], quick: bool, seed: int) -> list[Seen]:
-    bulk = QUICK_BULK_RUNS if quick else BULK_RUNS
-    return [
-        await measure(way, seed, QUICK_RUNS if quick else RUNS[way], bulk, lambda said: click.echo(said, err=True))
-        for way in ways
-    ]
 
 
 main()

@@ -1,20 +1,23 @@
-"""Measures the ways to live through a cut: paced applications and bulk transfers by turns, in one network each."""
+"""Measures the ways to live through a cut: paced applications and bulk transfers, in networks side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.failover.draws import Draw, draws
 from bench.failover.live import CUT_FOR, Live, running
 from bench.failover.ways import Way, network
 from bench.lateness import Schedule, Wait, carried, waited
+from bench.side_by_side import side_by_side
 
 # What the other way takes longer (5 ms) may be late for ever, and a busy machine wakes up late.
 ALLOWED = 0.020
 AFTER = CUT_FOR + 1.0  # for so long after the cut applications go on writing
 BULK_OCTETS = 1 << 16
 BEFORE = 1.0
+DRAWS_OF_A_NETWORK = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +51,52 @@ class Seen:
     bulk: list[Bulk] = field(default_factory=list)
 
 
-async def measure(way: Way, seed: int, paced: int, bulk: int, say: Callable[[str], None]) -> Seen:
-    """Let connections of a way live through cuts."""
-    seen = Seen(way)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one network is used for: some draws of a way."""
+
+    way: Way
+    paced: Sequence[Draw]
+    bulk: Sequence[Draw]
+
+
+def parts(runs: Mapping[Way, int], bulk: int, seed: int) -> list[Part]:
+    """Divide all draws among networks, by turns of the ways, so that all ways meet the same machine."""
+    drawn = draws(seed, max(bulk, *runs.values()))
+    return [
+        Part(way, drawn[start : min(start + DRAWS_OF_A_NETWORK, count)], drawn[start:bulk][:DRAWS_OF_A_NETWORK])
+        for start in range(0, len(drawn), DRAWS_OF_A_NETWORK)
+        for way, count in runs.items()
+        if start < max(count, bulk)
+    ]
+
+
+def measure(runs: Mapping[Way, int], bulk: int, seed: int) -> list[Seen]:
+    """Let connections of all ways live through cuts: so many paced ones of each, and bulk transfers."""
+    seen = {way: Seen(way) for way in runs}
+    for part in side_by_side(_measured, parts(runs, bulk, seed)):
+        seen[part.way].paced += part.paced
+        seen[part.way].bulk += part.bulk
+    return list(seen.values())
+
+
+def _measured(part: Part) -> Seen:
+    return asyncio.run(_measure(part))
+
+
+async def _measure(part: Part) -> Seen:
+    way, seen = part.way, Seen(part.way)
     async with running(network(way), mptcp=way.mptcp) as live:
-        for number, draw in enumerate(draws(seed, max(paced, bulk))):
-            if number < paced:
-                await _settle(live, way)
-                moved = await live.transfer(draw.moment, draw.moment + AFTER, draw.octets, draw.interval)
-                schedule = Schedule(moved.begin, draw.octets, draw.interval)
-                wait = waited(schedule, moved.arrivals, moved.cut, ALLOWED)
-                seen.paced.append(Paced(draw, wait, moved.send_timeout))
-                say(f"{way.name}, {draw.pace / 1e6:.2f} Mbit/s: {wait.longest:.3f} s")
-            if number < bulk:
-                await _settle(live, way)
-                moved = await live.transfer(draw.moment, draw.moment + AFTER, BULK_OCTETS, 0.0)
-                before = carried(moved.arrivals, moved.cut - BEFORE, moved.cut)
-                seen.bulk.append(Bulk(before, carried(moved.arrivals, moved.cut, moved.cut + CUT_FOR)))
-                say(f"{way.name}, bulk: {seen.bulk[-1].meanwhile / 1e6:.2f} Mbit/s")
+        for draw in part.paced:
+            await _settle(live, way)
+            moved = await live.transfer(draw.moment, draw.moment + AFTER, draw.octets, draw.interval)
+            schedule = Schedule(moved.begin, draw.octets, draw.interval)
+            seen.paced.append(Paced(draw, waited(schedule, moved.arrivals, moved.cut, ALLOWED), moved.send_timeout))
+        for draw in part.bulk:
+            await _settle(live, way)
+            moved = await live.transfer(draw.moment, draw.moment + AFTER, BULK_OCTETS, 0.0)
+            before = carried(moved.arrivals, moved.cut - BEFORE, moved.cut)
+            seen.bulk.append(Bulk(before, carried(moved.arrivals, moved.cut, moved.cut + CUT_FOR)))
     return seen
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bench.failover.draws import FASTEST, SLOWEST, Draw, draws
 from bench.failover.live import CUT, running
-from bench.failover.measure import Bulk, Paced, Seen
+from bench.failover.measure import Bulk, Paced, Seen, parts
 from bench.failover.report import result
 from bench.failover.ways import MPTCP, PLAIN, SHIM6, WAYS, network
 from bench.lateness import Wait
@@ -24,6 +24,14 @@ def seen_with(send_timeout: float | None, longest: float) -> Seen:
 def test_the_same_seed_draws_the_same_cuts_and_more_runs_only_add() -> None:
     assert draws(7, 30) == draws(7, 45)[:30] != draws(8, 30)
     assert all(SLOWEST <= draw.pace <= FASTEST for draw in draws(7, 45))
+
+
+def test_networks_share_all_draws_of_a_way() -> None:
+    some = parts({PLAIN: 30, SHIM6: 45}, 30, 7)
+    for way, count in ((PLAIN, 30), (SHIM6, 45)):
+        assert [draw for part in some if part.way is way for draw in part.paced] == draws(7, count)
+        assert [draw for part in some if part.way is way for draw in part.bulk] == draws(7, 30)
+    assert max(len(part.paced) + len(part.bulk) for part in some) == 30
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)

@@ -10,7 +10,7 @@ import pytest
 from bench.ilcc import attacker, flooding, syns
 from bench.ilcc.capacity import Filler, found_in
 from bench.ilcc.edge import Edge, Peer, attack
-from bench.ilcc.flooding import ANSWERED, ATTACKERS, FULL, NAIVE, POLICIES, THREE_WAY, Run, described
+from bench.ilcc.flooding import ANSWERED, ATTACKERS, FULL, NAIVE, POLICIES, THREE_WAY, Part, Run, described
 from wayname.ilnp.nonce import nonce_of
 from wayname.ilnp.vectors import Vector
 from wayname_lab.plan import plan_lab
@@ -68,9 +68,11 @@ def test_packets_of_an_attacker_differ_in_identifier_and_nonce() -> None:
 
 
 def test_a_live_flood_takes_no_place_of_an_edge_whose_host_answers_it() -> None:
-    run = asyncio.run(flooding.flood(ANSWERED, 1, 1.0, seed=1))
-    assert run.packets >= 43 and run.before and run.during
-    assert (run.places, flooding._missed(run)) == (0, [])
+    runs = asyncio.run(flooding.flood(Part(ANSWERED, 1, 1.0, (1, 2))))
+    assert len(runs) == 2
+    for run in runs:
+        assert run.packets >= 43 and run.before and run.during
+        assert (run.places, flooding._missed(run)) == (0, [])
 
 
 def test_goals_are_missed_where_the_flood_takes_places_or_pings() -> None:

@@ -6,12 +6,13 @@ import pytest
 
 from bench.lateness import Wait
 from bench.shim6 import recovering
-from bench.shim6.recovering import ALONE, NOTIFIED, Point, on_the_virtual_clock
+from bench.shim6.recovering import ALONE, NOTIFIED, Point, each_on_the_virtual_clock
 
 
 def test_an_application_has_everything_again_and_waited_for_the_detection_at_least() -> None:
-    wait = on_the_virtual_clock(0.5, False, 2)
-    assert 0.45 < wait.longest <= wait.behind
+    waits = each_on_the_virtual_clock(0.5, False, range(2, 5))
+    assert all(0.45 < wait.longest <= wait.behind for wait in waits)
+    assert len(set(waits)) == 3, "each seed has its own moment and pace"
 
 
 def test_a_point_is_judged_by_what_nine_of_ten_waited() -> None:
