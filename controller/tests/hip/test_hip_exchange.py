@@ -235,6 +235,16 @@ def test_a_peer_that_lost_everything_sets_up_anew() -> None:
     assert (a.tag, a.peer_tag) == (b.peer_tag, b.tag)
 
 
+def test_a_peer_that_was_restarted_after_its_r1_is_asked_anew() -> None:
+    network = Network()
+    network.connect(network.a)
+    assert [network.step(), network.step()] == ["A1 --I1-> B1", "B1 --R1-> A1"]
+    network.restart(network.b)
+    network.drive(2.0)
+    assert up(network.a.take()) and up(network.b.take())
+    assert network.association(network.a).state is State.ESTABLISHED
+
+
 def test_a_close_ends_it_at_both_ends() -> None:
     network = Network().established()
     network.a.endpoint.disconnect(network.names, network.now)

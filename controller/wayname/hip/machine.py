@@ -137,6 +137,8 @@ class Machine:
             case Action.SEND_I1, _:
                 association.sent = self._exchange.i1(association.names)
                 self._send(association)
+            case Action.ASK_ANEW, _:
+                self._outbox.send(association.pair, self._exchange.i1(association.names))
             case Action.SEND_R1, Arrival(pair=pair, message=Message() as asked):
                 longer = self._limits.longer(self._exchange.is_wanted(association.names, pair))
                 if longer.is_open(pair.peer, now):

@@ -55,6 +55,7 @@ class Action(Enum):
     """What is done on the way to the next state."""
 
     SEND_I1 = auto()
+    ASK_ANEW = auto()  # I1 beside the I2 that is not answered: a peer that was restarted knows its puzzle no more
     SEND_R1 = auto()
     SEND_I2 = auto()
     SEND_R2 = auto()
@@ -109,7 +110,7 @@ TRANSITIONS: dict[State, dict[Trigger, Row]] = {
         Trigger.I2_FROM_GREATER: Row(State.I2_SENT),
         Trigger.R2: Row(State.ESTABLISHED, (Action.TAKE_R2,)),
         Trigger.CLOSE: _CLOSE,
-        Trigger.TIMEOUT: Row(State.I2_SENT, (Action.SEND_I2,)),
+        Trigger.TIMEOUT: Row(State.I2_SENT, (Action.SEND_I2, Action.ASK_ANEW)),
         Trigger.OUT_OF_TRIES: Row(State.E_FAILED),
         Trigger.DISCARD: _GONE,
     },
