@@ -11,6 +11,7 @@ from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
 from wayname.pipeline.sessions import MODE_REPORT
 from wayname.session.session import MOST_PATHS, Health
+from wayname.shim6.edge.memory import context_names
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -367,7 +368,7 @@ def test_who_has_no_shim6_is_left_alone_for_an_hour() -> None:
     # Neither is it asked, nor is the next controller to ask it.
     pair.active(pair.a, stranger)
     assert not pair.under_way
-    assert not pair.a.memory
+    assert context_names(pair.a.memory) == []
     pair.now += 3600
     pair.active(pair.a, stranger)
     assert pair.under_way
@@ -475,3 +476,17 @@ def test_hosts_with_as_many_prefixes_as_in_the_paper_get_a_session(providers: in
         assert len({path.local for path in session.paths.values()}) == providers
         assert len({path.peer for path in session.paths.values()}) == providers
         assert {side.sessions.health(session, path) for path in session.paths if side.sessions} == {Health.WORKS}
+
+
+@pytest.mark.parametrize("done", [1, 2, 3])
+def test_who_answered_before_its_controller_was_restarted_is_known_again(done: int) -> None:
+    """The I2 that comes next, or is repeated after 2 to 6 s, makes the session: its validator is still good."""
+    pair = Pair()
+    pair.talk()
+    for _ in range(done):
+        pair.step()
+    pair.kill(pair.b)
+    pair.drive(0.5)
+    pair.restart(pair.b)
+    pair.drive(6.0)
+    assert pair.agrees()

@@ -55,13 +55,13 @@ Learn = Callable[[SessionKey, tuple[Option, ...], Known], Known]
 class Endpoint(BaseEndpoint[Output]):
     """The contexts of all hosts that one edge speaks for."""
 
-    def __init__(self, rng: random.Random, learn: Learn) -> None:
+    def __init__(self, rng: random.Random, learn: Learn, secret: bytes | None = None) -> None:
         self.contexts = Contexts(rng)
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self._outbox = Outbox()
         self._updates = Updates(self._hosts, self.contexts, self._outbox, rng)
         limits = self._limits = Limits(rng)
-        self._machine = Machine(self._hosts, self.contexts, self._outbox, rng, limits, self._updates.tell)
+        self._machine = Machine(self._hosts, self.contexts, self._outbox, rng, limits, self._updates.tell, secret)
         self._learn = learn
         self._served: set[IPv6Address] = set()
         super().__init__(self._outbox, self._machine.timers, self._updates.timers)

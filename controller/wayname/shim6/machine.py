@@ -66,9 +66,10 @@ class Machine:
         rng: random.Random,
         limits: Limits,
         on_change: Callable[[Context, float], None],
+        secret: bytes | None,
     ) -> None:
         self.timers: Timers[SessionKey] = Timers()
-        self.validators = Validators(rng)
+        self.validators = Validators(rng, secret)
         self._hosts = hosts
         self._contexts = contexts
         self._outbox = outbox

@@ -41,9 +41,9 @@ class Question:
 class Validators:
     """Makes validators, and knows its own again as long as they live."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, root: bytes | None = None) -> None:
         self._rng = rng
-        self._secrets = SecretsByPeriod(rng, VALIDATOR_MIN_LIFETIME)
+        self._secrets = SecretsByPeriod(rng, VALIDATOR_MIN_LIFETIME, root)
 
     def make(self, question: Question, now: float) -> tuple[int, bytes]:
         """Return the responder nonce and the validator."""

@@ -37,6 +37,7 @@ from wayname.ilnp.states import Segment, State
 from wayname.ilnp.vectors import NID, Vector, half_text
 from wayname.pipeline.reasons import Punt
 from wayname.session.context import SessionContext
+from wayname.session.lasting_secret import lasting_secret
 from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager
 from wayname.timers import earliest
 from wayname.wire import icmpv6
@@ -44,7 +45,6 @@ from wayname.wire.ipv6 import Packet
 
 LEAVING = "ilnp-leaving"
 SECRET = "ilnp-secret"
-SECRET_OCTETS = 32
 # How many pairs may wait for what the DNS tells of their peers.
 MOST_WAITING = 4096
 # How many messages may wait until it is clear that there is a host that they are for.
@@ -319,19 +319,9 @@ class IlnpSessions(SessionManager):
 
     def _settings(self) -> Settings:
         rules = self.rules
+        secret = lasting_secret(SECRET, self._remembered, self._rng, self._outputs)
         # The tables know what passes, so they tell which sessions are idle.
-        return Settings(
-            rules.capacity, rules.nonce_octets, rules.nonce_use, rules.naive, idle=None, secret=self._secret()
-        )
-
-    def _secret(self) -> bytes:
-        """Return what answers to requests are made of, so that the next controller knows them again."""
-        written = self._remembered.get(SECRET)
-        if isinstance(written, str):
-            return bytes.fromhex(written)
-        secret = self._rng.randbytes(SECRET_OCTETS)
-        self._outputs.remember(SECRET, secret.hex())
-        return secret
+        return Settings(rules.capacity, rules.nonce_octets, rules.nonce_use, rules.naive, idle=None, secret=secret)
 
     def _policies(self) -> list[Policy]:
         rules = self.rules.policies

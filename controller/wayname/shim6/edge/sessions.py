@@ -25,6 +25,7 @@ from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
 from wayname.session.kept import Kept, key_of
 from wayname.session.keys import Pair, SessionKey
+from wayname.session.lasting_secret import lasting_secret
 from wayname.session.movements import Movements
 from wayname.session.moving import words
 from wayname.session.protocol import InputHandlers, PuntHandlers
@@ -51,6 +52,8 @@ from wayname.wire.shim6.errors import ErrorCode
 from wayname.wire.shim6.options import Option
 from wayname.wire.shim6.payload import BEFORE_SHIM6, PayloadHeader, is_payload
 
+SECRET = "shim6-secret"
+
 _WHY: dict[type[Exception], str] = {ProofError: "unproven", LocatorError: "unproven", TooOftenError: "too many"}
 
 
@@ -65,7 +68,8 @@ class Sessions(Kept):
         self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
         self._movements.on_moved = self._moved
         config = self._config = means.config
-        self._endpoint = Endpoint(means.rng, self._learn)
+        secret = lasting_secret(SECRET, means.remembered, means.rng, means.outputs)
+        self._endpoint = Endpoint(means.rng, self._learn, secret)
         self._inspection = Inspection(means.rng)
         # Messages of hosts that speak Shim6 themselves which did not pass, by why.
         self.refused: Counter[str] = Counter()
