@@ -1,19 +1,17 @@
-"""How fast the lab hosts' TCP mends losses, beside Linux's: `python -m bench.tcp`. Needs root and /dev/net/tun."""
+"""How fast the lab hosts' TCP mends losses, beside Linux's, for each kind of loss and each pair of ends."""
 
 from __future__ import annotations
 
 import os
 import random
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from statistics import median, quantiles
-
-import click
+from dataclasses import dataclass
+from statistics import median
 
 from bench.multipath import tables
-from bench.multipath.tap import missing
 from bench.shim6.report import table
+from bench.spread import Spread
 from bench.tcp.ends import End, HostEnd, LinuxEnd
 from bench.tcp.lane import Lane, run
 from bench.tcp.scripts import SCRIPTS
@@ -24,28 +22,25 @@ LIMIT = 30.0
 SHARE, MARGIN = 1.2, 0.020
 
 
-@click.command()
-@click.option("--draws", default=30, show_default=True, help="Conditions drawn of each kind.")
-@click.option("--seed", type=int, default=1, show_default=True, help="The same conditions for the same seed.")
-@click.option("--only", type=click.Choice(list(SCRIPTS)), help="One kind; else all of them.")
-def main(draws: int, seed: int, only: str | None) -> None:
-    """Measure and print; status 1 if a goal is missed."""
-    lacking = missing()
-    if lacking:
-        click.echo(f"skipped: Linux's TCP on a wire of its own needs {lacking}")
-        return
-    missed = []
-    rows = []
-    for kind in SCRIPTS if only is None else [only]:
-        seen = measure(kind, draws, seed)
-        reference = median(seen[PAIRS[0]])
-        for pair, values in seen.items():
-            rows.append((kind, pair, *(f"{1000 * value:.0f}" for value in spread(values))))
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The lines to print, and the goals that were missed."""
+
+    text: Sequence[str]
+    missed: Sequence[str]
+
+
+def compared(seen: Mapping[str, Mapping[str, Sequence[float]]]) -> Compared:
+    """Sum up what each pair of ends took, in seconds, by kind of loss."""
+    rows, missed = [], []
+    for kind, by_pair in seen.items():
+        reference = median(by_pair[PAIRS[0]])
+        for pair, values in by_pair.items():
+            rows.append((kind, pair, len(values), *Spread.of([1000 * value for value in values]).cells(0)))
             if median(values) > max(reference * SHARE, reference + MARGIN):
                 missed.append(f"{kind}, {pair}: {1000 * median(values):.0f} ms, Linux takes {1000 * reference:.0f} ms")
-    head = ("until all that was lost is acknowledged, ms", "", "p10", "median", "p90", "worst")
-    click.echo("\n".join([*table(head, rows), *(f"MISSED: {goal}" for goal in missed)]))
-    sys.exit(1 if missed else 0)
+    head = ("until all that was lost is acknowledged, ms", "", "draws", "median", "10 %", "90 %", "worst")
+    return Compared(table(head, rows), missed)
 
 
 def measure(kind: str, draws: int, seed: int) -> dict[str, list[float]]:
@@ -77,12 +72,3 @@ def pairs(taps: Sequence[LinuxEnd], seed: int) -> Iterator[tuple[End, End]]:
     yield taps[0], taps[1]
     yield HostEnd(0, seed), taps[2]
     yield taps[3], HostEnd(1, seed)
-
-
-def spread(values: Sequence[float]) -> tuple[float, float, float, float]:
-    """Return the 10th percentile, the median, the 90th and the worst."""
-    cuts = quantiles(values, n=10, method="inclusive") if len(values) > 1 else [values[0]] * 9
-    return cuts[0], median(values), cuts[-1], max(values)
-
-
-main()
