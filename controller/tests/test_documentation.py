@@ -11,7 +11,7 @@ from wayname.config import ConfigError, parse_config
 
 REFERENCE = (REPOSITORY / "docs" / "configuration.md").read_text()
 # Which keys these take depends on what they are; the others take the same ones always.
-MAIN, _, CARRIED = REFERENCE.partition("## What packets carry")
+MAIN, _, CARRIED = REFERENCE.partition("## Encapsulation and telemetry")
 
 
 PORT = "[[port]]\nnumber = 1\nvlan = 1"

@@ -1,4 +1,4 @@
-"""One builder for each table of a site's border (docs/translation.md): domain types in, finsy's entities out."""
+"""One builder for each table of a site's border (docs/nptv6.md): domain types in, finsy's entities out."""
 
 from __future__ import annotations
 
