@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.cost.edge import HOSTS
 from bench.shim6.identities import hash_based
-from wayname.config.load_ilnp import MOST_SESSIONS
+from wayname.config.ilnp import MOST_SESSIONS
 from wayname.hip.association import LocalHost as HipHost
 from wayname.hip.association import Names
 from wayname.hip.endpoint import Endpoint as HipEndpoint
