@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from ipaddress import IPv6Address
 
@@ -15,6 +15,7 @@ from finsy.proto import p4r
 
 from wayname.adapter.digests import told
 from wayname.composition.edge import Edge
+from wayname.composition.protocols import PROTOCOLS
 from wayname.config import parse_config
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
@@ -38,6 +39,7 @@ from wayname.identity.search import find_modifier
 from wayname.pipeline.entries import Entity, everything
 from wayname.pipeline.program import load_program
 from wayname.pipeline.read_back import decode_entities
+from wayname.session.protocol import Protocol
 from wayname.wire import discovery, icmpv6, ipv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame, Tag
@@ -60,7 +62,8 @@ def program_of(switch: SwitchConfig) -> P4Schema:
 class Rig:
     """A switch and its controller; hosts are what the test sends and what it finds in `sent`."""
 
-    def __init__(self, config: str, seed: int = 1) -> None:
+    def __init__(self, config: str, seed: int = 1, protocols: Sequence[Protocol] = PROTOCOLS) -> None:
+        self.protocols = protocols
         self.config = parse_config(config)
         self.schema = program_of(self.config.switch)
         self.seed = seed
@@ -83,7 +86,7 @@ class Rig:
         key = load_key() if self.config.identities else None
         # Each controller has chances of its own.
         self.seed += 1
-        return Edge(self.config, self.schema, random.Random(self.seed), dict(self.remembered), key)
+        return Edge(self.config, self.schema, random.Random(self.seed), dict(self.remembered), key, {}, self.protocols)
 
     def restart_switch(self) -> None:
         """Let the switch lose all it knew."""

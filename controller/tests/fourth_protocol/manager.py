@@ -1,4 +1,4 @@
-"""Keeps sessions between hosts whose edges share a key: packets bear the hosts' own addresses (header strategy plain)."""
+"""Keeps sessions between hosts whose edges share a key; packets bear the hosts' own addresses (`path_plain`)."""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ from wayname.edge.stations import Stations
 from wayname.edge.translation.translation import Translation
 from wayname.identity.locators import ProvableLocators
 from wayname.pipeline.entries import has_secrets
+from wayname.pipeline.punts import protocol_punt
 from wayname.pipeline.reasons import CAPTURES, Punt, punt_words
 from wayname.session.context import SessionContext
 from wayname.session.kept import Kept
@@ -113,7 +114,21 @@ class Edge:
         self.undecodable: Counter[int] = Counter()
         links = self._links = Links(config, outputs)
         want_ports(config, outputs.desired)
-        want_punt_limits(config, outputs.desired)
+        spoken = [protocol for protocol in protocols if protocol.is_configured(config)]
+        messages = [message for protocol in spoken for message in protocol.messages]
+        # What bounds messages comes before what brings them.
+        want_punt_limits(config, [message.reason for message in messages], outputs.desired)
+        for message in messages:
+            outputs.desired.put(
+                protocol_punt(
+                    message.reason,
+                    message.reason,
+                    message.protocols,
+                    next_header=message.next_header,
+                    udp_port=message.udp_port,
+                    icmpv6_type=message.icmpv6_type,
+                )
+            )
         providers = Providers(config)
         want_interfaces(config, providers.tables.values(), outputs.desired)
         self.routes = Routes(config, providers, outputs)
@@ -151,7 +166,6 @@ class Edge:
             remembered,
             keys or {},
         )
-        spoken = [protocol for protocol in protocols if protocol.is_configured(config)]
         self.managers = tuple(manager for protocol in spoken for manager in protocol.managers(context))
         self._punt_handlers = [manager.punts for manager in self.managers]
         self._input_handlers = [manager.inputs for manager in self.managers]

@@ -7,7 +7,7 @@ rate of its own at each port, so that no newcomer crowds it out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
@@ -41,20 +41,20 @@ class Rates:
     shares: bool = False
 
 
-def want_punt_limits(config: Config, desired: Desired) -> None:
-    """Want the meters of all classes at all ports."""
+def want_punt_limits(config: Config, reasons: Iterable[int], desired: Desired) -> None:
+    """Want the meters of all classes at all ports, those of protocols that P4 does not know among them."""
     limits = config.limits
     share = limits.share(len(config.ports))
     desired.put(punts.total_rate(limits.punts))
     for port in config.ports:
         desired.put(punts.port_share(port.number, share))
-    for punt_class, rates in _rates(config, share):
+    for punt_class, rates in _rates(config, {*Punt, *reasons}, share):
         desired.put(punts.source_limit(punt_class, rates.source, 2 * rates.source, rates.shares))
         for port in config.ports:
             desired.put(punts.class_rate(punt_class, port.number, rates.port))
 
 
-def _rates(config: Config, share: int) -> Iterator[tuple[int, Rates]]:
+def _rates(config: Config, reasons: Collection[int], share: int) -> Iterator[tuple[int, Rates]]:
     limits = config.limits
     newcomers = Rates(max(1, share // 2), limits.source, shares=True)
     ways = [route.via for route in config.routes] + [provider.via for provider in config.providers]
@@ -70,9 +70,9 @@ def _rates(config: Config, share: int) -> Iterator[tuple[int, Rates]]:
         Punt.LOOPBACK: Rates(LOOPBACK, LOOPBACK),
     }
     yield from known.items()
-    for reason in Punt:
+    for reason in sorted(reasons):
         # A session's copies have a class of their own always.
-        if reason not in CAPTURES and reason not in known and reason is not Punt.SESSION_HELD:
+        if reason not in CAPTURES and reason not in known and reason != Punt.SESSION_HELD:
             yield reason, newcomers
 
 

@@ -69,6 +69,20 @@ class SessionManager(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class PuntedMessage:
+    """What a message looks like that P4 does not know, to hosts whose prefix has one of these bits (docs/punts.md).
+
+    The reason, 48 to 63, is its meters' class as well.
+    """
+
+    reason: int
+    protocols: int
+    next_header: int | None = None
+    udp_port: int | None = None
+    icmpv6_type: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """What a protocol declares; the registry of all is `wayname.composition.protocols`."""
 
@@ -78,5 +92,7 @@ class Protocol:
     managers: Callable[[SessionContext], Sequence[SessionManager]]
     # Reads the files with keys, or makes them; the context has what it returns.
     load_keys: Callable[[Config], object] = field(default=lambda config: None, repr=False)
+    # What the switch is to bring to the controller.
+    messages: tuple[PuntedMessage, ...] = ()
     # Messages that go on to their destination if no manager takes them.
     passed_on: frozenset[Punt] = frozenset()
