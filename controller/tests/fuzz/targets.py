@@ -661,6 +661,7 @@ session.scheduling.probes.Probes.returned edge.translation.translation.Translati
 hip.edge.observations.Observations.receive hip.edge.sessions.HipSessions.error hip.edge.sessions.HipSessions.takes
 ilnp.edge.errors.for_host ilnp.edge.manager.IlnpSessions.restored ilnp.edge.openings.Openings.refused
 session.errors.doubtful session.errors.for_host session.errors.is_about_path session.errors.is_on
+session.errors.without_header
 session.movements.Movements.error session.protocol.SessionManager.restored
 shim6.edge.sessions.Sessions.error shim6.edge.sessions.Sessions.packet shim6.edge.sessions.Sessions.restored
 """

@@ -10,7 +10,8 @@ from sessions.pair import Pair, Side
 from wayname.edge.boundary import News, OutKind, PacketIn
 from wayname.edge.links import Arrival
 from wayname.pipeline.sessions import MODE_REPORT
-from wayname.session.session import MOST_PATHS, Health
+from wayname.session.path_numbers import MOST_PATHS
+from wayname.session.session import Health
 from wayname.shim6.edge.memory import context_names
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError

@@ -42,13 +42,18 @@ def for_host(session: Session, message: icmpv6.Message) -> icmpv6.Message:
     """Return an error as the host would have got it: about the packet that it sent, and with room for our header."""
     quoted = message.body[UNUSED_OCTETS:]
     header = PayloadHeader.decode(quoted[ipv6.HEADER_BYTES :])
-    length = int.from_bytes(quoted[4:6]) - OCTETS
-    addresses = session.name.local.packed + session.name.peer.packed
-    head = quoted[:4] + max(length, 0).to_bytes(2) + bytes([header.next_header]) + quoted[7:8] + addresses
+    return without_header(message, OCTETS, header.next_header, Pair(*session.name[:2]))
+
+
+def without_header(message: icmpv6.Message, octets: int, next_header: int, identities: Pair) -> icmpv6.Message:
+    """Return an error as if the packet that it quotes had not had a session's header of so many octets."""
+    quoted = message.body[UNUSED_OCTETS:]
+    length = max(int.from_bytes(quoted[4:6]) - octets, 0).to_bytes(2)
+    head = quoted[:4] + length + bytes([next_header]) + quoted[7:8] + identities.local.packed + identities.peer.packed
     parameter = message.body[:UNUSED_OCTETS]
     if message.type == icmpv6.PACKET_TOO_BIG:
-        parameter = max(int.from_bytes(parameter) - OCTETS, LEAST_MTU).to_bytes(UNUSED_OCTETS)
-    return icmpv6.Message(message.type, message.code, parameter + head + quoted[ipv6.HEADER_BYTES + OCTETS :])
+        parameter = max(int.from_bytes(parameter) - octets, LEAST_MTU).to_bytes(UNUSED_OCTETS)
+    return icmpv6.Message(message.type, message.code, parameter + head + quoted[ipv6.HEADER_BYTES + octets :])
 
 
 def is_on(session: Session, message: icmpv6.Message) -> bool:

@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv6Address
-from itertools import count
 
 from wayname.config.session_rules import SessionRules
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.numbers import GENERATIONS
+from wayname.session.path_numbers import MOST_PATHS, renumbered
 from wayname.session.reap.timing import ROUND_TRIPS
 
-MOST_PATHS = 16
 # A send timeout that gets shorter by less is not worth a write.
 LEAST_CHANGE = 0.8
 
@@ -126,11 +125,8 @@ class Session:
         wanted = list(pairs)
         there = [in_use, *(pair for pair in wanted if pair != in_use)][:MOST_PATHS]
         self.order = tuple(pair for pair in wanted if pair in there)
-        kept = {number: pair for number, pair in self.paths.items() if pair in there}
-        free = (number for number in count() if number not in kept)
-        self.trusted &= kept.keys()
-        new = [pair for pair in (*self.order, in_use) if pair not in kept.values()]
-        self.paths = dict(sorted({**kept, **dict(zip(free, dict.fromkeys(new), strict=False))}.items()))
+        self.trusted &= {number for number, pair in self.paths.items() if pair in there}
+        self.paths = renumbered(self.paths, (*self.order, in_use))
         self.path = self.path_of(in_use) or 0
 
     def move(self, path: int, reason: str) -> None:

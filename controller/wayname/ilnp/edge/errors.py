@@ -9,11 +9,10 @@ from wayname.ilnp.cache import Names
 from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.nonce import NONCE_OPTION
 from wayname.ilnp.vectors import Vector
+from wayname.session.errors import UNUSED_OCTETS, without_header
+from wayname.session.keys import Pair
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.errors import DecodeError
-
-UNUSED_OCTETS = 4
-LEAST_MTU = 1280
 
 
 def for_host(message: icmpv6.Message, sessions: Mapping[Names, IlnpSession]) -> tuple[IlnpSession, icmpv6.Message]:
@@ -33,10 +32,5 @@ def for_host(message: icmpv6.Message, sessions: Mapping[Names, IlnpSession]) -> 
     nonce = session.stands.nonce_to_peer
     if options[2:octets] != bytes([NONCE_OPTION, len(nonce)]) + nonce:
         raise DecodeError("the error quotes a nonce that is not the session's")
-    length = max(int.from_bytes(quoted[4:6]) - octets, 0).to_bytes(2)
-    identities = session.stands.local_identity.packed + session.stands.peer_identity.packed
-    head = quoted[:4] + length + options[:1] + quoted[7:8] + identities
-    parameter = message.body[:UNUSED_OCTETS]
-    if message.type == icmpv6.PACKET_TOO_BIG:
-        parameter = max(int.from_bytes(parameter) - octets, LEAST_MTU).to_bytes(UNUSED_OCTETS)
-    return session, icmpv6.Message(message.type, message.code, parameter + head + options[octets:])
+    identities = Pair(session.stands.local_identity, session.stands.peer_identity)
+    return session, without_header(message, octets, options[0], identities)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
-from itertools import count
 from typing import NamedTuple
 
 from wayname.ilnp import outputs
 from wayname.ilnp.cache import Names
 from wayname.ilnp.vectors import L64, Vector
 from wayname.session.numbers import GENERATIONS
-
-MOST_PATHS = 16
+from wayname.session.path_numbers import MOST_PATHS, renumbered
 
 
 class Ends(NamedTuple):
@@ -52,10 +50,7 @@ class IlnpSession:
         ours = [stands.source, *(locator for locator in stands.taken if locator != stands.source)]
         wanted = [Ends(here, there) for there in theirs for here in ours][:MOST_PATHS]
         before = self.paths.get(self.path)
-        kept = {number: ends for number, ends in self.paths.items() if ends in wanted}
-        free = (number for number in count() if number not in kept)
-        new = [ends for ends in wanted if ends not in kept.values()]
-        self.paths = dict(sorted({**kept, **dict(zip(free, new, strict=False))}.items()))
+        self.paths = renumbered(self.paths, wanted)
         self.path = next(number for number, ends in self.paths.items() if ends == in_use)
         if before is None or before == in_use:
             return None

@@ -1,0 +1,20 @@
+"""The numbers that the switch knows the paths of a session by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import TypeVar
+
+MOST_PATHS = 16
+
+Path = TypeVar("Path")
+
+
+def renumbered(paths: Mapping[int, Path], wanted: Iterable[Path]) -> dict[int, Path]:
+    """Return the wanted paths by number: those that were there keep theirs, new ones get the lowest that are free."""
+    there = list(dict.fromkeys(wanted))
+    kept = {number: path for number, path in paths.items() if path in there}
+    free = (number for number in count() if number not in kept)
+    new = [path for path in there if path not in kept.values()]
+    return dict(sorted({**kept, **dict(zip(free, new, strict=False))}.items()))
