@@ -175,6 +175,7 @@ lint: venv-dev ## Check formats and style
 	$(BIN)/ruff format --check --quiet $(PYTHON_ROOMS)
 	$(BIN)/ruff check --quiet $(PYTHON_ROOMS)
 	$(BIN)/mypy $(PYTHON_ROOMS)
+	$(BIN)/lint-imports
 
 clean: ## Remove what was built
 	rm -rf $(VENV) switch/target

@@ -14,7 +14,8 @@ from site_pair import agrees, answered, longest_silence, with_session
 
 from wayname.cli import hip as commands
 from wayname.hip.identities import Identity, identity_of
-from wayname.hip.suites import HitSuite, suite_of
+from wayname.hip.suites import suite_of
+from wayname.identity.hits import HitSuite
 from wayname_lab.hip import identities
 
 

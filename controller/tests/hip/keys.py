@@ -7,7 +7,7 @@ from functools import cache
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 
 from wayname.hip.identities import Identity, identity_of
-from wayname.hip.suites import Point
+from wayname.identity.hits import Point
 
 
 @cache

@@ -43,7 +43,8 @@ from wayname.hip.parameters import (
 from wayname.hip.proofs import check_mac, check_r1, check_signature, seal, sign, sign_r1
 from wayname.hip.puzzles import LIFETIME, TRIES, Asked, Puzzles, is_solved, solve
 from wayname.hip.rhash import CSHAKE_128, SHA_256, SHA_384, Rhash
-from wayname.hip.suites import CONTEXT, HITS, Algorithm, HitSuite, Point, hit_of, rhash_of, suite_of
+from wayname.hip.suites import CONTEXT, Algorithm, hit_of, rhash_of, suite_of
+from wayname.identity.hits import HITS, HitSuite, Point
 from wayname.wire.checksum import upper_layer_checksum
 
 A, B = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2")

@@ -15,7 +15,8 @@ from wayname.hip.edwards import ED448, ED25519, edwards_key
 from wayname.hip.errors import MessageError, ProofError
 from wayname.hip.identities import Identity, generate, identity_of, public_key, verify
 from wayname.hip.parameters import HostId
-from wayname.hip.suites import CONTEXT, Algorithm, HitSuite, hit_of, rhash_of, suite_of
+from wayname.hip.suites import CONTEXT, Algorithm, hit_of, rhash_of, suite_of
+from wayname.identity.hits import HitSuite
 
 HEAD_25519, HEAD_448 = b"\0\1\0\0", b"\0\3\0\0"
 # RFC 8032, section 7.1: secret key, public key, message, signature. The second has a message of one octet.

@@ -18,8 +18,9 @@ from wayname.hip.outputs import Changed, Failed, Gone, Output, Up
 from wayname.hip.parameters import DiffieHellman, Encrypted, HostId, Notification, R1Counter
 from wayname.hip.settings import CLOSING_TIME, Settings
 from wayname.hip.states import State, Trigger
-from wayname.hip.suites import UNKNOWN_PEER, Point
+from wayname.hip.suites import UNKNOWN_PEER
 from wayname.hip.transports import EspInfo, EspTransform, Tagged
+from wayname.identity.hits import Point
 from wayname.session.keys import Pair
 
 EXCHANGE = ["A1 --I1-> B1", "B1 --R1-> A1", "A1 --I2-> B1", "B1 --R2-> A1"]

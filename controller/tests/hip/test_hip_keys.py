@@ -13,7 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from wayname.config.hip import Hip, HipHost
 from wayname.hip.edge.keys import host_identities
 from wayname.hip.identities import PrivateKey, identity_of
-from wayname.hip.suites import Algorithm, HitSuite, Point, suite_of
+from wayname.hip.suites import Algorithm, suite_of
+from wayname.identity.hits import HitSuite, Point
 from wayname.identity.key_files import KeyFileError, write_key
 
 HOST = IPv6Address("2001:db8:1::a")

@@ -16,7 +16,8 @@ from wayname.hip.errors import NoProposalError, ProofError
 from wayname.hip.identities import Identity
 from wayname.hip.parameters import HostId
 from wayname.hip.records import Named, make_record, read_records
-from wayname.hip.suites import Algorithm, Point
+from wayname.hip.suites import Algorithm
+from wayname.identity.hits import Point
 
 SEC1 = (ecdsa(1, ec.SECP256R1, Point.SEC1), ecdsa(1, point=Point.SEC1))
 OWNER = dns.name.from_text("www.example.com.")

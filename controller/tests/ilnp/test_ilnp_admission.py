@@ -26,6 +26,7 @@ from ilnp.network import (
 )
 from two_sides import START
 
+from wayname.config.ilnp import IDLE_TIME, NonceUse
 from wayname.ilnp.admission import Arrival
 from wayname.ilnp.cache import Cache, Names
 from wayname.ilnp.cookies import PERIOD
@@ -34,7 +35,7 @@ from wayname.ilnp.handshake import Control, Handshake
 from wayname.ilnp.nonce import nonce_of
 from wayname.ilnp.outputs import Changed, Event, Kind, Output, Send, Up
 from wayname.ilnp.policies import Resources
-from wayname.ilnp.settings import HOLD_DOWN_TIME, IDLE_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, NonceUse, Settings
+from wayname.ilnp.settings import HOLD_DOWN_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, Settings
 from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Flow, Segment, State, Trigger
 from wayname.ilnp.vectors import NID, Vector
 from wayname.wire.icmpv6 import Message

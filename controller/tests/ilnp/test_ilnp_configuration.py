@@ -6,10 +6,9 @@ from ipaddress import IPv6Address
 
 import pytest
 
-from wayname.config.ilnp import IlnpMode, TcpAdmission
+from wayname.config.ilnp import IlnpMode, NonceUse, TcpAdmission
 from wayname.config.load import ConfigError, parse_config
 from wayname.config.names import NamedNode
-from wayname.ilnp.settings import NonceUse
 
 SITE = '[[ilnp.site]]\nprefixes = ["2001:db8:101:10::/64", "2001:db8:201:10::/64"]\n'
 NAMES = '[ilnp.names]\nserver = "::1"\nzone = "a.example"\n'

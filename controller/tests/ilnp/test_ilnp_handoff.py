@@ -19,6 +19,7 @@ from ilnp.network import (
     listed,
 )
 
+from wayname.config.ilnp import NonceUse
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate
 from wayname.ilnp.locators import (
     IN_USE_TIME,
@@ -34,7 +35,7 @@ from wayname.ilnp.locators import (
 )
 from wayname.ilnp.nonce import nonce_of
 from wayname.ilnp.outputs import Changed, Kind, Session
-from wayname.ilnp.settings import GRACE_TIME, NONCE_TIME, OLD_LIST_TIME, NonceUse, Settings
+from wayname.ilnp.settings import GRACE_TIME, NONCE_TIME, OLD_LIST_TIME, Settings
 from wayname.ilnp.states import Telling
 from wayname.ilnp.vectors import L64, NID, Vector
 

@@ -13,18 +13,14 @@ from wayname.config.checks import FarAddress, FilePath, HostPrefixes, hosts_pref
 from wayname.config.names import Names
 from wayname.config.session_rules import KEEPALIVES_IN_TIMEOUT, ProxyMode, SessionRules, WatchRules
 from wayname.config.tables import WORD, Mistake, Site, Table, between, mistake, parsed, raise_all
-from wayname.hip.errors import NoProposalError
-from wayname.hip.suites import Point, suite_of
+from wayname.identity.hits import Point, hit_suite
 
 DIFFICULTY, MOST_DIFFICULTY = 8, 18
 
 
 def _hit(text: str) -> IPv6Address:
     hit = IPv6Address(text)
-    try:
-        suite_of(hit)
-    except NoProposalError as error:
-        raise ValueError(error) from None
+    hit_suite(hit)
     return hit
 
 

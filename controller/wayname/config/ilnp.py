@@ -24,7 +24,6 @@ from wayname.config.tables import (
     parsed,
     raise_all,
 )
-from wayname.ilnp.settings import IDLE_TIME, NonceUse
 from wayname.nptv6 import SUBNET_PREFIX
 
 MOST_SPEAKERS = 256
@@ -32,6 +31,16 @@ MOST_SESSIONS = 1_000_000
 MOST_SECONDS = 4000  # microseconds in 32 bits
 # So much of the cache others may fill, unless it is said otherwise.
 OTHERS_SHARE = 0.9
+
+
+IDLE_TIME = 300.0  # seconds
+
+
+class NonceUse(StrEnum):
+    """Which packets of a session bear the nonce option."""
+
+    ALWAYS = "always"
+    AT_FIRST = "at-first"  # the first ones, and those after a move
 
 
 class IlnpMode(StrEnum):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from wayname.config.begin_rules import load_rule
 from wayname.config.checks import hosts_prefixes
 from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.config.tables import (
@@ -26,7 +27,6 @@ from wayname.config.tables import (
 )
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.parameters import Parameters
-from wayname.shim6.own_rule import load_rule
 
 MOST_SEC = 7  # three bits of an address (RFC 3972, section 3)
 

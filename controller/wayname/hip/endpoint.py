@@ -25,8 +25,9 @@ from wayname.hip.peer_locators import PeerLocators, is_host
 from wayname.hip.proofs import check_mac, check_signature
 from wayname.hip.settings import NOTIFIES, Settings
 from wayname.hip.states import TRANSITIONS, USABLE, State, Trigger
-from wayname.hip.suites import HITS, REQUIRED, UNKNOWN_PEER, suite_number
+from wayname.hip.suites import REQUIRED, UNKNOWN_PEER
 from wayname.hip.updates import Updates
+from wayname.identity.hits import HITS, suite_number
 from wayname.session.keys import Pair
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import EXTENSIONS, HIP, Packet

@@ -22,7 +22,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from wayname.hip.edwards import EdwardsPrivateKey, EdwardsPublicKey, edwards_key, edwards_octets
 from wayname.hip.errors import MessageError, NoProposalError, ProofError
 from wayname.hip.parameters import HostId
-from wayname.hip.suites import Algorithm, Point, hit_of
+from wayname.hip.suites import Algorithm, hit_of
+from wayname.identity.hits import Point
 from wayname.identity.rsa_limits import check_rsa_numbers
 
 LEAST_RSA_BITS = 2048

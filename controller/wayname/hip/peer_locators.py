@@ -13,7 +13,7 @@ from ipaddress import IPv6Address
 
 from wayname.hip.errors import MessageError, NotifyType
 from wayname.hip.locator_set import FOR_EVER, Locator, LocatorSet, TrafficType
-from wayname.hip.suites import HITS
+from wayname.identity.hits import HITS
 
 MOST_LOCATORS = 16
 CREDIT_AGING_FACTOR = 7 / 8

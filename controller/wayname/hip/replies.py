@@ -30,8 +30,9 @@ from wayname.hip.parameters import (
 from wayname.hip.proofs import sign_r1
 from wayname.hip.puzzles import LIFETIME, LIFETIME_ON_THE_WIRE, Asked, Puzzles
 from wayname.hip.settings import Settings
-from wayname.hip.suites import UNKNOWN_PEER, HitSuite, rhash_of
+from wayname.hip.suites import UNKNOWN_PEER, rhash_of
 from wayname.hip.transports import EspTransform, Tagged, TransportFormatList
+from wayname.identity.hits import HitSuite
 
 # Of so many generations the values are kept; if more are asked for in two periods, the last one serves on.
 MOST_GENERATIONS = 1000

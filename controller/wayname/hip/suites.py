@@ -7,38 +7,22 @@ puzzles, MACs and keys are made with: RHASH.
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
-from ipaddress import IPv6Address, IPv6Network
+from enum import IntEnum
+from ipaddress import IPv6Address
 
 from wayname.hip.cshake import cshake128
 from wayname.hip.errors import NoProposalError
 from wayname.hip.parameters import HostId
 from wayname.hip.rhash import CSHAKE_128, SHA_1, SHA_256, SHA_384, Rhash
+from wayname.identity.hits import HITS, HitSuite, UnknownHitError, hit_suite
 
 CONTEXT = bytes.fromhex("f0eff02fbff43d0fe7930c3c6e6174ea")
-HITS = IPv6Network("2001:20::/28")
 HASH_OCTETS = 12
 UNKNOWN_PEER = IPv6Address(0)
 
 
-class HitSuite(IntEnum):
-    """The suites by their numbers."""
-
-    RSA_DSA_SHA256 = 1
-    ECDSA_SHA384 = 2
-    ECDSA_LOW_SHA1 = 3
-    EDDSA_CSHAKE128 = 5
-
-
 # The suite that all implementations have.
 REQUIRED = HitSuite.RSA_DSA_SHA256
-
-
-class Point(StrEnum):
-    """How a point of ECDSA is written in HOST_ID: x and y, or as SEC 1 has it, with an octet 4 before them."""
-
-    XY = "xy"
-    SEC1 = "sec1"
 
 
 class Algorithm(IntEnum):
@@ -66,19 +50,12 @@ _HASHES = {
 }
 
 
-def suite_number(hit: IPv6Address) -> int:
-    """Return the number of the suite that a HIT is of, known or not."""
-    return int(hit) >> 96 & 0xF
-
-
 def suite_of(hit: IPv6Address) -> HitSuite:
     """Return the suite that a HIT is of."""
-    number = suite_number(hit)
-    if hit not in HITS:
-        raise NoProposalError(f"{hit} is no HIT: it is not in {HITS}")
-    if number not in tuple(HitSuite):
-        raise NoProposalError(f"HIT suite {number} of {hit} is not known here")
-    return HitSuite(number)
+    try:
+        return hit_suite(hit)
+    except UnknownHitError as error:
+        raise NoProposalError(str(error)) from None
 
 
 def rhash_of(responder: IPv6Address) -> Rhash:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from wayname.config.ilnp import NonceUse
 from wayname.ilnp.cache import Cache, Entry, Names
 from wayname.ilnp.cookies import Asked, Cookies
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
@@ -22,7 +23,6 @@ from wayname.ilnp.settings import (
     SEEN_LIFETIME,
     TRIES,
     WITHOUT_ILNP_TIME,
-    NonceUse,
     Settings,
 )
 from wayname.ilnp.states import TRANSITIONS, USABLE, Action, State, Trigger

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from wayname.config.ilnp import IDLE_TIME, NonceUse
 from wayname.ilnp.nonce import LONG_NONCE, NONCE_LENGTHS
 
 FIRST_TIMEOUT = 1.0
 TRIES = 4
 HOLD_DOWN_TIME = 60.0
 WITHOUT_ILNP_TIME = 600.0
-IDLE_TIME = 300.0
 # Of a locator that nobody told the lifetime of: it was seen on a packet.
 SEEN_LIFETIME = 300
 # RFC 6744, section 4, puts the nonce on all packets for three round trips after a move, or for so long.
@@ -25,13 +24,6 @@ HALF_OPEN_SHARE = 4
 MOST_HALF_OPEN = 4096
 # So long a packet may be under way.
 OLD_LIST_TIME = 10.0
-
-
-class NonceUse(StrEnum):
-    """Which packets of a session bear the nonce option."""
-
-    ALWAYS = "always"
-    AT_FIRST = "at-first"  # the first ones, and those after a move
 
 
 @dataclass(frozen=True, slots=True)

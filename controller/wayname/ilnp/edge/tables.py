@@ -7,11 +7,10 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 
-from wayname.config.ilnp import Ilnp, IlnpMode, TcpAdmission
+from wayname.config.ilnp import Ilnp, IlnpMode, NonceUse, TcpAdmission
 from wayname.edge.desired import Desired
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
 from wayname.ilnp.edge.session import IlnpSession
-from wayname.ilnp.settings import NonceUse
 from wayname.ilnp.vectors import Vector
 from wayname.pipeline import sessions as entries
 from wayname.session.entries_by_session import EntriesBySession

@@ -14,6 +14,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
+from wayname.config.begin_rules import load_rule
 from wayname.config.session_rules import ProxyMode
 from wayname.config.shim6 import Security, Shim6
 from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, UnforkSession
@@ -42,7 +43,7 @@ from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
 from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
 from wayname.shim6.locators import LocatorError, believe, learn, tell
-from wayname.shim6.own_rule import OwnRule, load_rule
+from wayname.shim6.own_rule import OwnRule
 from wayname.shim6.pairs import LocatorState, usable_pairs
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
