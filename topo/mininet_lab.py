@@ -392,7 +392,8 @@ def main() -> int:
                 signal.signal(number, signal.SIG_IGN)
             lab.stop()
     except LabError as error:
-        print(f"mininet_lab.py: {escaped(str(error))}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"mininet_lab.py: {escaped(line)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("mininet_lab.py: interrupted", file=sys.stderr)

@@ -233,12 +233,17 @@ def test_no_controller_is_one_line(tmp_path: Path) -> None:
 
 
 @restores_logs
-def test_mistakes_of_a_configuration_are_one_line(tmp_path: Path) -> None:
+def test_mistakes_of_a_configuration_are_one_line_each(tmp_path: Path) -> None:
     missing = tmp_path / "missing.toml"
     assert fails(wayname("up", "--config", missing)).startswith(f"{missing}: cannot be read")
     wrong = tmp_path / "wrong.toml"
-    wrong.write_text("[[port]]\nnumber = 1\nvlna = 10\n")
-    assert fails(wayname("up", "--config", wrong)).startswith(f"{wrong}: port[0]")
+    wrong.write_text("[timing]\nprobe = 0\n[[port]]\nnumber = 1\nvlna = 10\n")
+    done = wayname("up", "--config", wrong)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        f"wayname: {wrong}: timing.probe: is 0.0; write a number from 0.02 to 3600",
+        f"wayname: {wrong}: port[0].vlna: is not known; did you mean vlan?",
+    ]
     wrong.write_text('[switch]\np4info = "nothing.txtpb"\n')
     assert "nothing.txtpb: cannot be read" in fails(wayname("up", "--config", wrong))
 

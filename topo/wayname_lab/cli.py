@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from wayname.cli.failure import Failure
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan
@@ -66,7 +67,7 @@ def run(name: str, medium: str, seconds: float | None) -> None:
     try:
         status = asyncio.run(run_lab(find_lab(name), medium, seconds))
     except LabError as error:
-        raise click.ClickException(str(error)) from error
+        raise Failure(*str(error).splitlines()) from error
     raise SystemExit(status)
 
 
@@ -74,4 +75,4 @@ def _plan(name: str) -> Plan:
     try:
         return plan_lab(find_lab(name))
     except LabError as error:
-        raise click.ClickException(str(error)) from error
+        raise Failure(*str(error).splitlines()) from error

@@ -93,8 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         where = error.ctx.command_path if error.ctx else "wayname"
         tell(f"{error.format_message().rstrip('.')}; `{where} --help` says how")
         sys.exit(2)
-    except (click.ClickException, Failure) as error:
-        tell(error.format_message() if isinstance(error, click.ClickException) else str(error))
+    except click.ClickException as error:
+        tell(error.format_message())
+        sys.exit(1)
+    except Failure as error:
+        for line in error.args:
+            tell(line)
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(1)

@@ -32,7 +32,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
     try:
         config = load_config(file)
     except ConfigError as error:
-        raise Failure(str(error)) from None
+        raise Failure(*error.lines) from None
     raise_limit()
     # All that takes long to load: who made a mistake need not wait for it.
     import structlog
@@ -50,7 +50,9 @@ def command(file: Path, replace_pipeline: bool) -> None:
     try:
         set_up_logs(config.controller.log_level, config.controller.log_format)
         run(config, replace_pipeline)
-    except (ConfigError, KeyFileError, ProgramError, StateError, SwitchError) as error:
+    except ConfigError as error:
+        raise Failure(*error.lines) from None
+    except (KeyFileError, ProgramError, StateError, SwitchError) as error:
         raise Failure(str(error)) from None
     except RecordError as error:
         raise Failure(f"{config.controller.state}: {error}; restore it, or remove it to begin anew") from None

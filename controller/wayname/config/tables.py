@@ -52,6 +52,7 @@ class ConfigError(Exception):
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(lines))
+        self.lines = [line for each in lines for line in each.splitlines()]
 
 
 @dataclass(frozen=True, slots=True)
