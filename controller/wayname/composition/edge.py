@@ -166,7 +166,8 @@ class Edge:
             remembered,
             keys or {},
         )
-        self.managers = tuple(manager for protocol in spoken for manager in protocol.managers(context))
+        self.spoken = [(protocol, tuple(protocol.managers(context))) for protocol in spoken]
+        self.managers = tuple(manager for _, managers in self.spoken for manager in managers)
         self._punt_handlers = [manager.punts for manager in self.managers]
         self._input_handlers = [manager.inputs for manager in self.managers]
         self._passed_on = frozenset[int]().union(*(protocol.passed_on for protocol in protocols))

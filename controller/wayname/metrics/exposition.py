@@ -11,15 +11,11 @@ from prometheus_client.registry import Collector
 
 from wayname.edge.translation.translation import Translation
 from wayname.escape import escaped
-from wayname.hip.edge.native_sessions import NativeSessions
-from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.metrics.first_hop_security import port_shares_of
-from wayname.metrics.ilnp import ilnp_of
 from wayname.metrics.paths import paths_of
 from wayname.metrics.schedules import schedules_of
 from wayname.pipeline.borders import State
 from wayname.pipeline.reasons import drop_words, punt_words
-from wayname.shim6.edge.sessions import Sessions
 from wayname.snapshot.held_back import held_back as held_back_of
 from wayname.snapshot.picture import Picture
 from wayname.snapshot.running import Running, reconnects
@@ -84,23 +80,15 @@ class Scrape(Collector):
             "Messages between hosts that are checked and did not pass.",
             labels=["of", "why"],
         )
-        for of, manager in (("shim6", known.manager(Sessions)), ("hip", known.manager(NativeSessions))):
-            for why, count in sorted(manager.refused.items() if manager else ()):
-                refused.add_metric([of, why], count)
+        for protocol, managers in known.spoken:
+            for manager in managers:
+                for why, count in sorted(manager.refused.items()):
+                    refused.add_metric([protocol.name, why], count)
         yield refused
-        rules = CounterMetricFamily(
-            "wayname_begin_rule_failures",
-            "Times that a user's rule failed, so that no session began.",
-            labels=["rule", "why"],
-        )
-        shim6 = known.manager(Sessions)
-        for name, rule in shim6.own_rules.items() if shim6 else ():
-            for why, count in sorted(rule.failed.items()):
-                rules.add_metric([name, why], count)
-        yield rules
         yield from providers_of(known.translation)
-        if (ilnp := known.manager(IlnpSessions)) is not None:
-            yield from ilnp_of(ilnp)
+        for protocol, managers in known.spoken:
+            for manager in managers:
+                yield from protocol.metrics(manager)
         yield from schedules_of(known.schedules)
         yield from paths_of(known.encapsulation.traces.collector)
 

@@ -6,7 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
+from types import MappingProxyType
 from typing import Any
+
+from prometheus_client.core import Metric
 
 from wayname.config.model import Config
 from wayname.edge.links import Arrival
@@ -23,6 +26,9 @@ InputHandlers = Mapping[type, Callable[[Any, float], None]]
 
 class SessionManager(ABC):
     """Keeps sessions of a protocol on the switch; one that has no use for something leaves it as it is here."""
+
+    # Messages that were checked and did not pass, by why.
+    refused: Mapping[str, int] = MappingProxyType({})
 
     @property
     def punts(self) -> PuntHandlers:
@@ -94,5 +100,7 @@ class Protocol:
     load_keys: Callable[[Config], object] = field(default=lambda config: None, repr=False)
     # What the switch is to bring to the controller.
     messages: tuple[PuntedMessage, ...] = ()
+    # What Prometheus is told of a manager, beside what it refused.
+    metrics: Callable[[SessionManager], Iterable[Metric]] = field(default=lambda manager: (), repr=False)
     # Messages that go on to their destination if no manager takes them.
     passed_on: frozenset[Punt] = frozenset()

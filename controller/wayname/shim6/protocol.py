@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from wayname.session.protocol import Protocol
 from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.metrics import metrics_of
 
 SHIM6 = Protocol(
     name="shim6",
     is_configured=lambda config: bool(config.shim6),
     managers=lambda context: [Sessions(context)],
+    metrics=metrics_of,
 )

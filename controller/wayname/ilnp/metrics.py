@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from wayname.ilnp.edge.manager import IlnpSessions
+from wayname.session.protocol import SessionManager
 
 
-def ilnp_of(known: IlnpSessions) -> Iterator[Metric]:
+def metrics_of(known: SessionManager) -> Iterator[Metric]:
     """How many sessions there are, where they leave, what room is left, what was refused."""
+    if not isinstance(known, IlnpSessions):
+        return
     by_provider = Counter(known.provider_of(session.source_address) or "" for session in known)
     sessions = GaugeMetricFamily("wayname_ilnp_sessions", "Sessions between identifiers.", labels=["provider"])
     for provider, count in sorted(by_provider.items()):
