@@ -86,13 +86,8 @@ def link_of(address: IPv6Address, site: Site) -> LinkAddress:
     return LinkAddress(found[0].vlan, IPv6Address(int(address)))
 
 
-_READ_NEIGHBOUR = parsed(IPv6Address, "write an address, with %INTERFACE if it is link-local")
-
-
-def read_next_hop(given: object, info: ValidationInfo) -> object:
-    """Read the address of a neighbour."""
-    address = _READ_NEIGHBOUR.func(given)  # type: ignore[call-arg]
-    return link_of(address, site_of(info)) if isinstance(address, IPv6Address) else address
+def _read_link(given: object, info: ValidationInfo) -> object:
+    return link_of(given, site_of(info)) if isinstance(given, IPv6Address) else given
 
 
 def weighted(values: tuple[object, ...], weights: tuple[int, ...] | None, of: str) -> tuple[int, ...]:
@@ -118,7 +113,12 @@ def hosts_prefixes(prefixes: Iterable[IPv6Network], taken: Iterable[IPv6Network]
 
 Name = Annotated[str, AfterValidator(_read_name)]
 FilePath = Annotated[Path, BeforeValidator(_read_path)]
-NextHop = Annotated[LinkAddress, BeforeValidator(read_next_hop)]
+# The validator behind is asked first.
+NextHop = Annotated[
+    LinkAddress,
+    BeforeValidator(_read_link),
+    parsed(IPv6Address, "write an address, with %INTERFACE if it is link-local"),
+]
 Weight = Annotated[int, between(0, MOST_WEIGHT)]
 Octets32 = Annotated[int, between(0, 2**32 - 1)]
 FarAddress = Annotated[IPv6Address, parsed(far_address, "write an address as in 2001:db8::1")]
