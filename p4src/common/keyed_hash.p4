@@ -132,20 +132,20 @@ bit<128> secret_of_flow(in bit<128> key, in bit<128> local, in bit<128> remote, 
 
 // The keys. The controller draws them when a switch begins, and one that comes later leaves those that are there: so slots are
 // found again. Without keys, slots can be computed, and no nonces are drawn.
-control HashKeys(inout metadata_t meta) {
+control HashKeys(inout keys_t keys) {
     @id(SET_HASH_KEYS_ACTION_ID)
     @name("set_hash_keys")
     @brief("Secrets of this switch since it began: for slots, and for nonces.")
     action set_hash_keys(@id(1) bit<128> slots, @id(2) bit<128> nonces) {
-        meta.keys.slots = slots;
-        meta.keys.nonces = nonces;
+        keys.slots = slots;
+        keys.nonces = nonces;
     }
 
     @id(NO_HASH_KEYS_ACTION_ID)
     @name("no_hash_keys")
     action no_hash_keys() {
-        meta.keys.slots = 0;
-        meta.keys.nonces = 0;
+        keys.slots = 0;
+        keys.nonces = 0;
     }
 
     @id(HASH_KEYS_TABLE_ID)

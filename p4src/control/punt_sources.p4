@@ -14,19 +14,21 @@
 #include "../common/sizes.p4"
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
+#include "../sessions/metadata.p4"
 
 // Whose share it is, as a slot. The one place that hashes sources.
-control PuntSource(in headers_t hdr, in metadata_t meta, out bit<32> slot) {
+control PuntSource(in headers_t hdr, in port_t ingress_port, in punt_class_t punt_class, in session_t session, in keys_t keys,
+                   out bit<32> slot) {
     apply {
         bit<48> station = hdr.ethernet.source;
         bit<48> prefix = hdr.ipv6.source[127:80];
-        port_t port = meta.ingress_port;
-        if (meta.punt_class == CLASS_SESSION || meta.punt_class == CLASS_HELD) {
-            station = (bit<48>)meta.session.number;
+        port_t port = ingress_port;
+        if (punt_class == CLASS_SESSION || punt_class == CLASS_HELD) {
+            station = (bit<48>)session.number;
             prefix = 0;
             port = 0;
         }
-        bit<64> hashed = slot_hash_of_address(meta.keys.slots, 15w0 ++ meta.punt_class ++ port ++ station ++ prefix);
+        bit<64> hashed = slot_hash_of_address(keys.slots, 15w0 ++ punt_class ++ port ++ station ++ prefix);
         slot = SLOT(hashed[31:0], PUNT_SOURCES);
     }
 }
@@ -80,7 +82,7 @@ control PuntSources(in headers_t hdr, in metadata_t meta, out bool above, out bo
             bit<48> now = meta.arrived;
             bit<32> slot;
             bit<48> due;
-            punt_source.apply(hdr, meta, slot);
+            punt_source.apply(hdr, meta.ingress_port, meta.punt_class, meta.session, meta.keys, slot);
             dues.read(due, slot);
             if (due < now) {
                 due = now;

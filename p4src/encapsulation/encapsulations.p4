@@ -98,7 +98,7 @@ control Encapsulations(inout headers_t hdr, inout metadata_t meta) {
                 encapsulations.apply();
             }
             if (meta.encapsulation.mode == ILA_TRANSLATE) {
-                locator_translation.apply(hdr, meta);
+                locator_translation.apply(hdr, meta.encapsulation);
             } else if (meta.encapsulation.mode != ENCAPSULATE_NONE) {
                 if (meta.encapsulation.mode == ENCAPSULATE_AUTO) {
                     if (meta.from_controller && hdr.ipv6.source == meta.interface.address) {
@@ -118,7 +118,7 @@ control Encapsulations(inout headers_t hdr, inout metadata_t meta) {
                     meta.encapsulation.reduced = true;
                     meta.encapsulation.mode = ENCAPSULATE_FRAME;
                 }
-                ioam_traces.apply(hdr, meta);
+                ioam_traces.apply(hdr, meta.encapsulation);
                 segment_policies.apply(hdr, meta);
                 source_routes.apply(hdr, meta);
                 if (meta.encapsulation.mode == ENCAPSULATE_NONE || meta.decided) {

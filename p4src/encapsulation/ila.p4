@@ -8,16 +8,15 @@
 #ifndef WAYNAME_ENCAPSULATION_ILA_P4
 #define WAYNAME_ENCAPSULATION_ILA_P4
 
-#include "../common/metadata.p4"
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
 #include "metadata.p4"
 
-control IlaTranslation(inout headers_t hdr, inout metadata_t meta) {
+control IlaTranslation(inout headers_t hdr, inout encapsulation_t encapsulation) {
     apply {
         ipv6_address_t old = hdr.ipv6.destination;
-        ipv6_address_t new = meta.encapsulation.locator ++ old[63:0];
-        if (meta.encapsulation.neutral == 1) {
+        ipv6_address_t new = encapsulation.locator ++ old[63:0];
+        if (encapsulation.neutral == 1) {
             new[60:60] = ~old[60:60];
             bit<32> sum = (bit<32>)old[15:0]
                 + (bit<32>)old[127:112] + (bit<32>)old[111:96] + (bit<32>)old[95:80] + (bit<32>)old[79:64]
@@ -32,7 +31,7 @@ control IlaTranslation(inout headers_t hdr, inout metadata_t meta) {
             }
         }
         hdr.ipv6.destination = new;
-        meta.encapsulation.mode = ENCAPSULATE_NONE;
+        encapsulation.mode = ENCAPSULATE_NONE;
     }
 }
 

@@ -16,6 +16,7 @@
 #include "../parsing/headers.p4"
 #include "../sessions/metadata.p4"
 #include "headers.p4"
+#include "metadata.p4"
 #include "../nptv6/static_mapping.p4"
 
 // From outside, with a nonce or known without one.
@@ -46,21 +47,21 @@ control IlnpHeard(in headers_t hdr, inout metadata_t meta) {
 
 // Other addresses, and the checksum that goes with them. An ICMPv6 error that one end has made has them once more, in what
 // it quotes.
-control IlnpRewriting(inout headers_t hdr, inout metadata_t meta) {
+control IlnpRewriting(inout headers_t hdr, in ilnp_t ilnp) {
     AdjustChecksums() adjust_checksums;
 
     apply {
-        bit<16> difference = meta.ilnp.difference;
+        bit<16> difference = ilnp.difference;
         if (hdr.message.isValid()) {
             ipv6_address_t less_source = ~hdr.ipv6.source;
             ipv6_address_t less_destination = ~hdr.ipv6.destination;
             bit<16> less;
-            CHECKSUM_OF_4(less, meta.ilnp.source, meta.ilnp.destination, less_source, less_destination);
+            CHECKSUM_OF_4(less, ilnp.source, ilnp.destination, less_source, less_destination);
             bit<16> less_again = 0xFFFF;
             if (hdr.quoted.isValid() && hdr.quoted.source == hdr.ipv6.destination
                 && hdr.quoted.destination == hdr.ipv6.source) {
-                hdr.quoted.source = meta.ilnp.destination;
-                hdr.quoted.destination = meta.ilnp.source;
+                hdr.quoted.source = ilnp.destination;
+                hdr.quoted.destination = ilnp.source;
                 less_again = less;
             }
             CHECKSUM_OF_2(difference, less, less_again);
@@ -68,8 +69,8 @@ control IlnpRewriting(inout headers_t hdr, inout metadata_t meta) {
         if (difference != 0 && difference != 0xFFFF) {
             adjust_checksums.apply(hdr, difference);
         }
-        hdr.ipv6.source = meta.ilnp.source;
-        hdr.ipv6.destination = meta.ilnp.destination;
+        hdr.ipv6.source = ilnp.source;
+        hdr.ipv6.destination = ilnp.destination;
     }
 }
 

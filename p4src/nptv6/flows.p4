@@ -22,6 +22,7 @@
 #include "../common/ids.p4"
 #include "../common/keyed_hash.p4"
 #include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "../common/reasons.p4"
 #include "../common/sizes.p4"
 #include "../common/types.p4"
@@ -50,49 +51,50 @@ const bit<2> SLOT_HELD = 2;
 const bit<8> TCP_FLAGS_OF_BEGIN = 0x12;     // SYN, ACK
 
 // What tells a packet's flow apart. Parts of packets have no ports. An ICMPv6 error goes the way of the packet that it is about.
-control FlowOfBorder(in headers_t hdr, inout metadata_t meta, out bool is_error, out bool of_tcp, out bool begins, out bit<32> hashed) {
+control FlowOfBorder(in headers_t hdr, inout border_t border, in flow_t flow, in icmpv6_t icmpv6, in bool fragmented,
+                     out bool is_error, out bool of_tcp, out bool begins, out bit<32> hashed) {
     apply {
         is_error = hdr.message.isValid() && hdr.message.type >= ICMPV6_UNREACHABLE && hdr.message.type <= ICMPV6_PARAMETER_PROBLEM
             && hdr.quoted.isValid();
         of_tcp = false;
         begins = false;
-        if (meta.border.way == BORDER_OUT) {
-            meta.border.local = hdr.ipv6.source;
-            meta.border.remote = hdr.ipv6.destination;
-            meta.border.local_port = meta.flow.source_port;
-            meta.border.remote_port = meta.flow.destination_port;
+        if (border.way == BORDER_OUT) {
+            border.local = hdr.ipv6.source;
+            border.remote = hdr.ipv6.destination;
+            border.local_port = flow.source_port;
+            border.remote_port = flow.destination_port;
         } else {
-            meta.border.local = meta.border.inside;
-            meta.border.remote = hdr.ipv6.source;
-            meta.border.local_port = meta.flow.destination_port;
-            meta.border.remote_port = meta.flow.source_port;
+            border.local = border.inside;
+            border.remote = hdr.ipv6.source;
+            border.local_port = flow.destination_port;
+            border.remote_port = flow.source_port;
         }
-        meta.border.next_header = meta.flow.next_header;
+        border.next_header = flow.next_header;
         if (is_error) {
-            meta.border.next_header = meta.icmpv6.quoted_next_header;
-            if (meta.border.way == BORDER_OUT) {
-                meta.border.local = hdr.quoted.destination;
-                meta.border.remote = hdr.quoted.source;
-                if (meta.border.next_header == NEXT_ICMPV6) {
-                    meta.border.local_port = meta.icmpv6.quoted_upper_layer[31:16];
-                } else if (meta.border.next_header == NEXT_TCP || meta.border.next_header == NEXT_UDP
-                           || meta.border.next_header == NEXT_SCTP || meta.border.next_header == NEXT_DCCP
-                           || meta.border.next_header == NEXT_UDP_LITE) {
-                    meta.border.remote_port = meta.icmpv6.quoted_upper_layer[63:48];
-                    meta.border.local_port = meta.icmpv6.quoted_upper_layer[47:32];
+            border.next_header = icmpv6.quoted_next_header;
+            if (border.way == BORDER_OUT) {
+                border.local = hdr.quoted.destination;
+                border.remote = hdr.quoted.source;
+                if (border.next_header == NEXT_ICMPV6) {
+                    border.local_port = icmpv6.quoted_upper_layer[31:16];
+                } else if (border.next_header == NEXT_TCP || border.next_header == NEXT_UDP
+                           || border.next_header == NEXT_SCTP || border.next_header == NEXT_DCCP
+                           || border.next_header == NEXT_UDP_LITE) {
+                    border.remote_port = icmpv6.quoted_upper_layer[63:48];
+                    border.local_port = icmpv6.quoted_upper_layer[47:32];
                 }
             }
-        } else if (hdr.message.isValid() && !meta.fragmented
+        } else if (hdr.message.isValid() && !fragmented
                    && (hdr.message.type == ICMPV6_ECHO_REQUEST || hdr.message.type == ICMPV6_ECHO_REPLY)) {
-            meta.border.local_port = hdr.message.parameter[31:16];
-        } else if (hdr.tcp.isValid() && !meta.fragmented) {
+            border.local_port = hdr.message.parameter[31:16];
+        } else if (hdr.tcp.isValid() && !fragmented) {
             of_tcp = true;
             begins = hdr.tcp.start[23:16] & TCP_FLAGS_OF_BEGIN == TCP_SYN;
         }
         // What may come in parts goes one way as a whole: its ports have no part in the hash.
         hashed = 0;
-        if (meta.border.next_header == NEXT_TCP || meta.border.next_header == NEXT_SCTP) {
-            hashed = meta.border.local_port ++ meta.border.remote_port;
+        if (border.next_header == NEXT_TCP || border.next_header == NEXT_SCTP) {
+            hashed = border.local_port ++ border.remote_port;
         }
     }
 }
@@ -207,7 +209,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         }
 
         if (!meta.decided && (meta.border.way == BORDER_OUT || meta.border.way == BORDER_IN)) {
-            flow_of_border.apply(hdr, meta, is_error, of_tcp, begins, hashed);
+            flow_of_border.apply(hdr, meta.border, meta.flow, meta.icmpv6, meta.fragmented, is_error, of_tcp, begins, hashed);
             if (native) {
                 of_tcp = false;
                 meta.flow_event.nonce_octets = meta.ilnp.octets;
@@ -274,7 +276,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         }
 
         if (!meta.decided && (meta.border.way == BORDER_OUT || meta.border.way == BORDER_IN)) {
-            provider_choice.apply(meta, hashed, home, current);
+            provider_choice.apply(meta.border, hashed, home, current);
         }
 
         if (!meta.decided && meta.border.way == BORDER_OUT) {

@@ -10,11 +10,10 @@
 #define WAYNAME_NPTV6_PROVIDER_CHOICE_P4
 
 #include "../common/ids.p4"
-#include "../common/metadata.p4"
 #include "../common/sizes.p4"
 #include "metadata.p4"
 
-control ProviderChoice(inout metadata_t meta, in bit<32> hashed_ports, out bit<8> home, out bit<8> current) {
+control ProviderChoice(in border_t border, in bit<32> hashed_ports, out bit<8> home, out bit<8> current) {
     @id(FLOW_POLICIES_COUNTER_ID) TABLE_COUNTER(flow_policies_counter);
     @id(HASH_BUCKETS_COUNTER_ID) TABLE_COUNTER(hash_buckets_counter);
 
@@ -31,7 +30,7 @@ control ProviderChoice(inout metadata_t meta, in bit<32> hashed_ports, out bit<8
     @id(NO_FLOW_POLICY_ACTION_ID)
     @name("no_flow_policy")
     action no_flow_policy() {
-        policy = meta.border.site;
+        policy = border.site;
     }
 
     @id(FLOW_POLICIES_TABLE_ID)
@@ -39,12 +38,12 @@ control ProviderChoice(inout metadata_t meta, in bit<32> hashed_ports, out bit<8
     @brief("Flows that do not go as any of their site, whose number is that of its own policy.")
     table flow_policies {
         key = {
-            meta.border.site        : ternary @id(1) @name("site");
-            meta.border.local       : ternary @id(2) @name("local");
-            meta.border.remote      : ternary @id(3) @name("remote");
-            meta.border.next_header : ternary @id(4) @name("next_header");
-            meta.border.local_port  : range   @id(5) @name("local_port");
-            meta.border.remote_port : range   @id(6) @name("remote_port");
+            border.site        : ternary @id(1) @name("site");
+            border.local       : ternary @id(2) @name("local");
+            border.remote      : ternary @id(3) @name("remote");
+            border.next_header : ternary @id(4) @name("next_header");
+            border.local_port  : range   @id(5) @name("local_port");
+            border.remote_port : range   @id(6) @name("remote_port");
         }
         actions = {
             use_flow_policy;
@@ -89,7 +88,7 @@ control ProviderChoice(inout metadata_t meta, in bit<32> hashed_ports, out bit<8
         home = 0;
         current = 0;
         flow_policies.apply();
-        HASH_OF_4(bucket, (bit<32>)HASH_BUCKETS_OF_POLICY, meta.border.local, meta.border.remote, meta.border.next_header, hashed_ports);
+        HASH_OF_4(bucket, (bit<32>)HASH_BUCKETS_OF_POLICY, border.local, border.remote, border.next_header, hashed_ports);
         hash_buckets.apply();
     }
 }

@@ -3,13 +3,13 @@
 #ifndef WAYNAME_PARSING_ESP_P4
 #define WAYNAME_PARSING_ESP_P4
 
-#include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "../hip/headers.p4"
 
-parser EspParser(packet_in packet, inout metadata_t meta) {
+parser EspParser(packet_in packet, inout chain_t chain, in bool fragmented, inout hip_t hip) {
     state start {
-        meta.chain.crossed = meta.chain.left < ESP_BYTES;
-        transition select(meta.fragmented, meta.chain.unknown, meta.chain.crossed) {
+        chain.crossed = chain.left < ESP_BYTES;
+        transition select(fragmented, chain.unknown, chain.crossed) {
             (false, false, false): whole;
             (false, false, true): short;
             default: accept;
@@ -18,13 +18,13 @@ parser EspParser(packet_in packet, inout metadata_t meta) {
 
     state whole {
         esp_start_t begin = packet.lookahead<esp_start_t>();
-        meta.hip.esp = ESP_WHOLE;
-        meta.hip.spi = begin.spi;
+        hip.esp = ESP_WHOLE;
+        hip.spi = begin.spi;
         transition accept;
     }
 
     state short {
-        meta.hip.esp = ESP_SHORT;
+        hip.esp = ESP_SHORT;
         transition accept;
     }
 }

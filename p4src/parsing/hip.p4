@@ -4,13 +4,13 @@
 #ifndef WAYNAME_PARSING_HIP_P4
 #define WAYNAME_PARSING_HIP_P4
 
-#include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "../hip/headers.p4"
 
-parser HipParser(packet_in packet, inout metadata_t meta) {
+parser HipParser(packet_in packet, inout chain_t chain, in bool fragmented, inout hip_t hip) {
     state start {
-        meta.chain.crossed = meta.chain.left < HIP_BYTES;
-        transition select(meta.chain.crossed, meta.chain.count, meta.fragmented) {
+        chain.crossed = chain.left < HIP_BYTES;
+        transition select(chain.crossed, chain.count, fragmented) {
             (false, 0, false): hits;
             default: accept;
         }
@@ -18,8 +18,8 @@ parser HipParser(packet_in packet, inout metadata_t meta) {
 
     state hits {
         hip_start_t message = packet.lookahead<hip_start_t>();
-        meta.hip.sender = message.sender;
-        meta.hip.receiver = message.receiver;
+        hip.sender = message.sender;
+        hip.receiver = message.receiver;
         transition accept;
     }
 }

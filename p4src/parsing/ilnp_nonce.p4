@@ -7,11 +7,13 @@
 #ifndef WAYNAME_PARSING_ILNP_NONCE_P4
 #define WAYNAME_PARSING_ILNP_NONCE_P4
 
-#include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "../common/types.p4"
 #include "../ilnp/headers.p4"
+#include "../ilnp/metadata.p4"
+#include "../encapsulation/metadata.p4"
 
-parser NonceParser(packet_in packet, inout metadata_t meta) {
+parser NonceParser(packet_in packet, inout chain_t chain, inout ilnp_t ilnp, in routing_t routing) {
     bit<256> window = 0;        // at the front what comes next
     bit<16> left;
     bit<16> size;
@@ -19,8 +21,8 @@ parser NonceParser(packet_in packet, inout metadata_t meta) {
     bool found = false;
 
     state start {
-        left = meta.chain.size - 2;
-        transition select(meta.chain.size) {
+        left = chain.size - 2;
+        transition select(chain.size) {
             8: eight;
             16: sixteen;
             24: twenty_four;
@@ -76,8 +78,8 @@ parser NonceParser(packet_in packet, inout metadata_t meta) {
     // What is longer than its header is the receiver's to complain about.
     state with_length {
         size = (bit<16>)window[247:240] + 2;
-        meta.chain.crossed = size > left;
-        transition select(meta.chain.crossed, window[255:248], window[247:240]) {
+        chain.crossed = size > left;
+        transition select(chain.crossed, window[255:248], window[247:240]) {
             (true, _, _): end;
             (false, OPTION_NONCE, SHORT_NONCE): short_nonce;
             (false, OPTION_NONCE, LONG_NONCE): long_nonce;
@@ -88,37 +90,37 @@ parser NonceParser(packet_in packet, inout metadata_t meta) {
     }
 
     state short_nonce {
-        meta.ilnp.nonce = (nonce_t)window[239:208];
+        ilnp.nonce = (nonce_t)window[239:208];
         transition nonce;
     }
 
     state long_nonce {
-        meta.ilnp.nonce = window[239:144];
+        ilnp.nonce = window[239:144];
         transition nonce;
     }
 
     state nonce {
-        meta.ilnp.octets = window[247:240];
-        transition select(meta.ilnp.kind) {
+        ilnp.octets = window[247:240];
+        transition select(ilnp.kind) {
             NONCE_NONE: first_nonce;
             default: second_nonce;
         }
     }
 
     state first_nonce {
-        meta.ilnp.kind = NONCE_HERE;
+        ilnp.kind = NONCE_HERE;
         found = true;
         transition next;
     }
 
     // Such a packet proves nothing (RFC 6744, section 2).
     state second_nonce {
-        meta.ilnp.kind = NONCE_TWICE;
+        ilnp.kind = NONCE_TWICE;
         transition next;
     }
 
     state wrong_length {
-        meta.ilnp.kind = NONCE_LENGTH;
+        ilnp.kind = NONCE_LENGTH;
         transition next;
     }
 
@@ -141,11 +143,11 @@ parser NonceParser(packet_in packet, inout metadata_t meta) {
     }
 
     state place {
-        meta.ilnp.next_header = packet.lookahead<bit<8>>();
-        meta.ilnp.size = meta.chain.size;
-        meta.ilnp.index = meta.chain.count;
-        meta.ilnp.behind = meta.routing.type != 0;
-        meta.ilnp.alone = !others;
+        ilnp.next_header = packet.lookahead<bit<8>>();
+        ilnp.size = chain.size;
+        ilnp.index = chain.count;
+        ilnp.behind = routing.type != 0;
+        ilnp.alone = !others;
         transition accept;
     }
 }

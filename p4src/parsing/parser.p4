@@ -185,7 +185,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     }
 
     state hip {
-        hip_parser.apply(packet, meta);
+        hip_parser.apply(packet, meta.chain, meta.fragmented, meta.hip);
         transition extension;
     }
 
@@ -332,7 +332,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     }
 
     state first_shim6 {
-        shim6_parser.apply(packet, meta);
+        shim6_parser.apply(packet, meta.shim6, meta.chain, meta.routing);
         transition extension_size;
     }
 
@@ -357,7 +357,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     }
 
     state destination_options {
-        nonce_parser.apply(packet, meta);
+        nonce_parser.apply(packet, meta.chain, meta.ilnp, meta.routing);
         transition take;
     }
 

@@ -8,8 +8,9 @@
 #ifndef WAYNAME_PARSING_TCP_P4
 #define WAYNAME_PARSING_TCP_P4
 
-#include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "headers.p4"
+#include "../scheduling/metadata.p4"
 
 // Octets up to the end of that block, in each of the three.
 const bit<16> WITH_BARE_BLOCK  = 30;
@@ -20,11 +21,11 @@ const bit<8> OPTION_SACK = 5;
 const bit<24> OPTION_SACK_ALIGNED = 0x010105;
 const bit<32> OPTION_TIMESTAMPS_ALIGNED = 0x0101080a;
 
-parser TcpParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
+parser TcpParser(packet_in packet, inout headers_t hdr, inout chain_t chain, inout sack_t sack) {
     state start {
         packet.extract(hdr.tcp);
-        meta.chain.crossed = meta.chain.left < WITH_BLOCK;
-        transition select(hdr.tcp.start[31:28], meta.chain.crossed) {
+        chain.crossed = chain.left < WITH_BLOCK;
+        transition select(hdr.tcp.start[31:28], chain.crossed) {
             (8 .. 15, false): options;
             default: accept;
         }
@@ -33,8 +34,8 @@ parser TcpParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
     // Behind the checksum is the urgent pointer.
     state options {
         bit<48> begin = packet.lookahead<bit<48>>();
-        meta.chain.crossed = meta.chain.left < WITH_TIMED_BLOCK || hdr.tcp.start[31:28] < 11;
-        transition select(begin[31:24], begin[31:8], begin[31:0], meta.chain.crossed) {
+        chain.crossed = chain.left < WITH_TIMED_BLOCK || hdr.tcp.start[31:28] < 11;
+        transition select(begin[31:24], begin[31:8], begin[31:0], chain.crossed) {
             (OPTION_SACK, _, _, _): bare_block;
             (_, OPTION_SACK_ALIGNED, _, _): block;
             (_, _, OPTION_TIMESTAMPS_ALIGNED, false): timed;
@@ -44,19 +45,19 @@ parser TcpParser(packet_in packet, inout headers_t hdr, inout metadata_t meta) {
 
     state bare_block {
         bit<96> begin = packet.lookahead<bit<96>>();
-        meta.sack = { true, begin[63:32], begin[31:0] };
+        sack = { true, begin[63:32], begin[31:0] };
         transition accept;
     }
 
     state block {
         bit<112> begin = packet.lookahead<bit<112>>();
-        meta.sack = { true, begin[63:32], begin[31:0] };
+        sack = { true, begin[63:32], begin[31:0] };
         transition accept;
     }
 
     state timed {
         bit<208> begin = packet.lookahead<bit<208>>();
-        meta.sack = { begin[95:72] == OPTION_SACK_ALIGNED, begin[63:32], begin[31:0] };
+        sack = { begin[95:72] == OPTION_SACK_ALIGNED, begin[63:32], begin[31:0] };
         transition accept;
     }
 }

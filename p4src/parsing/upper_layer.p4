@@ -61,7 +61,7 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
     }
 
     state tcp {
-        tcp_parser.apply(packet, hdr, meta);
+        tcp_parser.apply(packet, hdr, meta.chain, meta.sack);
         transition upper_layer;
     }
 
@@ -210,7 +210,7 @@ parser UpperLayerParser(packet_in packet, inout headers_t hdr, inout metadata_t 
     }
 
     state esp {
-        esp_parser.apply(packet, meta);
+        esp_parser.apply(packet, meta.chain, meta.fragmented, meta.hip);
         transition upper_layer;
     }
 

@@ -13,12 +13,14 @@
 
 #include "../common/ids.p4"
 #include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "../common/reasons.p4"
 #include "../common/sizes.p4"
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
 
-control IcmpErrorLimits(in headers_t hdr, inout metadata_t meta) {
+control IcmpErrorLimits(in headers_t hdr, inout icmp_error_t icmp_error, in chain_t chain, in icmpv6_t icmpv6,
+                        in port_t ingress_port) {
     @id(ERROR_METER_ID)
     @name("error_meter")
     @brief("ICMPv6 errors, by the port of the packet they answer.")
@@ -35,21 +37,21 @@ control IcmpErrorLimits(in headers_t hdr, inout metadata_t meta) {
     COUNTERS(bit<8>, 5, errors_held_back);
 
     apply {
-        if (meta.icmp_error.type != 0 && !hdr.quote.isValid()) {
+        if (icmp_error.type != 0 && !hdr.quote.isValid()) {
             // Never about an error or a redirect, nor about a packet that may be one (section 2.4 e). Groups and
             // addresses that are nobody's never come this far.
-            bool silent = meta.chain.next_header == NEXT_ICMPV6
-                && (meta.icmpv6.type < 128 || meta.icmpv6.type == ICMPV6_REDIRECT);
+            bool silent = chain.next_header == NEXT_ICMPV6
+                && (icmpv6.type < 128 || icmpv6.type == ICMPV6_REDIRECT);
             if (!silent) {
                 colour_t colour;
-                METER(error_meter, meta.ingress_port, colour);
+                METER(error_meter, ingress_port, colour);
                 silent = colour == COLOUR_RED;
             }
             if (silent) {
-                errors_held_back.count(meta.icmp_error.type);
-                meta.icmp_error.type = 0;
+                errors_held_back.count(icmp_error.type);
+                icmp_error.type = 0;
             } else {
-                errors_sent.count(meta.icmp_error.type);
+                errors_sent.count(icmp_error.type);
             }
         }
     }
@@ -68,31 +70,31 @@ control IcmpErrorReply(in headers_t hdr, inout metadata_t meta) {
     }
 }
 
-control IcmpErrorMessage(inout headers_t hdr, inout metadata_t meta) {
+control IcmpErrorMessage(inout headers_t hdr, in interface_t interface, in icmp_error_t icmp_error, inout egress_t egress) {
     apply {
         if (hdr.quote.isValid()) {
             hdr.ethernet.destination = hdr.ethernet.source;
-            hdr.ethernet.source = meta.interface.mac;
+            hdr.ethernet.source = interface.mac;
 
             hdr.ipv6.setValid();
             hdr.ipv6.version = 6;
             hdr.ipv6.traffic_class = 0;
             hdr.ipv6.flow_label = 0;
-            hdr.ipv6.payload_length = meta.icmp_error.quote_bytes + ICMPV6_BYTES;
+            hdr.ipv6.payload_length = icmp_error.quote_bytes + ICMPV6_BYTES;
             hdr.ipv6.next_header = NEXT_ICMPV6;
             hdr.ipv6.hop_limit = HOP_LIMIT_OWN;
-            hdr.ipv6.source = meta.interface.address;
-            hdr.ipv6.destination = meta.icmp_error.receiver;
+            hdr.ipv6.source = interface.address;
+            hdr.ipv6.destination = icmp_error.receiver;
 
             hdr.icmpv6_error.setValid();
-            hdr.icmpv6_error.type = meta.icmp_error.type;
-            hdr.icmpv6_error.code = meta.icmp_error.code;
+            hdr.icmpv6_error.type = icmp_error.type;
+            hdr.icmpv6_error.code = icmp_error.code;
             hdr.icmpv6_error.checksum = 0;
-            hdr.icmpv6_error.parameter = (bit<32>)meta.icmp_error.parameter;
+            hdr.icmpv6_error.parameter = (bit<32>)icmp_error.parameter;
 
-            meta.egress.cut = ETHERNET_BYTES + IPV6_BYTES + ICMPV6_BYTES + meta.icmp_error.quote_bytes;
+            egress.cut = ETHERNET_BYTES + IPV6_BYTES + ICMPV6_BYTES + icmp_error.quote_bytes;
             if (hdr.vlan.isValid()) {
-                meta.egress.cut = meta.egress.cut + VLAN_BYTES;
+                egress.cut = egress.cut + VLAN_BYTES;
             }
         }
     }

@@ -7,12 +7,12 @@
 #define WAYNAME_SESSIONS_ENDPOINT_POLICY_P4
 
 #include "../common/ids.p4"
-#include "../common/metadata.p4"
 #include "../common/sizes.p4"
 #include "../parsing/headers.p4"
 #include "metadata.p4"
+#include "../ilnp/metadata.p4"
 
-control EndpointPolicy(in headers_t hdr, inout metadata_t meta) {
+control EndpointPolicy(in headers_t hdr, inout ilnp_t ilnp, inout session_t session) {
     @id(ENDPOINT_POLICY_SOURCES_COUNTER_ID) TABLE_COUNTER(endpoint_policy_sources_counter);
     @id(ENDPOINT_POLICY_DESTINATIONS_COUNTER_ID) TABLE_COUNTER(endpoint_policy_destinations_counter);
 
@@ -50,7 +50,7 @@ control EndpointPolicy(in headers_t hdr, inout metadata_t meta) {
     @brief("Peers that are known to speak ILNP: TCP to them opens with a nonce of 4 or 12 octets, and its handshake makes the session.")
     action takes_nonces(@id(1) bit<8> nonce_length) {
         speaker = SPEAKER_HOST;
-        meta.ilnp.opens_with = nonce_length;
+        ilnp.opens_with = nonce_length;
     }
 
     @id(NO_ENDPOINT_POLICY_ACTION_ID)
@@ -97,16 +97,16 @@ control EndpointPolicy(in headers_t hdr, inout metadata_t meta) {
 
     apply {
         if (endpoint_policy_destinations.apply().hit) {
-            meta.session.destination_speaker = speaker;
-            meta.session.destination_protocols = spoken;
+            session.destination_speaker = speaker;
+            session.destination_protocols = spoken;
             speaker = SPEAKER_NONE;
             spoken = 0;
         }
         if (endpoint_policy_sources.apply().hit) {
-            meta.session.source_speaker = speaker;
-            meta.session.source_protocols = spoken;
-            meta.session.threshold_bytes = threshold_bytes;
-            meta.session.threshold_time = threshold_time;
+            session.source_speaker = speaker;
+            session.source_protocols = spoken;
+            session.threshold_bytes = threshold_bytes;
+            session.threshold_time = threshold_time;
         }
     }
 }

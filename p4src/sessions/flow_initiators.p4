@@ -11,6 +11,7 @@
 #include "../common/ids.p4"
 #include "../common/keyed_hash.p4"
 #include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "../common/sizes.p4"
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
@@ -21,7 +22,8 @@ const bit<32> HEARD_LIFETIME = 58594;       // a minute
 
 // Flows that were heard of late, by a Bloom filter that forgets by age: a flow leaves the time in two cells, by a keyed hash, and was
 // heard if both are young. So none is forgotten too early, however many others come.
-control HeardFlows(in metadata_t meta, in ipv6_address_t local, in ipv6_address_t remote, in bit<32> ports, in bool hears,
+control HeardFlows(in bit<48> arrived, in keys_t keys, in chain_t chain, in ipv6_address_t local, in ipv6_address_t remote,
+                   in bit<32> ports, in bool hears,
                    out bool heard) {
     @id(HEARD_FLOWS_REGISTER_ID)
     @name("heard_flows")
@@ -32,8 +34,8 @@ control HeardFlows(in metadata_t meta, in ipv6_address_t local, in ipv6_address_
     REGISTERS(bit<32>, bit<32>, HEARD_FLOWS, second_cells);
 
     apply {
-        bit<32> now = meta.arrived[41:10] | 1;      // 0 is never
-        bit<64> hashed = slot_hash_of_flow(meta.keys.slots, local, remote, 8w37 ++ 16w1 ++ meta.chain.next_header ++ ports);
+        bit<32> now = arrived[41:10] | 1;      // 0 is never
+        bit<64> hashed = slot_hash_of_flow(keys.slots, local, remote, 8w37 ++ 16w1 ++ chain.next_header ++ ports);
         bit<32> first = SLOT(hashed[31:0], HEARD_FLOWS);
         bit<32> second = SLOT(hashed[63:32], HEARD_FLOWS);
         bit<32> first_time;
@@ -67,13 +69,13 @@ control FlowInitiators(in headers_t hdr, inout metadata_t meta) {
                 local = meta.border.inside;
             }
             bit<32> ports = meta.flow.destination_port ++ meta.flow.source_port;
-            heard_flows.apply(meta, local, hdr.ipv6.source, ports, true, answers);
+            heard_flows.apply(meta.arrived, meta.keys, meta.chain, local, hdr.ipv6.source, ports, true, answers);
         } else if (!meta.fragmented) {
             bit<32> ports = meta.flow.source_port ++ meta.flow.destination_port;
-            heard_flows.apply(meta, hdr.ipv6.source, hdr.ipv6.destination, ports, false, answers);
+            heard_flows.apply(meta.arrived, meta.keys, meta.chain, hdr.ipv6.source, hdr.ipv6.destination, ports, false, answers);
             if (!answers && ports != 0) {
                 // Parts of a datagram have no ports; the answer to it has.
-                heard_flows.apply(meta, hdr.ipv6.source, hdr.ipv6.destination, 0, false, answers);
+                heard_flows.apply(meta.arrived, meta.keys, meta.chain, hdr.ipv6.source, hdr.ipv6.destination, 0, false, answers);
             }
         }
         meta.pair.begins = !answers;

@@ -7,20 +7,22 @@
 #ifndef WAYNAME_SESSIONS_HEADERS_P4
 #define WAYNAME_SESSIONS_HEADERS_P4
 
-#include "../common/metadata.p4"
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
+#include "metadata.p4"
 #include "shim6_headers.p4"
 #include "../ilnp/headers.p4"
+#include "../ilnp/metadata.p4"
+#include "../encapsulation/metadata.p4"
 #include "../encapsulation/tunnels.p4"
 
-control PutHeaderOn(inout headers_t hdr, inout metadata_t meta) {
+control PutHeaderOn(inout headers_t hdr, in ilnp_t ilnp, inout session_t session) {
     bit<8> number = NEXT_SHIM6;
     // The header before it says what it is, and it says what the other one said.
     bit<8> follows = 0;
 
     apply {
-        if (meta.ilnp.to_put) {
+        if (ilnp.to_put) {
             number = NEXT_DESTINATION;
         }
         if (hdr.segment_routing.isValid()) {
@@ -37,20 +39,20 @@ control PutHeaderOn(inout headers_t hdr, inout metadata_t meta) {
             hdr.ipv6.next_header = number;
         }
         bool behind = hdr.segment_routing.isValid() || hdr.source_route.isValid();
-        meta.session.added = PAYLOAD_HEADER_BYTES;
-        if (meta.ilnp.to_put) {
+        session.added = PAYLOAD_HEADER_BYTES;
+        if (ilnp.to_put) {
             bit<8> length = 0;
-            bit<32> first = meta.ilnp.nonce_to_put[31:0];
-            if (meta.ilnp.octets_to_put == LONG_NONCE) {
-                meta.session.added = LONG_NONCE_HEADER_BYTES;
+            bit<32> first = ilnp.nonce_to_put[31:0];
+            if (ilnp.octets_to_put == LONG_NONCE) {
+                session.added = LONG_NONCE_HEADER_BYTES;
                 length = 1;
-                first = meta.ilnp.nonce_to_put[95:64];
+                first = ilnp.nonce_to_put[95:64];
                 if (behind) {
                     hdr.nonce_rest_behind.setValid();
-                    hdr.nonce_rest_behind.nonce = meta.ilnp.nonce_to_put[63:0];
+                    hdr.nonce_rest_behind.nonce = ilnp.nonce_to_put[63:0];
                 } else {
                     hdr.nonce_rest.setValid();
-                    hdr.nonce_rest.nonce = meta.ilnp.nonce_to_put[63:0];
+                    hdr.nonce_rest.nonce = ilnp.nonce_to_put[63:0];
                 }
             }
             if (behind) {
@@ -58,14 +60,14 @@ control PutHeaderOn(inout headers_t hdr, inout metadata_t meta) {
                 hdr.nonce_option_behind.next_header = follows;
                 hdr.nonce_option_behind.length = length;
                 hdr.nonce_option_behind.type = OPTION_NONCE;
-                hdr.nonce_option_behind.octets = meta.ilnp.octets_to_put;
+                hdr.nonce_option_behind.octets = ilnp.octets_to_put;
                 hdr.nonce_option_behind.nonce = first;
             } else {
                 hdr.nonce_option.setValid();
                 hdr.nonce_option.next_header = follows;
                 hdr.nonce_option.length = length;
                 hdr.nonce_option.type = OPTION_NONCE;
-                hdr.nonce_option.octets = meta.ilnp.octets_to_put;
+                hdr.nonce_option.octets = ilnp.octets_to_put;
                 hdr.nonce_option.nonce = first;
             }
         } else if (behind) {
@@ -73,34 +75,35 @@ control PutHeaderOn(inout headers_t hdr, inout metadata_t meta) {
             hdr.payload_header_behind.next_header = follows;
             hdr.payload_header_behind.length = 0;
             hdr.payload_header_behind.payload = 1;
-            hdr.payload_header_behind.tag = meta.session.tag;
+            hdr.payload_header_behind.tag = session.tag;
         } else {
             hdr.payload_header.setValid();
             hdr.payload_header.next_header = follows;
             hdr.payload_header.length = 0;
             hdr.payload_header.payload = 1;
-            hdr.payload_header.tag = meta.session.tag;
+            hdr.payload_header.tag = session.tag;
         }
-        hdr.ipv6.payload_length = hdr.ipv6.payload_length + meta.session.added;
+        hdr.ipv6.payload_length = hdr.ipv6.payload_length + session.added;
     }
 }
 
-control TakeHeaderOff(inout headers_t hdr, inout metadata_t meta, in bool payload_header) {
+control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in routing_t routing, inout session_t session,
+                      in bool payload_header) {
     bit<8> at = 0;          // on its stack
 
     apply {
-        bit<16> size = meta.ilnp.size;
-        bit<8> place = meta.ilnp.index;
-        bool behind = meta.ilnp.behind;
-        bit<8> follows = meta.ilnp.next_header;
+        bit<16> size = ilnp.size;
+        bit<8> place = ilnp.index;
+        bool behind = ilnp.behind;
+        bit<8> follows = ilnp.next_header;
         if (payload_header) {
             size = PAYLOAD_HEADER_BYTES;
-            place = meta.shim6.index;
-            behind = meta.shim6.behind;
-            follows = meta.shim6.next_header;
+            place = shim6.index;
+            behind = shim6.behind;
+            follows = shim6.next_header;
         }
         if (behind) {
-            at = place - meta.routing.index - 1;
+            at = place - routing.index - 1;
             if (at != 0) {
                 SAY_WHAT_FOLLOWS_10(hdr.extensions_behind, at, follows)
             } else if (hdr.segment_routing.isValid()) {
@@ -126,11 +129,11 @@ control TakeHeaderOff(inout headers_t hdr, inout metadata_t meta, in bool payloa
                 INVALIDATE_ONE_OF_10(hdr.extensions, at)
             }
         }
-        meta.session.taken = size;
+        session.taken = size;
         hdr.ipv6.payload_length = hdr.ipv6.payload_length - size;
         if (payload_header) {
-            hdr.ipv6.source = meta.session.remote;
-            hdr.ipv6.destination = meta.session.local;
+            hdr.ipv6.source = session.remote;
+            hdr.ipv6.destination = session.local;
         }
     }
 }

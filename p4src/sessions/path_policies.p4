@@ -10,13 +10,13 @@
 #define WAYNAME_SESSIONS_PATH_POLICIES_P4
 
 #include "../common/ids.p4"
-#include "../common/metadata.p4"
+#include "../common/packet_metadata.p4"
 #include "../common/sizes.p4"
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
 #include "metadata.p4"
 
-control PathPolicies(in headers_t hdr, inout metadata_t meta) {
+control PathPolicies(in headers_t hdr, inout session_t session, in flow_t flow) {
     @id(PATH_POLICIES_COUNTER_ID) TABLE_COUNTER(path_policies_counter);
     @id(PREFERRED_PATHS_COUNTER_ID) TABLE_COUNTER(preferred_paths_counter);
 
@@ -28,7 +28,7 @@ control PathPolicies(in headers_t hdr, inout metadata_t meta) {
     @name("apply_path_policy")
     action apply_path_policy(@id(1) bit<8> number) {
         policy = number;
-        meta.session.policed = true;
+        session.policed = true;
     }
 
     @id(NO_PATH_POLICY_ACTION_ID)
@@ -41,9 +41,9 @@ control PathPolicies(in headers_t hdr, inout metadata_t meta) {
     @brief("Flows that may take a path of their own, of all sessions with mode 32.")
     table path_policies {
         key = {
-            meta.session.local          : ternary @id(1) @name("local");
-            meta.session.remote         : ternary @id(2) @name("remote");
-            meta.flow.next_header       : ternary @id(3) @name("next_header");
+            session.local          : ternary @id(1) @name("local");
+            session.remote         : ternary @id(2) @name("remote");
+            flow.next_header       : ternary @id(3) @name("next_header");
             local_port                  : range   @id(4) @name("local_port");
             remote_port                 : range   @id(5) @name("remote_port");
             hdr.ipv6.traffic_class[7:2] : ternary @id(6) @name("dscp");
@@ -60,8 +60,8 @@ control PathPolicies(in headers_t hdr, inout metadata_t meta) {
     @id(PREFER_PATH_ACTION_ID)
     @name("prefer_path")
     action prefer_path(@id(1) path_t path) {
-        meta.session.preferred = true;
-        meta.session.preferred_path = path;
+        session.preferred = true;
+        session.preferred_path = path;
     }
 
     @id(NO_PREFERRED_PATH_ACTION_ID)
@@ -74,7 +74,7 @@ control PathPolicies(in headers_t hdr, inout metadata_t meta) {
     @brief("The path that flows of a policy take in a session.")
     table preferred_paths {
         key = {
-            meta.session.number : exact @id(1) @name("session");
+            session.number : exact @id(1) @name("session");
             policy              : exact @id(2) @name("policy");
         }
         actions = {
@@ -87,15 +87,15 @@ control PathPolicies(in headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (meta.session.direction == SESSION_OUTBOUND) {
-            local_port = meta.flow.source_port;
-            remote_port = meta.flow.destination_port;
+        if (session.direction == SESSION_OUTBOUND) {
+            local_port = flow.source_port;
+            remote_port = flow.destination_port;
         } else {
-            local_port = meta.flow.destination_port;
-            remote_port = meta.flow.source_port;
+            local_port = flow.destination_port;
+            remote_port = flow.source_port;
         }
         path_policies.apply();
-        if (policy != 0 && meta.session.direction == SESSION_OUTBOUND) {
+        if (policy != 0 && session.direction == SESSION_OUTBOUND) {
             preferred_paths.apply();
         }
     }

@@ -124,7 +124,7 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
                 path_choice.apply(hdr, meta);
             }
             if (meta.session.mode & MODE_PREFER != 0 && meta.session.request == 0) {
-                path_policies.apply(hdr, meta);
+                path_policies.apply(hdr, meta.session, meta.flow);
             }
             if (meta.session.number < WATCHED_SESSIONS) {
                 session_liveness.apply(hdr, meta);
@@ -181,16 +181,16 @@ control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         if (meta.ilnp.rewritten) {
-            ilnp_rewriting.apply(hdr, meta);
+            ilnp_rewriting.apply(hdr, meta.ilnp);
         }
         bool payload_header = meta.session.direction == SESSION_INBOUND && meta.shim6.kind == SHIM6_PAYLOAD;
         if (meta.decided) {
             // It ends here.
         } else if (payload_header || meta.ilnp.to_take) {
-            take_header_off.apply(hdr, meta, payload_header);
+            take_header_off.apply(hdr, meta.ilnp, meta.shim6, meta.routing, meta.session, payload_header);
         } else if ((meta.session.with_header || meta.ilnp.to_put) && meta.session.request == 0) {
             // A keepalive names the session itself.
-            put_header_on.apply(hdr, meta);
+            put_header_on.apply(hdr, meta.ilnp, meta.session);
         }
     }
 }
@@ -210,7 +210,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         if (!meta.decided && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
-            endpoint_policy.apply(hdr, meta);
+            endpoint_policy.apply(hdr, meta.ilnp, meta.session);
             protocol_punts.apply(hdr, meta);
             if (!meta.decided && meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
                 hip_messages.apply(hdr, meta);

@@ -8,13 +8,12 @@
 #define WAYNAME_TELEMETRY_IOAM_TRACES_P4
 
 #include "../common/ids.p4"
-#include "../common/metadata.p4"
 #include "../common/sizes.p4"
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
 #include "../encapsulation/metadata.p4"
 
-control IoamTraces(inout headers_t hdr, inout metadata_t meta) {
+control IoamTraces(inout headers_t hdr, inout encapsulation_t encapsulation) {
     @id(IOAM_TRACES_COUNTER_ID) TABLE_COUNTER(ioam_traces_counter);
 
     // Packets since the last round of each trace began.
@@ -72,7 +71,7 @@ control IoamTraces(inout headers_t hdr, inout metadata_t meta) {
     @brief("IoamTraces that packets get.")
     table ioam_traces {
         key = {
-            meta.encapsulation.trace : exact @id(1) @name("trace");
+            encapsulation.trace : exact @id(1) @name("trace");
         }
         actions = {
             push_trace;
@@ -86,20 +85,20 @@ control IoamTraces(inout headers_t hdr, inout metadata_t meta) {
 
     apply {
         bool traced = false;
-        if (meta.encapsulation.trace != 0 && !hdr.trace.isValid() && !hdr.direct_export.isValid()
-            && (meta.encapsulation.mode == ENCAPSULATE_INLINE
-                || meta.encapsulation.destination != 0 || meta.encapsulation.policy != 0)) {
+        if (encapsulation.trace != 0 && !hdr.trace.isValid() && !hdr.direct_export.isValid()
+            && (encapsulation.mode == ENCAPSULATE_INLINE
+                || encapsulation.destination != 0 || encapsulation.policy != 0)) {
             if (ioam_traces.apply().hit) {
                 traced = true;
                 if (round > 1) {
                     bit<16> turn;
-                    turns.read(turn, meta.encapsulation.trace);
+                    turns.read(turn, encapsulation.trace);
                     traced = turn < share;
                     turn = turn + 1;
                     if (turn >= round) {
                         turn = 0;
                     }
-                    turns.write(meta.encapsulation.trace, turn);
+                    turns.write(encapsulation.trace, turn);
                 }
             }
         }
@@ -116,10 +115,10 @@ control IoamTraces(inout headers_t hdr, inout metadata_t meta) {
             hdr.new_direct_export.extension_flags = 0xC0;   // flow, sequence
             hdr.new_direct_export.reserved_too = 0;
             bit<32> sequence;
-            sequences.read(sequence, meta.encapsulation.trace);
+            sequences.read(sequence, encapsulation.trace);
             hdr.new_export_flow.sequence = sequence;
-            sequences.write(meta.encapsulation.trace, sequence + 1);
-            meta.encapsulation.size = meta.encapsulation.size + 24;
+            sequences.write(encapsulation.trace, sequence + 1);
+            encapsulation.size = encapsulation.size + 24;
         } else if (traced) {
             bit<16> data = (bit<16>)hdr.new_trace.words_left << 2;
             hdr.new_options.setValid();
@@ -135,14 +134,14 @@ control IoamTraces(inout headers_t hdr, inout metadata_t meta) {
                 hdr.new_end.setValid();
                 hdr.new_end.option = 0x01020000;
             }
-            meta.encapsulation.size = meta.encapsulation.size + ((bit<16>)hdr.new_options.length + 1 << 3);
+            encapsulation.size = encapsulation.size + ((bit<16>)hdr.new_options.length + 1 << 3);
         } else {
             hdr.new_trace.setInvalid();
             hdr.new_direct_export.setInvalid();
             hdr.new_export_flow.setInvalid();
         }
-        if (!traced && meta.encapsulation.policy | meta.encapsulation.source_route == 0) {
-            meta.encapsulation.mode = ENCAPSULATE_NONE;
+        if (!traced && encapsulation.policy | encapsulation.source_route == 0) {
+            encapsulation.mode = ENCAPSULATE_NONE;
         }
     }
 }

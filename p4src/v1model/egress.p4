@@ -41,7 +41,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         } else if (!meta.egress.as_it_is) {
             flood_copies.apply(meta);
             vlan_tags.apply(hdr, meta);
-            icmp_error_message.apply(hdr, meta);
+            icmp_error_message.apply(hdr, meta.interface, meta.icmp_error, meta.egress);
         }
         mirror_egress.apply(meta);          // a copy of what leaves
         end.apply(meta, standard);

@@ -70,7 +70,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         check.apply(hdr, meta);             // malformed ones end here
         vlan_of_packet.apply(hdr, meta);
         interfaces.apply(meta);
-        hash_keys.apply(meta);              // for slots that outsiders must not compute
+        hash_keys.apply(meta.keys);         // for slots that outsiders must not compute
         icmp_error_reply.apply(hdr, meta);  // second pass: an ICMPv6 error goes back
         learning.apply(hdr, meta);
         first_hop_security.apply(hdr, meta); // what a host may say of itself and of others
@@ -90,7 +90,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         trace_loopback.apply(hdr, meta);
         direct_export.apply(hdr, meta);
         bridging.apply(hdr, meta);          // all the rest
-        icmp_error_limits.apply(hdr, meta);
+        icmp_error_limits.apply(hdr, meta.icmp_error, meta.chain, meta.icmpv6, meta.ingress_port);
         punt_classes.apply(hdr, meta);
         punt_limits.apply(hdr, meta);
         mirror_ingress.apply(hdr, meta);    // a copy of what arrived
