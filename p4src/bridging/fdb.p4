@@ -1,4 +1,4 @@
-// The bridge: every VLAN is one, for packets of any kind. What it does not route the switch bridges.
+// MAC learning and the FDB: every VLAN is a bridge, for packets of any kind. What it does not route the switch bridges.
 //
 //   Learning: is the source where it was?      no -> a digest, through a meter
 //   Bridging: where is the destination?        known -> its port, else -> the VLAN's flood group
@@ -50,7 +50,7 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
 
     @id(LEARNED_MACS_TABLE_ID)
     @name("learned_macs")
-    @brief("Stations, where they were last seen.")
+    @brief("MAC learning: source MACs, where they were last seen.")
     table learned_macs {
         key = {
             meta.ingress_port   : exact @id(1) @name("port");
@@ -103,7 +103,7 @@ control Bridging(in headers_t hdr, inout metadata_t meta) {
 
     @id(FDB_TABLE_ID)
     @name("fdb")
-    @brief("The port behind which a station is.")
+    @brief("The FDB: the port behind which a MAC is.")
     table fdb {
         key = {
             meta.vlan                : exact @id(1) @name("vlan");
@@ -132,7 +132,7 @@ control Bridging(in headers_t hdr, inout metadata_t meta) {
 
     @id(FLOOD_GROUPS_TABLE_ID)
     @name("flood_groups")
-    @brief("The multicast group that holds all ports of a VLAN.")
+    @brief("BUM traffic: the multicast group that holds all ports of a VLAN.")
     table flood_groups {
         key = {
             meta.vlan : exact @id(1) @name("vlan");

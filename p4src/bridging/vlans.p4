@@ -55,7 +55,7 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
 
     @id(ADMIT_HOST_ACTION_ID)
     @name("admit_host")
-    @brief("The same for a port of hosts. Guards: 1 learned_macs, 2 neighbours, 4 routers, 8 DHCPv6 servers; 16 it may have no more learned_macs, 32 no more fdb.")
+    @brief("The same for a port of hosts. Guards: 1 sources, 2 neighbours, 4 routers, 8 DHCPv6 servers; 16 it may have no more sources, 32 no more MACs.")
     action admit_host(@id(1) bit<8> guards) {
         meta.guards = guards;
     }

@@ -1,4 +1,4 @@
-// The way to the controller: meters before it, a header before the packet.
+// The way to the controller (control-plane policing): meters before it, a header before the packet.
 //
 //   source or session -> class at the port -> the port's share -> all ports together
 //

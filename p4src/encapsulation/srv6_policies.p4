@@ -159,7 +159,7 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
 
     @id(HMACS_TABLE_ID)
     @name("hmacs")
-    @brief("Proofs of sr_policies: all that one covers is the same in each of a policy's tunnels.")
+    @brief("Proofs of policies: all that one covers is the same in each of a policy's tunnels.")
     table hmacs {
         key = {
             meta.encapsulation.policy : exact @id(1) @name("policy");

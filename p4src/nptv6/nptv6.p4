@@ -1,5 +1,5 @@
-// Prefixes of providers for that of the inside, and back (RFC 6296). The prefix is overwritten, and one word of the rest takes
-// up the difference: every checksum over the address stays right, so nothing behind it is touched.
+// NPTv6 (RFC 6296): prefixes of providers for that of the inside, and back. The prefix is overwritten, and one word of the rest
+// takes up the difference: every checksum over the address stays right, so nothing behind it is touched.
 //
 //   | prefix (48 or less)                | subnet (16): the word | interface identifier (64)                      |
 //   | prefix (49 to 64)                                           | (16) | (16) | (16) | (16): the first but 0xFFFF |

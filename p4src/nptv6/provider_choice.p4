@@ -1,5 +1,5 @@
-// By which provider a new flow goes, without anything remembered of it: its hash is one of 256 buckets, and the controller
-// says for each which provider is its home, and which one serves it now. When a provider fails its buckets alone move,
+// Consistent hashing: by which provider a new flow goes, without anything remembered of it. Its hash is one of 256 buckets, and
+// the controller says for each which provider is its home, and which one serves it now. When a provider fails its buckets alone move,
 // and when it is back they alone move again.
 //
 //   flow_policies       some flows have buckets of their own (site-controlled multihoming, RFC 6748)
@@ -69,7 +69,7 @@ control ProviderChoice(in border_t border, in bit<32> hashed_ports, out bit<8> h
 
     @id(HASH_BUCKETS_TABLE_ID)
     @name("hash_buckets")
-    @brief("By which provider flows go, by hash.")
+    @brief("Consistent hashing: by which provider flows go.")
     table hash_buckets {
         key = {
             policy : exact @id(1) @name("policy");

@@ -1,4 +1,4 @@
-// What a provider makes of the prefix of the inside.
+// NPTv6 outbound: what a provider makes of the prefix of the inside.
 
 #ifndef WAYNAME_NPTV6_SOURCES_P4
 #define WAYNAME_NPTV6_SOURCES_P4
@@ -39,7 +39,7 @@ control Nptv6Sources(inout metadata_t meta) {
 
     @id(NPTV6_SOURCES_TABLE_ID)
     @name("nptv6_sources")
-    @brief("What learned_macs bear on their way out by a provider.")
+    @brief("NPTv6 outbound: what sources bear on their way out by a provider.")
     table nptv6_sources {
         key = {
             meta.border.site     : exact @id(1) @name("site");

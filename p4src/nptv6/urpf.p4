@@ -1,5 +1,5 @@
-// The border of a site: which packets cross it, and which have no business there with the source that they bear
-// (RFC 2827, RFC 3704).
+// The border of a site: which packets cross it, and which bear a source that they may not have: uRPF in the feasible form
+// (RFC 3704, section 2.3), as BCP 38 asks (RFC 2827).
 //
 //   from inside    a prefix that is translated?    no -> it leaves as it is, if it is the site's at all
 //                  to outside -> out;   to an address that a provider gave to the inside -> hairpin (RFC 6296, section 2)
@@ -45,7 +45,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
 
     @id(URPF_SOURCES_TABLE_ID)
     @name("urpf_sources")
-    @brief("Addresses of the site, as learned_macs: none of them comes from outside, and no others come from inside.")
+    @brief("uRPF: addresses of the site, as sources: none of them comes from outside, and no others come from inside.")
     table urpf_sources {
         key = {
             hdr.ipv6.source : lpm @id(1) @name("source");
@@ -97,7 +97,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
 
     @id(NPTV6_DESTINATIONS_TABLE_ID)
     @name("nptv6_destinations")
-    @brief("Addresses of the site, as destinations, and by which provider others reach them.")
+    @brief("NPTv6 inbound: addresses of the site, as destinations, and by which provider others reach them.")
     table nptv6_destinations {
         key = {
             hdr.ipv6.destination : lpm @id(1) @name("destination");

@@ -55,7 +55,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
 
     @id(ROUTE_ECMP_ACTION_ID)
     @name("route_ecmp")
-    @brief("Several next hops, one for each flow.")
+    @brief("ECMP: several next hops, one for each flow.")
     action route_ecmp(@id(1) ecmp_group_id_t ecmp_group) {
         meta.next.ecmp_group = ecmp_group;
     }
@@ -109,7 +109,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
 
     @id(VRF_ROUTES_TABLE_ID)
     @name("vrf_routes")
-    @brief("Routes of the tables that segments name; table 0 is `routes`.")
+    @brief("Routes of VRFs; VRF 0 is `routes`.")
     table vrf_routes {
         key = {
             meta.next.vrf         : exact @id(1) @name("vrf");
@@ -139,7 +139,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
 
     @id(IPV4_VRF_ROUTES_TABLE_ID)
     @name("ipv4_vrf_routes")
-    @brief("Routes of IPv4 packets that come out of tunnels.")
+    @brief("Routes of VRFs for IPv4 packets that come out of tunnels.")
     table ipv4_vrf_routes {
         key = {
             meta.next.vrf              : exact @id(1) @name("vrf");
@@ -169,7 +169,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
 
     @id(ECMP_GROUPS_TABLE_ID)
     @name("ecmp_groups")
-    @brief("Next hops that share a route's flows.")
+    @brief("ECMP and WCMP groups: next hops that share a route's flows, by weight.")
     @description("A flow is what has the same addresses, upper layer, ports and flow label. All fragments of a packet count as one flow, whatever their ports.")
     table ecmp_groups {
         key = {

@@ -1,4 +1,4 @@
-// A packet leaves by the provider whose prefix it bears: others would take it for forged (RFC 3704). What a session's path
+// Policy routing by source: a packet leaves by the provider whose prefix it bears; others would take it for forged (RFC 3704). What a session's path
 // says of its way out comes before it, and what a segment says before both.
 //
 // Such a table of routes needs the connected and local ones too.
@@ -32,7 +32,7 @@ control SourcePolicyRoutes(in headers_t hdr, inout metadata_t meta) {
 
     @id(SOURCE_POLICY_ROUTES_TABLE_ID)
     @name("source_policy_routes")
-    @brief("The table of routes for packets from a prefix.")
+    @brief("Policy routing: the VRF of packets from a prefix.")
     table source_policy_routes {
         key = {
             source : lpm @id(1) @name("source");

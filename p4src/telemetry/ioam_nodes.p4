@@ -177,7 +177,7 @@ control IoamTraceNode(inout headers_t hdr, inout metadata_t meta) {
 
     @id(IOAM_NAMESPACES_TABLE_ID)
     @name("ioam_namespaces")
-    @brief("Namespaces in which this node writes, by the port that the packet came in by; the controller's port is for ioam_traces that begin here.")
+    @brief("Namespaces in which this node writes, by the port that the packet came in by; the controller's port is for traces that begin here.")
     table ioam_namespaces {
         key = {
             from      : exact @id(1) @name("port");

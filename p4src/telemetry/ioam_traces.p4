@@ -68,7 +68,7 @@ control IoamTraces(inout headers_t hdr, inout encapsulation_t encapsulation) {
 
     @id(IOAM_TRACES_TABLE_ID)
     @name("ioam_traces")
-    @brief("IoamTraces that packets get.")
+    @brief("IOAM traces that packets get.")
     table ioam_traces {
         key = {
             encapsulation.trace : exact @id(1) @name("trace");

@@ -19,7 +19,7 @@ _T = TypeVar("_T", bound=Hashable)
 
 
 class Routes:
-    """Keeps `routes`, `nexthops`, `spreads` and their groups."""
+    """Keeps `routes`, `nexthops`, `ecmp_groups` and their members."""
 
     def __init__(self, config: Config, providers: Providers, outputs: Outputs) -> None:
         self._config = config
