@@ -59,7 +59,7 @@ class Station:
 
 
 class Stations:
-    """Keeps `sources` and `stations` alike; `moved` hears of a known station at another port."""
+    """Keeps `learned_macs` and `fdb` alike; `moved` hears of a known station at another port."""
 
     def __init__(
         self,
