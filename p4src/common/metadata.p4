@@ -75,7 +75,7 @@ void drop(inout metadata_t meta, in drop_reason_t reason) {
 }
 
 // The packet ends here, and its sender is told.
-void reject(inout metadata_t meta, in drop_reason_t reason, in bit<8> type, in bit<8> code) {
+void drop_with_error(inout metadata_t meta, in drop_reason_t reason, in bit<8> type, in bit<8> code) {
     drop(meta, reason);
     meta.icmp_error.type = type;
     meta.icmp_error.code = code;

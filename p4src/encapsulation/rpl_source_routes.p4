@@ -147,7 +147,7 @@ control SourceRouteHop(inout headers_t hdr, inout metadata_t meta) {
             if (meta.routing.type != ROUTING_SOURCE_ROUTE || meta.routing.left == 0) {
                 trap(meta, PUNT_LOCAL);
             } else if (meta.routing.wrong) {
-                reject(meta, DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                drop_with_error(meta, DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                 meta.icmp_error.parameter = meta.routing.pointer;
             } else {
                 ipv6_address_t here = hdr.ipv6.destination;

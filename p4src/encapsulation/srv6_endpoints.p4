@@ -218,7 +218,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
 
             if (behaviour == TO_NEXT_SEGMENT && segments_left) {
                 if (meta.routing.wrong) {
-                    reject(meta, DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                    drop_with_error(meta, DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                     meta.icmp_error.parameter = meta.routing.pointer;
                 } else {
                     to_next_segment();
@@ -242,7 +242,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                 // In source_routes.p4.
                 meta.routing.hop = true;
             } else if (tunnel_end && segments_left) {
-                reject(meta, DROP_SEGMENTS_LEFT, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                drop_with_error(meta, DROP_SEGMENTS_LEFT, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                 meta.icmp_error.parameter = meta.routing.pointer;
             }
 
@@ -295,7 +295,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
             } else if (meta.chain.next_header == NEXT_ICMPV6) {
                 trap(meta, PUNT_LOCAL);
             } else {
-                reject(meta, DROP_UPPER_LAYER, ICMPV6_PARAMETER_PROBLEM, PARAMETER_UPPER_LAYER);
+                drop_with_error(meta, DROP_UPPER_LAYER, ICMPV6_PARAMETER_PROBLEM, PARAMETER_UPPER_LAYER);
                 meta.icmp_error.parameter = upper_layer;
             }
 

@@ -125,7 +125,7 @@ control SegmentProofs(in headers_t hdr, inout metadata_t meta) {
                 if (current) {
                     verified_segments.apply();
                 } else {
-                    reject(meta, DROP_SEGMENT_HMAC, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                    drop_with_error(meta, DROP_SEGMENT_HMAC, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                     meta.icmp_error.parameter = meta.routing.pointer + 5 + (((bit<16>)meta.routing.last_entry + 1) << 4);
                 }
             }

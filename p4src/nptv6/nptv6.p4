@@ -91,10 +91,10 @@ control Nptv6(inout headers_t hdr, inout metadata_t meta) {
                 bool impossible;
                 change_source.apply(hdr.ipv6.source, meta.border.source, impossible);
                 if (impossible && hdr.ipv6.source[63:0] == 0) {
-                    reject(meta, DROP_UNTRANSLATABLE, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                    drop_with_error(meta, DROP_UNTRANSLATABLE, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                     meta.icmp_error.parameter = IPV6_SOURCE_OFFSET;
                 } else if (impossible) {
-                    reject(meta, DROP_UNTRANSLATABLE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
+                    drop_with_error(meta, DROP_UNTRANSLATABLE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
                 } else if (hdr.quoted.isValid()) {
                     change_quoted_destination.apply(hdr.quoted.destination, meta.border.source, impossible);
                 }

@@ -64,7 +64,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @name("route_prohibited")
     @brief("Not to be reached from here; the sender is told.")
     action route_prohibited() {
-        reject(meta, DROP_PROHIBITED, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
+        drop_with_error(meta, DROP_PROHIBITED, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
     }
 
     @id(ROUTE_DISCARD_ACTION_ID)
@@ -77,7 +77,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @id(NO_ROUTE_ACTION_ID)
     @name("no_route")
     action no_route() {
-        reject(meta, DROP_NO_ROUTE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
+        drop_with_error(meta, DROP_NO_ROUTE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
     }
 
     @id(NO_IPV4_ROUTE_ACTION_ID)
@@ -297,9 +297,9 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                 } else if (hdr.ipv6.destination[127:118] == LINK_LOCAL_PREFIX) {
                     drop(meta, DROP_LINK_LOCAL);
                 } else if (hdr.ipv6.source[127:118] == LINK_LOCAL_PREFIX) {
-                    reject(meta, DROP_LINK_LOCAL, ICMPV6_UNREACHABLE, UNREACHABLE_BEYOND_SCOPE);
+                    drop_with_error(meta, DROP_LINK_LOCAL, ICMPV6_UNREACHABLE, UNREACHABLE_BEYOND_SCOPE);
                 } else if (hdr.ipv6.hop_limit <= 1) {
-                    reject(meta, DROP_HOP_LIMIT, ICMPV6_TIME_EXCEEDED, 0);
+                    drop_with_error(meta, DROP_HOP_LIMIT, ICMPV6_TIME_EXCEEDED, 0);
                 }
             }
             length = (bit<32>)hdr.ipv6.payload_length + (bit<32>)IPV6_BYTES + (bit<32>)meta.encapsulation.size;
@@ -350,7 +350,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                         drop(meta, DROP_PACKET_TOO_BIG);
                     } else {
                         // The sender is told what is left for it, but no less than every link must take (RFC 8200).
-                        reject(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
+                        drop_with_error(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
                         bit<16> added = meta.encapsulation.size + meta.session.added + meta.session.reserved;
                         meta.icmp_error.parameter = (mtu |+| meta.session.taken) |-| added;
                         if (added != 0 && meta.icmp_error.parameter < IPV6_LEAST_MTU) {
