@@ -18,6 +18,7 @@
 #include "../parsing/headers.p4"
 
 const bit<48> PAIR_QUIET    = 60000000;     // microseconds
+const bit<48> PAIR_AGAIN    = 120000000;    // microseconds
 const bit<32> PAIR_REPORTED = 0xFFFFFFFF;   // instead of a number of bytes
 const bit<32> PAIR_LEAD     = 65536;        // bytes; nobody has more, however long it has sent
 
@@ -95,6 +96,12 @@ control FlowMonitor(in headers_t hdr, inout metadata_t meta) {
             }
             initiators.write(slot, opened_here);
             seen.write(slot, now);
+            if (sum == PAIR_REPORTED && now - since >= PAIR_AGAIN) {
+                // A controller that was away has not heard of it.
+                began.write(slot, now);
+                since = now;
+                sum = 0;
+            }
             if (sum != PAIR_REPORTED) {
                 sum = sum + size;
                 if ((meta.session.threshold_bytes != 0 && sum >= meta.session.threshold_bytes)

@@ -222,7 +222,15 @@ def test_who_computes_crcs_keeps_no_pair_from_being_watched(make: Make) -> None:
         if second % 50 == 1:
             told += sends(switch, second * SECOND, collides, 40)
         told += sends(switch, second * SECOND, VICTIM, 320)
-    assert [pair[1] for pair in told] == [value_of(VICTIM)]
+    # Once more after two minutes.
+    assert [pair[1] for pair in told] == [value_of(VICTIM)] * 2
+
+
+def test_a_pair_that_goes_on_is_told_again_for_a_controller_that_was_away(make: Make) -> None:
+    switch = watching(make, octets=2048)
+    told = [second for second in range(1, 300) if sends(switch, second * SECOND, PEER, 320)]
+    # The seventh packet of 320 octets makes 2048; two minutes after it began it counts anew.
+    assert told == [7, 127, 247]
 
 
 @pytest.mark.parametrize(("others", "theirs", "is_told"), [(1, 40, True), (9, 40, True), (9, 320, False)])

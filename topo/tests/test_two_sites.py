@@ -52,6 +52,15 @@ def test_a_controller_killed_in_the_handshake(router: str, step: int) -> None:
     assert answered(lab, lab.now - 1) >= 7
 
 
+def test_hosts_that_began_to_talk_while_the_controller_was_away_get_a_session() -> None:
+    lab = talking()
+    lab.controllers["a"].kill()
+    lab.run_for(5)
+    lab.controllers["a"].start()
+    lab.run_for(130)
+    assert agrees(lab)
+
+
 @pytest.mark.parametrize("router", ["a", "b"])
 @pytest.mark.parametrize("after", [0.3, 0.5, 0.53, 0.6])
 def test_a_controller_killed_in_a_failover(router: str, after: float) -> None:
