@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench.failover import trace
 from bench.failover.draws import FASTEST, SLOWEST, Draw, draws
 from bench.failover.live import CUT, running
 from bench.failover.measure import Bulk, Paced, Seen, parts
@@ -67,3 +68,12 @@ async def test_a_connection_of_linux_outlives_a_cut_between_providers() -> None:
         transfer = await live.transfer(1.0, 2.0, 1000, 0.01)
     assert transfer.arrivals[-1].total == 200 * 1000
     assert any("from path 0" in happening.text for happening in transfer.told)
+
+
+def test_a_cut_on_the_virtual_clock_is_traced_until_all_flows_go_on() -> None:
+    lab, at = trace.cut(1)
+    moved = [event.time for _, event in lab.events if event.kind == "session.moved" and event.time > at]
+    assert moved
+    # Nothing arrives before the first session has moved.
+    for host, kind in (("b1", "rate"), ("a2", "rate"), ("a2", "ping_reply")):
+        assert min(moved) - at < trace.gap(lab, host, kind, at) < trace.AFTER
