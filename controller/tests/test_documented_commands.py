@@ -14,7 +14,10 @@ from repository import REPOSITORY
 from wayname.cli.root import wayname
 from wayname_lab.load import lab_names
 
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [
+    *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((REPOSITORY / "docs").glob("*.md")),
+]
 ROOMS = ("bench", "controller", "docs", "p4src", "ptf-tests", "switch", "topo")
 TARGETS = set(re.findall(r"^([a-z0-9-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
 IGNORED = [line for line in (REPOSITORY / ".gitignore").read_text().splitlines() if line.startswith("/")]
