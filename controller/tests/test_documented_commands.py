@@ -120,7 +120,7 @@ def unknown(words: list[str]) -> str:
             if found is None and name not in options and name not in ("--help", "-h"):
                 return f"no option {name}"
             takes_value = isinstance(found, click.Option) and not found.is_flag and "=" not in word
-        elif isinstance(command, click.Group) and re.fullmatch("[a-z][a-z-]*", word):
+        elif isinstance(command, click.Group) and re.fullmatch("[a-z][a-z0-9-]*", word):
             inner = command.get_command(context, word)
             if inner is None:
                 return f"no command {word}"
