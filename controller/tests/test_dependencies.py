@@ -36,6 +36,7 @@ ALLOWED = {
 # As older packages call them.
 WORDS = {
     "3-Clause BSD License": "BSD-3-Clause",
+    "BSD 2-Clause License": "BSD-2-Clause",
     "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",

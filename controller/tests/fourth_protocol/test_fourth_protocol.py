@@ -43,6 +43,7 @@ vlan = 10
 addresses = ["2001:db8:10{number}:10::1/64"]
 [[interface]]
 vlan = 20
+mac = "02:00:00:00:20:0{number}"
 addresses = ["2001:db8:0:1::{number}/64"]
 [[provider]]
 name = "p"
