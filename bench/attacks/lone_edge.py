@@ -12,13 +12,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.config.model import LinkAddress
-from wayname.edge.boundary import OutKind, PacketIn, PacketOut, SwitchUp
+from wayname.edge.boundary import PacketIn, PacketOut, SwitchUp
 from wayname.hip.edge.native_sessions import NativeSessions
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.identities import Identity, identity_of
 from wayname.ilnp.edge.manager import IlnpSessions
+from wayname.p4_constants import PacketOutKind, Punt
 from wayname.pipeline.program import load_schema
-from wayname.pipeline.reasons import Punt
 from wayname.shim6.edge.sessions import Sessions
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -115,7 +115,7 @@ class LoneEdge:
         outputs = self.edge.take_outputs()
         took = time.thread_time() - began
         # What passes is no answer.
-        answers = (OutKind.SEND, OutKind.FLOOD)
+        answers = (PacketOutKind.SEND, PacketOutKind.FLOOD)
         return sum(len(one.payload) for one in outputs if isinstance(one, PacketOut) and one.kind in answers), took
 
     def kept(self) -> int:

@@ -39,7 +39,7 @@ from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import Vector
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.keys import Pair, SessionKey
 from wayname.shim6.edge.sessions import Sessions
 from wayname.shim6.machine import r1_question

@@ -14,7 +14,7 @@ from finsy.proto import p4r
 from bench.attacks.live import Live
 from bench.attacks.site import A
 from wayname.adapter.client import client
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 
 TICK = os.sysconf("SC_CLK_TCK")
 KIB = 1024

@@ -10,15 +10,15 @@ from bench.attacks.packets import SYN, echo_request, segment_of_ilnp
 from bench.attacks.ports import ILNP_PORT
 from bench.attacks.site import A
 from wayname.ilnp.nonce import LONG_NONCE
+from wayname.p4_constants import MONITORED_PAIRS
 
 HOST = A.host("shim6").address
 BORDER = A.host("border")
 ILNP_HOST = A.host("ilnp").address
-# Slots of watched pairs in p4src/common/sizes.p4: what an attacker reads there.
-PAIR_SLOTS = 65536
+# An attacker reads the slots of watched pairs in p4src.
 # Where nobody is and nothing is counted: what is sent from here does not count as flood either.
 NOWHERE = IPv6Network("2001:db8:e000::/64")
-COLLISION_TRIES = 8 * PAIR_SLOTS
+COLLISION_TRIES = 8 * MONITORED_PAIRS
 # So many flows are heard, answered, and heard again before the next ones.
 TOGETHER = 256
 FLOWS = 65536
@@ -43,7 +43,7 @@ def colliding(draw: Draw, peers: list[IPv6Address]) -> list[bytes]:
 
 
 def _slot(peer: IPv6Address) -> int:
-    return zlib.crc32(HOST.packed + peer.packed) % PAIR_SLOTS
+    return zlib.crc32(HOST.packed + peer.packed) % MONITORED_PAIRS
 
 
 def _pairs(draw: Draw) -> list[bytes]:

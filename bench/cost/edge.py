@@ -19,6 +19,7 @@ from ipaddress import IPv6Address
 from pathlib import Path
 from types import TracebackType
 
+from wayname.p4_constants import CPU_PORT
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -26,7 +27,6 @@ from wayname.wire.ipv6 import ICMPV6, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.programs import program, python
 
-CPU_PORT = 510
 STRANGERS = Mac.parse("02:00:00:00:77:01")  # the provider's router
 HOST = Mac.parse("02:00:00:00:00:11")
 ROUTER = Mac.parse("02:ed:9e:00:00:64")

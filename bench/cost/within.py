@@ -19,7 +19,7 @@ from finsy.proto import p4r
 from wayname_switch import Switch
 
 from bench.cost.cryptography import Cryptography
-from bench.cost.edge import CPU_PORT, PROVIDER_PORT, ROUTER, STRANGERS, answer_of, site
+from bench.cost.edge import PROVIDER_PORT, ROUTER, STRANGERS, answer_of, site
 from bench.cost.strangers import Strangers
 from wayname.adapter.digests import told
 from wayname.adapter.memory import Memory
@@ -28,6 +28,7 @@ from wayname.composition.edge import Edge
 from wayname.composition.protocols import load_keys
 from wayname.config import parse_config
 from wayname.edge.boundary import Input, PacketOut, Remember, SwitchUp, Write, WriteFailed
+from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
 from wayname.pipeline.read_back import decode_entities

@@ -14,6 +14,7 @@ from bench.figures import Line, Panel
 from bench.ilcc.edge import FROM_PROVIDER, HOST, NANOSECONDS, PEERS_LOCATOR, PROVIDER_PORT, Edge, Peer, resident
 from bench.shim6.report import Result, table
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
+from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions
 
 SESSIONS, QUICK_SESSIONS = 1_000_000, 20_000
@@ -33,7 +34,7 @@ class Filler:
         self._there = identifiers_delta(HOST.address, peer)
         self._back = addresses_delta(HOST.address, peer)
         entries = (
-            sessions.identities(HOST.address, peer, 1, 0, 1, 0, 0, sessions.MODE_ILNP, 0),
+            sessions.identities(HOST.address, peer, 1, 0, 1, 0, 0, SessionMode.ILNP, 0),
             sessions.ilnp_nonce(HOST.address, peer, bytes(11) + b"\1", 1, self._back),
             sessions.path_ilnp(1, 0, HOST.address, peer, bytes(11) + b"\1", self._there, 0),
             sessions.locator_pair(1, peer, HOST.address, 0),

@@ -30,8 +30,8 @@ from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.outputs import Gone, Send, Session, Up
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.vectors import L64, NID, Vector
+from wayname.p4_constants import CPU_PORT, CPU_SESSION, HostProtocols, Punt, SessionMode
 from wayname.pipeline import entries, sessions
-from wayname.pipeline.reasons import Punt
 from wayname.wire.ipv6 import Packet
 from wayname.wire.mac import Mac
 
@@ -76,14 +76,14 @@ class Edge:
     """A site of one host that knows nothing of ILNP."""
 
     def __init__(self, seed: int = 1, naive: bool = False) -> None:
-        self.switch = wayname_switch.Switch(wayname_switch.device_config(str(MAIN)), cpu_port=entries.CPU_PORT)
+        self.switch = wayname_switch.Switch(wayname_switch.device_config(str(MAIN)), cpu_port=CPU_PORT)
         self.schema = P4Schema(p4i.P4Info.FromString(self.switch.p4info()))
         self.now = BEGIN
         self.endpoint = Endpoint(random.Random(seed), self.now, Settings(naive=naive))
         self.endpoint.serve(Host(HOST.nid, (LocalLocator(HOST.locator),)), self.now)
         self.numbers: dict[object, int] = {}
         self.spent = Spent()
-        protocols = sessions.PROTOCOL_ILNP | (sessions.PROTOCOL_NAIVE if naive else 0)
+        protocols = HostProtocols.ILNP | (HostProtocols.NAIVE if naive else HostProtocols(0))
         self.write(_site(protocols))
         keys = random.Random(seed)
         self.write([entries.hash_keys(keys.getrandbits(128), keys.getrandbits(128))], p4r.Update.MODIFY)
@@ -192,16 +192,16 @@ def session_entries(session: Session, number: int) -> list[fy.P4TableEntry]:
     )
     there, back = identifiers_delta(local, peer), addresses_delta(local, peer)
     return [
-        sessions.identities(local, peer, number, 0, 1, 0, 0, sessions.MODE_ILNP, 0),
+        sessions.identities(local, peer, number, 0, 1, 0, 0, SessionMode.ILNP, 0),
         sessions.ilnp_nonce(local, peer, session.nonce_from_peer, number, back),
         sessions.path_ilnp(number, 0, source, destination, session.nonce_to_peer, there, 0),
         sessions.locator_pair(number, destination, source, 0),
     ]
 
 
-def _site(protocols: int) -> list[entries.Entity]:
+def _site(protocols: HostProtocols) -> list[entries.Entity]:
     wanted: list[entries.Entity] = [
-        fy.P4CloneSessionEntry(entries.CPU_SESSION, replicas=(entries.CPU_PORT,)),
+        fy.P4CloneSessionEntry(CPU_SESSION, replicas=(CPU_PORT,)),
         entries.station(HOST_VLAN, HOST_MAC, HOST_PORT),
         entries.route_connected(LAN, HOST_VLAN),
         entries.neighbour(HOST_VLAN, HOST.address, HOST_PORT, HOST_MAC),

@@ -22,6 +22,7 @@ from bench.multipath.path import Route
 from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, Result
 from bench.shim6.report import table
+from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
 from wayname.wire.ethernet import Frame
@@ -93,7 +94,7 @@ class Sessions:
         self._ready.update(new)
         for path in range(1, PATHS):
             self._copy(p4r.Update.INSERT, partial(self._path, path=path), new)
-        mode = sessions.MODE_SCHEDULE if schedule else 0
+        mode = SessionMode.SCHEDULE if schedule else SessionMode(0)
         self._copy(p4r.Update.MODIFY, lambda sender: self._identities(1 + step * sender, mode), senders)
         if schedule:
             entry = schedule.entry
@@ -126,7 +127,7 @@ class Sessions:
     def _insert(self, entities: Iterable[Entity]) -> None:
         write(self._switch, p4r.Update.INSERT, (entity.encode(self._schema) for entity in entities))
 
-    def _identities(self, number: int, mode: int = sessions.MODE_SCHEDULE) -> Entity:
+    def _identities(self, number: int, mode: SessionMode = SessionMode.SCHEDULE) -> Entity:
         return sessions.identities(
             self._local, remote(number), number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=mode, idle=0.0
         )

@@ -12,10 +12,10 @@ from bench.multipath.ideal import DELAY
 from bench.multipath.network import HEADERS
 from bench.multipath.parallel import run_each
 from bench.multipath.path import BIN, CrossTraffic, Route, capacity_left
-from bench.multipath.policies import Schedule
+from bench.multipath.policies import NO_FEEDBACK, Schedule
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
-from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS, HOLD_DUPLICATES
+from wayname.p4_constants import ScheduleFeedback
 from wayname_lab.virtual.clock import SECOND
 
 RATES = (2e6, 4e6, 5e6)
@@ -35,11 +35,11 @@ TOLERANCES = (0.06, 0.09, TOLERANCE, 0.15)
 FEEDBACK = {
     name: Schedule(feedback=feedback, tolerance=TOLERANCE, probe_interval=PROBE_INTERVAL, hold=HOLD)
     for name, feedback in {
-        "none": 0,
-        "marks": FOLLOW_MARKS,
-        "closing": CLOSE_PATHS,
-        "marks and closing": FOLLOW_MARKS | CLOSE_PATHS,
-        BEST: FOLLOW_MARKS | CLOSE_PATHS | HOLD_DUPLICATES,
+        "none": NO_FEEDBACK,
+        "marks": ScheduleFeedback.FOLLOW,
+        "closing": ScheduleFeedback.CLOSE,
+        "marks and closing": ScheduleFeedback.FOLLOW | ScheduleFeedback.CLOSE,
+        BEST: ScheduleFeedback.FOLLOW | ScheduleFeedback.CLOSE | ScheduleFeedback.HOLD,
     }.items()
 }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench.multipath.path import Route
+from wayname.p4_constants import ScheduleFeedback
 from wayname.pipeline import schedules
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.schedules import Feedback, Place, Registers
@@ -16,6 +17,7 @@ Policy = Literal["fastest first", "per flow", "weighted round robin", "best path
 POLICIES: tuple[Policy, ...] = ("fastest first", "per flow", "weighted round robin", "best path")
 GENERATION = 1
 NO_FRAMING = 0
+NO_FEEDBACK = ScheduleFeedback(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Schedule:
     """A policy, and what the scheduler believes of the paths if that is not what they are."""
 
     policy: Policy = "fastest first"
-    feedback: int = 0
+    feedback: ScheduleFeedback = NO_FEEDBACK
     tolerance: float = 0.1  # seconds that a marked packet may be late
     probe_interval: float = 0.2
     hold: float = 0.0  # seconds for which duplicates are held back

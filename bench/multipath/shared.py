@@ -12,7 +12,7 @@ from bench.multipath.parallel import run_each
 from bench.multipath.path import Route
 from bench.multipath.report import Goal, Result, share
 from bench.shim6.report import table
-from wayname.pipeline.schedules import FOLLOW_MARKS
+from wayname.p4_constants import ScheduleFeedback
 
 RATE = 5e6
 QUEUE = 50
@@ -45,7 +45,9 @@ def run_all(quick: bool, seed: int) -> Result:
     ]
     both = len(routes) * RATE * (PACKET - HEADERS) / PACKET
     # Fixed parameters do not know of the other connection: only feedback that follows can tell what both can carry.
-    for name in (_beside(feedback) for feedback, schedule in FEEDBACK.items() if schedule.feedback & FOLLOW_MARKS):
+    for name in (
+        _beside(feedback) for feedback, schedule in FEEDBACK.items() if schedule.feedback & ScheduleFeedback.FOLLOW
+    ):
         reached = outcomes[name].goodput
         told = f"{name}: {share(reached, both)} of what both paths can carry; 90 % wanted"
         goals.append(Goal(told, reached >= GOAL * both))

@@ -7,6 +7,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
+from wayname.p4_constants import SessionMode
 from wayname.pipeline import entries, sessions
 from wayname.pipeline.entries import Entity
 from wayname.wire.mac import Mac
@@ -65,7 +66,15 @@ def of_session(side: int, number: int, host: int, paths: Sequence[int], schedule
     local, remote = host_address(side, host), host_address(1 - side, host)
     yield from sessions.proxied(IPv6Network(local), 0, 0.0)
     yield sessions.identities(
-        local, remote, number, 0, 1, send_timeout=0.0, keepalive=0.0, mode=sessions.MODE_SCHEDULE * scheduled, idle=0.0
+        local,
+        remote,
+        number,
+        0,
+        1,
+        send_timeout=0.0,
+        keepalive=0.0,
+        mode=SessionMode.SCHEDULE if scheduled else SessionMode(0),
+        idle=0.0,
     )
     for path, used in enumerate(paths):
         yield sessions.path_plain(number, path, path_port(used))

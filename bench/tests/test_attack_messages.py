@@ -9,7 +9,7 @@ import pytest
 from bench.attacks.lone_edge import MODES, LoneEdge
 from bench.attacks.message_rows import ATTACKERS_MAC, ROWS, Row, Stage
 from bench.attacks.messages import FLOOD, Cost, Measured, missed, table
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 
 # What comes without anybody's having shown anything; others are about hosts on a link, or copies of what passed.
 OF_STRANGERS = {Punt.HIP, Punt.HIP_VERIFY, Punt.SHIM6, Punt.SHIM6_VERIFY, Punt.SHIM6_UNKNOWN_TAG, Punt.SESSION_ERROR}

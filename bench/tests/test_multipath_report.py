@@ -14,6 +14,7 @@ from bench.multipath.network import program
 from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, share, summary
 from wayname.config.schedules import Source
+from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
 from wayname_lab.virtual.clock import MILLISECOND
@@ -66,7 +67,9 @@ def test_copies_are_what_would_have_been_encoded(number: int) -> None:
     def identities(session: int) -> Entity:
         local, remote = tables.host_address(0, 0), IPv6Address("2001:db8:b::")
         far = IPv6Address(int(remote) + session)
-        return sessions.identities(local, far, session, 0, 1, send_timeout=0.0, keepalive=0.0, mode=8, idle=0.0)
+        return sessions.identities(
+            local, far, session, 0, 1, send_timeout=0.0, keepalive=0.0, mode=SessionMode.SCHEDULE, idle=0.0
+        )
 
     def schedule(session: int) -> Entity:
         return Schedule().entry(session, 5, (0, 1), disturbed.ROUTES)

@@ -22,8 +22,9 @@ from wire_host import WireHost
 from wayname.adapter import Controller, SwitchError
 from wayname.adapter.connection import Connection
 from wayname.config import parse_config
-from wayname.edge.boundary import OutKind, PacketOut, UnforkSession, UpdateKind, Write
+from wayname.edge.boundary import PacketOut, UnforkSession, UpdateKind, Write
 from wayname.edge.desired import key_of, value_of
+from wayname.p4_constants import PacketOutKind
 from wayname.pipeline.entries import everything, port
 
 SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
@@ -278,7 +279,7 @@ async def test_what_is_asked_of_a_session_that_has_ended_is_refused() -> None:
     connection = Connection(controller.config.switch, controller.schema)
     await connection.close()
     for asked in (
-        connection.send(PacketOut(b"", OutKind.FLOOD, vlan=10)),
+        connection.send(PacketOut(b"", PacketOutKind.FLOOD, vlan=10)),
         connection.write(Write([(UpdateKind.INSERT, port(1, 10))])),
         connection.read(everything()),
     ):
@@ -295,7 +296,7 @@ async def test_what_cannot_be_encoded_keeps_nothing_else_from_the_switch(switch:
         # A VLAN has twelve bits, and a port of the switch nine.
         controller.edge._outputs.desired.put(port(3, 1 << 20))
         controller.edge._outputs.desired.put(port(4, 10))
-        controller.edge._outputs.packet(PacketOut(b"", OutKind.SEND, port=1 << 20))
+        controller.edge._outputs.packet(PacketOut(b"", PacketOutKind.SEND, port=1 << 20))
         controller.edge._outputs.desired.put(port(5, 10))
         await controller.command(UnforkSession(0))
         assert "it cannot be encoded" in await event(controller, "write.failed")

@@ -20,8 +20,8 @@ from wayname.edge.boundary import (
     Write,
 )
 from wayname.edge.desired import key_of
+from wayname.p4_constants import Punt
 from wayname.pipeline.entries import Entity
-from wayname.pipeline.reasons import Punt
 
 CONFIG = """
 [[port]]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayname.adapter.messages import Messages
-from wayname.edge.boundary import OutKind, PacketOut, UpdateKind
+from wayname.edge.boundary import PacketOut, UpdateKind
+from wayname.p4_constants import PacketOutKind
 from wayname.pipeline import entries
 from wayname.pipeline.program import load_schema
 from wayname.pipeline.punts import protocol_punt
@@ -69,8 +70,8 @@ def test_what_no_switch_could_have_is_refused(entry: fy.P4TableEntry) -> None:
         MESSAGES.update((UpdateKind.INSERT, entry))
 
 
-@given(st.binary(), st.sampled_from(list(OutKind)), st.integers(0, 511), st.integers(0, 4095))
-def test_packets_out_are_what_finsy_makes(payload: bytes, kind: OutKind, port: int, vlan: int) -> None:
+@given(st.binary(), st.sampled_from(list(PacketOutKind)), st.integers(0, 511), st.integers(0, 4095))
+def test_packets_out_are_what_finsy_makes(payload: bytes, kind: PacketOutKind, port: int, vlan: int) -> None:
     expected = fy.P4PacketOut(payload, kind=kind, port=port, vlan=vlan).encode_update(SCHEMA)
     assert MESSAGES.packet_out(PacketOut(payload, kind, port, vlan)) == expected
 

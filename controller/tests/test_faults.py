@@ -19,7 +19,7 @@ from wayname.hip.messages import Kind, Message, encode, with_checksum
 from wayname.hip.parameters import HipSignature, HostId
 from wayname.hip.suites import Algorithm, hit_of
 from wayname.ioam.options import TraceOption, hop_by_hop
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.wire import icmpv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from wayname.adapter.inputs import MOST_OF_PORT, NEWCOMERS_A_TURN, URGENT_A_TURN, Inputs
-from wayname.edge.boundary import Input, Learned, News, PacketIn, SessionNews
+from wayname.edge.boundary import Input, Learned, PacketIn, SessionNews
+from wayname.p4_constants import Punt, PuntClass, SessionEventKind
 from wayname.pipeline.punts import DIGEST
-from wayname.pipeline.reasons import Punt, PuntClass
 
 HOST, OTHER = 1, 2
 
 
 def news(session: int) -> SessionNews:
-    return SessionNews(News.HEARD, session, 0, 0, 0)
+    return SessionNews(SessionEventKind.HEARD, session, 0, 0, 0)
 
 
 def packet(punt_class: int, port: int = HOST) -> PacketIn:

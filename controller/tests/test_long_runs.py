@@ -13,8 +13,9 @@ from rig import Host, Rig
 from test_faults import TWO_LINKS
 from translated_site import SITE
 
-from wayname.edge.boundary import FlowFate, FlowNews, SwitchDown, SwitchUp
+from wayname.edge.boundary import FlowNews, SwitchDown, SwitchUp
 from wayname.edge.identities.prefixes import MOST_ROUTERS
+from wayname.p4_constants import FlowEventKind
 from wayname.session.name_server import LONGEST_TIMEOUT, back_off
 from wayname.timers import SPARE, Timers
 from wayname.wire.discovery import Prefix
@@ -104,8 +105,8 @@ def test_a_host_may_begin_a_session_anew_while_its_peer_is_told_where_it_is() ->
     flow = Flow(IPv6Address("fd12:3456:789a:10::a"), IPv6Address("2001:db8:9::9"), 6, 1, 2)
     # Numbers of providers as the switch has them: the session begins by one, and moves to the other.
     first, second = (rig.edge.translation.providers[name].number for name in ("p", "q"))
-    rig.receive(FlowNews(FlowFate.BEGAN, first, first, flow, b"nonce of 12."))
-    rig.receive(FlowNews(FlowFate.MOVED, first, second, flow, b"nonce of 12."))
+    rig.receive(FlowNews(FlowEventKind.BEGAN, first, first, flow, b"nonce of 12."))
+    rig.receive(FlowNews(FlowEventKind.MOVED, first, second, flow, b"nonce of 12."))
     assert rig.kinds().count("session.moved") == 1
-    rig.receive(FlowNews(FlowFate.BEGAN, second, second, flow, b"another one."))
+    rig.receive(FlowNews(FlowEventKind.BEGAN, second, second, flow, b"another one."))
     rig.advance(60.0)

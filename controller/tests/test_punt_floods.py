@@ -12,7 +12,7 @@ from served import Served, client_of
 
 from wayname.config import parse_config
 from wayname.config.model import LinkAddress
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.wire import ipv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 from wayname.wire.mac import solicited_node

@@ -37,17 +37,19 @@ struct icmpv6_t {
 }
 
 // Which of a packet's addresses may be mapped, by the interface that it comes by.
-const bit<8> MAPS_SOURCES      = 1;     // hosts behind it are mapped
-const bit<8> MAPS_DESTINATIONS = 2;     // identities of hosts are behind this edge
+typedef bit<8> mapping_sides_t;
+const mapping_sides_t MAPS_SOURCES      = 1;  // hosts behind it are mapped
+const mapping_sides_t MAPS_DESTINATIONS = 2;  // identities of hosts are behind this edge
 
 // What is checked of a packet that comes by a port of hosts.
-const bit<8> GUARD_SOURCES      = 1;    // its source belongs to its sender
-const bit<8> GUARD_NEIGHBOURS   = 2;    // so does what it advertises or is about to take
-const bit<8> GUARD_ROUTERS      = 4;    // it is no router
-const bit<8> GUARD_DHCPV6       = 8;    // it is no DHCPv6 server
+typedef bit<8> guards_t;
+const guards_t GUARD_SOURCES    = 1;  // its source belongs to its sender
+const guards_t GUARD_NEIGHBOURS = 2;  // so does what it advertises or is about to take
+const guards_t GUARD_ROUTERS    = 4;  // it is no router
+const guards_t GUARD_DHCPV6     = 8;  // it is no DHCPv6 server
 const bit<8> GUARDS             = 15;   // any of these
-const bit<8> GUARD_SOURCES_FULL = 16;   // the port has as many sources as it may have
-const bit<8> GUARD_MACS_FULL    = 32;   // the port has as many stations as it may have
+const guards_t GUARD_SOURCES_FULL = 16;  // the port has as many sources as it may have
+const guards_t GUARD_MACS_FULL    = 32;  // the port has as many stations as it may have
 
 // The router interface on the packet's VLAN; an address of 0 says that there is none.
 struct interface_t {

@@ -46,13 +46,14 @@ struct routing_t {
     bool tlv_unread;        // there are octets behind a list that is too long for that
 }
 
-const bit<8> ENCAPSULATE_NONE           = 0;
-const bit<8> ENCAPSULATE_INLINE         = 1;
-const bit<8> ENCAPSULATE_TUNNEL         = 2;
-const bit<8> ENCAPSULATE_AUTO           = 3;    // inline into the router's own packets, a tunnel for all others
-const bit<8> ENCAPSULATE_TUNNEL_REDUCED = 4;
-const bit<8> ENCAPSULATE_FRAME          = 5;    // a tunnel for the frame as it came in
-const bit<8> ENCAPSULATE_FRAME_REDUCED  = 6;
+typedef bit<8> encapsulation_mode_t;
+const encapsulation_mode_t ENCAPSULATE_NONE           = 0;
+const encapsulation_mode_t ENCAPSULATE_INLINE         = 1;  // into the packet as it is
+const encapsulation_mode_t ENCAPSULATE_TUNNEL         = 2;  // into a packet around it
+const encapsulation_mode_t ENCAPSULATE_AUTO           = 3;  // inline into the router's own packets, a tunnel for all others
+const encapsulation_mode_t ENCAPSULATE_TUNNEL_REDUCED = 4;  // a tunnel whose list leaves the first segment out (RFC 8986)
+const encapsulation_mode_t ENCAPSULATE_FRAME          = 5;  // a tunnel for the frame as it came in
+const encapsulation_mode_t ENCAPSULATE_FRAME_REDUCED  = 6;  // the same, reduced
 const bit<8> ILA_TRANSLATE              = 7;
 
 // What this router puts before a packet, or into it.

@@ -6,9 +6,10 @@
 #include "../common/types.p4"
 
 // Where a packet came from, on the border of a site.
-const bit<8> SIDE_NONE    = 0;          // no border here
-const bit<8> SIDE_INSIDE  = 1;
-const bit<8> SIDE_OUTSIDE = 2;
+typedef bit<8> border_side_t;
+const border_side_t SIDE_NONE    = 0;  // no border here
+const border_side_t SIDE_INSIDE  = 1;  // the site
+const border_side_t SIDE_OUTSIDE = 2;  // its providers
 
 // Which way it crosses.
 const bit<8> BORDER_STAYS   = 0;
@@ -17,9 +18,10 @@ const bit<8> BORDER_IN      = 2;
 const bit<8> BORDER_HAIRPIN = 3;        // from inside to an address that a provider gave to the inside
 
 // Whether a provider works.
-const bit<8> PROVIDER_WORKS  = 0;
-const bit<8> PROVIDER_HELD   = 1;       // failed a moment ago: connections over it wait
-const bit<8> PROVIDER_FAILED = 2;       // connections over it are lost
+typedef bit<8> provider_health_t;
+const provider_health_t PROVIDER_WORKS  = 0;  // flows begin by it and go on
+const provider_health_t PROVIDER_HELD   = 1;  // failed a moment ago: connections over it wait
+const provider_health_t PROVIDER_FAILED = 2;  // connections over it are lost
 
 // How a prefix becomes another one of its length (RFC 6296).
 struct nptv6_mapping_t {
@@ -49,10 +51,11 @@ struct border_t {
 }
 
 // What becomes of flows whose provider failed.
-const bit<8> FLOW_EVENT_NONE = 0;
-const bit<8> FLOW_EVENT_HELD = 1;       // what its host sends is dropped for now
-const bit<8> FLOW_EVENT_MOVED = 2;      // it goes by another provider, so with another address
-const bit<8> FLOW_EVENT_BEGAN = 3;      // of a session of the host's own: both ends have spoken
+typedef bit<8> flow_event_kind_t;
+const flow_event_kind_t FLOW_EVENT_NONE  = 0;
+const flow_event_kind_t FLOW_EVENT_HELD  = 1;  // what its host sends is dropped for now
+const flow_event_kind_t FLOW_EVENT_MOVED = 2;  // it goes by another provider, so with another address
+const flow_event_kind_t FLOW_EVENT_BEGAN = 3;  // of a session of the host's own: both ends have spoken
 
 struct flow_event_t {
     bit<8> kind;                // FLOW_NEWS_*

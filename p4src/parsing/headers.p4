@@ -101,11 +101,12 @@ header packet_out_h {
     @id(3) bit<16> vlan;                // to flood in
 }
 
-const bit<8> PACKET_OUT_SEND   = 0;     // leaves by the port as it is
-const bit<8> PACKET_OUT_FLOOD  = 1;     // goes to every port of the VLAN, tagged where the port wants it
-const bit<8> PACKET_OUT_SUBMIT = 2;     // goes through the pipeline as if it had arrived by the port
-const bit<8> PACKET_OUT_KEEPALIVE = 3;  // between identities: leaves by their session's path, if it is time for it
-const bit<8> PACKET_OUT_CHECK = 4;      // between identities: is their session answered? Leaves nothing
+typedef bit<8> packet_out_kind_t;
+const packet_out_kind_t PACKET_OUT_SEND      = 0;  // leaves by the port as it is
+const packet_out_kind_t PACKET_OUT_FLOOD     = 1;  // goes to every port of the VLAN, tagged where the port wants it
+const packet_out_kind_t PACKET_OUT_SUBMIT    = 2;  // goes through the pipeline as if it had arrived by the port
+const packet_out_kind_t PACKET_OUT_KEEPALIVE = 3;  // between identities: leaves by their session's path, if it is time for it
+const packet_out_kind_t PACKET_OUT_CHECK     = 4;  // between identities: is their session answered? Leaves nothing
 
 const bit<16> PACKET_IN_BYTES  = 6;
 const bit<16> PACKET_OUT_BYTES = 5;

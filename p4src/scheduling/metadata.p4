@@ -19,9 +19,10 @@ const bit<8> POLICY_WEIGHTED_ROUND_ROBIN = 2;
 const bit<8> POLICY_PER_FLOW             = 3;
 
 // What acknowledgements change: sums of these.
-const bit<8> FEEDBACK_FOLLOW = 1;       // what is known of a path
-const bit<8> FEEDBACK_CLOSE  = 2;       // whether it is open
-const bit<8> FEEDBACK_HOLD   = 4;       // none: duplicates are held back while what is missing may still come
+typedef bit<8> feedback_t;
+const feedback_t FEEDBACK_FOLLOW = 1;  // what is known of a path
+const feedback_t FEEDBACK_CLOSE  = 2;  // whether it is open
+const feedback_t FEEDBACK_HOLD   = 4;  // none: duplicates are held back while what is missing may still come
 
 // What an acknowledgement, or something sent again, says of the connection.
 const bit<8> ANSWER_NONE       = 0;
@@ -38,11 +39,12 @@ const bit<8> VERDICT_COVERED  = 2;      // its mark has arrived; nobody knows wh
 const bit<8> VERDICT_LOST     = 3;      // it lost a packet
 
 // What the controller is told of a path.
-const bit<8> PATH_EVENT_NONE      = 0;
-const bit<8> PATH_EVENT_LATE      = 1;  // closed: its mark came late
-const bit<8> PATH_EVENT_LOST      = 2;  // closed: a packet was lost
-const bit<8> PATH_EVENT_OPENED    = 3;
-const bit<8> PATH_EVENT_ESTIMATED = 4;  // something is known of it
+typedef bit<8> path_event_kind_t;
+const path_event_kind_t PATH_EVENT_NONE      = 0;
+const path_event_kind_t PATH_EVENT_LATE      = 1;  // closed: its mark came late
+const path_event_kind_t PATH_EVENT_LOST      = 2;  // closed: a packet was lost
+const path_event_kind_t PATH_EVENT_OPENED    = 3;  // a probe came in time
+const path_event_kind_t PATH_EVENT_ESTIMATED = 4;  // something is known of it
 
 // The schedule of the packet's session.
 struct schedule_t {

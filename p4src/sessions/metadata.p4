@@ -12,11 +12,12 @@ const bit<8> SPEAKER_HOST    = 2;       // the host itself
 const bit<8> SPEAKER_CHECKED = 3;       // the host itself, and the controller looks at what it says
 
 // What an edge speaks for hosts: sums of these.
-const bit<8> PROTOCOL_SHIM6 = 1;
-const bit<8> PROTOCOL_ILNP  = 2;
-const bit<8> PROTOCOL_NAIVE = 4;        // packets with a nonce that is not known are copied to the controller
-const bit<8> PROTOCOL_HOSTS = 8;        // the hosts speak ILNP themselves: nonces and messages are theirs
-const bit<8> PROTOCOL_OPEN  = 16;       // the hosts' TCP opens with a nonce, to who is known to take it
+typedef bit<8> host_protocols_t;
+const host_protocols_t PROTOCOL_SHIM6 = 1;   // the edge speaks Shim6 for them
+const host_protocols_t PROTOCOL_ILNP  = 2;   // and ILNP
+const host_protocols_t PROTOCOL_NAIVE = 4;   // packets with a nonce that is not known are copied to the controller
+const host_protocols_t PROTOCOL_HOSTS = 8;   // the hosts speak ILNP themselves: nonces and messages are theirs
+const host_protocols_t PROTOCOL_OPEN  = 16;  // the hosts' TCP opens with a nonce, to who is known to take it
 
 // The packet's first Shim6 header, if it is not in a fragment.
 struct shim6_t {
@@ -36,21 +37,23 @@ const bit<8> SESSION_OUTBOUND = 1;      // to the peer
 const bit<8> SESSION_INBOUND = 2;       // from the peer
 
 // What else becomes of a session's packets: sums of these.
-const bit<8> MODE_REPORT = 1;           // those of the peer are told to the controller
-const bit<8> MODE_FOLLOW = 2;           // the session moves as the peer moves
-const bit<8> MODE_HOLD   = 4;           // what may get lost is copied to the controller
-const bit<8> MODE_SCHEDULE = 8;         // each packet's path is chosen for itself
-const bit<8> MODE_ILNP   = 16;          // the peer has a nonce: one of others is forged, and so are errors without
-const bit<8> MODE_PREFER = 32;          // some flows take a path of their own
+typedef bit<8> session_mode_t;
+const session_mode_t MODE_REPORT   = 1;   // those of the peer are told to the controller
+const session_mode_t MODE_FOLLOW   = 2;   // the session moves as the peer moves
+const session_mode_t MODE_HOLD     = 4;   // what may get lost is copied to the controller
+const session_mode_t MODE_SCHEDULE = 8;   // each packet's path is chosen for itself
+const session_mode_t MODE_ILNP     = 16;  // the peer has a nonce: one of others is forged, and so are errors without
+const session_mode_t MODE_PREFER   = 32;  // some flows take a path of their own
 
 // What the controller is told of a session.
-const bit<8> SESSION_EVENT_NONE       = 0;
-const bit<8> SESSION_EVENT_WATCH      = 1;  // a packet is not answered yet: look again when it should be
-const bit<8> SESSION_EVENT_SILENT     = 2;  // a packet was heard and nothing sent since: a keepalive may be due
-const bit<8> SESSION_EVENT_LEFT_PATH  = 3;  // not answered in time, and moved to a backup
-const bit<8> SESSION_EVENT_UNANSWERED = 4;  // not answered in time, and there is no backup
-const bit<8> SESSION_EVENT_FOLLOWED   = 5;  // moved as the peer moved
-const bit<8> SESSION_EVENT_HEARD      = 6;  // something came by a path
+typedef bit<8> session_event_kind_t;
+const session_event_kind_t SESSION_EVENT_NONE       = 0;
+const session_event_kind_t SESSION_EVENT_WATCH      = 1;  // a packet is not answered yet: look again when it should be
+const session_event_kind_t SESSION_EVENT_SILENT     = 2;  // a packet was heard and nothing sent since: a keepalive may be due
+const session_event_kind_t SESSION_EVENT_LEFT_PATH  = 3;  // not answered in time, and moved to a backup
+const session_event_kind_t SESSION_EVENT_UNANSWERED = 4;  // not answered in time, and there is no backup
+const session_event_kind_t SESSION_EVENT_FOLLOWED   = 5;  // moved as the peer moved
+const session_event_kind_t SESSION_EVENT_HEARD      = 6;  // something came by a path
 
 // The session that a packet belongs to.
 struct session_t {

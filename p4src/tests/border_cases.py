@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from border_site import BUCKETS, border_interfaces, bucket_of, entries, out_of
+from border_site import border_interfaces, bucket_of, entries, out_of
 from carriers import hop_less
 from case import Case, number
 from scapy.layers.inet import TCP, UDP
@@ -11,6 +11,7 @@ from scapy.packet import Packet, Raw
 from session_site import from_host, in_by, out_by, to_host
 
 from small_site import FAR, IP_OF
+from wayname.p4_constants import HASH_BUCKETS_OF_POLICY
 
 HOST = IP_OF[1]
 PORT_OF = {1: 4, 2: 5}
@@ -24,7 +25,7 @@ def borders() -> Case:
     case = Case(
         "borders", "A provider for each flow, its prefix for that of the inside, and back.", border_interfaces()
     )
-    homes = {each: 1 + each % 2 for each in range(BUCKETS)}
+    homes = {each: 1 + each % 2 for each in range(HASH_BUCKETS_OF_POLICY)}
     for entry in entries(homes):
         parameters = ",".join(f"{name}:{number(value)}" for name, value in entry.parameters.items())
         case.add(entry.table, f"{entry.action}({parameters})", **{k: number(v) for k, v in entry.keys.items()})

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
 import finsy as fy
-from border_site import BUCKETS, INSIDE, OUTSIDE, PORT_OF, border_interfaces, bucket, entries, state
+from border_site import INSIDE, OUTSIDE, PORT_OF, border_interfaces, bucket, entries, state
 from carriers import hop_less
 from finsy import P4Schema
 from finsy.proto import p4i, p4r
@@ -16,6 +16,7 @@ from session_site import from_host, in_by, out_by, to_host
 from site_switch import MAIN, MICROSECOND, SiteSwitch
 
 from small_site import HOST, Entry
+from wayname.p4_constants import HASH_BUCKETS_OF_POLICY
 
 SECOND = 1_000_000
 
@@ -40,7 +41,7 @@ class BorderSwitch(SiteSwitch):
         self.schema = P4Schema(p4i.P4Info.FromString(self.switch.p4info()))
         for entry in border_interfaces():
             self.modify(entry)
-        for entry in (*entries(dict.fromkeys(range(BUCKETS), home), prefixes, inside), *more):
+        for entry in (*entries(dict.fromkeys(range(HASH_BUCKETS_OF_POLICY), home), prefixes, inside), *more):
             self.add(entry.table, entry.action, entry.keys, entry.parameters)
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.digest_entry.digest_id = self.digests["flow_events"]
@@ -52,7 +53,7 @@ class BorderSwitch(SiteSwitch):
 
     def serve(self, current: int) -> None:
         """All buckets are served by a provider now."""
-        for number in range(BUCKETS):
+        for number in range(HASH_BUCKETS_OF_POLICY):
             self.modify(bucket(number, self.home, current))
 
     def is_now(self, provider: int, condition: int) -> None:

@@ -31,8 +31,9 @@ from small_site import (
     to_router,
     udp,
 )
+from wayname.p4_constants import Guard
 
-SOURCES, NEIGHBOURS, ROUTERS, DHCPV6, SOURCES_FULL, STATIONS_FULL = 1, 2, 4, 8, 16, 32
+SOURCES, NEIGHBOURS, ROUTERS, DHCPV6, SOURCES_FULL, MACS_FULL = Guard
 ALL_GUARDS = SOURCES | NEIGHBOURS | ROUTERS | DHCPV6
 NEW = "2001:db8:1::77"
 ALL_NODES, NODES_MAC = "ff02::1", "33:33:00:00:00:01"
@@ -151,7 +152,7 @@ def source_limits() -> Case:
 def full_ports() -> Case:
     instead = [
         Entry("vlan_members", {"port": 1, "vlan": 1}, "admit_host", {"guards": ALL_GUARDS | SOURCES_FULL}),
-        Entry("vlan_members", {"port": 2, "vlan": 1}, "admit_host", {"guards": STATIONS_FULL}),
+        Entry("vlan_members", {"port": 2, "vlan": 1}, "admit_host", {"guards": MACS_FULL}),
     ]
     case = Case("full_ports", "Ports that have as many sources or stations as they may have.", instead)
     case.add("host_prefixes", "host_prefix()", vlan=1, address=number("2001:db8:1::/64"))

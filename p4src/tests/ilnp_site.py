@@ -16,10 +16,10 @@ from carriers import ipv6, octets, ones_sum
 from session_site import LOCAL, LOCATORS, REMOTE, proxied
 
 from small_site import Entry
+from wayname.p4_constants import SessionMode
 
 SESSION = 11
 SHIM6_SPOKEN, ILNP_SPOKEN, NAIVE, HOSTS_SPEAK, OPENS = 1, 2, 4, 8, 16
-MODE_ILNP = 16
 TCP, UDP, ICMPV6, DESTINATION, UDP_LITE, DCCP = 6, 17, 58, 60, 136, 33
 LONG, SHORT = bytes.fromhex("0123456789abcdef02468ace"), bytes.fromhex("cafe0042")
 PEERS_LONG, PEERS_SHORT = bytes.fromhex("fedcba987654321013579bdf"), bytes.fromhex("00c0ffee")
@@ -83,7 +83,7 @@ def came_by(path: int, number: int, data: bytes, nonce: bytes) -> bytes:
     return with_nonce(packet(number, data, there, here, ilnp=True), nonce)
 
 
-def identities(mode: int = MODE_ILNP, path: int = 0) -> Entry:
+def identities(mode: int = SessionMode.ILNP, path: int = 0) -> Entry:
     chosen = {"session": SESSION, "path": path, "generation": 1, "ecmp_paths": 0}
     return Entry(
         "identities",
@@ -123,7 +123,7 @@ def identifier(address: str) -> int:
 
 
 def entries(
-    path: int = 0, mode: int = MODE_ILNP, legacy: bool = True, protocols: int = ILNP_SPOKEN, bare: bool = True
+    path: int = 0, mode: int = SessionMode.ILNP, legacy: bool = True, protocols: int = ILNP_SPOKEN, bare: bool = True
 ) -> Iterator[Entry]:
     """The session; `bare`: it is also known without a nonce."""
     yield from proxied(protocols=protocols)

@@ -10,12 +10,13 @@ from carriers import ipv6
 from session_site import LOCAL, REMOTE, REMOTE_1, SESSION
 
 from small_site import Entry
+from wayname.p4_constants import ScheduleFeedback, SessionMode
 
-SCHEDULE = 8
+SCHEDULE = SessionMode.SCHEDULE
 MOST_PATHS = 8
 FINE = 1 << 24  # of which an octet's time is a whole number
 LARGEST = 9000
-FOLLOW, CLOSE, HOLD = 1, 2, 4
+FOLLOW, CLOSE, HOLD = ScheduleFeedback
 TCP, SYN, RST, ACK = 6, 2, 4, 16
 
 

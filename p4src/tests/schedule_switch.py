@@ -24,8 +24,7 @@ from session_site import Session as Kept
 from session_switch import SessionSwitch
 
 from small_site import CPU, Entry
-
-NEWS = {1: "late", 2: "lost", 3: "opened", 4: "estimated"}
+from wayname.p4_constants import PathEventKind
 
 
 class PathNews(NamedTuple):
@@ -102,7 +101,7 @@ class ScheduledSwitch(SessionSwitch):
                     int.from_bytes(each.bitstring) for each in data.struct.members
                 )
                 late -= (late >> 31) << 32
-                self._path_news.append(PathNews(NEWS[kind], place, late, delay, inverse_rate))
+                self._path_news.append(PathNews(PathEventKind(kind).name.lower(), place, late, delay, inverse_rate))
 
     def sends_octets(self, time: int, octets: int) -> int:
         return self.goes_by(time, datagram(octets))

@@ -38,9 +38,10 @@ from small_site import (
     to_router,
     udp,
 )
+from wayname.p4_constants import EncapsulationMode
 
 SOURCE = "fd00:5::1"
-INLINE, TUNNEL, AUTO, REDUCED, FRAME, FRAME_REDUCED = range(1, 7)
+INLINE, TUNNEL, AUTO, REDUCED, FRAME, FRAME_REDUCED = EncapsulationMode
 # BMv2 has room for 512 octets before a packet; test_segments.py goes on to 36.
 LENGTHS = (1, 2, 3, 4, 5, 8, 9, 12, 28)
 

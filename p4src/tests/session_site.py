@@ -14,14 +14,15 @@ from scapy.packet import Packet, Raw
 from shim6_layers import SHIM6, Shim6Payload
 
 from small_site import FAR, HOST, IP_OF, PROVIDER, ROUTER, Entry
+from wayname.p4_constants import HostProtocols, SessionMode
 
 LOCAL, REMOTE = IP_OF[1], FAR
 LOCAL_1, REMOTE_1 = "2001:db8:1:a::11", "2001:db8:f01::1"
 LOCAL_2, REMOTE_2 = "2001:db8:1:b::11", "2001:db8:e00::1"
 SESSION, OUR_TAG, PEERS_TAG = 7, 0x1234_5678_9ABC, 0x7FED_CBA9_8765
 SEND_TIMEOUT, KEEPALIVE = 300_000, 100_000
-REPORT, FOLLOW, HOLD = 1, 2, 4
-SHIM6_SPOKEN, ILNP_SPOKEN = 1, 2
+REPORT, FOLLOW, HOLD = SessionMode.REPORT, SessionMode.FOLLOW, SessionMode.HOLD
+SHIM6_SPOKEN, ILNP_SPOKEN = HostProtocols.SHIM6, HostProtocols.ILNP
 PROXIED = "2001:db8:1::/48"
 LOCATORS = {0: (LOCAL, REMOTE), 1: (LOCAL_1, REMOTE_1), 2: (LOCAL_2, REMOTE_2)}
 PORTS = {0: 4, 1: 4, 2: 5}

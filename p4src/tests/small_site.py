@@ -8,19 +8,16 @@ port 6      in no VLAN
 port 510    the controller
 """
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from p4_text import constants, numbers
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
-P4SRC = Path(__file__).parent.parent
-CPU = 510
-CPU_SESSION = 1
+CPU, CPU_SESSION = numbers()["CPU_PORT"], numbers()["CPU_SESSION"]
 PORTS = (1, 2, 3, 4, 5, 6)
 
 HOST = {1: "02:00:00:00:00:11", 2: "02:00:00:00:00:12", 3: "02:00:00:00:00:13"}
@@ -35,14 +32,14 @@ FAR_SMALL = "2001:db8:e00::1"  # behind the second
 GROUPS = {1: (1, 2, 3), 20: (3,), 100: (4,), 200: (5,)}
 
 
-def constants(prefix: str) -> dict[str, int]:
-    """Numbers of the P4 text, so that tests name reasons and not numbers."""
-    text = (P4SRC / "common" / "reasons.p4").read_text() + (P4SRC / "parsing" / "headers.p4").read_text()
-    return {name: int(value) for name, value in re.findall(rf"const \S+ ({prefix}\w+)\s*= (\d+);", text)}
+def reasons(type_name: str) -> dict[str, int]:
+    """Constants of a type of the P4 text, so that tests name reasons and not numbers."""
+    return {constant.name: constant.number for constant in constants(type_name)}
 
 
-DROP, PUNT, CLASS, OUT = constants("DROP_"), constants("PUNT_"), constants("CLASS_"), constants("PACKET_OUT_")
-PACKET_IN_BYTES = 6
+DROP, PUNT, CLASS = reasons("drop_reason_t"), reasons("punt_reason_t"), reasons("punt_class_t")
+OUT = reasons("packet_out_kind_t")
+PACKET_IN_BYTES = numbers()["PACKET_IN_BYTES"]
 
 
 class Entry(NamedTuple):

@@ -46,9 +46,9 @@ from session_site import LOCAL, REMOTE, from_host, in_by, out_by, proxied, to_ho
 from site_switch import MAIN, MICROSECOND, SiteSwitch, value_of, with_sizes
 
 from small_site import CPU, Entry
+from wayname.p4_constants import Drop
 
 SECOND = 1_000_000
-DROP_NONCE_WRONG, DROP_ILNP_FLOWS_FULL = 100, 105
 
 
 class Told(NamedTuple):
@@ -350,13 +350,13 @@ def test_a_syn_for_whose_flow_there_is_no_slot(tmp_path: Path) -> None:
             4, bytes(in_by(4, with_nonce(packet(TCP, segment(SYN, 5, port=port), REMOTE, LOCAL, True), PEERS_LONG)))
         )
         edge.send(1, bytes(from_host(packet(TCP, segment(SYN | ACK, 9, 6, port=port, mine=True)))))
-    dropped = edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL)
+    dropped = edge.site.counted("ingress_drops", Drop.ILNP_FLOWS_FULL)
     assert 99 - 8 <= dropped < 99
     late = bytes(in_by(4, with_nonce(packet(TCP, PEERS_SYN, REMOTE, LOCAL, ilnp=True), PEERS_LONG)))
-    assert edge.send(4, late) == [] and edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL) == dropped + 1
+    assert edge.send(4, late) == [] and edge.site.counted("ingress_drops", Drop.ILNP_FLOWS_FULL) == dropped + 1
     assert edge.host(segment(SYN, HOSTS_FIRST, port=2000, mine=True)) == b""
     edge.peer(PEERS_SYN, after=4 * SECOND)
-    assert edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL) == dropped + 1 and edge.told == []
+    assert edge.site.counted("ingress_drops", Drop.ILNP_FLOWS_FULL) == dropped + 1 and edge.told == []
 
 
 def test_an_admitted_flow_holds_its_slot_for_seconds(tmp_path: Path) -> None:
@@ -369,7 +369,7 @@ def test_an_admitted_flow_holds_its_slot_for_seconds(tmp_path: Path) -> None:
         if wanted:
             came = with_nonce(packet(TCP, other, REMOTE, LOCAL, ilnp=True), PEERS_LONG)
             assert edge.send(4, bytes(in_by(4, came)), after=3 * SECOND) == []
-            assert edge.site.counted("ingress_drops", DROP_ILNP_FLOWS_FULL) == 1
+            assert edge.site.counted("ingress_drops", Drop.ILNP_FLOWS_FULL) == 1
             edge.peer(other, after=SECOND)
         answers = edge.host(segment(ACK, HOSTS_FIRST + 1, PEERS_FIRST + 1, mine=True), after=50 * SECOND)
         assert answers == (b"" if wanted else drawn)
@@ -393,10 +393,10 @@ def test_what_is_under_way_of_a_flow_passes_when_the_session_stands_with_another
     # It goes on in the session, and so does its peer.
     assert edge.host(HOSTS_ACK) == LONG and edge.told == []
     edge.peer(segment(ACK, PEERS_FIRST + 1, HOSTS_FIRST + 1))
-    dropped = edge.site.counted("ingress_drops", DROP_NONCE_WRONG)
+    dropped = edge.site.counted("ingress_drops", Drop.NONCE_WRONG)
     for data in (segment(SYN, 5), segment(SYN | ACK, PEERS_FIRST, 7, port=1001), segment(ACK, 7, 7, port=1001)):
         assert edge.send(4, bytes(in_by(4, with_nonce(packet(TCP, data, REMOTE, LOCAL, ilnp=True), PEERS_LONG)))) == []
-    assert edge.site.counted("ingress_drops", DROP_NONCE_WRONG) == dropped + 3
+    assert edge.site.counted("ingress_drops", Drop.NONCE_WRONG) == dropped + 3
 
 
 def flood(edge: Edge, count: int) -> None:

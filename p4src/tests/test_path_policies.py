@@ -15,8 +15,9 @@ from session_switch import FOLLOWED, HEARD, INWARD, LEFT_PATH, OUTWARD, WATCH, N
 from site_switch import MAIN
 
 from small_site import CPU, Entry
+from wayname.p4_constants import SessionMode
 
-PREFER = 32
+PREFER = SessionMode.PREFER
 EXPEDITED = 46  # RFC 3246
 BACKUP = Session().backup(0, 1)
 SCHEMA = fy.P4Schema(MAIN.parent.parent / "wayname.p4info.txtpb")

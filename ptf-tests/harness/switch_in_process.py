@@ -19,8 +19,8 @@ from finsy.proto import p4i, p4r
 from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
 
 from harness.target import DEVICE_ID, RefusedError, Status, told
+from wayname.p4_constants import CPU_PORT
 
-CPU_PORT = 510
 MILLISECOND = 1_000_000
 
 

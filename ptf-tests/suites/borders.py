@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 import finsy as fy
 from border_cases import tcp
 from border_site import (
-    BUCKETS,
     FAILED,
     HELD,
     PORT_OF,
@@ -25,6 +24,7 @@ from session_site import from_host, in_by, out_by, proxied, to_host
 
 from harness.edge_test import EdgeTest
 from small_site import FAR, IP_OF, Entry, error_about, to_router
+from wayname.p4_constants import HASH_BUCKETS_OF_POLICY
 
 HOST = IP_OF[1]
 
@@ -43,7 +43,7 @@ class BorderTest(EdgeTest):
         super().setUp()
         for entry in border_interfaces():
             self.entries.modify(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters))
-        self.hold(entries(dict.fromkeys(range(BUCKETS), self.home)))
+        self.hold(entries(dict.fromkeys(range(HASH_BUCKETS_OF_POLICY), self.home)))
 
     def hold(self, wanted: Iterable[Entry]) -> None:
         """Insert entries."""
@@ -52,7 +52,7 @@ class BorderTest(EdgeTest):
 
     def now(self, served_by: int, states: Mapping[int, int]) -> None:
         """Providers fail and are back."""
-        wanted = [*(bucket(number, self.home, served_by) for number in range(BUCKETS))]
+        wanted = [*(bucket(number, self.home, served_by) for number in range(HASH_BUCKETS_OF_POLICY))]
         wanted += [state(provider, condition) for provider, condition in states.items()]
         self.entries.modify(
             *(self.entries.entry(each.table, each.keys, each.action, **each.parameters) for each in wanted)
@@ -151,7 +151,7 @@ class Policies(BorderTest):
     """Some flows have buckets of their own."""
 
     def runTest(self) -> None:
-        self.hold(bucket(number, 2, 2, policy=100) for number in range(BUCKETS))
+        self.hold(bucket(number, 2, 2, policy=100) for number in range(HASH_BUCKETS_OF_POLICY))
         matches = (fy.Match(next_header=6, remote_port=(443, 443)), fy.Match(local=f"{IP_OF[2]}"))
         for number, match in enumerate(matches):
             action = fy.Action("use_flow_policy", number=100)

@@ -89,7 +89,7 @@ ESP = {"DROP_ESP_LOCATORS", "DROP_ESP_SHORT"}
 # Of a site's border: suites/borders.py, and p4src/tests/test_borders.py.
 BORDERS = {name for name, number in DROP.items() if 110 <= number <= 114}
 # An interface would have to go between the two passes of one packet.
-NEVER_SEEN = {"DROP_NONE", "DROP_ERROR_NO_SOURCE"}
+NEVER_SEEN = {"DROP_ERROR_NO_SOURCE"}
 
 
 class EachReason(EdgeTest):

@@ -16,8 +16,9 @@ from scapy.packet import Packet, Raw
 
 from harness.edge_test import EdgeTest
 from small_site import ADDRESS, CPU, FAR, HOST, IP_OF, PROVIDER, ROUTER, from_host, out_first, to_router, udp
+from wayname.p4_constants import Guard
 
-SOURCES, NEIGHBOURS, ROUTERS, DHCPV6, SOURCES_FULL, STATIONS_FULL = 1, 2, 4, 8, 16, 32
+SOURCES, NEIGHBOURS, ROUTERS, DHCPV6, SOURCES_FULL, MACS_FULL = Guard
 ALL = SOURCES | NEIGHBOURS | ROUTERS | DHCPV6
 NEW = "2001:db8:1::77"
 ALL_NODES = ("33:33:00:00:00:01", "ff02::1")
@@ -191,7 +192,7 @@ class TrustedPorts(HostPortsTest):
 class FullPorts(HostPortsTest):
     """What is known passes; new sources and stations do not."""
 
-    guards = SOURCES | SOURCES_FULL | STATIONS_FULL
+    guards = SOURCES | SOURCES_FULL | MACS_FULL
 
     def runTest(self) -> None:
         self.passes(1, to_router(udp()), 4, out_first(to_router(udp())))

@@ -11,9 +11,10 @@ from session_cases import DATAGRAM, OUTWARD
 from session_site import LOCAL, REMOTE, Session, came_by, from_host, in_by, out_by, sent_by, to_host
 from suites.sessions import SessionTest
 
+from wayname.p4_constants import PathEventKind
+
 HALF_AN_HOUR = 1_800_000_000
 LONG = 2**32 - 1
-LATE, LOST = 1, 2
 FLOWS = 64
 # Registers remember what earlier tests did: each has a session and a schedule of its own.
 FIRST = Session(number=140, send_timeout=0, keepalive=0, mode=SCHEDULE)
@@ -199,7 +200,7 @@ class Loses(ScheduleTest):
         for _ in range(3):
             self.acknowledged(0)
         told = [int.from_bytes(member) for member in self.told("path_events")[:5]]
-        self.assertEqual(told, [LOST, 146, 146, 0, 0])
+        self.assertEqual(told, [PathEventKind.LOST, 146, 146, 0, 0])
         self.goes(1, data(0))
         self.goes(1)
 
@@ -215,7 +216,7 @@ class IsLate(ScheduleTest):
         self.goes(0, data(0))
         self.acknowledged(100)
         told = [int.from_bytes(member) for member in self.told("path_events")]
-        self.assertEqual(told[:5], [LATE, 154, 154, 0, 0])
+        self.assertEqual(told[:5], [PathEventKind.LATE, 154, 154, 0, 0])
         self.assertGreater(told[5], 0)
         self.goes(1, data(100))
 
@@ -233,7 +234,7 @@ class OpensByItself(ScheduleTest):
             self.goes(0, data(100 * number))
         for _ in range(3):
             self.acknowledged(0)
-        self.assertEqual(int.from_bytes(self.told("path_events")[0]), LOST)
+        self.assertEqual(int.from_bytes(self.told("path_events")[0]), PathEventKind.LOST)
         self.goes(0)
 
 

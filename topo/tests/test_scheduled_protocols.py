@@ -6,7 +6,7 @@ import pytest
 from looking import entries, kinds
 from test_many_paths import SUM, goodput, in_use, sending
 
-from wayname.pipeline.sessions import MODE_SCHEDULE
+from wayname.p4_constants import SessionMode
 from wayname_lab.load import LABS, parse_lab
 from wayname_lab.virtual.lab import VirtualLab
 
@@ -31,7 +31,7 @@ def test_a_connection_gets_the_sum_of_three_providers_until_one_fails(protocol: 
     lab.run_for(2)
     assert (in_use(lab, "a"), in_use(lab, "b")) == (3, 3)
     [identities] = entries(lab, "a", "identities")
-    assert identities["mode"] & MODE_SCHEDULE
+    assert identities["mode"] & SessionMode.SCHEDULE
     assert goodput(lab) > 0.95 * SUM
     since = lab.now
     lab.cut("a-q")

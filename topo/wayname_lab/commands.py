@@ -4,14 +4,13 @@ import base64
 from collections.abc import Callable
 from pathlib import Path
 
+from wayname.p4_constants import CPU_PORT
 from wayname.private_files import write_private
 from wayname_lab.configuration import KEY, KEY_NAME
 from wayname_lab.ilnp.name_records import first_records
 from wayname_lab.planned import ZONE, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import device_options
 from wayname_lab.programs import program, python
-
-CPU_PORT = 510
 
 Device = Callable[[PlannedPort], str]
 

@@ -18,7 +18,7 @@ from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SetEncapsulation
 from wayname.edge.encapsulation import segment_proofs
 from wayname.edge.encapsulation.proofs import hmac_of
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.wire import ipv6
 from wayname.wire.segments import ProvenSegments
 

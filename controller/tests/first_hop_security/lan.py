@@ -9,7 +9,7 @@ from finsy.p4entity import decode_entity, encode_entities
 from finsy.proto import p4r
 from rig import Host, Rig
 
-from wayname.pipeline.reasons import Drop
+from wayname.p4_constants import Drop
 from wayname.wire import ipv6
 from wayname.wire.discovery import HOP_LIMIT, UNSPECIFIED, NeighbourSolicitation
 from wayname.wire.ethernet import Frame

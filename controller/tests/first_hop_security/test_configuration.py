@@ -9,7 +9,7 @@ from first_hop_security.lan import lan
 from rig import Rig
 
 from wayname.config import ConfigError, parse_config
-from wayname.pipeline.first_hop_security import Guard
+from wayname.p4_constants import Guard
 
 NEIGHBOUR = '\n[[neighbour]]\naddress = "{address}"\nmac = "{mac}"\n{port}'
 
@@ -70,4 +70,4 @@ def test_a_port_among_routers_may_lead_to_hosts() -> None:
 
 def test_where_the_router_is_not_nobody_knows_who_is() -> None:
     rig = Rig(lan().replace("vlan = 10\n\n[[port]]\nnumber = 4", "vlan = 30\n\n[[port]]\nnumber = 4"))
-    assert rig.edge.host_ports.guards(3, 30) == Guard.NONE
+    assert rig.edge.host_ports.guards(3, 30) == Guard(0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from first_hop_security.lan import ATTACKER, Lan, lan
 
-from wayname.pipeline.reasons import Drop
+from wayname.p4_constants import Drop
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.dhcpv6 import ALL_SERVERS, CLIENT_PORT, SERVER_PORT
 from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, RouterAdvertisement

@@ -15,8 +15,7 @@ from wire_host import WireHost
 
 from wayname.adapter import Controller
 from wayname.config import parse_config
-from wayname.pipeline.first_hop_security import Guard
-from wayname.pipeline.reasons import Drop
+from wayname.p4_constants import Drop, Guard
 from wayname.wire import ipv6
 from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -87,7 +86,7 @@ async def the_switch_knows_that_a_port_is_full(controller: Controller) -> None:
         members = await controller.read([fy.P4TableEntry("vlan_members")])
         actions = [each.action for each in members if isinstance(each, fy.P4TableEntry)]
         guards = [each.args.get("guards", 0) for each in actions if isinstance(each, fy.P4TableAction)]
-        if any(each & Guard.STATIONS_FULL for each in guards):
+        if any(each & Guard.MACS_FULL for each in guards):
             return
 
 

@@ -8,7 +8,7 @@ import pytest
 from first_hop_security.lan import HOST, PROVIDER, ROUTER, Lan, lan
 from rig import Host
 
-from wayname.pipeline.reasons import Drop
+from wayname.p4_constants import Drop
 from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 
 NEXT_HOP = IPv6Address("2001:db8:100::1")

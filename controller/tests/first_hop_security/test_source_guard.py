@@ -8,7 +8,7 @@ import pytest
 from first_hop_security.lan import ATTACKER, FAR, HOST, OTHER, PROVIDER, ROUTER, SITE, Lan, detection, lan
 from rig import Host
 
-from wayname.pipeline.reasons import Drop
+from wayname.p4_constants import Drop
 from wayname.wire import ipv6
 from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement
 

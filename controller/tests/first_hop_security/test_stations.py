@@ -6,7 +6,7 @@ import pytest
 from first_hop_security.lan import ATTACKER, HOST, OTHER, PROVIDER, ROUTER, Lan, lan
 from rig import Host
 
-from wayname.pipeline.reasons import Drop
+from wayname.p4_constants import Drop
 from wayname.wire import ipv6
 from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement
 from wayname.wire.ethernet import Frame

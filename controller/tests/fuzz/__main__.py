@@ -10,7 +10,7 @@ import click
 from fuzz.edges import rounds_of, sites
 from fuzz.rounds import Finding, rounds
 from fuzz.targets import TARGETS
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 
 
 @click.command()

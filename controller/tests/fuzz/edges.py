@@ -33,7 +33,6 @@ from wayname.edge.boundary import (
     DirectExport,
     Event,
     FlowAdmitted,
-    FlowFate,
     FlowNews,
     ForkSession,
     Idle,
@@ -43,11 +42,9 @@ from wayname.edge.boundary import (
     ModifierFound,
     MoveSession,
     NamesAnswered,
-    News,
     PacketIn,
     PacketOut,
     PairActive,
-    PathNews,
     ScheduleNews,
     SessionNews,
     SwitchUp,
@@ -57,7 +54,7 @@ from wayname.edge.boundary import (
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.identities import Identity
 from wayname.ilnp.edge.manager import IlnpSessions
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import FlowEventKind, PathEventKind, Punt, SessionEventKind
 from wayname.wire import ipv6
 from wayname.wire.flow import Flow
 from wayname_lab.virtual.edge_key import load_key
@@ -214,7 +211,7 @@ class FuzzedEdge:
         return Learned(self.rng.choice((*self.ports, 300)), self.rng.choice(self.vlans), self.rng.getrandbits(48))
 
     def _session_news(self) -> Input:
-        kind = self.rng.choice(list(News))
+        kind = self.rng.choice(list(SessionEventKind))
         return SessionNews(kind, self._number(), self._number() % 16, self._number() % 16, self.rng.random() * 9)
 
     def _pair_active(self) -> Input:
@@ -226,7 +223,7 @@ class FuzzedEdge:
 
     def _flow_news(self) -> Input:
         nonce = self.rng.randbytes(self.rng.choice((0, 4, 12)))
-        return FlowNews(self.rng.choice(list(FlowFate)), self._number(), self._number(), self._flow(), nonce)
+        return FlowNews(self.rng.choice(list(FlowEventKind)), self._number(), self._number(), self._flow(), nonce)
 
     def _flow_admitted(self) -> Input:
         size = self.rng.choice((4, 12))
@@ -234,7 +231,7 @@ class FuzzedEdge:
         return FlowAdmitted(self._address(), self._address(), *nonces, self.rng.random() < 0.5)
 
     def _schedule_news(self) -> Input:
-        kind = self.rng.choice(list(PathNews))
+        kind = self.rng.choice(list(PathEventKind))
         numbers = self._number(), self._number(), self._number() % 8, self._number() % 16
         return ScheduleNews(kind, *numbers, self.rng.random(), self.rng.random(), self.rng.random() * 1e9)
 

@@ -10,7 +10,7 @@ from sessions.pair import PairOf, SideOf, prefixes_of, uplinks
 from wayname.edge.boundary import AssociationWish, PacketIn
 from wayname.edge.links import Arrival
 from wayname.hip.edge.sessions import HipSessions
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet

@@ -12,7 +12,7 @@ from identities.site import NEW, A, B, site
 from identities.test_mappings import Desk
 
 from wayname.edge.boundary import PacketIn, PacketOut
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.wire.dhcpv6 import ALL_SERVERS, CLIENT_PORT, SERVER_PORT
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import Packet

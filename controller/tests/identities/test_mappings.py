@@ -21,7 +21,7 @@ from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
 from wayname.identity.locators import ProvableLocators
 from wayname.identity.search import find_modifier
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.wire.discovery import (
     ALL_NODES,
     HOP_LIMIT,

@@ -9,12 +9,12 @@ from ipaddress import IPv6Address
 import pytest
 
 from wayname.config.schedules import PROBED_WORDS, Probe
-from wayname.edge.boundary import OutKind, PacketOut
+from wayname.edge.boundary import PacketOut
 from wayname.edge.outputs import Outputs
 from wayname.edge.punt_limits import PATH_PROBES_SENT
 from wayname.ioam.figures import PathId
 from wayname.ioam.options import ACTIVE, TraceOption, hop_by_hop, trace_in
-from wayname.pipeline.entries import CPU_PORT
+from wayname.p4_constants import CPU_PORT, PacketOutKind
 from wayname.session.scheduling.probes import EVERY, PATIENCE, SHARE, Probes
 from wayname.wire import ipv6
 from wayname.wire.errors import DecodeError
@@ -40,7 +40,7 @@ class Sent:
         """Return what is sent when it is that late."""
         self.probes.handle_timer(now)
         packets = [each for each in self.outputs.take() if isinstance(each, PacketOut)]
-        assert all((each.kind, each.port) == (OutKind.SUBMIT, CPU_PORT) for each in packets)
+        assert all((each.kind, each.port) == (PacketOutKind.SUBMIT, CPU_PORT) for each in packets)
         return [ipv6.Packet.decode(Frame.decode(each.payload).payload) for each in packets]
 
 

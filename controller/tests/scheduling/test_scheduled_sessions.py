@@ -5,8 +5,7 @@ from __future__ import annotations
 from sessions.pair import UPLINKS, Pair, Side, configuration
 
 from wayname.config import parse_config
-from wayname.edge.boundary import News
-from wayname.pipeline.sessions import MODE_FOLLOW, MODE_SCHEDULE
+from wayname.p4_constants import SessionEventKind, SessionMode
 
 SCHEDULE = '\n[[schedule]]\nname = "s"\n'
 PATH = '[[schedule.path]]\nprovider = "{name}"\nbandwidth = 1e6\ndelay = 0.01\n'
@@ -27,9 +26,9 @@ def talking() -> Pair:
 def is_scheduled(side: Side) -> bool:
     """Whether a side's session has a schedule, and is asked to have one."""
     [identities] = side.entries("identities")
-    modes = identities["mode"] & (MODE_SCHEDULE | MODE_FOLLOW)
-    assert modes == (MODE_SCHEDULE if side.entries("schedules") else MODE_FOLLOW)
-    return modes == MODE_SCHEDULE
+    modes = identities["mode"] & (SessionMode.SCHEDULE | SessionMode.FOLLOW)
+    assert modes == (SessionMode.SCHEDULE if side.entries("schedules") else SessionMode.FOLLOW)
+    return modes == SessionMode.SCHEDULE
 
 
 def test_a_session_is_scheduled_when_two_paths_are_proven() -> None:
@@ -47,7 +46,7 @@ def test_a_path_that_is_not_answered_any_more_is_left() -> None:
     pair.dead.add("2001:db8:201::")
     for _ in range(10):
         # Paths are probed as long as somebody talks.
-        pair.tell(pair.a, News.WATCH)
+        pair.tell(pair.a, SessionEventKind.WATCH)
         pair.drive(20.0)
     assert not is_scheduled(pair.a)
 
@@ -65,7 +64,7 @@ def test_a_provider_that_is_down_takes_its_path_out_at_once() -> None:
 
 def test_a_session_that_looks_for_a_way_goes_by_one_path() -> None:
     pair = talking()
-    pair.tell(pair.a, News.UNANSWERED, age=15.0)
+    pair.tell(pair.a, SessionEventKind.UNANSWERED, age=15.0)
     assert not is_scheduled(pair.a)
     pair.drive(10.0)
     assert is_scheduled(pair.a)

@@ -10,8 +10,9 @@ from translated_site import SITE
 
 from wayname.config import parse_config
 from wayname.config.schedules import Policy
-from wayname.edge.boundary import Event, Json, PathNews, Remember, ScheduleNews
+from wayname.edge.boundary import Event, Json, Remember, ScheduleNews
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import PathEventKind
 from wayname.pipeline.schedules import bandwidth_of, inverse_rate
 from wayname.session.keys import Pair
 from wayname.session.scheduling.scheduled import Scheduled
@@ -90,7 +91,7 @@ class Site:
         entry = self.entry(session)
         return [int(entry[f"path_{place}"]) for place in range(int(entry.get("paths", 0)))]
 
-    def news(self, kind: PathNews, place: int, now: float = 2.0, schedule: int = 1) -> None:
+    def news(self, kind: PathEventKind, place: int, now: float = 2.0, schedule: int = 1) -> None:
         """Let the switch say something about a path."""
         self.schedules.news(ScheduleNews(kind, schedule, 5, place, 0, 0.25, 0.04, 1e6), now)
         self.settle()
@@ -250,16 +251,16 @@ def test_news_of_a_path_are_kept_and_told() -> None:
     site = Site()
     site.follow(5, PP, QQ)
     [group] = site.schedules
-    site.news(PathNews.LATE, 1)
+    site.news(PathEventKind.LATE, 1)
     assert (group.known[1].closed, group.known[1].late, group.known[1].delay, group.known[1].bandwidth) == (
         True,
         0.25,
         0.04,
         1e6,
     )
-    site.news(PathNews.OPENED, 1, 4.0)
+    site.news(PathEventKind.OPENED, 1, 4.0)
     assert (group.known[1].closed, group.known[1].since) == (False, 4.0)
-    site.news(PathNews.ESTIMATED, 0, 5.0)
+    site.news(PathEventKind.ESTIMATED, 0, 5.0)
     assert (group.known[0].closed, group.known[0].since, group.known[0].told) == (False, None, 5.0)
     assert site.kinds() == ["path.taken", "path.taken", "path.closed", "path.opened"]
     assert "a packet came 250.0 ms late" in site.events[2].text
@@ -269,7 +270,7 @@ def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
     site = Site()
     site.follow(5, PP, QQ)
     for step in range(10):
-        site.news(PathNews.LOST if step % 2 == 0 else PathNews.OPENED, 0, 2.0 + 0.2 * step)
+        site.news(PathEventKind.LOST if step % 2 == 0 else PathEventKind.OPENED, 0, 2.0 + 0.2 * step)
     closed = [event.text for event in site.events if event.kind == "path.closed"]
     assert len(closed) == 2
     assert "more before" in closed[1]
@@ -278,8 +279,8 @@ def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
 def test_news_of_what_is_not_there_any_more_are_nothing() -> None:
     site = Site()
     site.follow(5, PP, QQ)
-    site.news(PathNews.LOST, 2)
-    site.news(PathNews.LOST, 0, schedule=9)
+    site.news(PathEventKind.LOST, 2)
+    site.news(PathEventKind.LOST, 0, schedule=9)
     [group] = site.schedules
     assert not any(known.closed for known in group.known)
 

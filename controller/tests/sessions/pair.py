@@ -11,13 +11,14 @@ from typing import Any, Generic, TypeVar
 import finsy as fy
 
 from wayname.config import parse_config
-from wayname.edge.boundary import Event, Json, News, OutKind, PacketIn, PairActive, Remember, SessionNews
+from wayname.edge.boundary import Event, Json, PacketIn, PairActive, Remember, SessionNews
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.routes import Routes
 from wayname.edge.translation.translation import Translation
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.messages import Kind
+from wayname.p4_constants import PacketOutKind, SessionEventKind
 from wayname.session.context import SessionContext
 from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
@@ -73,7 +74,7 @@ class Ways(WaysOut):
         self.delivered: list[Packet] = []
         self.closed: set[str] = set()
         self.sent: list[Packet] = []
-        self.within_switch: list[tuple[OutKind, Packet]] = []
+        self.within_switch: list[tuple[PacketOutKind, Packet]] = []
         self._providers = providers
 
     def is_open(self, address: IPv6Address) -> bool:
@@ -93,7 +94,7 @@ class Ways(WaysOut):
         """Keep what goes through the switch again."""
         self.submitted.append(original)
 
-    def within(self, kind: OutKind, packet: Packet, host: IPv6Address | None = None) -> None:
+    def within(self, kind: PacketOutKind, packet: Packet, host: IPv6Address | None = None) -> None:
         """Keep what the switch would get."""
         self.within_switch.append((kind, packet))
 
@@ -237,7 +238,7 @@ class PairOf(Generic[One]):
             if does:
                 self.active(side, other.host)
 
-    def tell(self, side: One, kind: News, path_from: int = 0, path_to: int = 0, age: float = 0.5) -> None:
+    def tell(self, side: One, kind: SessionEventKind, path_from: int = 0, path_to: int = 0, age: float = 0.5) -> None:
         """Let a switch say something about its only session."""
         assert side.sessions is not None
         side.sessions.news(SessionNews(kind, side.only.number, path_from, path_to, age), self.now)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wayname.edge.boundary import Json, Remember
 from wayname.edge.outputs import Outputs
-from wayname.session.numbers import WATCHED_SESSIONS, SessionNumbers
+from wayname.p4_constants import WATCHED_SESSIONS
+from wayname.session.numbers import SessionNumbers
 
 
 def written(outputs: Outputs) -> dict[str, Json]:

@@ -7,9 +7,9 @@ from ipaddress import IPv6Address
 import pytest
 from sessions.pair import Pair, Side
 
-from wayname.edge.boundary import News, OutKind, PacketIn
+from wayname.edge.boundary import PacketIn
 from wayname.edge.links import Arrival
-from wayname.pipeline.sessions import MODE_REPORT
+from wayname.p4_constants import PacketOutKind, SessionEventKind, SessionMode
 from wayname.session.path_numbers import MOST_PATHS
 from wayname.session.session import Health
 from wayname.shim6.edge.memory import context_names
@@ -63,20 +63,20 @@ def test_hosts_of_one_site_get_none() -> None:
 
 def test_where_the_switch_went_is_taken_note_of() -> None:
     pair = established()
-    pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.512)
+    pair.tell(pair.a, SessionEventKind.LEFT_PATH, 0, 1, 0.512)
     session = pair.a.only
     assert (session.path, session.generation) == (1, 1)
     [moved] = [event for event in pair.a.events if event.kind == "session.moved"]
     assert "no answer for 0.512 s" in moved.text
-    pair.tell(pair.b, News.FOLLOWED, 0, 1)
+    pair.tell(pair.b, SessionEventKind.FOLLOWED, 0, 1)
     assert pair.b.only.path == 1
     # The entry says it too, so that a switch that starts again begins there.
     [out] = [entry for entry in pair.b.entries("identities") if "path" in entry]
     assert (out["path"], out["generation"]) == (1, 1)
 
 
-@pytest.mark.parametrize("kind", [News.LEFT_PATH, News.FOLLOWED])
-def test_news_of_what_is_not_there_change_nothing(kind: News) -> None:
+@pytest.mark.parametrize("kind", [SessionEventKind.LEFT_PATH, SessionEventKind.FOLLOWED])
+def test_news_of_what_is_not_there_change_nothing(kind: SessionEventKind) -> None:
     pair = established()
     pair.tell(pair.a, kind, 0, 9)
     assert pair.a.only.path == 0
@@ -157,7 +157,7 @@ def test_a_controller_killed_at_any_step_of_a_failover(which: str, step: int) ->
         assert side.sessions is not None
         backup = side.sessions.backup_of(side.only, 0)
         assert backup is not None
-        pair.tell(side, News.LEFT_PATH, 0, backup)
+        pair.tell(side, SessionEventKind.LEFT_PATH, 0, backup)
     for _ in range(step):
         pair.step()
     pair.restart(getattr(pair, which))
@@ -186,8 +186,8 @@ def test_a_path_that_fails_is_left_and_taken_again() -> None:
     pair = established(FAST)
     # The first provider loses its way to B, and so does A's switch.
     pair.dead.add("2001:db8:102::")
-    pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.3)
-    pair.tell(pair.b, News.FOLLOWED, 0, 1)
+    pair.tell(pair.a, SessionEventKind.LEFT_PATH, 0, 1, 0.3)
+    pair.tell(pair.b, SessionEventKind.FOLLOWED, 0, 1)
     pair.drive(3)
     assert (pair.a.only.path, pair.b.only.path) == (1, 1)
     assert not pair.a.only.exploring
@@ -195,7 +195,7 @@ def test_a_path_that_fails_is_left_and_taken_again() -> None:
     pair.dead.clear()
     for _ in range(30):
         for side in (pair.a, pair.b):
-            pair.tell(side, News.WATCH, age=0.0)
+            pair.tell(side, SessionEventKind.WATCH, age=0.0)
         pair.drive(1)
     assert pair.a.only.path == 0
     assert "has worked for" in pair.a.only.reason
@@ -204,7 +204,7 @@ def test_a_path_that_fails_is_left_and_taken_again() -> None:
 def test_without_a_backup_the_controllers_find_a_path() -> None:
     pair = established(FAST)
     pair.dead.add("2001:db8:102::")
-    pair.tell(pair.a, News.UNANSWERED, 0, 0, 0.3)
+    pair.tell(pair.a, SessionEventKind.UNANSWERED, 0, 0, 0.3)
     pair.drive(3)
     assert "session.unanswered" in pair.a.kinds()
     session = pair.a.only
@@ -216,13 +216,13 @@ def test_without_a_backup_the_controllers_find_a_path() -> None:
 def test_who_explores_wants_to_hear_of_each_packet() -> None:
     pair = established(FAST)
     pair.dead |= {"2001:db8:102::", "2001:db8:202::"}
-    pair.tell(pair.a, News.UNANSWERED, 0, 0, 0.3)
+    pair.tell(pair.a, SessionEventKind.UNANSWERED, 0, 0, 0.3)
     [out] = [entry for entry in pair.a.entries("identities") if "mode" in entry]
-    assert out["mode"] & MODE_REPORT
+    assert out["mode"] & SessionMode.REPORT
     pair.dead.clear()
     pair.drive(10)
     [out] = [entry for entry in pair.a.entries("identities") if "mode" in entry]
-    assert not out["mode"] & MODE_REPORT
+    assert not out["mode"] & SessionMode.REPORT
 
 
 def test_a_session_is_moved_by_hand_only_where_it_works() -> None:
@@ -252,23 +252,23 @@ def test_the_switch_is_asked_in_time_whether_a_packet_was_answered() -> None:
     pair = established(FAST)
     pair.a.ways.within_switch.clear()
     told = pair.now
-    pair.tell(pair.a, News.WATCH, age=0.1)
+    pair.tell(pair.a, SessionEventKind.WATCH, age=0.1)
     while not pair.a.ways.within_switch:
         pair.step()
     # First when an answer should be there, to ask the peer itself if none is.
     assert 0.05 <= pair.now - told < 0.06
     [(kind, packet)] = pair.a.ways.within_switch
-    assert kind is OutKind.CHECK
+    assert kind is PacketOutKind.CHECK
     assert (packet.source, packet.destination) == pair.a.only.name[:2]
 
 
 def test_a_silent_host_is_alive() -> None:
     pair = established(FAST)
     pair.a.ways.within_switch.clear()
-    pair.tell(pair.a, News.SILENT)
+    pair.tell(pair.a, SessionEventKind.SILENT)
     pair.drive(0.1)
     [(kind, packet)] = pair.a.ways.within_switch
-    assert kind is OutKind.KEEPALIVE
+    assert kind is PacketOutKind.KEEPALIVE
     assert decode(packet.payload) == Keepalive(pair.b.only.tag)
 
 
@@ -285,9 +285,9 @@ def keep_copy(pair: Pair, side: Side, text: bytes, next_header: int = TCP) -> Pa
 def test_what_got_no_answer_goes_again_by_the_new_path_and_by_the_next_one() -> None:
     pair = established(FAST)
     copy = keep_copy(pair, pair.a, b"the last packet")
-    pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.3)
+    pair.tell(pair.a, SessionEventKind.LEFT_PATH, 0, 1, 0.3)
     assert pair.a.ways.submitted == [copy]
-    pair.tell(pair.a, News.LEFT_PATH, 1, 2, 0.3)
+    pair.tell(pair.a, SessionEventKind.LEFT_PATH, 1, 2, 0.3)
     assert pair.a.ways.submitted == [copy, copy]
 
 
@@ -295,13 +295,13 @@ def test_who_follows_the_peer_repeats_what_got_no_answer_either() -> None:
     pair = established(FAST)
     copy = keep_copy(pair, pair.b, b"an answer that was lost")
     pair.now += 0.2
-    pair.tell(pair.b, News.FOLLOWED, 0, 1, 0.25)
+    pair.tell(pair.b, SessionEventKind.FOLLOWED, 0, 1, 0.25)
     assert pair.b.ways.submitted == [copy]
 
 
 def test_all_that_was_sent_while_no_path_was_known_goes_again() -> None:
     pair = established(FAST)
-    pair.tell(pair.a, News.UNANSWERED, 0, 0, 0.3)
+    pair.tell(pair.a, SessionEventKind.UNANSWERED, 0, 0, 0.3)
     copy = keep_copy(pair, pair.a, b"sent long before the path was found")
     pair.now += 5
     assert pair.a.sessions is not None
@@ -315,7 +315,7 @@ def test_probes_go_before_what_may_fill_the_queue() -> None:
     keep_copy(pair, pair.a, b"many")
     probes_before: list[int] = []
     pair.a.ways.submit = lambda original: probes_before.append(len(pair.a.ways.sent))  # type: ignore[method-assign]
-    pair.tell(pair.a, News.LEFT_PATH, 0, 1, 0.3)
+    pair.tell(pair.a, SessionEventKind.LEFT_PATH, 0, 1, 0.3)
     assert probes_before == [1]
 
 
@@ -323,7 +323,7 @@ def test_a_forged_error_makes_a_probe_and_nothing_else() -> None:
     pair = established(FAST)
     assert pair.a.sessions is not None
     session = pair.a.only
-    pair.tell(pair.a, News.FOLLOWED, 0, 1)
+    pair.tell(pair.a, SessionEventKind.FOLLOWED, 0, 1)
     quoted = Packet(*session.pair, SHIM6, PayloadHeader(6, session.peer_tag).encode() + bytes(40))
     error = icmpv6.unreachable(0, quoted.encode()).packet(IPv6Address("2001:db8:bad::1"), session.pair.local)
     pair.a.ways.sent.clear()
@@ -412,7 +412,7 @@ def test_a_peer_without_controller_does_not_cost_the_backups() -> None:
     assert pair.a.sessions is not None
     pair.kill(pair.b)
     for _ in range(10):
-        pair.tell(pair.a, News.WATCH, age=0.0)
+        pair.tell(pair.a, SessionEventKind.WATCH, age=0.0)
         pair.drive(1)
     session = pair.a.only
     assert Health.WORKS not in {pair.a.sessions.health(session, path) for path in session.paths if path}

@@ -7,16 +7,16 @@ from collections import Counter
 import pytest
 
 from wayname.edge.translation.buckets import homes, serving
-from wayname.pipeline.borders import BUCKETS
+from wayname.p4_constants import HASH_BUCKETS_OF_POLICY
 
 
 @pytest.mark.parametrize("weights", [((1, 1), (2, 1)), ((1, 3), (2, 1)), ((1, 2), (2, 5), (3, 1)), ((1, 1), (2, 0))])
 def test_homes_are_shared_by_weight(weights: tuple[tuple[int, int], ...]) -> None:
     total = sum(weight for _, weight in weights)
     counted = Counter(homes(weights))
-    assert counted.total() == BUCKETS
+    assert counted.total() == HASH_BUCKETS_OF_POLICY
     for number, weight in weights:
-        assert abs(counted[number] - BUCKETS * weight / total) < 1
+        assert abs(counted[number] - HASH_BUCKETS_OF_POLICY * weight / total) < 1
 
 
 def test_only_the_buckets_of_a_failed_provider_move_and_in_shares() -> None:

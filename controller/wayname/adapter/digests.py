@@ -10,16 +10,14 @@ from finsy import P4DigestList
 from wayname.edge.boundary import (
     DirectExport,
     FlowAdmitted,
-    FlowFate,
     FlowNews,
     Input,
     Learned,
-    News,
     PairActive,
-    PathNews,
     ScheduleNews,
     SessionNews,
 )
+from wayname.p4_constants import FlowEventKind, PathEventKind, SessionEventKind
 from wayname.pipeline.schedules import bandwidth_of
 from wayname.pipeline.sessions import MICROSECONDS
 from wayname.wire.flow import Flow
@@ -33,7 +31,7 @@ def told(digest: P4DigestList) -> list[Input]:
         case "session_events":
             return [
                 SessionNews(
-                    News(member["kind"]),
+                    SessionEventKind(member["kind"]),
                     member["session"],
                     member["path_from"],
                     member["path_to"],
@@ -79,13 +77,13 @@ def _flow_news(member: Mapping[str, int]) -> FlowNews:
         member["remote_port"],
     )
     nonce = member["nonce"].to_bytes(member["nonce_octets"]) if member["nonce_octets"] else b""
-    return FlowNews(FlowFate(member["kind"]), member["provider_from"], member["provider_to"], flow, nonce)
+    return FlowNews(FlowEventKind(member["kind"]), member["provider_from"], member["provider_to"], flow, nonce)
 
 
 def _schedule_news(member: Mapping[str, int]) -> ScheduleNews:
     late = member["late"] - (1 << 32) * (member["late"] >> 31)
     return ScheduleNews(
-        PathNews(member["kind"]),
+        PathEventKind(member["kind"]),
         member["schedule"],
         member["session"],
         member["slot"],

@@ -12,9 +12,8 @@ from collections import Counter, deque
 from typing import Generic, TypeVar
 
 from wayname.edge.boundary import DirectExport, FlowAdmitted, Input, Learned, PacketIn, PairActive
-from wayname.pipeline.entries import CPU_PORT
+from wayname.p4_constants import CPU_PORT, PuntClass
 from wayname.pipeline.punts import DIGEST
-from wayname.pipeline.reasons import PuntClass
 
 Origin = TypeVar("Origin")
 

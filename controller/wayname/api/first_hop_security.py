@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.config.model import Port
-from wayname.pipeline.first_hop_security import Guard
+from wayname.p4_constants import Guard
 from wayname.snapshot.running import Running
 
 GUARDS = {

@@ -14,7 +14,7 @@ from wayname.config import ConfigError
 from wayname.config.translation import MOST_POLICIES, read_change
 from wayname.edge.boundary import SetTranslation
 from wayname.edge.translation.translation import ProviderState
-from wayname.pipeline.borders import State
+from wayname.p4_constants import ProviderHealth
 from wayname.snapshot.picture import Picture
 from wayname.snapshot.running import Running
 
@@ -23,7 +23,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     409: {"model": Problem, "description": "it cannot be; nothing was changed"},
 }
 COUNTED = ("nptv6_sources", "nptv6_destinations")
-WORDS = {State.WORKS: "works", State.HELD: "down, connections wait", State.FAILED: "down"}
+WORDS = {ProviderHealth.WORKS: "works", ProviderHealth.HELD: "down, connections wait", ProviderHealth.FAILED: "down"}
 
 
 class ProviderAnswer(BaseModel):
@@ -193,7 +193,7 @@ def _provider(running: Running, each: ProviderState, picture: Picture | None) ->
         prefix=str(each.provider.prefix),
         inside=str(rules.inside),
         state=WORDS[each.state],
-        down_for=None if each.state is State.WORKS else running.now - each.since,
+        down_for=None if each.state is ProviderHealth.WORKS else running.now - each.since,
         home=home,
         serves=serves,
     )

@@ -59,9 +59,10 @@ from wayname.edge.routes import Routes
 from wayname.edge.stations import Stations
 from wayname.edge.translation.translation import Translation
 from wayname.identity.locators import ProvableLocators
+from wayname.p4_constants import Punt
 from wayname.pipeline.entries import has_secrets
 from wayname.pipeline.punts import protocol_punt
-from wayname.pipeline.reasons import CAPTURES, Punt, punt_words
+from wayname.pipeline.reasons import CAPTURES, punt_words
 from wayname.session.context import SessionContext
 from wayname.session.kept import Kept
 from wayname.session.numbers import SessionNumbers

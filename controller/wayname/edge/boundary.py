@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum, StrEnum
+from enum import Enum, StrEnum
 from ipaddress import IPv6Address
 
 import finsy as fy
@@ -21,6 +21,7 @@ from wayname.config.names import Transport
 from wayname.config.schedules import Policy
 from wayname.config.translation import Translation
 from wayname.ioam.figures import PathFigures
+from wayname.p4_constants import FlowEventKind, PacketOutKind, PathEventKind, SessionEventKind
 from wayname.pipeline.entries import Entity
 from wayname.wire.flow import Flow
 
@@ -89,22 +90,11 @@ class Idle:
     entry: fy.P4TableEntry
 
 
-class News(IntEnum):
-    """What the data plane found out about a session (`SESSION_EVENT_*` in p4src)."""
-
-    WATCH = 1
-    SILENT = 2
-    LEFT_PATH = 3
-    UNANSWERED = 4
-    FOLLOWED = 5
-    HEARD = 6
-
-
 @dataclass(frozen=True, slots=True)
 class SessionNews:
     """One member of a `session_events` digest; the age, in seconds, is that of the first unanswered packet."""
 
-    kind: News
+    kind: SessionEventKind
     session: int
     path_from: int
     path_to: int
@@ -123,20 +113,11 @@ class PairActive:
     opened_here: bool
 
 
-class PathNews(IntEnum):
-    """What the data plane found out about a path of a schedule (`PATH_EVENT_*` in p4src)."""
-
-    LATE = 1
-    LOST = 2
-    OPENED = 3
-    ESTIMATED = 4
-
-
 @dataclass(frozen=True, slots=True)
 class ScheduleNews:
     """One member of a `path_events` digest: lateness and delay in seconds, bandwidth in bit/s."""
 
-    kind: PathNews
+    kind: PathEventKind
     schedule: int
     session: int
     place: int
@@ -146,19 +127,11 @@ class ScheduleNews:
     bandwidth: float
 
 
-class FlowFate(IntEnum):
-    """What became of a flow whose provider does not work, or of a host's own session (`FLOW_EVENT_*` in p4src)."""
-
-    HELD = 1
-    MOVED = 2
-    BEGAN = 3
-
-
 @dataclass(frozen=True, slots=True)
 class FlowNews:
     """A flow met a provider that does not work, or is one to look after; one member of a `flow_events` digest."""
 
-    kind: FlowFate
+    kind: FlowEventKind
     provider_from: int
     provider_to: int
     flow: Flow
@@ -348,16 +321,6 @@ class Write:
     updates: list[Update]
 
 
-class OutKind(IntEnum):
-    """What the switch does with a packet of the controller (`PACKET_OUT_*` in p4src)."""
-
-    SEND = 0
-    FLOOD = 1
-    SUBMIT = 2
-    KEEPALIVE = 3
-    CHECK = 4
-
-
 @dataclass(frozen=True, slots=True)
 class PacketOut:
     """A packet of the controller: sent by a port as it is, flooded in a VLAN, or submitted as if it came by a port.
@@ -367,7 +330,7 @@ class PacketOut:
     """
 
     payload: bytes
-    kind: OutKind
+    kind: PacketOutKind
     port: int = 0
     vlan: int = 0
 

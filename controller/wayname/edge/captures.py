@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from wayname.edge.boundary import Captured, OpenCapture, PacketIn
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import Punt
 from wayname.pipeline import entries
 from wayname.pipeline.entries import Entity
-from wayname.pipeline.reasons import Punt
 
 # Packets a second of a port each way: enough to look for a fault, and little beside what the switch forwards.
 CAPTURE_RATE = 2000

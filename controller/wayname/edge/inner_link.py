@@ -6,8 +6,8 @@ the trace that it carries. Nobody else can come in by that port.
 
 from __future__ import annotations
 
-from wayname.edge.boundary import OutKind, PacketOut
-from wayname.pipeline.entries import CPU_PORT
+from wayname.edge.boundary import PacketOut
+from wayname.p4_constants import CPU_PORT, PacketOutKind
 from wayname.wire import ipv6
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.mac import Mac
@@ -24,4 +24,4 @@ def router_mac(device_id: int) -> Mac:
 def submitted(packet: ipv6.Packet, device_id: int) -> PacketOut:
     """Return what sends a packet into the switch by this link."""
     frame = Frame(router_mac(device_id), CONTROLLER_MAC, TYPE_IPV6, packet.encode())
-    return PacketOut(frame.encode(), OutKind.SUBMIT, port=CPU_PORT)
+    return PacketOut(frame.encode(), PacketOutKind.SUBMIT, port=CPU_PORT)

@@ -9,9 +9,10 @@ import finsy as fy
 
 from wayname.config.model import Config, Interface
 from wayname.edge.desired import Desired
+from wayname.p4_constants import Maps
 from wayname.pipeline import entries
 from wayname.pipeline.entries import MAIN_ROUTES
-from wayname.pipeline.mappings import Maps, mapping_interface
+from wayname.pipeline.mappings import mapping_interface
 
 
 def want_interfaces(config: Config, tables: Collection[int], desired: Desired) -> None:

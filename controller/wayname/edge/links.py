@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 
 from wayname.config.model import Config, Interface
-from wayname.edge.boundary import OutKind, PacketIn, PacketOut
+from wayname.edge.boundary import PacketIn, PacketOut
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import PacketOutKind
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import TYPE_IPV6, Frame, Tag
@@ -51,14 +52,14 @@ class Links:
         """Send a packet of the router to a station behind a port."""
         tag = Tag(interface.vlan) if (port, interface.vlan) in self._tagged else None
         frame = Frame(destination, interface.mac, TYPE_IPV6, packet.encode(), tag)
-        self._outputs.packet(PacketOut(frame.encode(), OutKind.SEND, port=port))
+        self._outputs.packet(PacketOut(frame.encode(), PacketOutKind.SEND, port=port))
 
     def send_to_group(self, interface: Interface, packet: ipv6.Packet) -> None:
         """Send a packet of the router to all that listen to the group it is for."""
         frame = Frame(group_mac(packet.destination), interface.mac, TYPE_IPV6, packet.encode())
-        self._outputs.packet(PacketOut(frame.encode(), OutKind.FLOOD, vlan=interface.vlan))
+        self._outputs.packet(PacketOut(frame.encode(), PacketOutKind.FLOOD, vlan=interface.vlan))
 
-    def within(self, kind: OutKind, interface: Interface, port: int, host: Mac, packet: ipv6.Packet) -> None:
+    def within(self, kind: PacketOutKind, interface: Interface, port: int, host: Mac, packet: ipv6.Packet) -> None:
         """Give the switch a packet about a session, as if a host on the link had sent it to the router."""
         tag = Tag(interface.vlan) if (port, interface.vlan) in self._tagged else None
         frame = Frame(interface.mac, host, TYPE_IPV6, packet.encode(), tag)
@@ -77,4 +78,4 @@ class Links:
 
     def submit(self, original: PacketIn) -> None:
         """Let a packet go through the switch again, as if it came anew."""
-        self._outputs.packet(PacketOut(original.payload, OutKind.SUBMIT, port=original.port))
+        self._outputs.packet(PacketOut(original.payload, PacketOutKind.SUBMIT, port=original.port))

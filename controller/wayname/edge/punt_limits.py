@@ -13,8 +13,9 @@ from math import ceil
 
 from wayname.config.model import Config, Timing
 from wayname.edge.desired import Desired
+from wayname.p4_constants import Punt, PuntClass
 from wayname.pipeline import punts
-from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
+from wayname.pipeline.reasons import CAPTURES
 
 # Packets a second. A neighbour is asked twice a minute for each of its addresses, and asks as often.
 NEIGHBOURS = 200

@@ -9,7 +9,7 @@ from wayname.config.model import Config
 from wayname.hip.edge.keys import Identities, host_identities
 from wayname.hip.edge.native_sessions import NativeSessions
 from wayname.hip.edge.sessions import HipSessions
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.protocol import Protocol, SessionManager
 

@@ -14,7 +14,7 @@ from wayname.escape import escaped
 from wayname.metrics.first_hop_security import port_shares_of
 from wayname.metrics.paths import paths_of
 from wayname.metrics.schedules import schedules_of
-from wayname.pipeline.borders import State
+from wayname.p4_constants import ProviderHealth
 from wayname.pipeline.reasons import drop_words, punt_words
 from wayname.snapshot.held_back import held_back as held_back_of
 from wayname.snapshot.picture import Picture
@@ -141,7 +141,7 @@ def providers_of(translation: Translation) -> Iterator[Metric]:
     if translation.providers:
         up = GaugeMetricFamily("wayname_provider_up", "Whether a provider works.", labels=["provider"])
         for name, each in translation.providers.items():
-            up.add_metric([name], each.state is State.WORKS)
+            up.add_metric([name], each.state is ProviderHealth.WORKS)
         yield up
         flows = CounterMetricFamily("wayname_flows", "Flows whose provider failed.", labels=["fate"])
         for fate, count in translation.flows.counts.items():

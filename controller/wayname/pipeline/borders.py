@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import IntEnum
 from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
 from wayname.config.translation import FlowPolicy
 from wayname.nptv6 import ONES, SUBNET_PREFIX, PrefixMapping
+from wayname.p4_constants import BorderSide, ProviderHealth
 from wayname.pipeline.entries import prefix_keys, table_entry
 from wayname.wire.mac import Mac
 
-BUCKETS = 256
 ALL_OF_SITE = 0xFFFF
 ALL_OF_PROTOCOL = 0xFF
 
 
-class Side(IntEnum):
-    """Which side of the border is behind an interface."""
-
-    INSIDE = 1
-    OUTSIDE = 2
-
-
-class State(IntEnum):
-    """Whether a provider works (`PROVIDER_*` in p4src)."""
-
-    WORKS = 0
-    HELD = 1
-    FAILED = 2
-
-
-def border_interface(vlan: int, mac: Mac, address: IPv6Address, side: Side) -> fy.P4TableEntry:
+def border_interface(vlan: int, mac: Mac, address: IPv6Address, side: BorderSide) -> fy.P4TableEntry:
     """The router on a VLAN of the border."""
     arguments = {"mac": mac.value, "address": int(address), "side": int(side)}
     return table_entry("interfaces", {"vlan": vlan}, "set_border_interface", **arguments)
@@ -115,6 +99,6 @@ def flow_policy(number: int, priority: int, site: int, policy: FlowPolicy) -> fy
     return entry
 
 
-def provider_state(provider: int, state: State) -> fy.P4TableEntry:
+def provider_state(provider: int, state: ProviderHealth) -> fy.P4TableEntry:
     """Whether a provider works."""
     return table_entry("provider_states", {"provider": provider}, "set_provider_state", now=int(state))

@@ -8,12 +8,20 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network
 import finsy as fy
 
 from wayname.config.encapsulation.compression import MOST_MIDDLE, Compressed
-from wayname.config.encapsulation.model import Behaviour, Encapsulation, HmacForm, Namespace, Segment, Trace
+from wayname.config.encapsulation.model import Behaviour, Encapsulation, HmacForm, Mode, Namespace, Segment, Trace
+from wayname.p4_constants import PROVEN_LIST_BITS, SEGMENTS_OF_POLICY, EncapsulationMode
 from wayname.pipeline.entries import prefix_keys, table_entry
 from wayname.wire.segments import ProvenSegments
 
-SEGMENTS_OF_POLICY = 4
-MOST_PROVEN_OCTETS = 128
+MOST_PROVEN_OCTETS = PROVEN_LIST_BITS // 8
+_MODES = {
+    Mode.INLINE: EncapsulationMode.INLINE,
+    Mode.TUNNEL: EncapsulationMode.TUNNEL,
+    Mode.AUTOMATIC: EncapsulationMode.AUTO,
+    Mode.REDUCED: EncapsulationMode.TUNNEL_REDUCED,
+    Mode.FRAME: EncapsulationMode.FRAME,
+    Mode.FRAME_REDUCED: EncapsulationMode.FRAME_REDUCED,
+}
 
 _FOUR = ("first", "second", "third", "fourth")
 
@@ -110,7 +118,8 @@ def segment(segment: Segment, nexthop: int, policy: int) -> fy.P4TableEntry:
         case Behaviour.END_T:
             arguments = {"flavours": segment.flavours, "vrf": segment.route_table}
         case Behaviour.END_B6_ENCAPS:
-            arguments = {"flavours": segment.flavours, "mode": 4 if segment.reduced else 2, "policy": policy}
+            mode = EncapsulationMode.TUNNEL_REDUCED if segment.reduced else EncapsulationMode.TUNNEL
+            arguments = {"flavours": segment.flavours, "mode": int(mode), "policy": policy}
         case Behaviour.END_DX6 | Behaviour.END_DX4:
             arguments = {"nexthop": nexthop}
         case Behaviour.END_DT6 | Behaviour.END_DT4 | Behaviour.END_DT46:
@@ -158,14 +167,14 @@ def encapsulation(carried: Encapsulation, policy: int, trace: int, source_route:
         locator = {"locator": carried.locator, "neutral": int(carried.neutral)}
         return table_entry("encapsulations", keys, "ila_translate", **locator)
     if policy:
-        arguments = {"mode": carried.mode.number, "policy": policy, "trace": trace}
+        arguments = {"mode": int(_MODES[carried.mode]), "policy": policy, "trace": trace}
         return table_entry("encapsulations", keys, "encapsulate_segments", **arguments)
     if source_route:
         arguments = {"source_route": source_route, "trace": trace}
         return table_entry("encapsulations", keys, "encapsulate_source_route", **arguments)
     if trace:
         ends = {"source": int(carried.source or 0), "destination": int(carried.to or 0)}
-        arguments = {"mode": carried.mode.number, "trace": trace, **ends}
+        arguments = {"mode": int(_MODES[carried.mode]), "trace": trace, **ends}
         return table_entry("encapsulations", keys, "encapsulate_trace", **arguments)
     return nothing(carried.prefix)
 

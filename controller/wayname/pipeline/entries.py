@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import finsy as fy
 
+from wayname.p4_constants import CPU_PORT, CPU_SESSION, ECMP_GROUP_MEMBERS_MOST
 from wayname.wire.mac import Mac
 
 Entity = (
@@ -26,9 +27,6 @@ Entity = (
 # What can be read: what is asked for is what comes.
 Readable = TypeVar("Readable", bound=Entity | fy.P4CounterEntry)
 
-CPU_PORT = 510
-CPU_SESSION = 1
-MOST_IN_SPREAD = 16
 MAIN_ROUTES = 0  # the table `routes`; others are numbers in `vrf_routes`
 DIGESTS = ("learn", "direct_export", "session_events", "pair_active", "flow_events", "path_events", "ilnp_flow")
 
@@ -159,7 +157,7 @@ def spread_member(nexthop: int) -> fy.P4ActionProfileMember:
 def spread_group(number: int, weights: dict[int, int]) -> fy.P4ActionProfileGroup:
     """The next hops of a spread, with their weights."""
     members = [fy.P4Member(member, weight=weight) for member, weight in sorted(weights.items())]
-    return fy.P4ActionProfileGroup("ecmp_members", group_id=number, max_size=MOST_IN_SPREAD, members=members)
+    return fy.P4ActionProfileGroup("ecmp_members", group_id=number, max_size=ECMP_GROUP_MEMBERS_MOST, members=members)
 
 
 def spread(number: int) -> fy.P4TableEntry:

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from enum import IntFlag
 from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
-from wayname.pipeline.entries import CPU_PORT, prefix_keys, table_entry
+from wayname.p4_constants import CPU_PORT, Guard
+from wayname.pipeline.entries import prefix_keys, table_entry
 from wayname.wire.mac import Mac
-
-
-class Guard(IntFlag):
-    """What is checked of a packet that comes by a port of hosts (`GUARD_*` in p4src)."""
-
-    NONE = 0
-    SOURCES = 1
-    NEIGHBOURS = 2
-    ROUTERS = 4
-    DHCPV6 = 8
-    SOURCES_FULL = 16
-    STATIONS_FULL = 32
-
 
 # What no host has is bound to the controller's port.
 NOBODY = CPU_PORT

@@ -5,21 +5,14 @@ An entry says what the other address adds to checksums.
 
 from __future__ import annotations
 
-from enum import IntFlag
 from ipaddress import IPv6Address
 
 import finsy as fy
 
+from wayname.p4_constants import Maps
 from wayname.pipeline.entries import table_entry
 from wayname.wire.checksum import address_delta
 from wayname.wire.mac import Mac
-
-
-class Maps(IntFlag):
-    """Which addresses of what comes by an interface may be mapped (`MAPS_*` in p4src)."""
-
-    SOURCES = 1
-    DESTINATIONS = 2
 
 
 def mapping_interface(vlan: int, mac: Mac, address: IPv6Address, maps: Maps) -> fy.P4TableEntry:

@@ -6,11 +6,11 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 
+from wayname.p4_constants import PORTS, Punt, PuntClass
 from wayname.pipeline.entries import rate, table_entry
-from wayname.pipeline.reasons import CAPTURES, Punt, PuntClass
+from wayname.pipeline.reasons import CAPTURES
 from wayname.pipeline.sessions import microseconds
 
-PORTS = 512
 # In place of a class: what the switch told by a digest.
 DIGEST = 0
 # All that have meters by class and port: copies of captures have their own.

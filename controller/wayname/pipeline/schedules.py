@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import finsy as fy
 
+from wayname.p4_constants import ScheduleFeedback
 from wayname.pipeline.entries import table_entry
 from wayname.pipeline.sessions import microseconds
 
 TABLE = "schedules"
 PLACES = 8
-# What is done about what acknowledgements say; sums of these.
-FOLLOW_MARKS = 1
-CLOSE_PATHS = 2
-HOLD_DUPLICATES = 4
 # An octet's time is counted in units of 2^-24 microseconds.
 OCTET_TIME_UNITS = 8_000_000 << 24
 MOST_OCTET_TIME = MOST_QUEUE_TIME = (1 << 32) - 1
@@ -43,7 +40,7 @@ class Registers:
 class Feedback:
     """What is done about what acknowledgements say; times in seconds."""
 
-    feedback: int
+    feedback: ScheduleFeedback
     tolerance: float
     probe_interval: float
     hold: float
@@ -85,7 +82,7 @@ def fastest_first(
         generation=registers.generation,
         paths=len(places),
         framing=framing,
-        feedback=feedback.feedback,
+        feedback=int(feedback.feedback),
         tolerance=microseconds(feedback.tolerance),
         probe_interval=microseconds(feedback.probe_interval),
         hold=microseconds(feedback.hold),

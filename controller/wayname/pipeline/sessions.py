@@ -6,23 +6,10 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
+from wayname.p4_constants import HostProtocols
 from wayname.pipeline.entries import prefix_keys, table_entry
 
 MICROSECONDS = 1_000_000
-# What a session's packets are to do beside going by a path.
-MODE_REPORT = 1
-MODE_FOLLOW = 2
-MODE_HOLD = 4
-MODE_SCHEDULE = 8
-MODE_ILNP = 16
-MODE_PREFER = 32
-# What an edge speaks for the hosts of a prefix.
-PROTOCOL_SHIM6 = 1
-PROTOCOL_ILNP = 2
-PROTOCOL_NAIVE = 4
-PROTOCOL_HOSTS = 8
-PROTOCOL_OPEN = 16
-
 IDENTIFIER_MASK = (1 << 64) - 1
 
 PROXIED = ("endpoint_policy_sources", "endpoint_policy_destinations")
@@ -33,9 +20,11 @@ def microseconds(seconds: float) -> int:
     return round(seconds * MICROSECONDS)
 
 
-def proxied(prefix: IPv6Network, octets: int, seconds: float, protocols: int = PROTOCOL_SHIM6) -> list[fy.P4TableEntry]:
+def proxied(
+    prefix: IPv6Network, octets: int, seconds: float, protocols: int = HostProtocols.SHIM6
+) -> list[fy.P4TableEntry]:
     """The hosts of a prefix have an edge that speaks for them; the thresholds make it begin."""
-    parameters = {"bytes": octets, "time": microseconds(seconds), "protocols": protocols}
+    parameters = {"bytes": octets, "time": microseconds(seconds), "protocols": int(protocols)}
     return [table_entry(table, prefix_keys(key, prefix), "proxy", **parameters) for table, key in _both_ways()]
 
 
@@ -56,8 +45,8 @@ def reached_over_border(prefix: IPv6Network) -> fy.P4TableEntry:
 
 
 def _at_border(table: str, key: str, prefix: IPv6Network) -> fy.P4TableEntry:
-    spoken = PROTOCOL_ILNP | PROTOCOL_HOSTS
-    return table_entry(table, prefix_keys(key, prefix), "proxy", bytes=0, time=0, protocols=spoken)
+    spoken = HostProtocols.ILNP | HostProtocols.HOSTS
+    return table_entry(table, prefix_keys(key, prefix), "proxy", bytes=0, time=0, protocols=int(spoken))
 
 
 def takes_nonces(prefix: IPv6Network, octets: int) -> fy.P4TableEntry:
@@ -102,7 +91,7 @@ def identities(
         ecmp_paths=spread,
         send_timeout=microseconds(send_timeout),
         keepalive=microseconds(keepalive),
-        mode=mode,
+        mode=int(mode),
     )
     entry.idle_timeout_ns = int(idle * 1e9)
     return entry

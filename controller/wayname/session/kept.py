@@ -14,11 +14,10 @@ from wayname.config.session_rules import SessionRules
 from wayname.edge.boundary import Idle, MoveSession, PreferPath, SessionNews, Severity
 from wayname.edge.complaints import Complaints
 from wayname.edge.links import Arrival
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import WATCHED_SESSIONS, Punt
 from wayname.session.context import SessionContext
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.moving import Moving, words
-from wayname.session.numbers import WATCHED_SESSIONS
 from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager
 from wayname.session.session import Health, Session
 from wayname.session.tables import SessionTables

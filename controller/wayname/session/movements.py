@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address
 
-from wayname.edge.boundary import News, OutKind, SessionNews, Severity
+from wayname.edge.boundary import SessionNews, Severity
 from wayname.edge.complaints import Complaints
 from wayname.outbox import Send
+from wayname.p4_constants import PacketOutKind, SessionEventKind
 from wayname.session.context import SessionContext
 from wayname.session.errors import doubtful, for_host, is_on
 from wayname.session.keys import SessionKey
@@ -52,26 +53,26 @@ class Movements(Moving):
         watch, name = self.paths.reap, session.name
         to = session.paths.get(news.path_to)
         match news.kind:
-            case News.WATCH:
+            case SessionEventKind.WATCH:
                 watch.awaiting(name, news.age, now)
-            case News.SILENT:
+            case SessionEventKind.SILENT:
                 watch.silent(name, news.age, now)
-            case News.LEFT_PATH if to is not None:
+            case SessionEventKind.LEFT_PATH if to is not None:
                 left = session.paths.get(news.path_from, session.pair)
                 if watch.left_path(name, left, to, news.age, now):
                     # Probes tell the peer: they go before what may fill the path's queue.
                     self.take(now)
                     self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
-            case News.FOLLOWED if to is not None:
+            case SessionEventKind.FOLLOWED if to is not None:
                 watch.followed(name, to, now)
                 self._went(session, news.path_to, news.age, "the peer did", now)
-            case News.UNANSWERED:
+            case SessionEventKind.UNANSWERED:
                 text = (
                     f"{words(name)}: no answer for {news.age:.3f} s by {way(session.pair)}, and no other path is proven"
                 )
                 if watch.unanswered(name, news.age, now):
                     self._outputs.event(now, "session.unanswered", session.number, text, Severity.WARNING)
-            case News.HEARD:
+            case SessionEventKind.HEARD:
                 watch.heard(name, now)
 
     def next_hops_changed(self, session: Session, now: float) -> None:
@@ -134,7 +135,7 @@ class Movements(Moving):
                 keepalive = encode(Keepalive(session.peer_tag))
                 self._ways_out.send(Packet(session.pair.local, session.pair.peer, SHIM6, keepalive))
             case reap.Check():
-                self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""))
+                self._ways_out.within(PacketOutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""))
             case reap.Answered():
                 self._ways_out.arrive(
                     Packet(session.pair.peer, session.pair.local, SHIM6, encode(Keepalive(session.tag)))
@@ -145,7 +146,7 @@ class Movements(Moving):
                     self.want(session)
             case reap.KeepaliveWanted():
                 message = encode(Keepalive(session.peer_tag))
-                self._ways_out.within(OutKind.KEEPALIVE, Packet(name.local, name.peer, SHIM6, message))
+                self._ways_out.within(PacketOutKind.KEEPALIVE, Packet(name.local, name.peer, SHIM6, message))
             case reap.Move(_, pair, why):
                 to = session.path_of(pair)
                 if to is not None and to != session.path:

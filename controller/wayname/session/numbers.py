@@ -12,9 +12,8 @@ from collections.abc import Mapping
 
 from wayname.edge.boundary import Json
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import WATCHED_SESSIONS
 
-# As many as the switch has registers for; 0 is no session (WATCHED_SESSIONS in p4src).
-WATCHED_SESSIONS = 131_072
 GENERATIONS = 256
 NUMBER = "number"
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import TypeVar
 
-MOST_PATHS = 16
+from wayname.p4_constants import PATH_BITS
+
+MOST_PATHS = 1 << PATH_BITS
 
 Path = TypeVar("Path")
 

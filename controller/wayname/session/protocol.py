@@ -14,7 +14,7 @@ from prometheus_client.core import Metric
 from wayname.config.model import Config
 from wayname.edge.links import Arrival
 from wayname.identity.locators import ProvableLocators
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.wire.ipv6 import Packet
 

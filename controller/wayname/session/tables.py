@@ -13,6 +13,7 @@ from wayname.config.path_policies import MOST_PATH_POLICIES, PathPolicy
 from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.edge.desired import Desired
 from wayname.edge.providers import Providers
+from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions as entries
 from wayname.pipeline.esp import path_beet, spi
 from wayname.pipeline.path_policies import path_policy, preferred_path
@@ -78,9 +79,9 @@ class SessionTables:
         ways = (entries.backup(session.number, path, to) for path, to in backups.items())
         own = (preferred_path(session.number, self._policies[name], path) for name, path in preferred.items())
         # Of a peer that schedules too, each packet may come by another path: there is nothing to follow.
-        mode = entries.MODE_SCHEDULE if is_scheduled else entries.MODE_FOLLOW
+        mode = SessionMode.SCHEDULE if is_scheduled else SessionMode.FOLLOW
         # Also where nothing is preferred now: the peer's flows by other paths are no reason to follow it.
-        mode |= entries.MODE_PREFER if self._policies else 0
+        mode |= SessionMode.PREFER if self._policies else 0
         self._entries_by_session.replace(session.number, [*self._entries(session, mode), *ways, *own])
 
     def forget(self, session: Session) -> None:
@@ -88,10 +89,10 @@ class SessionTables:
         self._schedules.forget(session.number)
         self._entries_by_session.replace(session.number, [])
 
-    def _entries(self, session: Session, mode: int) -> Iterable[fy.P4TableEntry]:
+    def _entries(self, session: Session, mode: SessionMode) -> Iterable[fy.P4TableEntry]:
         number, name, rules = session.number, session.name, session.rules
-        mode |= entries.MODE_HOLD if rules.hold else 0
-        mode |= entries.MODE_REPORT if session.exploring else 0
+        mode |= SessionMode.HOLD if rules.hold else 0
+        mode |= SessionMode.REPORT if session.exploring else 0
         if session.fork is not None:
             if session.fork.of and not session.fork.ending:
                 yield from _fork(session, session.fork)
@@ -124,7 +125,7 @@ class SessionTables:
             yield path_beet(session.number, path, pair.local, pair.peer, self._route_table(pair.local))
             yield entries.locator_pair(session.number, pair.peer, pair.local, path)
 
-    def _identities(self, session: Session, mode: int) -> fy.P4TableEntry:
+    def _identities(self, session: Session, mode: SessionMode) -> fy.P4TableEntry:
         return entries.identities(
             session.name.local,
             session.name.peer,

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from ipaddress import IPv6Address
 
 from wayname.config.model import Config, LinkAddress, Provider
-from wayname.edge.boundary import OutKind, PacketIn
+from wayname.edge.boundary import PacketIn
 from wayname.edge.links import Links
 from wayname.edge.neighbours import Neighbours
 from wayname.edge.providers import Providers
 from wayname.edge.routes import Routes
+from wayname.p4_constants import PacketOutKind
 from wayname.wire.ipv6 import Packet
 
 
@@ -48,10 +49,10 @@ class WaysOut:
         for hop in self._hops(packet.destination, packet.source):
             interface, neighbour = self._config.interface(hop.vlan), self._neighbours.get(hop)
             if interface and neighbour and neighbour.mac is not None and neighbour.port is not None:
-                self._links.within(OutKind.SUBMIT, interface, neighbour.port, neighbour.mac, packet)
+                self._links.within(PacketOutKind.SUBMIT, interface, neighbour.port, neighbour.mac, packet)
                 return
 
-    def within(self, kind: OutKind, packet: Packet, host: IPv6Address | None = None) -> None:
+    def within(self, kind: PacketOutKind, packet: Packet, host: IPv6Address | None = None) -> None:
         """Give the switch a packet that the host could have sent, to do with it what the kind says.
 
         The host is who has the packet's source on its link, unless it is there by another address.

@@ -7,12 +7,12 @@ from finsy.p4entity import encode_entities
 from finsy.proto import p4r
 from wayname_switch import Output, Switch
 
+from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import Entity, everything
 from wayname_lab.model import Quality
 from wayname_lab.virtual.clock import MILLISECOND, Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
 
-CPU_PORT = 510
 # How often idle entries are asked for; wayname-switch does it about as often.
 TICK = 100 * MILLISECOND
 # How long a digest waits for others at most, as the controller asks for.

@@ -17,14 +17,15 @@ from wayname.edge.boundary import DirectExport, Severity
 from wayname.edge.inner_link import INNER_VLAN, router_mac, submitted
 from wayname.edge.outputs import Outputs
 from wayname.ioam.options import direct_export_option, hop_by_hop
+from wayname.p4_constants import CPU_PORT, PORTS
 from wayname.pipeline import encapsulation as builders
 from wayname.pipeline import entries
-from wayname.pipeline.entries import CPU_PORT, Entity
+from wayname.pipeline.entries import Entity
 from wayname.wire import ipv6
 from wayname.wire.mac import Mac
 
 NO_NEXT_HEADER = 59
-NOWHERE = 511
+NOWHERE = PORTS - 1
 NAMESPACE = 0xFFFF
 QUESTIONER, ANSWERER = IPv6Address("100::1"), IPv6Address("100::2")
 

@@ -24,13 +24,10 @@ from wayname.edge.interfaces import answered_addresses
 from wayname.edge.outputs import Outputs
 from wayname.edge.prefixes import Prefixes
 from wayname.edge.routes import Routes
+from wayname.p4_constants import CPU_PORT, IOAM_TRACES, SOURCE_ROUTES, SR_POLICIES
 from wayname.pipeline import encapsulation as builders
 from wayname.pipeline import entries
-from wayname.pipeline.entries import CPU_PORT, MAIN_ROUTES, Entity
-
-MOST_POLICIES = 4095
-MOST_TRACES = 255
-MOST_SOURCE_ROUTES = 1023
+from wayname.pipeline.entries import MAIN_ROUTES, Entity
 
 # Packets a second of a port. Each is one member of a digest.
 EXPORT_RATE = 2000
@@ -66,9 +63,9 @@ class EncapsulationTables:
         self._routes = routes
         self._route_tables = (MAIN_ROUTES, *provider_tables)
         self._outputs = outputs
-        self._policies = Numbers(MOST_POLICIES)
-        self._traces = Numbers(MOST_TRACES)
-        self._source_routes = Numbers(MOST_SOURCE_ROUTES)
+        self._policies = Numbers(SR_POLICIES - 1)
+        self._traces = Numbers(IOAM_TRACES - 1)
+        self._source_routes = Numbers(SOURCE_ROUTES - 1)
         self._wanted: dict[Key, Entity] = {}
         self._epoch: int | None = None
         self.current = EncapsulationConfig()

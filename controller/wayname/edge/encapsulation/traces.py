@@ -9,7 +9,7 @@ from wayname.edge.links import Arrival, Links
 from wayname.ioam.collector import Collector
 from wayname.ioam.nodes import NodeData, nodes_of
 from wayname.ioam.options import LOOPBACK, TraceOption, hop_by_hop, trace_in
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.wire import ipv6
 
 _NO_NEXT_HEADER = 59

@@ -29,8 +29,9 @@ from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.links import Arrival, Links
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import Guard
 from wayname.pipeline.entries import Entity
-from wayname.pipeline.first_hop_security import NOBODY, Guard, source_binding
+from wayname.pipeline.first_hop_security import NOBODY, source_binding
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.discovery import HOP_LIMIT, UNSPECIFIED, NeighbourSolicitation
 from wayname.wire.mac import Mac, group_mac, solicited_node

@@ -8,8 +8,9 @@ from ipaddress import IPv6Network
 from wayname.config.links import LinkAddress
 from wayname.config.model import Config, Interface, Port
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import Guard
 from wayname.pipeline import entries
-from wayname.pipeline.first_hop_security import Guard, host_member, host_prefix
+from wayname.pipeline.first_hop_security import host_member, host_prefix
 
 LINK_LOCAL_NETWORK = IPv6Network("fe80::/10")
 # New sources a second that a port of hosts may bring, with as many at once.
@@ -61,7 +62,7 @@ class HostPorts:
 
     def guards(self, number: int, vlan: int) -> Guard:
         """Return what is checked of packets of a VLAN by a port."""
-        return self._guards.get((number, vlan), Guard.NONE)
+        return self._guards.get((number, vlan), Guard(0))
 
     def trusted_beside(self, vlan: int) -> list[int]:
         """Return the ports of a VLAN with hosts of which nothing is checked: others may be behind them."""
@@ -82,7 +83,7 @@ class HostPorts:
 
     def stations_full(self, number: int, full: bool) -> None:
         """A port has as many stations as it may have, or fewer again."""
-        self._set(number, Guard.STATIONS_FULL, full)
+        self._set(number, Guard.MACS_FULL, full)
 
     def sources_full(self, number: int, full: bool) -> None:
         """A port has as many sources as it may have, or fewer again."""
@@ -94,24 +95,24 @@ class HostPorts:
         return min(most, share) if self.leads_to_hosts(number) else share
 
     def _set(self, number: int, flag: Guard, full: bool) -> None:
-        before = self._full.get(number, Guard.NONE)
+        before = self._full.get(number, Guard(0))
         after = before | flag if full else before & ~flag
         if after != before:
             self._full[number] = after
             self._want(number)
 
     def _want(self, number: int) -> None:
-        full = self._full.get(number, Guard.NONE)
+        full = self._full.get(number, Guard(0))
         for (port, vlan), guards in self._guards.items():
             if port == number:
                 self._outputs.desired.put(host_member(port, vlan, guards | full))
 
     def _guards_of(self, port: Port, interface: Interface | None) -> Guard:
         if interface is None:
-            return Guard.NONE
+            return Guard(0)
         trusted = interface.vlan in self._towards_routers if port.trusted is None else port.trusted
         if trusted:
-            return Guard.NONE
+            return Guard(0)
         chosen = (
             (interface.source_guard, Guard.SOURCES),
             (interface.nd_inspection, Guard.NEIGHBOURS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator
 
-from wayname.pipeline.borders import BUCKETS
+from wayname.p4_constants import HASH_BUCKETS_OF_POLICY
 
 NONE = 0
 Weights = tuple[tuple[int, int], ...]  # numbers of providers, and their weights
@@ -13,14 +13,14 @@ Weights = tuple[tuple[int, int], ...]  # numbers of providers, and their weights
 
 # Who is dealt a provider first. A bucket is bits of a CRC, and those of connections that begin one after another differ
 # in few bits (Linux gives them every second port): dealt by number, two providers would have all of them or none.
-_DEALT = sorted(range(BUCKETS), key=lambda bucket: hashlib.sha256(bucket.to_bytes(2)).digest())
+_DEALT = sorted(range(HASH_BUCKETS_OF_POLICY), key=lambda bucket: hashlib.sha256(bucket.to_bytes(2)).digest())
 
 
 def homes(weights: Weights) -> list[int]:
     """Return the home of each bucket, by weight; a weight of 0 has none."""
     turns = _turns(tuple(each for each in weights if each[1]))
     dealt = {bucket: next(turns) for bucket in _DEALT}
-    return [dealt[bucket] for bucket in range(BUCKETS)]
+    return [dealt[bucket] for bucket in range(HASH_BUCKETS_OF_POLICY)]
 
 
 def serving(at_home: list[int], weights: Weights, working: Collection[int]) -> list[int]:

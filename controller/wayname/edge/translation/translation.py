@@ -13,7 +13,7 @@ from itertools import count
 from wayname.config.model import Config, Provider
 from wayname.config.translation import FlowPolicy, Shares
 from wayname.config.translation import Translation as Rules
-from wayname.edge.boundary import FlowFate, FlowNews, Json, Severity
+from wayname.edge.boundary import FlowNews, Json, Severity
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import DEFAULT
@@ -21,8 +21,8 @@ from wayname.edge.routes import Routes
 from wayname.edge.translation.buckets import Weights, homes, serving
 from wayname.edge.translation.flows import Fate, Flows
 from wayname.nptv6 import PrefixMapping, UnmappableError
+from wayname.p4_constants import BorderSide, FlowEventKind, ProviderHealth
 from wayname.pipeline import borders, entries
-from wayname.pipeline.borders import Side, State
 from wayname.timers import Timers
 from wayname.wire.flow import Flow
 from wayname.wire.ipv6 import TCP, Packet
@@ -42,7 +42,7 @@ class ProviderState:
     number: int
     provider: Provider
     hold: float
-    state: State = State.WORKS
+    state: ProviderHealth = ProviderHealth.WORKS
     since: float = 0.0
     # Of this failure: what waits, what is not told yet, and what was told.
     waiting: list[Flow] = field(default_factory=list)
@@ -130,9 +130,9 @@ class Translation:
     def next_hops_changed(self, now: float) -> None:
         """Let flows begin by the providers that work."""
         known = self.providers.values()
-        changed = [each for each in known if self.is_open(each.provider) != (each.state is State.WORKS)]
+        changed = [each for each in known if self.is_open(each.provider) != (each.state is ProviderHealth.WORKS)]
         for each in changed:
-            if each.state is State.WORKS:
+            if each.state is ProviderHealth.WORKS:
                 self._fail(each, now)
             else:
                 self._come_back(each, now)
@@ -142,10 +142,15 @@ class Translation:
     def news(self, news: FlowNews, now: float) -> None:
         """A flow met a provider that does not work."""
         each = self._by_number.get(news.provider_from)
-        if each is None or each.state is State.WORKS or news.flow in each.known or len(each.known) >= MOST_KNOWN:
+        if (
+            each is None
+            or each.state is ProviderHealth.WORKS
+            or news.flow in each.known
+            or len(each.known) >= MOST_KNOWN
+        ):
             return
         each.known.add(news.flow)
-        if each.state is State.HELD and news.kind is FlowFate.HELD:
+        if each.state is ProviderHealth.HELD and news.kind is FlowEventKind.HELD:
             each.waiting.append(news.flow)
             return
         (each.lost if news.flow.protocol == TCP else each.moved).append(news.flow)
@@ -166,11 +171,11 @@ class Translation:
                 self._tell(each, now)
 
     def _fail(self, each: ProviderState, now: float) -> None:
-        each.state, each.since = (State.HELD if each.hold else State.FAILED), now
+        each.state, each.since = (ProviderHealth.HELD if each.hold else ProviderHealth.FAILED), now
         self._outputs.desired.put(borders.provider_state(each.number, each.state))
         if each.hold:
             self._timers.set((each.provider.name, "hold"), now + each.hold)
-        others = [other.provider.name for other in self.providers.values() if other.state is State.WORKS]
+        others = [other.provider.name for other in self.providers.values() if other.state is ProviderHealth.WORKS]
         new = f"new flows go by {', '.join(others)}" if others else "there is no other"
         wait = f"connections over it wait for {each.hold:g} s" if each.hold else "connections over it are lost"
         text = f"provider {each.provider.name} does not answer: {new}, {wait}"
@@ -179,12 +184,12 @@ class Translation:
     def _come_back(self, each: ProviderState, now: float) -> None:
         self._tell(each, now)
         was = each.state
-        each.state = State.WORKS
-        self._outputs.desired.put(borders.provider_state(each.number, State.WORKS))
+        each.state = ProviderHealth.WORKS
+        self._outputs.desired.put(borders.provider_state(each.number, ProviderHealth.WORKS))
         self._timers.cancel((each.provider.name, "hold"))
         away = now - each.since
         text = f"provider {each.provider.name} answers again after {away:.1f} s: new flows go by it as before"
-        if was is State.HELD and each.waiting:
+        if was is ProviderHealth.HELD and each.waiting:
             why = f"{each.provider.name} was away for {away:.1f} s only"
             named = self.flows.tell(now, each.waiting, each.provider.name, Fate.WENT_ON, why)
             text += f"; connections that waited go on: {len(each.waiting)} ({named})"
@@ -193,8 +198,8 @@ class Translation:
         each.known.clear()
 
     def _give_up(self, each: ProviderState, now: float) -> None:
-        each.state = State.FAILED
-        self._outputs.desired.put(borders.provider_state(each.number, State.FAILED))
+        each.state = ProviderHealth.FAILED
+        self._outputs.desired.put(borders.provider_state(each.number, ProviderHealth.FAILED))
         each.lost += each.waiting
         each.waiting = []
         self._tell(each, now)
@@ -243,10 +248,10 @@ class Translation:
         hops = {hop for each in self._config.providers for hop, _ in each.via}
         own = [route.prefix for route in self._config.routes if not any(hop in hops for hop, _ in route.via)]
         for interface in self._config.interfaces:
-            side = Side.OUTSIDE if interface.vlan in outer else Side.INSIDE
+            side = BorderSide.OUTSIDE if interface.vlan in outer else BorderSide.INSIDE
             yield borders.border_interface(interface.vlan, interface.mac, interface.error_address, side)
             own += [IPv6Network(address) for address in answered_addresses(interface) if not address.is_link_local]
-            own += [each.network for each in interface.global_addresses if side is Side.INSIDE]
+            own += [each.network for each in interface.global_addresses if side is BorderSide.INSIDE]
         for prefix in dict.fromkeys((*own, LINK_LOCAL, GROUPS)):
             if prefix != DEFAULT and not any(prefix.subnet_of(each.inside) for each in self._config.translations):
                 yield borders.stay_in_site(prefix)
@@ -291,7 +296,7 @@ class Translation:
             remove(entry)
 
     def _serving(self, policy: _Policy) -> list[int]:
-        working = {each.number for each in self.providers.values() if each.state is State.WORKS}
+        working = {each.number for each in self.providers.values() if each.state is ProviderHealth.WORKS}
         # After a change buckets are shared out anew, and have their homes from before.
         return serving(homes(policy.weights), policy.weights, working)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address
 
-from wayname.edge.boundary import News, OutKind, SessionNews, Severity
+from wayname.edge.boundary import SessionNews, Severity
+from wayname.p4_constants import PacketOutKind, SessionEventKind
 from wayname.session.context import SessionContext
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.moving import Moving, words
@@ -70,15 +71,15 @@ class NativeMovements(Moving):
         """The switch found something out."""
         before, to = session.paths.get(news.path_from), session.paths.get(news.path_to)
         match news.kind:
-            case News.WATCH:
+            case SessionEventKind.WATCH:
                 self._looks.set(session.name, now + max(session.send_timeout - news.age, 0.0) + MARGIN)
-            case News.LEFT_PATH if before is not None and to is not None:
+            case SessionEventKind.LEFT_PATH if before is not None and to is not None:
                 self.paths.silent.set((session.name, before), now + SILENT_TIME)
                 self._went(session, news.path_to, news.age, f"no answer for {news.age:.3f} s", now)
-            case News.FOLLOWED if to is not None:
+            case SessionEventKind.FOLLOWED if to is not None:
                 self.paths.silent.cancel((session.name, to))
                 self._went(session, news.path_to, news.age, "the peer did", now)
-            case News.UNANSWERED:
+            case SessionEventKind.UNANSWERED:
                 text = f"{words(session.name)}: no answer for {news.age:.3f} s, and no other path is proven"
                 self._outputs.event(now, "session.unanswered", session.number, text, Severity.WARNING)
 
@@ -103,7 +104,7 @@ class NativeMovements(Moving):
                 self._looks.set(name, now + self._sessions[name].send_timeout / LATE_PART)
             else:
                 host = self._sessions[name].pair.local
-                self._ways_out.within(OutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""), host)
+                self._ways_out.within(PacketOutKind.CHECK, Packet(name.local, name.peer, NO_NEXT_HEADER, b""), host)
         for name, _ in self.paths.silent.due(now):
             if name in self._sessions:
                 self.want(self._sessions[name])

@@ -23,7 +23,7 @@ from wayname.hip.edge.observations import Observations, Observed, Side, proven
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import ProofError
 from wayname.hip.messages import Message
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.kept import Kept, key_of
 from wayname.session.keys import Pair, SessionKey

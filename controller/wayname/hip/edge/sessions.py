@@ -26,7 +26,7 @@ from wayname.hip.records import Named
 from wayname.hip.settings import Settings
 from wayname.hip.states import Trigger
 from wayname.hip.transports import Tagged
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
 from wayname.session.kept import Kept, key_of

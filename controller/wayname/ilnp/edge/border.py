@@ -14,13 +14,14 @@ from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.ilnp import Ilnp, IlnpMode
 from wayname.config.model import Provider
-from wayname.edge.boundary import FlowFate, FlowNews
+from wayname.edge.boundary import FlowNews
 from wayname.edge.links import Arrival
 from wayname.ilnp.cache import Names
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import L64, Vector
 from wayname.nptv6 import PrefixMapping
+from wayname.p4_constants import FlowEventKind
 from wayname.pipeline import sessions as entries
 from wayname.session.context import SessionContext
 from wayname.timers import Timers
@@ -89,7 +90,7 @@ class SiteBorder:
         if len(self._sessions) > MOST_SESSIONS:
             forgotten, _ = self._sessions.popitem(last=False)
             self._timers.cancel(forgotten)
-        if news.kind is FlowFate.MOVED and session.provider != to.name:
+        if news.kind is FlowEventKind.MOVED and session.provider != to.name:
             self._move(names, session, to.name, now)
 
     def next_hops_changed(self, now: float) -> None:

@@ -35,7 +35,7 @@ from wayname.ilnp.policies import Count, Policy, PrefixRate, Resources
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.states import Segment, State
 from wayname.ilnp.vectors import NID, Vector, half_text
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.lasting_secret import lasting_secret
 from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager

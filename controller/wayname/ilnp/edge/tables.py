@@ -12,6 +12,7 @@ from wayname.edge.desired import Desired
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
 from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.vectors import Vector
+from wayname.p4_constants import HostProtocols, SessionMode
 from wayname.pipeline import sessions as entries
 from wayname.session.entries_by_session import EntriesBySession
 from wayname.session.keys import Pair
@@ -24,8 +25,8 @@ def want_sites(config: Ilnp, desired: Desired) -> None:
     for site in config.sites:
         for prefix in site.prefixes:
             if site.mode is IlnpMode.PROXY:
-                protocols = entries.PROTOCOL_ILNP | (entries.PROTOCOL_NAIVE if config.naive else 0)
-                protocols |= entries.PROTOCOL_OPEN if site.tcp is TcpAdmission.HANDSHAKE else 0
+                protocols = HostProtocols.ILNP | (HostProtocols.NAIVE if config.naive else 0)
+                protocols |= HostProtocols.OPEN if site.tcp is TcpAdmission.HANDSHAKE else 0
                 wanted = entries.proxied(prefix, site.bytes, site.seconds, protocols)
             elif site.mode is IlnpMode.BORDER:
                 continue
@@ -81,7 +82,7 @@ class IlnpTables:
             session.generation,
             send_timeout=0,
             keepalive=0,
-            mode=entries.MODE_ILNP | (entries.MODE_SCHEDULE if is_scheduled else 0),
+            mode=SessionMode.ILNP | (SessionMode.SCHEDULE if is_scheduled else 0),
             idle=self._rules.idle,
         )
         heard = addresses_delta(peer, local)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import finsy as fy
 
 from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
-from wayname.edge.boundary import PathNews, ScheduleNews
+from wayname.edge.boundary import ScheduleNews
+from wayname.p4_constants import PathEventKind, ScheduleFeedback
 from wayname.pipeline import schedules as entries
-from wayname.pipeline.schedules import CLOSE_PATHS, FOLLOW_MARKS, HOLD_DUPLICATES, Feedback, Place, Registers
+from wayname.pipeline.schedules import Feedback, Place, Registers
 
 
 @dataclass(slots=True)
@@ -26,8 +27,9 @@ class Rule:
     def feedback(self) -> Feedback:
         """What is done about what acknowledgements say."""
         config = self.config
-        kinds = FOLLOW_MARKS * (config.source is Source.MARKS) + CLOSE_PATHS * config.close
-        kinds += HOLD_DUPLICATES * (config.hold > 0)
+        kinds = ScheduleFeedback.FOLLOW if config.source is Source.MARKS else ScheduleFeedback(0)
+        kinds |= ScheduleFeedback.CLOSE if config.close else 0
+        kinds |= ScheduleFeedback.HOLD if config.hold else 0
         return Feedback(kinds, config.tolerance, config.probe_interval, config.hold)
 
     def words(self, ways: Iterable[int]) -> str:
@@ -50,15 +52,15 @@ class Known:
     def take(self, news: ScheduleNews, now: float) -> None:
         """Take what the switch says."""
         self.told, self.late, self.delay, self.bandwidth = now, news.late, news.delay, news.bandwidth
-        if news.kind is PathNews.ESTIMATED:
+        if news.kind is PathEventKind.ESTIMATED:
             return
-        self.since, self.closed = now, news.kind is not PathNews.OPENED
+        self.since, self.closed = now, news.kind is not PathEventKind.OPENED
         match news.kind:
-            case PathNews.LATE:
+            case PathEventKind.LATE:
                 self.why = f"a packet came {1000 * news.late:.1f} ms late"
-            case PathNews.LOST:
+            case PathEventKind.LOST:
                 self.why = "a packet was lost"
-            case PathNews.OPENED:
+            case PathEventKind.OPENED:
                 self.why = "a probe came in time"
 
 

@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping
 from wayname.config.schedules import Policy
 from wayname.edge.boundary import Json
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import SCHEDULES
 from wayname.pipeline.schedules import Registers
 
-# Of 14 bits; 0 is what entries without registers have.
-MOST_NUMBER = (1 << 14) - 1
+# 0 is what entries without registers have.
+MOST_NUMBER = SCHEDULES - 1
 GENERATIONS = 256
 NUMBER = "schedule"
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import finsy as fy
 
 from wayname.config.schedules import Policy, Schedule, Source
-from wayname.edge.boundary import Json, PathNews, ScheduleNews, Severity
+from wayname.edge.boundary import Json, ScheduleNews, Severity
 from wayname.edge.outputs import Outputs
+from wayname.p4_constants import PathEventKind
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.schedules import TABLE, figures_in
 from wayname.seldom import Seldom
@@ -113,7 +114,7 @@ class Schedules:
             return
         known, path = group.known[news.place], group.paths[news.place]
         known.take(news, now)
-        if news.kind is PathNews.ESTIMATED:
+        if news.kind is PathEventKind.ESTIMATED:
             return
         more = self._seldom.untold_before((news.schedule, news.place, known.closed), now)
         if more is None:

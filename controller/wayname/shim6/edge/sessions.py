@@ -21,7 +21,7 @@ from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, Unfor
 from wayname.edge.links import Arrival
 from wayname.identity.errors import ProofError
 from wayname.identity.locators import ProvableLocators
-from wayname.pipeline.reasons import Punt
+from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
 from wayname.session.kept import Kept, key_of
