@@ -120,7 +120,7 @@ control Bridging(in headers_t hdr, inout metadata_t meta) {
 
     @id(SEND_TO_GROUP_ACTION_ID)
     @name("send_to_group")
-    action send_to_group(@id(1) group_t group) {
+    action send_to_group(@id(1) @refers_to(builtin::multicast_group_table, multicast_group_id) group_t group) {
         meta.egress.group = group;
     }
 

@@ -22,7 +22,7 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
     @id(SET_PORT_VLAN_ACTION_ID)
     @name("set_port_vlan")
     @brief("Takes a packet without VLAN to be in this one; 0 is no VLAN, for a port that wants tags.")
-    action set_port_vlan(@id(1) vlan_id_t vlan) {
+    action set_port_vlan(@id(1) @refers_to(vlan_members, vlan) vlan_id_t vlan) {
         meta.vlan = vlan;
     }
 
@@ -34,6 +34,7 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
 
     @id(PORTS_TABLE_ID)
     @name("ports")
+    @admits_packets
     @brief("Ports in use, and the VLAN of what comes in untagged.")
     table ports {
         key = {
@@ -68,11 +69,12 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
 
     @id(VLAN_MEMBERS_TABLE_ID)
     @name("vlan_members")
+    @admits_packets
     @brief("The VLANs whose packets may come in by a port.")
     table vlan_members {
         key = {
             meta.ingress_port : exact @id(1) @name("port");
-            meta.vlan         : exact @id(2) @name("vlan");
+            meta.vlan         : exact @id(2) @name("vlan") @refers_to(interfaces, vlan);
         }
         actions = {
             admit_to_vlan;

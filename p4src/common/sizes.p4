@@ -64,6 +64,7 @@
 #define SOURCE_ROUTES       1024
 // Addresses of a source route that are looked at for loops: as many as 16 in 19 times 8 octets, the most that this router
 // puts on itself, and for each of them the router's own addresses.
+#define HOPS_CHECKED        16
 #define HOPS_CHECKED_OCTETS 152
 #define HOPS_CHECKED_BITS   1216
 // Traces: a kind for each class of traffic. Namespaces: for each on all ports of an edge.

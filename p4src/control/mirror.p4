@@ -35,6 +35,7 @@ control IngressMirror(in headers_t hdr, inout metadata_t meta) {
 
     @id(INGRESS_MIRROR_TABLE_ID)
     @name("ingress_mirror")
+    @admits_packets
     @brief("Ports whose arriving packets the controller gets copies of.")
     table ingress_mirror {
         key = {
@@ -86,6 +87,7 @@ control EgressMirror(inout metadata_t meta) {
 
     @id(EGRESS_MIRROR_TABLE_ID)
     @name("egress_mirror")
+    @admits_packets
     @brief("Ports whose leaving packets the controller gets copies of.")
     table egress_mirror {
         key = {

@@ -15,7 +15,7 @@ control OwnProbes(inout metadata_t meta) {
     @id(OWN_PROBE_ACTION_ID)
     @name("own_probe")
     @brief("Next hop: by which it went, 0 if it is one of a path. Whoever controls the switch next goes on with the mark.")
-    action own_probe(@id(1) nexthop_id_t nexthop) {
+    action own_probe(@id(1) @refers_to(nexthops, nexthop) nexthop_id_t nexthop) {
         meta.own_probe = true;
     }
 

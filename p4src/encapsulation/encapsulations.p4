@@ -27,7 +27,8 @@ control Encapsulations(inout headers_t hdr, inout metadata_t meta) {
     @id(ENCAPSULATE_SEGMENTS_ACTION_ID)
     @name("encapsulate_segments")
     @brief("Along a policy, with a trace or (0) without. Modes: 1 inline, 2 tunnel, 3 inline if of the router itself, 4 tunnel with the reduced header, 5 and 6 the same with the frame inside.")
-    action encapsulate_segments(@id(1) bit<8> mode, @id(2) policy_id_t policy, @id(3) trace_id_t trace) {
+    action encapsulate_segments(@id(1) bit<8> mode, @id(2) @refers_to(sr_policies, policy) policy_id_t policy,
+                                @id(3) @refers_to(ioam_traces, trace) trace_id_t trace) {
         meta.encapsulation.mode = mode;
         meta.encapsulation.policy = policy;
         meta.encapsulation.trace = trace;
@@ -36,8 +37,8 @@ control Encapsulations(inout headers_t hdr, inout metadata_t meta) {
     @id(ENCAPSULATE_TRACE_ACTION_ID)
     @name("encapsulate_trace")
     @brief("A trace alone. Modes 1 to 3 as of segments; source and destination are the tunnel's.")
-    action encapsulate_trace(@id(1) bit<8> mode, @id(2) trace_id_t trace, @id(3) ipv6_address_t source,
-                             @id(4) ipv6_address_t destination) {
+    action encapsulate_trace(@id(1) bit<8> mode, @id(2) @refers_to(ioam_traces, trace) trace_id_t trace,
+                             @id(3) ipv6_address_t source, @id(4) ipv6_address_t destination) {
         meta.encapsulation.mode = mode;
         meta.encapsulation.trace = trace;
         meta.encapsulation.source = source;
@@ -47,7 +48,8 @@ control Encapsulations(inout headers_t hdr, inout metadata_t meta) {
     @id(ENCAPSULATE_SOURCE_ROUTE_ACTION_ID)
     @name("encapsulate_source_route")
     @brief("Inline, along the hops of an RPL source route, with a trace or (0) without.")
-    action encapsulate_source_route(@id(1) source_route_id_t source_route, @id(2) trace_id_t trace) {
+    action encapsulate_source_route(@id(1) @refers_to(source_route_hops, source_route) source_route_id_t source_route,
+                                    @id(2) @refers_to(ioam_traces, trace) trace_id_t trace) {
         meta.encapsulation.mode = ENCAPSULATE_INLINE;
         meta.encapsulation.source_route = source_route;
         meta.encapsulation.trace = trace;

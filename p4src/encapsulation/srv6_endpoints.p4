@@ -53,7 +53,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_X_ACTION_ID)
     @name("end_x")
     @brief("To the next segment, by a next hop.")
-    action end_x(@id(1) bit<8> flavours, @id(2) nexthop_id_t nexthop) {
+    action end_x(@id(1) bit<8> flavours, @id(2) @refers_to(nexthops, nexthop) nexthop_id_t nexthop) {
         behaviour = TO_NEXT_SEGMENT;
         kept = flavours;
         meta.next.nexthop = nexthop;
@@ -62,7 +62,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_T_ACTION_ID)
     @name("end_t")
     @brief("To the next segment, by a table of routes.")
-    action end_t(@id(1) bit<8> flavours, @id(2) vrf_id_t vrf) {
+    action end_t(@id(1) bit<8> flavours, @id(2) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         behaviour = TO_NEXT_SEGMENT;
         kept = flavours;
         meta.next.vrf = vrf;
@@ -71,7 +71,8 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_B6_ENCAPS_ACTION_ID)
     @name("end_b6_encaps")
     @brief("To the next segment, in a tunnel along a policy. Mode: 2, or 4 for the reduced header.")
-    action end_b6_encaps(@id(1) bit<8> flavours, @id(2) bit<8> mode, @id(3) policy_id_t policy) {
+    action end_b6_encaps(@id(1) bit<8> flavours, @id(2) bit<8> mode,
+                         @id(3) @refers_to(sr_policies, policy) policy_id_t policy) {
         behaviour = TO_NEXT_SEGMENT;
         kept = flavours;
         meta.encapsulation.mode = mode;
@@ -81,7 +82,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_DX6_ACTION_ID)
     @name("end_dx6")
     @brief("The IPv6 packet inside, to a next hop.")
-    action end_dx6(@id(1) nexthop_id_t nexthop) {
+    action end_dx6(@id(1) @refers_to(nexthops, nexthop) nexthop_id_t nexthop) {
         behaviour = OUT_OF_TUNNEL;
         inside = INSIDE_IPV6;
         meta.next.nexthop = nexthop;
@@ -90,7 +91,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_DX4_ACTION_ID)
     @name("end_dx4")
     @brief("The IPv4 packet inside, to a next hop.")
-    action end_dx4(@id(1) nexthop_id_t nexthop) {
+    action end_dx4(@id(1) @refers_to(nexthops, nexthop) nexthop_id_t nexthop) {
         behaviour = OUT_OF_TUNNEL;
         inside = INSIDE_IPV4;
         meta.next.nexthop = nexthop;
@@ -99,7 +100,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_DT6_ACTION_ID)
     @name("end_dt6")
     @brief("The IPv6 packet inside, by a table of routes; 0 is the main one.")
-    action end_dt6(@id(1) vrf_id_t vrf) {
+    action end_dt6(@id(1) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         behaviour = OUT_OF_TUNNEL;
         inside = INSIDE_IPV6;
         meta.next.vrf = vrf;
@@ -108,7 +109,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_DT4_ACTION_ID)
     @name("end_dt4")
     @brief("The IPv4 packet inside, by a table of IPv4 routes.")
-    action end_dt4(@id(1) vrf_id_t vrf) {
+    action end_dt4(@id(1) @refers_to(ipv4_vrf_routes, vrf) vrf_id_t vrf) {
         behaviour = OUT_OF_TUNNEL;
         inside = INSIDE_IPV4;
         meta.next.vrf = vrf;
@@ -117,7 +118,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(END_DT46_ACTION_ID)
     @name("end_dt46")
     @brief("The packet inside, by a table of routes of its kind.")
-    action end_dt46(@id(1) vrf_id_t vrf) {
+    action end_dt46(@id(1) @refers_to(vrf_routes, vrf) @refers_to(ipv4_vrf_routes, vrf) vrf_id_t vrf) {
         behaviour = OUT_OF_TUNNEL;
         inside = INSIDE_IPV6 | INSIDE_IPV4;
         meta.next.vrf = vrf;
@@ -149,7 +150,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @brief("Segments, tunnel ends and source route hops of this router.")
     table sids {
         key = {
-            hdr.ipv6.destination : lpm @id(1) @name("destination");
+            hdr.ipv6.destination : lpm @id(1) @name("destination") @refers_to(hmac_rules, destination);
         }
         actions = {
             end;

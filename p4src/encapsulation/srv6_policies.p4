@@ -106,7 +106,12 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
     @brief("Segments, in the order of the path, and the source of the policy's tunnels.")
     table sr_policies {
         key = {
-            meta.encapsulation.policy : exact @id(1) @name("policy");
+            meta.encapsulation.policy : exact @id(1) @name("policy")
+                @refers_to(segment_list_extension_1, policy) @refers_to(segment_list_extension_2, policy)
+                @refers_to(segment_list_extension_3, policy) @refers_to(segment_list_extension_4, policy)
+                @refers_to(segment_list_extension_5, policy) @refers_to(segment_list_extension_6, policy)
+                @refers_to(segment_list_extension_7, policy) @refers_to(segment_list_extension_8, policy)
+                @refers_to(hmacs, policy);
         }
         actions = {
             push_segments_1;

@@ -25,7 +25,8 @@ control EspSessions(in headers_t hdr, inout metadata_t meta) {
     @id(ADMIT_ESP_ACTION_ID)
     @name("admit_esp")
     @brief("The HITs between which the packet goes: our host's, and the peer's.")
-    action admit_esp(@id(1) ipv6_address_t local, @id(2) ipv6_address_t remote) {
+    action admit_esp(@id(1) @refers_to(identities, local) ipv6_address_t local,
+                     @id(2) @refers_to(identities, remote) ipv6_address_t remote) {
         meta.hip.admitted = true;
         meta.session.local = local;
         meta.session.remote = remote;

@@ -21,7 +21,7 @@ control HipMessages(in headers_t hdr, inout metadata_t meta) {
 
     @id(OF_ASSOCIATION_ACTION_ID)
     @name("of_association")
-    action of_association(@id(1) session_id_t session) {
+    action of_association(@id(1) @refers_to(paths, session) session_id_t session) {
         meta.hip.session = session;
     }
 

@@ -23,8 +23,8 @@ control IlnpNonces(in headers_t hdr, inout metadata_t meta) {
     @id(ADMIT_ILNP_ACTION_ID)
     @name("admit_ilnp")
     @brief("A session, the addresses that its hosts know each other by, and their sum in transports' checksums less what is counted on the way: 0 for a host that counts identifiers only.")
-    action admit_ilnp(@id(1) session_id_t session, @id(2) ipv6_address_t local, @id(3) ipv6_address_t remote,
-                      @id(4) bit<16> difference) {
+    action admit_ilnp(@id(1) @refers_to(paths, session) session_id_t session, @id(2) ipv6_address_t local,
+                      @id(3) ipv6_address_t remote, @id(4) bit<16> difference) {
         meta.session.number = session;
         meta.session.local = local;
         meta.session.remote = remote;

@@ -23,7 +23,7 @@ control ProviderChoice(in border_t border, in bit<32> hashed_ports, out bit<8> h
     @id(USE_FLOW_POLICY_ACTION_ID)
     @name("use_flow_policy")
     @brief("These flows have the buckets of a policy.")
-    action use_flow_policy(@id(1) bit<16> number) {
+    action use_flow_policy(@id(1) @refers_to(hash_buckets, policy) bit<16> number) {
         policy = number;
     }
 
@@ -57,7 +57,8 @@ control ProviderChoice(in border_t border, in bit<32> hashed_ports, out bit<8> h
     @id(SET_BUCKET_ACTION_ID)
     @name("set_bucket")
     @brief("The provider that its flows begin by unless that fails, and the one that they begin by now; 0 is none.")
-    action set_bucket(@id(1) bit<8> owner, @id(2) bit<8> now) {
+    action set_bucket(@id(1) @refers_to(nptv6_sources, provider) bit<8> owner,
+                      @id(2) @refers_to(nptv6_sources, provider) bit<8> now) {
         home = owner;
         current = now;
     }

@@ -46,7 +46,8 @@ control StaticMappingSources(inout headers_t hdr, inout metadata_t meta) {
     @id(MAP_SOURCE_ACTION_ID)
     @name("map_source")
     @brief("The host's identity, and its sum less the sum of the host's address.")
-    action map_source(@id(1) ipv6_address_t identity, @id(2) bit<16> difference) {
+    action map_source(@id(1) @refers_to(static_mapping_destinations, destination) ipv6_address_t identity,
+                      @id(2) bit<16> difference) {
         source = identity;
         change = difference;
     }

@@ -28,7 +28,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
     @id(FROM_SITE_ACTION_ID)
     @name("from_site")
     @brief("An address inside that is translated on its way out.")
-    action from_site(@id(1) bit<16> site) {
+    action from_site(@id(1) @refers_to(flow_policies, site) bit<16> site) {
         source_site = site;
     }
 
@@ -45,6 +45,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
 
     @id(URPF_SOURCES_TABLE_ID)
     @name("urpf_sources")
+    @admits_packets
     @brief("uRPF: addresses of the site, as sources: none of them comes from outside, and no others come from inside.")
     table urpf_sources {
         key = {
@@ -69,8 +70,9 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
     @id(NPTV6_INBOUND_ACTION_ID)
     @name("nptv6_inbound")
     @brief("An address that a provider gave to the inside: its prefix (`mask` says how much), what takes its place, and their difference.")
-    action nptv6_inbound(@id(1) bit<16> site, @id(2) bit<8> by, @id(3) ipv6_address_t old, @id(4) ipv6_address_t new,
-                          @id(5) ipv6_address_t mask, @id(6) bit<16> difference, @id(7) bit<1> in_subnet) {
+    action nptv6_inbound(@id(1) @refers_to(flow_policies, site) bit<16> site, @id(2) bit<8> by, @id(3) ipv6_address_t old,
+                         @id(4) ipv6_address_t new, @id(5) ipv6_address_t mask, @id(6) bit<16> difference,
+                         @id(7) bit<1> in_subnet) {
         meta.border.site = site;
         provider = by;
         meta.border.destination.wanted = true;
@@ -84,7 +86,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
     @id(UNTRANSLATED_INBOUND_ACTION_ID)
     @name("untranslated_inbound")
     @brief("An address inside that is a provider's as it is.")
-    action untranslated_inbound(@id(1) bit<16> site, @id(2) bit<8> by) {
+    action untranslated_inbound(@id(1) @refers_to(flow_policies, site) bit<16> site, @id(2) bit<8> by) {
         meta.border.site = site;
         provider = by;
     }
@@ -97,6 +99,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
 
     @id(NPTV6_DESTINATIONS_TABLE_ID)
     @name("nptv6_destinations")
+    @admits_packets
     @brief("NPTv6 inbound: addresses of the site, as destinations, and by which provider others reach them.")
     table nptv6_destinations {
         key = {

@@ -46,6 +46,7 @@ control Interfaces(inout metadata_t meta) {
 
     @id(INTERFACES_TABLE_ID)
     @name("interfaces")
+    @admits_packets
     @brief("Router interfaces, by the VLAN they are on.")
     table interfaces {
         key = {

@@ -42,21 +42,21 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @id(ROUTE_CONNECTED_ACTION_ID)
     @name("route_connected")
     @brief("A prefix on a link of the router: its addresses are neighbours.")
-    action route_connected(@id(1) vlan_id_t vlan) {
+    action route_connected(@id(1) @refers_to(source_macs, vlan) vlan_id_t vlan) {
         meta.next.vlan = vlan;
         meta.next.address = meta.next.destination;
     }
 
     @id(ROUTE_NEXTHOP_ACTION_ID)
     @name("route_nexthop")
-    action route_nexthop(@id(1) nexthop_id_t nexthop) {
+    action route_nexthop(@id(1) @refers_to(nexthops, nexthop) nexthop_id_t nexthop) {
         meta.next.nexthop = nexthop;
     }
 
     @id(ROUTE_ECMP_ACTION_ID)
     @name("route_ecmp")
     @brief("ECMP: several next hops, one for each flow.")
-    action route_ecmp(@id(1) ecmp_group_id_t ecmp_group) {
+    action route_ecmp(@id(1) @refers_to(ecmp_groups, ecmp_group) ecmp_group_id_t ecmp_group) {
         meta.next.ecmp_group = ecmp_group;
     }
 
@@ -132,7 +132,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @id(IPV4_CONNECTED_ACTION_ID)
     @name("ipv4_connected")
     @brief("An IPv4 prefix on a link of the router: its addresses are neighbours, as ::ffff:0:0/96.")
-    action ipv4_connected(@id(1) vlan_id_t vlan) {
+    action ipv4_connected(@id(1) @refers_to(source_macs, vlan) vlan_id_t vlan) {
         meta.next.vlan = vlan;
         meta.next.address = 96w0xFFFF ++ hdr.inner_ipv4.destination;
     }
@@ -163,7 +163,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
 
     @id(SET_ECMP_NEXTHOP_ACTION_ID)
     @name("set_ecmp_nexthop")
-    action set_ecmp_nexthop(@id(1) nexthop_id_t nexthop) {
+    action set_ecmp_nexthop(@id(1) @refers_to(nexthops, nexthop) nexthop_id_t nexthop) {
         meta.next.nexthop = nexthop;
     }
 

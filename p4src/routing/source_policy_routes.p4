@@ -21,7 +21,7 @@ control SourcePolicyRoutes(in headers_t hdr, inout metadata_t meta) {
 
     @id(USE_VRF_ACTION_ID)
     @name("use_vrf")
-    action use_vrf(@id(1) vrf_id_t vrf) {
+    action use_vrf(@id(1) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         meta.next.vrf = vrf;
     }
 

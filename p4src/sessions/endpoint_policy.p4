@@ -60,6 +60,7 @@ control EndpointPolicy(in headers_t hdr, inout ilnp_t ilnp, inout session_t sess
 
     @id(ENDPOINT_POLICY_SOURCES_TABLE_ID)
     @name("endpoint_policy_sources")
+    @admits_packets
     @brief("Who speaks for the sender.")
     table endpoint_policy_sources {
         key = {
@@ -78,6 +79,7 @@ control EndpointPolicy(in headers_t hdr, inout ilnp_t ilnp, inout session_t sess
 
     @id(ENDPOINT_POLICY_DESTINATIONS_TABLE_ID)
     @name("endpoint_policy_destinations")
+    @admits_packets
     @brief("Who speaks for the receiver.")
     table endpoint_policy_destinations {
         key = {

@@ -32,7 +32,8 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
     @id(ADMIT_ACTION_ID)
     @name("admit")
     @brief("A session, and the identities that its packets get back.")
-    action admit(@id(1) session_id_t session, @id(2) ipv6_address_t local, @id(3) ipv6_address_t remote) {
+    action admit(@id(1) @refers_to(locator_pairs, session) session_id_t session, @id(2) ipv6_address_t local,
+                 @id(3) ipv6_address_t remote) {
         meta.session.number = session;
         meta.session.local = local;
         meta.session.remote = remote;
@@ -62,9 +63,10 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
     @id(SEND_IN_SESSION_ACTION_ID)
     @name("send_in_session")
     @brief("Path: that the controller chose; it counts from its generation on. ECMP paths: flows go over so many paths, from path 0 on. Times in microseconds, 0 is never. Modes: 1 report what is heard, 2 follow the peer, 4 hold packets, 8 schedule packets, 32 paths of their own for flows, or sums of them.")
-    action send_in_session(@id(1) session_id_t session, @id(2) path_t path, @id(3) bit<8> generation,
-                           @id(4) bit<4> ecmp_paths, @id(5) bit<32> send_timeout, @id(6) bit<32> keepalive,
-                           @id(7) bit<8> mode) {
+    action send_in_session(@id(1) @refers_to(paths, session) @refers_to(locator_pairs, session)
+                                  @refers_to(backups, session) @refers_to(schedules, session) session_id_t session,
+                           @id(2) @refers_to(paths, path) path_t path, @id(3) bit<8> generation, @id(4) bit<4> ecmp_paths,
+                           @id(5) bit<32> send_timeout, @id(6) bit<32> keepalive, @id(7) bit<8> mode) {
         found = session;
         meta.session.choice = path;
         meta.session.generation = generation;
@@ -100,7 +102,9 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
     @id(FORK_TO_ACTION_ID)
     @name("fork_to")
     @brief("A session of this flow's own, watched as the first one.")
-    action fork_to(@id(1) session_id_t session, @id(2) path_t path, @id(3) bit<8> generation) {
+    action fork_to(@id(1) @refers_to(paths, session) @refers_to(locator_pairs, session)
+                          @refers_to(backups, session) session_id_t session,
+                   @id(2) @refers_to(paths, path) path_t path, @id(3) bit<8> generation) {
         meta.session.number = session;
         meta.session.choice = path;
         meta.session.generation = generation;
@@ -133,7 +137,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
 
     @id(ON_PATH_ACTION_ID)
     @name("on_path")
-    action on_path(@id(1) path_t path) {
+    action on_path(@id(1) @refers_to(paths, path) path_t path) {
         meta.session.path = path;
         meta.session.path_known = true;
     }
@@ -148,7 +152,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
     @brief("Locators that a session's packets may come with, and the path that they are.")
     table locator_pairs {
         key = {
-            meta.session.number  : exact @id(1) @name("session");
+            meta.session.number  : exact @id(1) @name("session") @refers_to(paths, session);
             hdr.ipv6.source      : exact @id(2) @name("source");
             hdr.ipv6.destination : exact @id(3) @name("destination");
         }

@@ -75,7 +75,7 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
 
     @id(NEXT_PATH_ACTION_ID)
     @name("next_path")
-    action next_path(@id(1) path_t path) {
+    action next_path(@id(1) @refers_to(paths, path) path_t path) {
         backup = path;
     }
 
@@ -89,8 +89,8 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
     @brief("The verified path to go to when one is not answered.")
     table backups {
         key = {
-            meta.session.number : exact @id(1) @name("session");
-            meta.session.path   : exact @id(2) @name("path");
+            meta.session.number : exact @id(1) @name("session") @refers_to(paths, session);
+            meta.session.path   : exact @id(2) @name("path") @refers_to(paths, path);
         }
         actions = {
             next_path;

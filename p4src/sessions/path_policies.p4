@@ -26,7 +26,7 @@ control PathPolicies(in headers_t hdr, inout session_t session, in flow_t flow) 
 
     @id(APPLY_PATH_POLICY_ACTION_ID)
     @name("apply_path_policy")
-    action apply_path_policy(@id(1) bit<8> number) {
+    action apply_path_policy(@id(1) @refers_to(preferred_paths, policy) bit<8> number) {
         policy = number;
         session.policed = true;
     }
@@ -59,7 +59,7 @@ control PathPolicies(in headers_t hdr, inout session_t session, in flow_t flow) 
 
     @id(PREFER_PATH_ACTION_ID)
     @name("prefer_path")
-    action prefer_path(@id(1) path_t path) {
+    action prefer_path(@id(1) @refers_to(paths, path) path_t path) {
         session.preferred = true;
         session.preferred_path = path;
     }
@@ -74,7 +74,7 @@ control PathPolicies(in headers_t hdr, inout session_t session, in flow_t flow) 
     @brief("The path that flows of a policy take in a session.")
     table preferred_paths {
         key = {
-            session.number : exact @id(1) @name("session");
+            session.number : exact @id(1) @name("session") @refers_to(paths, session);
             policy              : exact @id(2) @name("policy");
         }
         actions = {

@@ -38,7 +38,7 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
     @id(SEND_PLAIN_ACTION_ID)
     @name("send_plain")
     @brief("With the identities as addresses, by a table of routes; 0 is as their provider has it.")
-    action send_plain(@id(1) vrf_id_t vrf) {
+    action send_plain(@id(1) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         meta.session.vrf = vrf;
         // Whoever sends learns now what fits by the other paths, and not when this one has failed.
         meta.session.reserved = PAYLOAD_HEADER_BYTES;
@@ -48,7 +48,7 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
     @name("send_shim6")
     @brief("With locators as addresses and the peer's tag, by a table of routes; 0 is as their provider has it.")
     action send_shim6(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination, @id(3) context_tag_t tag,
-                      @id(4) vrf_id_t vrf) {
+                      @id(4) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         hdr.ipv6.source = source;
         hdr.ipv6.destination = destination;
         meta.session.with_header = true;
@@ -60,7 +60,7 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
     @name("send_ilnp")
     @brief("With other locators before the identifiers, and a nonce of 4 or 12 octets, or none; by a table of routes; 0 is as their provider has it. Difference: of what is counted on the way less what the host counts, 0 for one that counts identifiers only.")
     action send_ilnp(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination, @id(3) nonce_t nonce,
-                     @id(4) bit<8> nonce_length, @id(5) bit<16> difference, @id(6) vrf_id_t vrf) {
+                     @id(4) bit<8> nonce_length, @id(5) bit<16> difference, @id(6) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         meta.ilnp.rewritten = true;
         meta.ilnp.source = source;
         meta.ilnp.destination = destination;
@@ -73,7 +73,8 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
     @id(SEND_BEET_ACTION_ID)
     @name("send_beet")
     @brief("With locators as addresses and no header: ESP is known by its SPI. By a table of routes; 0 is as their provider has it.")
-    action send_beet(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination, @id(3) vrf_id_t vrf) {
+    action send_beet(@id(1) ipv6_address_t source, @id(2) ipv6_address_t destination,
+                     @id(3) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         hdr.ipv6.source = source;
         hdr.ipv6.destination = destination;
         meta.session.vrf = vrf;

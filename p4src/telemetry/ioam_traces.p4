@@ -32,8 +32,9 @@ control IoamTraces(inout headers_t hdr, inout encapsulation_t encapsulation) {
     @id(PUSH_TRACE_ACTION_ID)
     @name("push_trace")
     @brief("Node length: the words (of 32 bits) that the type asks each node for. Words: room for all nodes, at most 61. Flags: 4 loopback, 2 active. Of so many packets so many get it.")
-    action push_trace(@id(1) bit<16> namespace, @id(2) bit<24> type, @id(3) bit<5> node_length, @id(4) bit<7> words,
-                     @id(5) bit<4> flags, @id(6) bit<16> packets, @id(7) bit<16> of) {
+    action push_trace(@id(1) @refers_to(ioam_namespaces, namespace) bit<16> namespace, @id(2) bit<24> type,
+                      @id(3) bit<5> node_length, @id(4) bit<7> words, @id(5) bit<4> flags, @id(6) bit<16> packets,
+                      @id(7) bit<16> of) {
         hdr.new_trace.setValid();
         hdr.new_trace.namespace = namespace;
         hdr.new_trace.type = type;

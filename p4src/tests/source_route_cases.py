@@ -8,9 +8,7 @@ from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6ParamProblem, ICMPv6Time
 from segment_cases import arrives, from_first_host, leaves_to
 
 from small_site import FAR, IP_OF, PROVIDER, error_about, to_router, udp
-
-# Addresses of a route that are looked at for loops: p4src/encapsulation/rpl_loops.p4.
-HOPS_CHECKED = 16
+from wayname.p4_constants import HOPS_CHECKED
 
 
 def put_hops(case: Case, route: int, hops: Sequence[str], left_out: int, last_left_out: int) -> None:

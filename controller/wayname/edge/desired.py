@@ -14,80 +14,9 @@ import finsy as fy
 
 from wayname.edge.boundary import Update, UpdateKind
 from wayname.pipeline.entries import Entity
+from wayname.pipeline.write_order import write_order
 
 Key = tuple[str, Hashable]
-
-# An entity comes after what it refers to, and a packet is let in when all that it may meet is there. What stands in one
-# stage does not depend on each other: a switch may carry out the updates of one write in any order.
-SEGMENT_LISTS = tuple(f"segment_list_extension_{number}" for number in range(1, 9))
-OWN_HOPS = tuple(f"own_hops_{number}" for number in range(1, 17))
-_STAGES = (
-    (
-        "hash_keys",
-        "meter",
-        "clone_session",
-        "multicast_group",
-        "port_mtus",
-        "vlan_tags",
-        "source_macs",
-        "neighbours",
-        "nexthops",
-        "punt_limits",
-        "protocol_punts",
-        "own_probes",
-    ),
-    ("member", "flood_groups"),
-    ("group",),
-    ("ecmp_groups",),
-    (
-        "routes",
-        "own_addresses",
-        "vrf_routes",
-        "ipv4_vrf_routes",
-        *SEGMENT_LISTS,
-        "hmacs",
-        *OWN_HOPS,
-        "hmac_rules",
-        "verified_segments",
-    ),
-    (
-        "sr_policies",
-        "ioam_traces",
-        "source_route_hops",
-        "ioam_namespaces",
-        "export_rules",
-        "paths",
-        "source_policy_routes",
-        "nptv6_sources",
-    ),
-    (
-        "sids",
-        "encapsulations",
-        "backups",
-        "provider_states",
-        "hash_buckets",
-        "locator_pairs",
-        "schedules",
-    ),
-    (
-        "flow_policies",
-        "path_policies",
-        "preferred_paths",
-        "identities",
-        "associations",
-        "forks",
-        "context_tags",
-        "spis",
-        "ilnp_nonces",
-        "static_mapping_sources",
-        "static_mapping_destinations",
-    ),
-    ("urpf_sources", "nptv6_destinations", "interfaces", "endpoint_policy_sources", "endpoint_policy_destinations"),
-    ("fdb", "learned_macs", "source_bindings", "host_prefixes"),
-    ("vlan_members",),
-    ("ports", "ingress_mirror", "egress_mirror", "digest"),
-)
-_STAGE_OF = {name: number for number, stage in enumerate(_STAGES) for name in stage}
 
 # Meters, and default actions.
 _ALWAYS_THERE = ("meter", "hash_keys")
@@ -150,6 +79,8 @@ class Desired:
         # What the switch holds under these keys is somebody else's.
         self._unknown: set[Key] = set()
         self._touched: dict[Key, None] = {}
+        # Nothing in a stage depends on the others there: a switch may carry out one write's updates in any order.
+        self._stage_of = write_order()
 
     def put(self, entity: Entity) -> None:
         """Want an entity; one with the same key is replaced."""
@@ -169,7 +100,7 @@ class Desired:
 
     def compare(self, entities: Iterable[Entity]) -> None:
         """Take what the switch says that it holds; what is not the controller's to write is left alone."""
-        self._held = {key_of(each): each for each in entities if _is_ours(each)}
+        self._held = {key_of(each): each for each in entities if self._is_ours(each)}
         self._unknown.clear()
         self._touched = dict.fromkeys((*self._wanted, *self._held))
 
@@ -177,10 +108,11 @@ class Desired:
         """Return what has to be written, each list after the one before it, and take it as written."""
         if not self._touched:
             return []
-        puts: list[list[Update]] = [[] for _ in _STAGES]
-        deletes: list[list[Update]] = [[] for _ in _STAGES]
+        stages = 1 + max(self._stage_of.values())
+        puts: list[list[Update]] = [[] for _ in range(stages)]
+        deletes: list[list[Update]] = [[] for _ in range(stages)]
         for key in self._touched:
-            stage = _STAGE_OF[key[0]]
+            stage = self._stage_of[key[0]]
             wanted, held = self._wanted.get(key), self._held.get(key)
             if wanted is not None:
                 if held is None:
@@ -211,13 +143,12 @@ class Desired:
         self._touched[key] = None
         return True
 
-
-def _is_ours(entity: Entity) -> bool:
-    """Whether the controller could have written it; a meter without a rate is as good as absent."""
-    if isinstance(entity, fy.P4TableEntry):
-        is_ours = entity.table_id == "hash_keys" if entity.is_default_action else not entity.is_const
-        return entity.table_id in _STAGE_OF and is_ours
-    return not isinstance(entity, fy.P4MeterEntry) or entity.config is not None
+    def _is_ours(self, entity: Entity) -> bool:
+        """Whether the controller could have written it; a meter without a rate is as good as absent."""
+        if isinstance(entity, fy.P4TableEntry):
+            is_ours = entity.table_id == "hash_keys" if entity.is_default_action else not entity.is_const
+            return entity.table_id in self._stage_of and is_ours
+        return not isinstance(entity, fy.P4MeterEntry) or entity.config is not None
 
 
 def _deletion(held: Entity) -> Update:

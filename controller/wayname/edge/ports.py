@@ -17,7 +17,7 @@ ILNP_FLOW_RATE = 500
 def want_ports(config: Config, desired: Desired) -> None:
     """Want the entries of all ports and VLANs."""
     desired.put(entries.copies_to_controller())
-    for name in entries.DIGESTS:
+    for name in entries.digests():
         desired.put(entries.digest(name))
     for port in config.ports:
         desired.put(entries.rate("learn_meter", port.number, LEARN_RATE))

@@ -9,10 +9,19 @@ import finsy as fy
 
 from wayname.config.encapsulation.compression import MOST_MIDDLE, Compressed
 from wayname.config.encapsulation.model import Behaviour, Encapsulation, HmacForm, Mode, Namespace, Segment, Trace
-from wayname.p4_constants import PROVEN_LIST_BITS, SEGMENTS_OF_POLICY, EncapsulationMode
+from wayname.p4_constants import (
+    HOPS_CHECKED,
+    PROVEN_LIST_BITS,
+    SEGMENT_LIST_EXTENSIONS,
+    SEGMENTS_OF_POLICY,
+    EncapsulationMode,
+)
 from wayname.pipeline.entries import prefix_keys, table_entry
 from wayname.wire.segments import ProvenSegments
 
+# Tables by number: of a policy's further segments, and of each address of a source route.
+EXTENSIONS = tuple(f"segment_list_extension_{number}" for number in range(1, SEGMENT_LIST_EXTENSIONS + 1))
+OWN_HOPS = tuple(f"own_hops_{number}" for number in range(1, HOPS_CHECKED + 1))
 MOST_PROVEN_OCTETS = PROVEN_LIST_BITS // 8
 _MODES = {
     Mode.INLINE: EncapsulationMode.INLINE,

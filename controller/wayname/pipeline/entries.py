@@ -12,6 +12,7 @@ from typing import TypeVar
 import finsy as fy
 
 from wayname.p4_constants import CPU_PORT, CPU_SESSION, ECMP_GROUP_MEMBERS_MOST
+from wayname.pipeline.program import own_schema
 from wayname.wire.mac import Mac
 
 Entity = (
@@ -28,7 +29,6 @@ Entity = (
 Readable = TypeVar("Readable", bound=Entity | fy.P4CounterEntry)
 
 MAIN_ROUTES = 0  # the table `routes`; others are numbers in `vrf_routes`
-DIGESTS = ("learn", "direct_export", "session_events", "pair_active", "flow_events", "path_events", "ilnp_flow")
 
 # Keys and parameters that a stranger must not know: who does can put packets into a session.
 SECRETS = frozenset({"nonce", "tag"})
@@ -200,6 +200,11 @@ def digest(name: str) -> fy.P4DigestEntry:
     return fy.P4DigestEntry(name, max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
 
 
+def digests() -> list[str]:
+    """Return the names of all that the switch tells by digests."""
+    return [each.alias for each in own_schema().digests]
+
+
 def everything() -> list[Entity]:
     """Return wildcards that read all that the controller writes."""
     return [
@@ -210,5 +215,5 @@ def everything() -> list[Entity]:
         fy.P4ActionProfileMember(),
         fy.P4ActionProfileGroup(),
         fy.P4MeterEntry(),
-        *(fy.P4DigestEntry(name) for name in DIGESTS),
+        *(fy.P4DigestEntry(name) for name in digests()),
     ]

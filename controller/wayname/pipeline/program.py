@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -33,12 +34,18 @@ def load_schema(p4info: Path = P4INFO, device_config: bytes = b"") -> P4Schema:
         raise ProgramError(f"{p4info}: is no P4Info ({error}); set switch.p4info to a P4Info file") from None
 
 
+@cache
+def own_schema() -> P4Schema:
+    """Return the schema of the program in this repository, to look at."""
+    return load_schema()
+
+
 def load_program(config: SwitchConfig) -> P4Schema:
     """Return the schema with the device config that a switch of this configuration takes."""
     p4info = config.p4info or P4INFO
     schema = load_schema(p4info, _device_config(config.target, config.program or PROGRAM))
     there = {table.alias for table in schema.tables}
-    missing = [table.alias for table in load_schema().tables if table.alias not in there]
+    missing = [table.alias for table in own_schema().tables if table.alias not in there]
     if missing:
         some = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
         raise ProgramError(f"{p4info}: has no table {some}; set switch.p4info to that of a build of p4src")

@@ -17,7 +17,7 @@ from wayname.config.encapsulation.model import (
 )
 from wayname.config.links import Refusal
 from wayname.config.model import Config
-from wayname.edge.desired import OWN_HOPS, SEGMENT_LISTS, Key, key_of
+from wayname.edge.desired import Key, key_of
 from wayname.edge.encapsulation.numbers import Numbers
 from wayname.edge.encapsulation.proofs import proof_of
 from wayname.edge.interfaces import answered_addresses
@@ -38,9 +38,9 @@ TABLES = frozenset(
             "sids",
             "sr_policies",
             "hmacs",
-            *SEGMENT_LISTS,
+            *builders.EXTENSIONS,
             "source_route_hops",
-            *OWN_HOPS,
+            *builders.OWN_HOPS,
             "hmac_rules",
             "encapsulations",
         ),
@@ -107,7 +107,7 @@ class EncapsulationTables:
         for segment in current.segments:
             yield from self._segment(segment, policies)
         if any(segment.behaviour is Behaviour.SOURCE_ROUTE_HOP for segment in current.segments):
-            yield from (builders.own_hop(table, prefix) for table in OWN_HOPS for prefix in self._own())
+            yield from (builders.own_hop(table, prefix) for table in builders.OWN_HOPS for prefix in self._own())
         for route in current.table_routes:
             yield self._table_route(route)
         yield from self._namespaces()
