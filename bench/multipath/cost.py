@@ -25,6 +25,7 @@ from bench.shim6.report import table
 from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
+from wayname.pipeline.schedules import session_schedule
 from wayname.wire.ethernet import Frame
 from wayname.wire.ipv6 import Packet
 from wayname.wire.mac import Mac
@@ -69,6 +70,7 @@ class Sessions:
         self._local = tables.host_address(0, 0)
         self._there = 0
         self._ready: set[int] = set()  # those with all their paths
+        self._schedules: set[int] = set()
         self._now = 1_000_000_000
         self._sequence = 0
         self._insert(tables.of_edge(0, 1, PATHS))
@@ -97,10 +99,22 @@ class Sessions:
         mode = SessionMode.SCHEDULE if schedule else SessionMode(0)
         self._copy(p4r.Update.MODIFY, lambda sender: self._identities(1 + step * sender, mode), senders)
         if schedule:
-            entry = schedule.entry
-            self._copy(
-                p4r.Update.MODIFY, lambda sender: entry(1 + step * sender, sender, range(paths), ROUTES), senders
-            )
+            share = partial(session_schedule, paths=range(paths))
+            self._copy(p4r.Update.MODIFY, lambda sender: share(1 + step * sender, sender), senders)
+            self._schedule_each(senders, paths, schedule)
+
+    def _schedule_each(self, numbers: range, paths: int, schedule: Schedule) -> None:
+        """Have a schedule for each of these numbers; all have all slots, and their policies say how many count."""
+
+        def entry(number: int, index: int) -> Entity:
+            return schedule.entries(number, range(PATHS), ROUTES)[index]
+
+        new = [number for number in numbers if number not in self._schedules]
+        self._schedules.update(new)
+        for index in range(PATHS + 1):
+            self._copy(p4r.Update.INSERT, partial(entry, index=index), new)
+        policy = partial(schedule.shares, subflows=schedule.subflows(range(paths), ROUTES))
+        self._copy(p4r.Update.MODIFY, policy, numbers)
 
     def _round(self, sending: Sequence[int]) -> Costs:
         sequence, self._sequence = self._sequence, self._sequence + SEGMENT
@@ -138,7 +152,7 @@ class Sessions:
 
     @staticmethod
     def _schedule(number: int) -> Entity:
-        return Schedule().entry(number, 0, range(2), ROUTES)
+        return session_schedule(number, 0, range(2))
 
 
 def remote(number: int) -> IPv6Address:

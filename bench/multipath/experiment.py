@@ -10,6 +10,7 @@ from bench.multipath import tables
 from bench.multipath.network import HEADERS, RECEIVER, SENDER, Network
 from bench.multipath.path import BIN, CrossTraffic, Route
 from bench.multipath.policies import Schedule
+from wayname.pipeline.schedules import session_schedule
 from wayname_lab.virtual.clock import SECOND
 
 Congestion = Literal["none", "reno", "cubic"]
@@ -104,12 +105,14 @@ def arrange(network: Network, setup: Setup) -> None:
     for side in (SENDER, RECEIVER):
         schedules = len(paths) > 1 and (side == SENDER or setup.both_scheduled)
         network.add(side, tables.of_edge(side, len(setup.packet_bytes), len(setup.routes)))
+        if schedules:
+            network.add(side, setup.schedule.entries(SESSION, paths, setup.routes))
         for host in range(len(setup.packet_bytes)):
             session = SESSION + host
             scheduled = schedules and host < len(setup.packet_bytes) - setup.ordinary
             network.add(side, tables.of_session(side, session, host, paths, scheduled))
             if scheduled:
-                network.add(side, [setup.schedule.entry(session, SESSION, paths, setup.routes)])
+                network.add(side, [session_schedule(session, SESSION, range(len(paths)))])
     _disturb(network, setup)
 
 

@@ -1,4 +1,4 @@
-"""How a session's packets are shared out to its paths: the entries of `schedules` (docs/scheduling.md)."""
+"""How a session's packets are shared out to its paths: the entries of schedules (docs/scheduling.md)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.multipath.path import Route
 from wayname.p4_constants import ScheduleFeedback
 from wayname.pipeline import schedules
 from wayname.pipeline.entries import Entity
-from wayname.pipeline.schedules import Feedback, Place, Registers
+from wayname.pipeline.schedules import Feedback, Registers, Subflow
 from wayname_lab.virtual.clock import SECOND
 
 Policy = Literal["fastest first", "per flow", "weighted round robin", "best path"]
@@ -32,21 +32,27 @@ class Schedule:
     believed: Sequence[Route] | None = None
     queued: int = 0  # octets of a packet in the paths' queues, if the scheduler knows how many fit
 
-    def entry(self, session: int, number: int, paths: Sequence[int], routes: Sequence[Route]) -> Entity:
-        """Return a session's entry; its path n goes by `routes[paths[n]]`. Those of one number share registers."""
+    def entries(self, number: int, paths: Sequence[int], routes: Sequence[Route]) -> list[Entity]:
+        """Return the schedule of this number; the path in its slot n goes by `routes[paths[n]]`."""
+        subflows = self.subflows(paths, routes)
+        slots = [schedules.subflow(number, slot, subflow) for slot, subflow in enumerate(subflows)]
+        return [*slots, self.shares(number, subflows)]
+
+    def subflows(self, paths: Sequence[int], routes: Sequence[Route]) -> list[Subflow]:
+        """Return what the scheduler believes of the paths."""
         believed = [(self.believed or routes)[path] for path in paths]
+        return [Subflow(route.delay / SECOND, route.rate, route.queue * self.queued) for route in believed]
+
+    def shares(self, number: int, subflows: Sequence[Subflow]) -> Entity:
+        """Return how packets are shared out to the slots."""
         registers = Registers(number, GENERATION)
-        places = [
-            Place(path, route.delay / SECOND, route.rate, route.queue * self.queued)
-            for path, route in enumerate(believed)
-        ]
         match self.policy:
             case "best path":
-                return schedules.best_path(session, max(places, key=lambda place: place.bandwidth).path)
+                return schedules.best_path(number, max(range(len(subflows)), key=lambda slot: subflows[slot].bandwidth))
             case "per flow":
-                return schedules.per_flow(session, range(len(places)))
+                return schedules.per_flow(number, len(subflows))
             case "weighted round robin":
-                return schedules.weighted_round_robin(session, registers, NO_FRAMING, places)
+                return schedules.weighted_round_robin(registers, len(subflows), NO_FRAMING)
             case "fastest first":
                 feedback = Feedback(self.feedback, self.tolerance, self.probe_interval, self.hold)
-                return schedules.fastest_first(session, registers, NO_FRAMING, feedback, places)
+                return schedules.fastest_first(registers, len(subflows), NO_FRAMING, feedback)

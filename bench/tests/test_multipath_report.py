@@ -11,12 +11,12 @@ import pytest
 from bench.multipath import disturbed, edges, fed, ideal, page, sweep, tables
 from bench.multipath.copies import copies
 from bench.multipath.network import program
-from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, share, summary
 from wayname.config.schedules import Source
 from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
+from wayname.pipeline.schedules import session_schedule
 from wayname_lab.virtual.clock import MILLISECOND
 
 
@@ -71,8 +71,8 @@ def test_copies_are_what_would_have_been_encoded(number: int) -> None:
             local, far, session, 0, 1, send_timeout=0.0, keepalive=0.0, mode=SessionMode.SCHEDULE, idle=0.0
         )
 
-    def schedule(session: int) -> Entity:
-        return Schedule().entry(session, 5, (0, 1), disturbed.ROUTES)
+    def schedule(number: int) -> Entity:
+        return session_schedule(number, 5, (0, 1))
 
     for make in (identities, schedule):
         assert list(copies(schema, make, [number])) == [make(number).encode(schema)]

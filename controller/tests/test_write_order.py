@@ -10,6 +10,7 @@ from pathlib import Path
 import finsy as fy
 import pytest
 from finsy import P4Schema
+from finsy.p4schema import P4MatchType
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,9 +38,10 @@ def wanted_by(entity: Entity) -> Iterator[tuple[Field, int]]:
         return
     table, keys = SCHEMA.tables[entity.table_id], dict(fields(entity))
     action = next(each for each in table.actions if each.alias == entity.action.name)
-    named = [(field, keys[entity.table_id, field.alias]) for field in table.match_fields]
-    for field, value in [*named, *((param, entity.action.args[param.name]) for param in action.params)]:
-        yield from ((reference, value) for reference in references(field) if not reference[0].startswith("builtin"))
+    named = [(references(field), keys[entity.table_id, field.alias]) for field in table.match_fields]
+    named += [(references(param), entity.action.args[param.name]) for param in action.params]
+    for found, value in named:
+        yield from ((reference, value) for reference in found if not reference[0].startswith("builtin"))
 
 
 class Made:
@@ -61,7 +63,7 @@ class Made:
         action = self._rng.choice([each for each in table.actions if each.alias != "NoAction"])
         arguments = {param.name: self._rng.choice(VALUES) for param in action.params}
         match = {
-            field.alias: keys[field.alias] if field.match_type.name == "EXACT" else (keys[field.alias], 64)
+            field.alias: keys[field.alias] if field.match_type is P4MatchType.EXACT else (keys[field.alias], 64)
             for field in table.match_fields
         }
         entry = fy.P4TableEntry(name, match=fy.Match(**match), action=fy.Action(action.alias, **arguments))

@@ -92,6 +92,7 @@
 // Schedules: one for each far site, whose sessions share it. Eight subflow slots for the paths of each.
 #define SCHEDULES           16384
 #define SUBFLOW_SLOTS     131072
+#define SLOTS_OF_SCHEDULE   8
 // TCP connections that schedules learn from, by hash, and packets on their way.
 #define SCHEDULE_FLOWS      65536
 #define IN_FLIGHT_PACKETS    262144

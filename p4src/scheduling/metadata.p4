@@ -52,6 +52,7 @@ struct schedule_t {
     schedule_id_t number;
     bit<8> generation;
     bit<4> paths;
+    bit<32> path_of_slots;          // the session's path at each slot, four bits each
     bit<8> framing;                 // octets that links add to each packet
     bit<8> feedback;                // FEEDBACK_*
     bit<32> tolerance;              // microseconds that a marked packet may be late
@@ -94,7 +95,7 @@ struct schedule_t {
 
 // What the controller is told of a path.
 struct path_event_t {
-    bit<8> kind;                    // PATH_NEWS_*
+    bit<8> kind;                    // PATH_EVENT_*
     bit<8> slot;
     path_t path;
     bit<32> late;                   // microseconds, in two's complement
@@ -105,7 +106,7 @@ struct path_event_t {
 // What became of a path, for the controller.
 @name("path_events")
 struct path_event_digest_t {
-    bit<8> kind;                    // PATH_NEWS_*
+    bit<8> kind;                    // PATH_EVENT_*
     schedule_id_t schedule;
     session_id_t session;           // that it was seen by
     bit<8> slot;

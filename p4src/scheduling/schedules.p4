@@ -37,6 +37,7 @@ const bit<8> SILENT = 8w1 << 7;
 const bit<2> MOST_DOUBLED = 3;
 
 control Schedules(in headers_t hdr, inout metadata_t meta) {
+    @id(SESSION_SCHEDULES_COUNTER_ID) TABLE_COUNTER(session_schedules_counter);
     @id(SCHEDULES_COUNTER_ID) TABLE_COUNTER(schedules_counter);
 
     @id(SCHEDULE_STATES_REGISTER_ID)
@@ -92,6 +93,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("reverse_delay")
     REGISTERS(bit<32>, reverse_delay_t, SCHEDULES, reverse_delays);
 
+    SubflowSlots() subflow_slots;
     ScheduleFlows() flows;
     InFlight() in_flight;
     ScheduleMarks() marks;
@@ -107,93 +109,13 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     schedule_path_t slot_6 = { 0, 0, 0, 0 };
     schedule_path_t slot_7 = { 0, 0, 0, 0 };
 
-    @id(FASTEST_FIRST_ACTION_ID)
-    @name("fastest_first")
-    @brief("By the path that delivers first. Framing: octets that links add to each packet. Delays in microseconds, times of an octet in 2^-24 microseconds. Feedback: 1 follow the marks, 2 close paths, or their sum; tolerance and probe interval in microseconds.")
-    action fastest_first(@id(1) schedule_id_t schedule, @id(2) bit<8> generation, @id(3) bit<4> paths, @id(4) bit<8> framing,
-                         @id(5) bit<8> feedback, @id(6) bit<32> tolerance, @id(7) bit<32> probe_interval,
-                         @id(8) path_t path_0, @id(9) bit<32> delay_0, @id(10) bit<32> inverse_rate_0,
-                         @id(11) path_t path_1, @id(12) bit<32> delay_1, @id(13) bit<32> inverse_rate_1,
-                         @id(14) path_t path_2, @id(15) bit<32> delay_2, @id(16) bit<32> inverse_rate_2,
-                         @id(17) path_t path_3, @id(18) bit<32> delay_3, @id(19) bit<32> inverse_rate_3,
-                         @id(20) path_t path_4, @id(21) bit<32> delay_4, @id(22) bit<32> inverse_rate_4,
-                         @id(23) path_t path_5, @id(24) bit<32> delay_5, @id(25) bit<32> inverse_rate_5,
-                         @id(26) path_t path_6, @id(27) bit<32> delay_6, @id(28) bit<32> inverse_rate_6,
-                         @id(29) path_t path_7, @id(30) bit<32> delay_7, @id(31) bit<32> inverse_rate_7,
-                         @id(32) bit<32> hold,
-                         @id(33) bit<32> queue_0, @id(34) bit<32> queue_1, @id(35) bit<32> queue_2, @id(36) bit<32> queue_3,
-                         @id(37) bit<32> queue_4, @id(38) bit<32> queue_5, @id(39) bit<32> queue_6, @id(40) bit<32> queue_7) {
-        meta.schedule.policy = POLICY_FASTEST_FIRST;
+    @id(USE_SCHEDULE_ACTION_ID)
+    @name("use_schedule")
+    @brief("Paths: the session's path at each slot, four bits each, slot 0 in the lowest.")
+    action use_schedule(@id(1) @refers_to(schedules, schedule) schedule_id_t schedule,
+                        @id(2) bit<32> paths) {
         meta.schedule.number = schedule;
-        meta.schedule.generation = generation;
-        meta.schedule.paths = paths;
-        meta.schedule.framing = framing;
-        meta.schedule.feedback = feedback;
-        meta.schedule.tolerance = tolerance;
-        meta.schedule.probe_interval = probe_interval;
-        meta.schedule.hold = hold;
-        slot_0 = { path_0, delay_0, inverse_rate_0, queue_0 };
-        slot_1 = { path_1, delay_1, inverse_rate_1, queue_1 };
-        slot_2 = { path_2, delay_2, inverse_rate_2, queue_2 };
-        slot_3 = { path_3, delay_3, inverse_rate_3, queue_3 };
-        slot_4 = { path_4, delay_4, inverse_rate_4, queue_4 };
-        slot_5 = { path_5, delay_5, inverse_rate_5, queue_5 };
-        slot_6 = { path_6, delay_6, inverse_rate_6, queue_6 };
-        slot_7 = { path_7, delay_7, inverse_rate_7, queue_7 };
-    }
-
-    @id(WEIGHTED_ROUND_ROBIN_ACTION_ID)
-    @name("weighted_round_robin")
-    @brief("In turn, octets shared by capacity, whatever waits. Times of an octet in any unit.")
-    action weighted_round_robin(@id(1) schedule_id_t schedule, @id(2) bit<8> generation, @id(3) bit<4> paths, @id(4) bit<8> framing,
-                                @id(5) path_t path_0, @id(6) bit<32> inverse_rate_0,
-                                @id(7) path_t path_1, @id(8) bit<32> inverse_rate_1,
-                                @id(9) path_t path_2, @id(10) bit<32> inverse_rate_2,
-                                @id(11) path_t path_3, @id(12) bit<32> inverse_rate_3,
-                                @id(13) path_t path_4, @id(14) bit<32> inverse_rate_4,
-                                @id(15) path_t path_5, @id(16) bit<32> inverse_rate_5,
-                                @id(17) path_t path_6, @id(18) bit<32> inverse_rate_6,
-                                @id(19) path_t path_7, @id(20) bit<32> inverse_rate_7) {
-        meta.schedule.policy = POLICY_WEIGHTED_ROUND_ROBIN;
-        meta.schedule.number = schedule;
-        meta.schedule.generation = generation;
-        meta.schedule.paths = paths;
-        meta.schedule.framing = framing;
-        slot_0 = { path_0, 0, inverse_rate_0, 0 };
-        slot_1 = { path_1, 0, inverse_rate_1, 0 };
-        slot_2 = { path_2, 0, inverse_rate_2, 0 };
-        slot_3 = { path_3, 0, inverse_rate_3, 0 };
-        slot_4 = { path_4, 0, inverse_rate_4, 0 };
-        slot_5 = { path_5, 0, inverse_rate_5, 0 };
-        slot_6 = { path_6, 0, inverse_rate_6, 0 };
-        slot_7 = { path_7, 0, inverse_rate_7, 0 };
-    }
-
-    @id(PER_FLOW_ACTION_ID)
-    @name("per_flow")
-    @brief("A flow keeps to one path, by its flow label, upper layer and ports.")
-    action per_flow(@id(1) bit<4> paths,
-                    @id(2) path_t path_0, @id(3) path_t path_1,
-                    @id(4) path_t path_2, @id(5) path_t path_3,
-                    @id(6) path_t path_4, @id(7) path_t path_5,
-                    @id(8) path_t path_6, @id(9) path_t path_7) {
-        meta.schedule.policy = POLICY_PER_FLOW;
-        meta.schedule.paths = paths;
-        slot_0 = { path_0, 0, 0, 0 };
-        slot_1 = { path_1, 0, 0, 0 };
-        slot_2 = { path_2, 0, 0, 0 };
-        slot_3 = { path_3, 0, 0, 0 };
-        slot_4 = { path_4, 0, 0, 0 };
-        slot_5 = { path_5, 0, 0, 0 };
-        slot_6 = { path_6, 0, 0, 0 };
-        slot_7 = { path_7, 0, 0, 0 };
-    }
-
-    @id(BEST_PATH_ACTION_ID)
-    @name("best_path")
-    @brief("Always by one path.")
-    action best_path(@id(1) path_t path) {
-        meta.session.path = path;
+        meta.schedule.path_of_slots = paths;
     }
 
     @id(NOT_SCHEDULED_ACTION_ID)
@@ -201,32 +123,100 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     action not_scheduled() {
     }
 
+    @id(SESSION_SCHEDULES_TABLE_ID)
+    @name("session_schedules")
+    @brief("The schedule by which a session's packets are shared out to its paths.")
+    table session_schedules {
+        key = {
+            meta.session.number : exact @id(1) @name("session") @refers_to(paths, session);
+        }
+        actions = {
+            use_schedule;
+            @defaultonly not_scheduled;
+        }
+        const default_action = not_scheduled;
+        counters = session_schedules_counter;
+        size = SESSIONS;
+    }
+
+    @id(FASTEST_FIRST_ACTION_ID)
+    @name("fastest_first")
+    @brief("By the path that delivers first. Framing: octets that links add to each packet. Feedback: 1 follow the marks, 2 close paths, 4 hold duplicates, or their sum; tolerance, probe interval and hold in microseconds.")
+    action fastest_first(@id(1) bit<8> generation, @id(2) bit<4> paths, @id(3) bit<8> framing, @id(4) bit<8> feedback,
+                         @id(5) bit<32> tolerance, @id(6) bit<32> probe_interval, @id(7) bit<32> hold) {
+        meta.schedule.policy = POLICY_FASTEST_FIRST;
+        meta.schedule.generation = generation;
+        meta.schedule.paths = paths;
+        meta.schedule.framing = framing;
+        meta.schedule.feedback = feedback;
+        meta.schedule.tolerance = tolerance;
+        meta.schedule.probe_interval = probe_interval;
+        meta.schedule.hold = hold;
+    }
+
+    @id(WEIGHTED_ROUND_ROBIN_ACTION_ID)
+    @name("weighted_round_robin")
+    @brief("In turn, octets shared by capacity, whatever waits.")
+    action weighted_round_robin(@id(1) bit<8> generation, @id(2) bit<4> paths, @id(3) bit<8> framing) {
+        meta.schedule.policy = POLICY_WEIGHTED_ROUND_ROBIN;
+        meta.schedule.generation = generation;
+        meta.schedule.paths = paths;
+        meta.schedule.framing = framing;
+    }
+
+    @id(PER_FLOW_ACTION_ID)
+    @name("per_flow")
+    @brief("A flow keeps to one path, by its flow label, upper layer and ports.")
+    action per_flow(@id(1) bit<4> paths) {
+        meta.schedule.policy = POLICY_PER_FLOW;
+        meta.schedule.paths = paths;
+    }
+
+    @id(BEST_PATH_ACTION_ID)
+    @name("best_path")
+    @brief("Always by the path in one slot.")
+    action best_path(@id(1) bit<3> slot) {
+        meta.session.path = (path_t)(meta.schedule.path_of_slots >> (5w0 ++ slot << 2));
+    }
+
+    @id(NO_SCHEDULE_ACTION_ID)
+    @name("no_schedule")
+    action no_schedule() {
+    }
+
     @id(SCHEDULES_TABLE_ID)
     @name("schedules")
-    @brief("How a session's packets are shared out to its paths.")
+    @brief("How packets are shared out to the slots of a schedule.")
     table schedules {
         key = {
-            meta.session.number : exact @id(1) @name("session");
+            meta.schedule.number : exact @id(1) @name("schedule")
+                @refers_to(subflow_slots_0, schedule) @refers_to(subflow_slots_1, schedule)
+                @refers_to(subflow_slots_2, schedule) @refers_to(subflow_slots_3, schedule)
+                @refers_to(subflow_slots_4, schedule) @refers_to(subflow_slots_5, schedule)
+                @refers_to(subflow_slots_6, schedule) @refers_to(subflow_slots_7, schedule);
         }
         actions = {
             fastest_first;
             weighted_round_robin;
             per_flow;
             best_path;
-            @defaultonly not_scheduled;
+            @defaultonly no_schedule;
         }
-        const default_action = not_scheduled;
+        const default_action = no_schedule;
         counters = schedules_counter;
-        size = SESSIONS;
+        size = SCHEDULES;
     }
 
     apply {
-        schedules.apply();
+        if (session_schedules.apply().hit) {
+            schedules.apply();
+        }
         fine_time_t now = meta.arrived ++ 16w0;
         bit<32> schedule = (bit<32>)meta.schedule.number;
         bit<48> state = 0;
         bool timed = meta.schedule.policy == POLICY_FASTEST_FIRST || meta.schedule.policy == POLICY_WEIGHTED_ROUND_ROBIN;
         if (timed) {
+            subflow_slots.apply(meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
             states.read(state, schedule);
             if (state[47:40] != meta.schedule.generation) {
                 state = meta.schedule.generation ++ 40w0;
@@ -417,14 +407,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             bit<32> slot;
             HASH_OF_4(slot, (bit<32>)meta.schedule.paths, hdr.ipv6.flow_label, meta.flow.next_header,
                       meta.flow.source_port, meta.flow.destination_port);
-            TAKE_SLOT(0, slot_0)
-            TAKE_SLOT(1, slot_1)
-            TAKE_SLOT(2, slot_2)
-            TAKE_SLOT(3, slot_3)
-            TAKE_SLOT(4, slot_4)
-            TAKE_SLOT(5, slot_5)
-            TAKE_SLOT(6, slot_6)
-            TAKE_SLOT(7, slot_7)
+            meta.session.path = (path_t)(meta.schedule.path_of_slots >> ((bit<8>)slot << 2));
         } else if (timed) {
             bit<32> turn = state[31:0] + 1;
             // Round robin has a time of its own, which goes on as packets are sent, behind all that paths have had.

@@ -1,12 +1,80 @@
-// What Schedules does for each of its slots in turn: P4 has no loops, and actions' parameters have no index. `its` is the
-// slot as the entry has it; all other names are of Schedules.
+// The slots of a schedule, a path in each, and what Schedules does for each of them in turn: P4 has no loops, and a table is
+// applied once.
 
 #ifndef WAYNAME_SCHEDULING_SUBFLOW_SLOTS_P4
 #define WAYNAME_SCHEDULING_SUBFLOW_SLOTS_P4
 
+#include "../common/ids.p4"
+#include "../common/metadata.p4"
+#include "../common/sizes.p4"
+#include "../common/types.p4"
 #include "delivery_times.p4"
 #include "metadata.p4"
 #include "path_estimates.p4"
+
+#define SUBFLOW_SLOT_TABLE(table_name, table_id)                                                                \
+    @id(table_id)                                                                                               \
+    @name(#table_name)                                                                                          \
+    @brief("What is believed of the path in this slot of a schedule.")                                          \
+    table table_name {                                                                                          \
+        key = { meta.schedule.number : exact @id(1) @name("schedule"); }                                        \
+        actions = { set_subflow; @defaultonly no_subflow; }                                                     \
+        const default_action = no_subflow;                                                                      \
+        size = SCHEDULES;                                                                                       \
+    }
+
+// Round robin goes by rates alone.
+#define LOOK_UP_SLOT(k, its, table_name, path_at)                                                               \
+    if (meta.schedule.paths > k) {                                                                              \
+        table_name.apply();                                                                                     \
+        its.path = path_at;                                                                                     \
+        its.inverse_rate = found.inverse_rate;                                                                  \
+        if (meta.schedule.policy == POLICY_FASTEST_FIRST) {                                                     \
+            its.delay = found.delay;                                                                            \
+            its.queue = found.queue;                                                                            \
+        }                                                                                                       \
+    }
+
+control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout schedule_path_t slot_1,
+                     inout schedule_path_t slot_2, inout schedule_path_t slot_3, inout schedule_path_t slot_4,
+                     inout schedule_path_t slot_5, inout schedule_path_t slot_6, inout schedule_path_t slot_7) {
+    schedule_path_t found = { 0, 0, 0, 0 };
+
+    @id(SET_SUBFLOW_ACTION_ID)
+    @name("set_subflow")
+    @brief("Delay in microseconds, the time of an octet in 2^-24 microseconds, microseconds that what fits into its queue takes at most.")
+    action set_subflow(@id(1) bit<32> delay, @id(2) bit<32> inverse_rate, @id(3) bit<32> queue) {
+        found = { 0, delay, inverse_rate, queue };
+    }
+
+    @id(NO_SUBFLOW_ACTION_ID)
+    @name("no_subflow")
+    action no_subflow() {
+        found = { 0, 0, 0, 0 };
+    }
+
+    SUBFLOW_SLOT_TABLE(subflow_slots_0, SUBFLOW_SLOTS_0_TABLE_ID)
+    SUBFLOW_SLOT_TABLE(subflow_slots_1, SUBFLOW_SLOTS_1_TABLE_ID)
+    SUBFLOW_SLOT_TABLE(subflow_slots_2, SUBFLOW_SLOTS_2_TABLE_ID)
+    SUBFLOW_SLOT_TABLE(subflow_slots_3, SUBFLOW_SLOTS_3_TABLE_ID)
+    SUBFLOW_SLOT_TABLE(subflow_slots_4, SUBFLOW_SLOTS_4_TABLE_ID)
+    SUBFLOW_SLOT_TABLE(subflow_slots_5, SUBFLOW_SLOTS_5_TABLE_ID)
+    SUBFLOW_SLOT_TABLE(subflow_slots_6, SUBFLOW_SLOTS_6_TABLE_ID)
+    SUBFLOW_SLOT_TABLE(subflow_slots_7, SUBFLOW_SLOTS_7_TABLE_ID)
+
+    apply {
+        LOOK_UP_SLOT(0, slot_0, subflow_slots_0, meta.schedule.path_of_slots[3:0])
+        LOOK_UP_SLOT(1, slot_1, subflow_slots_1, meta.schedule.path_of_slots[7:4])
+        LOOK_UP_SLOT(2, slot_2, subflow_slots_2, meta.schedule.path_of_slots[11:8])
+        LOOK_UP_SLOT(3, slot_3, subflow_slots_3, meta.schedule.path_of_slots[15:12])
+        LOOK_UP_SLOT(4, slot_4, subflow_slots_4, meta.schedule.path_of_slots[19:16])
+        LOOK_UP_SLOT(5, slot_5, subflow_slots_5, meta.schedule.path_of_slots[23:20])
+        LOOK_UP_SLOT(6, slot_6, subflow_slots_6, meta.schedule.path_of_slots[27:24])
+        LOOK_UP_SLOT(7, slot_7, subflow_slots_7, meta.schedule.path_of_slots[31:28])
+    }
+}
+
+// The macros below are for Schedules: `its` is the slot, and all other names are of that control.
 
 // A slot as a schedule begins.
 #define BEGIN(k)                                                                                                \
@@ -36,11 +104,6 @@
 #define FIND_SLOT(k, its)                                                                                       \
     if (meta.schedule.slot == k) {                                                                              \
         about = its;                                                                                            \
-    }
-
-#define TAKE_SLOT(k, its)                                                                                       \
-    if (slot == k) {                                                                                            \
-        meta.session.path = its.path;                                                                           \
     }
 
 // A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open. An open one of

@@ -10,10 +10,10 @@ from carriers import ipv6
 from session_site import LOCAL, REMOTE, REMOTE_1, SESSION
 
 from small_site import Entry
-from wayname.p4_constants import ScheduleFeedback, SessionMode
+from wayname.p4_constants import PATH_BITS, SLOTS_OF_SCHEDULE, ScheduleFeedback, SessionMode
 
 SCHEDULE = SessionMode.SCHEDULE
-MOST_PATHS = 8
+MOST_PATHS = SLOTS_OF_SCHEDULE
 FINE = 1 << 24  # of which an octet's time is a whole number
 LARGEST = 9000
 FOLLOW, CLOSE, HOLD = ScheduleFeedback
@@ -40,7 +40,7 @@ def inverse_rate(bits_a_second: int) -> int:
 
 @dataclass(frozen=True)
 class Schedule:
-    """What the table holds of it."""
+    """What the tables hold of it."""
 
     paths: Sequence[PathOf]
     policy: str = "fastest_first"
@@ -53,10 +53,26 @@ class Schedule:
     hold: int = 0
     session: int = SESSION
 
-    def entry(self) -> Entry:
+    def entries(self) -> Iterator[Entry]:
+        """Its slots, its policy, and a session whose path n is in slot n."""
+        for slot, path in enumerate(self.paths):
+            believed: dict[str, int | str] = {
+                "delay": path.delay,
+                "inverse_rate": path.inverse_rate,
+                "queue": path.queue,
+            }
+            yield Entry(f"subflow_slots_{slot}", {"schedule": self.number}, "set_subflow", believed)
+        yield self.shares()
+        packed = sum(slot << PATH_BITS * slot for slot in range(MOST_PATHS))
+        yield Entry(
+            "session_schedules", {"session": self.session}, "use_schedule", {"schedule": self.number, "paths": packed}
+        )
+
+    def shares(self) -> Entry:
+        """How packets are shared out to its slots."""
         parameters: dict[str, int | str] = {"paths": len(self.paths)}
         if self.policy != "per_flow":
-            parameters |= {"schedule": self.number, "generation": self.generation, "framing": self.framing}
+            parameters |= {"generation": self.generation, "framing": self.framing}
         if self.policy == "fastest_first":
             parameters |= {
                 "feedback": self.feedback,
@@ -64,15 +80,7 @@ class Schedule:
                 "probe_interval": self.probe_interval,
                 "hold": self.hold,
             }
-        rest = [PathOf(0, 0)] * (MOST_PATHS - len(self.paths))
-        for place, path in enumerate([*self.paths, *rest]):
-            parameters[f"path_{place}"] = place
-            if self.policy != "per_flow":
-                parameters[f"inverse_rate_{place}"] = path.inverse_rate
-            if self.policy == "fastest_first":
-                parameters[f"delay_{place}"] = path.delay
-                parameters[f"queue_{place}"] = path.queue
-        return Entry("schedules", {"session": self.session}, self.policy, parameters)
+        return Entry("schedules", {"schedule": self.number}, self.policy, parameters)
 
 
 def locator(path: int) -> str:

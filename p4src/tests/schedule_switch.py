@@ -19,7 +19,7 @@ from schedule_site import (
     paths_of,
     segment,
 )
-from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, SESSION, between, from_host, in_by, with_header
+from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, between, from_host, in_by, with_header
 from session_site import Session as Kept
 from session_switch import SessionSwitch
 
@@ -51,18 +51,18 @@ class ScheduledSwitch(SessionSwitch):
     def __init__(self, schedule: Schedule, backend: str = "jit") -> None:
         mtu = Entry("port_mtus", {"port": 4}, "set_port_mtu", {"bytes": LARGEST + 8})
         self._path_news: list[PathNews] = []
-        super().__init__(Scheduled(), mtu, schedule.entry(), backend=backend)
+        super().__init__(Scheduled(), mtu, *schedule.entries(), backend=backend)
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.digest_entry.digest_id = self.digests["path_events"]
         update.entity.digest_entry.config.max_list_size = 1
         self.write(update)
 
     def reschedule(self, schedule: Schedule) -> None:
-        entry = schedule.entry()
-        self.add(entry.table, entry.action, entry.keys, entry.parameters, p4r.Update.MODIFY)
+        for entry in schedule.entries():
+            self.add(entry.table, entry.action, entry.keys, entry.parameters, p4r.Update.MODIFY)
 
-    def take_best_path(self, path: int) -> None:
-        self.add("schedules", "best_path", {"session": SESSION}, {"path": path}, p4r.Update.MODIFY)
+    def take_best_path(self, slot: int) -> None:
+        self.add("schedules", "best_path", {"schedule": 1}, {"slot": slot}, p4r.Update.MODIFY)
 
     def goes_by(self, time: int, packet: bytes) -> int:
         """The path that a host's packet goes by."""

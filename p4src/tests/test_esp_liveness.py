@@ -130,7 +130,7 @@ def test_flows_are_spread_by_their_labels(make: Make) -> None:
 
 def test_packets_are_scheduled_over_both_paths(make: Make) -> None:
     schedule = Schedule([PathOf(1000, 1 << 24)] * 2, policy="weighted_round_robin", session=ESP_SESSION)
-    switch = make(EspSession(mode=SCHEDULE), schedule.entry())
+    switch = make(EspSession(mode=SCHEDULE), *schedule.entries())
     assert [switch.sends(time) for time in range(6)] == [0, 1, 0, 1, 0, 1]
 
 
@@ -138,7 +138,7 @@ def test_a_packet_takes_the_path_that_delivers_it_first(make: Make) -> None:
     # The second path is later by what eight packets wait for on the first one.
     octets = len(OUTWARD)
     paths = [PathOf(0, 1 << 24), PathOf(8 * octets, 1 << 24)]
-    switch = make(EspSession(mode=SCHEDULE), Schedule(paths, session=ESP_SESSION).entry())
+    switch = make(EspSession(mode=SCHEDULE), *Schedule(paths, session=ESP_SESSION).entries())
     sent = [switch.sends(0) for _ in range(12)]
     assert sent[:8] == [0] * 8
     assert set(sent[8:]) == {0, 1}

@@ -28,12 +28,12 @@ class ScheduleTest(SessionTest):
     def schedule(self, schedule: Schedule) -> None:
         """Give the session this schedule, under its own number."""
         own = replace(schedule, session=self.session.number, number=self.session.number)
-        self.hold([own.entry()])
+        self.hold(own.entries())
 
     def reschedule(self, schedule: Schedule) -> None:
         """Give it another one in its place."""
-        entry = replace(schedule, session=self.session.number, number=self.session.number).entry()
-        self.entries.modify(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters))
+        for entry in replace(schedule, session=self.session.number, number=self.session.number).entries():
+            self.entries.modify(self.entries.entry(entry.table, entry.keys, entry.action, **entry.parameters))
 
     def goes(self, path: int, packet: bytes = OUTWARD) -> None:
         """A packet of the host goes by this path."""
@@ -166,13 +166,9 @@ class BestPath(ScheduleTest):
     session = replace(FIRST, number=144, path=1)
 
     def runTest(self) -> None:
-        self.entries.add(
-            fy.P4TableEntry(
-                "schedules",
-                match=fy.P4TableMatch(session=self.session.number),
-                action=fy.P4TableAction("best_path", path=2),
-            )
-        )
+        self.schedule(Schedule([PathOf(0, 0)] * 3))
+        best = self.entries.entry("schedules", {"schedule": self.session.number}, "best_path", slot=2)
+        self.entries.modify(best)
         for port in range(3):
             self.goes(2, ipv6(17, port.to_bytes(2) + DATAGRAM[2:], LOCAL, REMOTE))
 

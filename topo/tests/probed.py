@@ -64,6 +64,6 @@ def probed(edges: str = "a", plain: bool = False, carried: bool = True) -> Virtu
 
 
 def delays(lab: VirtualLab, edge: str = "a") -> dict[str, float]:
-    """Return the delay of each provider's path in the only session's entry, in seconds."""
-    [entry] = entries(lab, edge, "schedules")
-    return {name: entry[f"delay_{place}"] / 1e6 for place, name in enumerate(PROVIDERS)}
+    """Return the delay of each provider's path in the only schedule, in seconds."""
+    slots = [entries(lab, edge, f"subflow_slots_{slot}") for slot in range(len(PROVIDERS))]
+    return {name: entry["delay"] / 1e6 for name, (entry,) in zip(PROVIDERS, slots, strict=True)}

@@ -55,9 +55,9 @@ async def bring_figures(lab: VirtualLab) -> None:
 
 
 def delays(lab: VirtualLab) -> dict[str, float]:
-    """Return the delay of each provider's path in the only session's entry, in seconds."""
-    [entry] = entries(lab, "a", "schedules")
-    return {name: entry[f"delay_{place}"] / 1e6 for place, name in enumerate(PROVIDERS)}
+    """Return the delay of each provider's path in the only schedule, in seconds."""
+    slots = [entries(lab, "a", f"subflow_slots_{slot}") for slot in range(len(PROVIDERS))]
+    return {name: entry["delay"] / 1e6 for name, (entry,) in zip(PROVIDERS, slots, strict=True)}
 
 
 async def test_traces_put_wrong_delays_right() -> None:

@@ -12,6 +12,7 @@ from test_many_paths import SUM, goodput, many_paths
 from wayname.cli import client
 from wayname.cli.root import wayname
 from wayname.metrics.exposition import exposition
+from wayname.p4_constants import PATH_BITS
 from wayname_lab.virtual.lab import VirtualLab
 
 
@@ -59,7 +60,8 @@ async def test_another_policy_counts_from_the_next_packet_on(lab: VirtualLab, mo
     assert (told["policy"], told["configured"]) == ("best-path", "fastest-first")
     [entry] = entries(lab, "a", "schedules")
     paths = {each["key_path"]: each["source"] for each in entries(lab, "a", "paths") if "source" in each}
-    assert f"{paths[entry['path']]:032x}".startswith("20010db80301")
+    [shared] = entries(lab, "a", "session_schedules")
+    assert f"{paths[shared['paths'] >> PATH_BITS * entry['slot'] & 15]:032x}".startswith("20010db80301")
     lab.run_for(1)
     assert goodput(lab) < 0.5 * SUM
     monkeypatch.setattr(client.Client, "post", lambda self, path, body: told)

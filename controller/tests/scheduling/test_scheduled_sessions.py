@@ -5,7 +5,7 @@ from __future__ import annotations
 from sessions.pair import UPLINKS, Pair, Side, configuration
 
 from wayname.config import parse_config
-from wayname.p4_constants import SessionEventKind, SessionMode
+from wayname.p4_constants import PATH_BITS, SessionEventKind, SessionMode
 
 SCHEDULE = '\n[[schedule]]\nname = "s"\n'
 PATH = '[[schedule.path]]\nprovider = "{name}"\nbandwidth = 1e6\ndelay = 0.01\n'
@@ -27,7 +27,7 @@ def is_scheduled(side: Side) -> bool:
     """Whether a side's session has a schedule, and is asked to have one."""
     [identities] = side.entries("identities")
     modes = identities["mode"] & (SessionMode.SCHEDULE | SessionMode.FOLLOW)
-    assert modes == (SessionMode.SCHEDULE if side.entries("schedules") else SessionMode.FOLLOW)
+    assert modes == (SessionMode.SCHEDULE if side.entries("session_schedules") else SessionMode.FOLLOW)
     return modes == SessionMode.SCHEDULE
 
 
@@ -36,7 +36,8 @@ def test_a_session_is_scheduled_when_two_paths_are_proven() -> None:
     assert is_scheduled(pair.a)
     assert is_scheduled(pair.b)
     [entry] = pair.a.entries("schedules")
-    used = [pair.a.only.paths[entry[f"path_{place}"]] for place in range(entry["paths"])]
+    [shared] = pair.a.entries("session_schedules")
+    used = [pair.a.only.paths[shared["paths"] >> PATH_BITS * slot & 15] for slot in range(entry["paths"])]
     assert [str(each.local)[:12] for each in used] == ["2001:db8:101", "2001:db8:201"]
     assert len({each.peer for each in used}) == 2
 
@@ -72,11 +73,11 @@ def test_a_session_that_looks_for_a_way_goes_by_one_path() -> None:
 
 def test_another_controller_wants_what_the_last_one_did() -> None:
     pair = talking()
-    before = [pair.a.entries(table) for table in ("schedules", "identities")]
+    before = [pair.a.entries(table) for table in ("session_schedules", "schedules", "identities")]
     assert before[0]
     pair.kill(pair.a)
     pair.restart(pair.a)
-    assert [pair.a.entries(table) for table in ("schedules", "identities")] == before
+    assert [pair.a.entries(table) for table in ("session_schedules", "schedules", "identities")] == before
 
 
 def test_a_session_that_ends_leaves_nothing() -> None:
@@ -85,4 +86,4 @@ def test_a_session_that_ends_leaves_nothing() -> None:
     assert pair.a.sessions is not None
     pair.a.sessions.idle(identities, pair.now)
     pair.collect(pair.a)
-    assert pair.a.entries("schedules") == []
+    assert pair.a.entries("session_schedules") == pair.a.entries("schedules") == []

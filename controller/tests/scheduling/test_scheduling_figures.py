@@ -83,20 +83,12 @@ def test_a_small_change_is_not_worth_a_write(delay: float, entry: int) -> None:
     assert Measured().look(told(delay * MS))[0] == entry
 
 
-def test_writes_are_bounded() -> None:
+def test_figures_are_looked_at_now_and_then() -> None:
     site = Measured()
     assert site.look(told(40 * MS))[0] == 40_000
     assert site.look(told(80 * MS, count=2), now=10.0 + LOOK + 0.1)[0] == 40_000
     assert site.figures.next_timer() == pytest.approx(10.0 + 2 * LOOK)
     assert site.look(now=10.0 + 2 * LOOK)[0] == 80_000
-    [group] = site.schedules
-    group.sessions.update(dict.fromkeys(range(100, 4100), (0, 1)))
-    site.figures.bring([told(40 * MS, count=3)])
-    site.figures.handle_timer(20.0)
-    # So many entries were written that the next ones have to wait.
-    due = site.figures.next_timer()
-    assert due is not None
-    assert due > 20.0 + 2.0
 
 
 def test_what_was_not_measured_for_long_is_as_configured() -> None:

@@ -10,10 +10,10 @@ from translated_site import SITE
 
 from wayname.config import parse_config
 from wayname.config.schedules import Policy
-from wayname.edge.boundary import Event, Json, Remember, ScheduleNews
+from wayname.edge.boundary import Event, Json, Remember, ScheduleNews, Write
 from wayname.edge.outputs import Outputs
-from wayname.p4_constants import PathEventKind
-from wayname.pipeline.schedules import bandwidth_of, inverse_rate
+from wayname.p4_constants import PATH_BITS, PathEventKind
+from wayname.pipeline.schedules import SLOTS, bandwidth_of, inverse_rate
 from wayname.session.keys import Pair
 from wayname.session.scheduling.scheduled import Scheduled
 from wayname.session.scheduling.schedules import Schedules
@@ -52,6 +52,7 @@ class Site:
         self.config = parse_config(SITE + rule)
         self.memory: dict[str, Json] = {}
         self.events: list[Event] = []
+        self.written = 0
         self.start()
 
     def start(self) -> None:
@@ -73,23 +74,45 @@ class Site:
         for output in self.outputs.take():
             if isinstance(output, Event):
                 self.events.append(output)
+            elif isinstance(output, Write):
+                self.written += len(output.updates)
             elif isinstance(output, Remember):
                 self.memory[output.key] = output.value
                 if output.value is None:
                     del self.memory[output.key]
 
     def entry(self, session: int) -> dict[str, int | str]:
-        """Return the action of a session's entry, and its arguments."""
+        """Return what the tables hold for a session: its schedule's policy, and what is in each slot."""
+        of_session = self._held("session_schedules", session=session)
+        if not of_session:
+            return {}
+        number = int(of_session["schedule"])
+        entry = {**self._held("schedules", schedule=number), "schedule": number}
+        for slot, table in enumerate(SLOTS):
+            subflow = self._held(table, schedule=number)
+            if subflow:
+                entry[f"path_{slot}"] = int(of_session["paths"]) >> PATH_BITS * slot & 15
+                entry |= {f"{key}_{slot}": value for key, value in subflow.items() if key != "action"}
+        return entry
+
+    def _held(self, table: str, **keys: int) -> dict[str, int | str]:
+        """Return the action of an entry, and its arguments."""
         for entity in self.outputs.desired.wanted():
-            if isinstance(entity, fy.P4TableEntry) and entity.match == {"session": session}:
+            if isinstance(entity, fy.P4TableEntry) and (entity.table_id, entity.match) == (table, keys):
                 assert isinstance(entity.action, fy.Action)
                 return {"action": entity.action.name, **entity.action.args}
         return {}
 
     def paths(self, session: int) -> list[int]:
-        """Return a session's paths by place."""
+        """Return a session's paths by slot."""
         entry = self.entry(session)
-        return [int(entry[f"path_{place}"]) for place in range(int(entry.get("paths", 0)))]
+        return [int(entry[f"path_{slot}"]) for slot in range(int(entry.get("paths", 0)))]
+
+    def writes(self) -> int:
+        """Return how many entries were written since the last time."""
+        self.settle()
+        written, self.written = self.written, 0
+        return written
 
     def news(self, kind: PathEventKind, place: int, now: float = 2.0, schedule: int = 1) -> None:
         """Let the switch say something about a path."""
@@ -101,14 +124,14 @@ class Site:
         return [event.kind for event in self.events]
 
 
-def test_a_session_with_two_ways_has_an_entry_that_says_all_about_them() -> None:
+def test_a_session_with_two_ways_has_a_schedule_that_says_all_about_them() -> None:
     site = Site()
     assert site.follow(5, PP, QQ)
     entry = site.entry(5)
     assert (entry["action"], entry["schedule"], entry["paths"], entry["framing"]) == ("fastest_first", 1, 2, 22)
     assert [entry[key] for key in ("path_0", "delay_0", "inverse_rate_0")] == [0, 20_000, 4 << 24]
     assert [entry[key] for key in ("path_1", "delay_1", "inverse_rate_1")] == [1, 10_000, 2 << 24]
-    assert [entry[key] for key in ("path_7", "delay_7", "inverse_rate_7")] == [0, 0, 0]
+    assert "path_2" not in entry
     # Configured figures hold, and late paths are closed.
     assert [entry[key] for key in ("feedback", "tolerance", "probe_interval", "hold")] == [2, 100_000, 200_000, 0]
 
@@ -202,7 +225,24 @@ def test_the_best_path_is_the_one_with_most_bandwidth() -> None:
     site = Site()
     site.follow(5, PP, QQ, QP)
     site.schedules.set_policy("s", Policy.BEST_PATH, 2.0)
-    assert site.entry(5) == {"action": "best_path", "path": 2}
+    entry = site.entry(5)
+    assert (entry["action"], entry["slot"], entry["path_2"]) == ("best_path", 2, 2)
+
+
+@pytest.mark.parametrize("sessions", [1, 1000])
+def test_a_new_delay_or_policy_is_one_write_however_many_sessions_there_are(sessions: int) -> None:
+    site = Site()
+    for number in range(5, 5 + sessions):
+        site.follow(number, PP, QQ)
+    # One each, two slots and the policy.
+    assert site.writes() == sessions + 3
+    site.schedules.set_figures("s", 0, 0.07, 2e6)
+    assert site.writes() == 1
+    site.schedules.set_policy("s", Policy.PER_FLOW, 2.0)
+    assert site.writes() == 1
+    for number in range(5, 5 + sessions):
+        site.schedules.forget(number)
+    assert site.writes() == sessions + 3
 
 
 def test_what_is_no_schedule_has_no_policy() -> None:

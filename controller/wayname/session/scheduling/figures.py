@@ -23,9 +23,8 @@ from wayname.session.scheduling.schedules import Schedules
 from wayname.timers import earliest
 from wayname.wire import ipv6
 
-# How often figures are looked at, and how many entries are written a second.
+# How often figures are looked at.
 LOOK = 0.5
-ENTRIES_A_SECOND = 2000
 # What has changed by less is not worth a write.
 LEAST_DELAY_CHANGE = 0.0005
 DELAY_CHANGE = 0.05
@@ -136,7 +135,6 @@ class Figures:
         self.probes.handle_timer(now)
         if self._due is None or now < self._due:
             return
-        written = 0
         probed = self._probed(now)
         for way in self._ways:
             delay, bandwidth = way.path.delay, way.path.bandwidth
@@ -147,8 +145,8 @@ class Figures:
             self._note(way, told, now)
             # As long as nothing came yet, what an earlier controller found out may still be true.
             if told is not None or _key(way) not in self._waits:
-                written += self._write(way, delay, bandwidth)
-        self._due = now + max(LOOK, written / ENTRIES_A_SECOND)
+                self._write(way, delay, bandwidth)
+        self._due = now + LOOK
 
     def _probed(self, now: float) -> dict[Probe, tuple[RoundTrips, float | None]]:
         """Return what came back of each way, and by how much the clock at its far end is ahead."""
@@ -201,15 +199,15 @@ class Figures:
             return f"probes to {path.probe.segment} went by {answers.elsewhere}, not by {path.trace}"
         return f"probes to {path.probe.segment}: {answers.sent} sent, {answers.came} came back"
 
-    def _write(self, way: Way, delay: float, bandwidth: float) -> int:
-        """Have what has changed in the entries; return how many were written."""
+    def _write(self, way: Way, delay: float, bandwidth: float) -> None:
+        """Have what has changed in the entries."""
         before = self._schedules.rules[way.rule.name].figures[way.index]
         kept_delay = abs(delay - before[0]) <= max(LEAST_DELAY_CHANGE, DELAY_CHANGE * before[0])
         kept_bandwidth = abs(bandwidth - before[1]) <= BANDWIDTH_CHANGE * before[1]
         if kept_delay and kept_bandwidth:
-            return 0
+            return
         after = before[0] if kept_delay else delay, before[1] if kept_bandwidth else bandwidth
-        return self._schedules.set_figures(way.rule.name, way.index, *after)
+        self._schedules.set_figures(way.rule.name, way.index, *after)
 
 
 def _key(way: Way) -> tuple[str, int]:

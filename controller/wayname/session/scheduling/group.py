@@ -11,7 +11,7 @@ from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
 from wayname.edge.boundary import ScheduleNews
 from wayname.p4_constants import PathEventKind, ScheduleFeedback
 from wayname.pipeline import schedules as entries
-from wayname.pipeline.schedules import Feedback, Place, Registers
+from wayname.pipeline.schedules import Feedback, Registers, Subflow
 
 
 @dataclass(slots=True)
@@ -102,21 +102,27 @@ class Group:
         """Know nothing of paths."""
         self.known = [Known() for _ in self.ways]
 
-    def entry(self, session: int) -> fy.P4TableEntry:
+    def session_entry(self, session: int) -> fy.P4TableEntry:
         """Return the entry of one of its sessions."""
-        paths = self.sessions[session]
-        figures = (self.rule.figures[index] for index in self.ways)
-        places = [
-            Place(path, delay, bandwidth, way.queue)
-            for path, way, (delay, bandwidth) in zip(paths, self.paths, figures, strict=True)
-        ]
-        framing = self.rule.config.framing
+        return entries.session_schedule(session, self.registers.schedule, self.sessions[session])
+
+    def entries(self) -> list[fy.P4TableEntry]:
+        """Return what all of its sessions share: an entry for each slot, and the policy."""
+        return [*(self.slot_entry(slot) for slot in range(len(self.ways))), self._policy_entry()]
+
+    def slot_entry(self, slot: int) -> fy.P4TableEntry:
+        """Return what is believed of the path in a slot."""
+        delay, bandwidth = self.rule.figures[self.ways[slot]]
+        return entries.subflow(self.registers.schedule, slot, Subflow(delay, bandwidth, self.paths[slot].queue))
+
+    def _policy_entry(self) -> fy.P4TableEntry:
+        count, framing = len(self.ways), self.rule.config.framing
         match self.rule.policy:
             case Policy.FASTEST_FIRST:
-                return entries.fastest_first(session, self.registers, framing, self.rule.feedback, places)
+                return entries.fastest_first(self.registers, count, framing, self.rule.feedback)
             case Policy.WEIGHTED_ROUND_ROBIN:
-                return entries.weighted_round_robin(session, self.registers, framing, places)
+                return entries.weighted_round_robin(self.registers, count, framing)
             case Policy.PER_FLOW:
-                return entries.per_flow(session, paths)
+                return entries.per_flow(self.registers.schedule, count)
             case Policy.BEST_PATH:
-                return entries.best_path(session, *self.paths_of(session))
+                return entries.best_path(self.registers.schedule, self.best)

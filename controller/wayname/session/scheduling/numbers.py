@@ -10,7 +10,7 @@ from wayname.edge.outputs import Outputs
 from wayname.p4_constants import SCHEDULES
 from wayname.pipeline.schedules import Registers
 
-# 0 is what entries without registers have.
+# 0 is no schedule.
 MOST_NUMBER = SCHEDULES - 1
 GENERATIONS = 256
 NUMBER = "schedule"

@@ -1,7 +1,7 @@
 """Gives sessions of every protocol their schedules, and follows what the switch says of the paths.
 
 A session's manager says which paths its packets may take (`follow`, `forget`); what stands in the entries of
-`schedules` is decided here. Sessions that go by the same ways share a schedule.
+`session_schedules` is decided here. Sessions that go by the same ways share a schedule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wayname.edge.boundary import Json, ScheduleNews, Severity
 from wayname.edge.outputs import Outputs
 from wayname.p4_constants import PathEventKind
 from wayname.pipeline.entries import Entity
-from wayname.pipeline.schedules import TABLE, figures_in
+from wayname.pipeline.schedules import SLOTS, figures_in
 from wayname.seldom import Seldom
 from wayname.session.scheduling.group import Group, Rule
 from wayname.session.scheduling.numbers import ScheduleNumbers
@@ -70,7 +70,7 @@ class Schedules:
             return False
         group.sessions[session.number] = tuple(ways.values())
         self._group_of[session.number] = group
-        self._outputs.desired.put(group.entry(session.number))
+        self._outputs.desired.put(group.session_entry(session.number))
         return True
 
     def forget(self, number: int) -> None:
@@ -78,9 +78,11 @@ class Schedules:
         group = self._group_of.pop(number, None)
         if group is None:
             return
-        self._outputs.desired.remove(group.entry(number))
+        self._outputs.desired.remove(group.session_entry(number))
         del group.sessions[number]
         if not group.sessions:
+            for entry in group.entries():
+                self._outputs.desired.remove(entry)
             del self._groups[group.rule.config.name, group.ways]
             del self._by_number[group.registers.schedule]
             # Whoever goes by these ways next knows nothing of them.
@@ -89,23 +91,15 @@ class Schedules:
 
     def adopt(self, entities: Iterable[Entity]) -> None:
         """Take paths to have what an earlier controller measured, as the switch has it, until that is known anew."""
-        measured = {
-            number: group for number, group in self._group_of.items() if group.rule.config.source is Source.IOAM
-        }
-        known: set[Key] = set()
-        for entity in entities if measured else ():
-            if not isinstance(entity, fy.P4TableEntry) or entity.table_id != TABLE or not entity.match:
+        for entity in entities:
+            if not isinstance(entity, fy.P4TableEntry) or entity.table_id not in SLOTS or not entity.match:
                 continue
-            number = int(entity.match["session"])
-            group = measured.get(number)
-            # One entry tells of all sessions that go by these ways.
-            if group is None or (key := (group.rule.config.name, group.ways)) in known:
+            slot, group = SLOTS.index(entity.table_id), self._by_number.get(int(entity.match["schedule"]))
+            if group is None or group.rule.config.source is not Source.IOAM or slot >= len(group.ways):
                 continue
-            known.add(key)
-            ways = zip(group.ways, figures_in(entity), figures_in(group.entry(number)), strict=False)
-            for index, found, configured in ways:
-                if found != configured:
-                    self.set_figures(group.rule.config.name, index, *found)
+            found = figures_in(entity)
+            if found != figures_in(group.slot_entry(slot)):
+                self.set_figures(group.rule.config.name, group.ways[slot], *found)
 
     def news(self, news: ScheduleNews, now: float) -> None:
         """The switch found something out about a path."""
@@ -137,16 +131,12 @@ class Schedules:
             self._write(group)
         self._outputs.event(now, "schedule.policy", name, f"schedule {name}: packets are shared out {policy.value}")
 
-    def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> int:
-        """Take a way of a schedule to have this delay and this bandwidth; return how many entries that changes.
-
-        What waits there is remembered.
-        """
+    def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> None:
+        """Take a way of a schedule to have this delay and this bandwidth; what waits there is remembered."""
         self.rules[name].figures[index] = delay, bandwidth
-        changed = [group for group in self.groups(name) if index in group.ways]
-        for group in changed:
-            self._write(group)
-        return sum(len(group.sessions) for group in changed)
+        for group in self.groups(name):
+            if index in group.ways:
+                self._write(group)
 
     def tell(self, now: float) -> None:
         """Say which paths sessions take now that none took before, and the other way round."""
@@ -169,9 +159,10 @@ class Schedules:
             if registers is None:
                 return None
             group = self._groups[key] = self._by_number[registers.schedule] = Group(rule, ways, registers)
+            self._write(group)
             self.changed = True
         return group
 
     def _write(self, group: Group) -> None:
-        for session in group.sessions:
-            self._outputs.desired.put(group.entry(session))
+        for entry in group.entries():
+            self._outputs.desired.put(entry)
