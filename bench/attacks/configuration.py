@@ -54,7 +54,7 @@ def _lines(site: Site, switch: str, api: str) -> Iterable[str]:
     yield from ("[[route]]", 'prefix = "::/0"', f"via = [{hops}]")
     if "border" in site.kinds:
         names = ", ".join(f'"border-{provider}"' for provider in PROVIDERS)
-        yield from ("[[translation]]", f'inside = "{INSIDE}"', f"providers = [{names}]")
+        yield from ("[[nptv6]]", f'inside = "{INSIDE}"', f"providers = [{names}]")
     yield from _shim6(site)
     yield from _hip(site)
     yield from _ilnp(site)
@@ -93,14 +93,14 @@ def _hip(site: Site) -> Iterable[str]:
 
 
 def _ilnp(site: Site) -> Iterable[str]:
-    speakers = [f'"{subnet}"' for other in _others(site, "ilnp") for subnet in other.site.subnets("ilnp")]
-    speakers += [f'"{IPv6Network((locator("ilnp", provider) << 64, 64))}"' for provider in PROVIDERS]
-    yield from ("[ilnp]", f"idle = {IDLE}", f"speakers = [{', '.join(speakers)}]")
+    ilnp_prefixes = [f'"{subnet}"' for other in _others(site, "ilnp") for subnet in other.site.subnets("ilnp")]
+    ilnp_prefixes += [f'"{IPv6Network((locator("ilnp", provider) << 64, 64))}"' for provider in PROVIDERS]
+    yield from ("[ilnp]", f"idle = {IDLE}", f"ilnp_prefixes = [{', '.join(ilnp_prefixes)}]")
     yield from ("[[ilnp.site]]", f"prefixes = {_prefixes(site, 'ilnp')}")
 
 
 def _rules() -> tuple[str, ...]:
-    return (f"send_timeout = {SEND_TIMEOUT}", f"idle = {IDLE}", "verify_every = 60")
+    return (f"send_timeout = {SEND_TIMEOUT}", f"idle = {IDLE}", "backup_probe_interval = 60")
 
 
 def _others(site: Site, kind: str) -> list[Station]:

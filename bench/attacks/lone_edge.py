@@ -13,13 +13,13 @@ from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.config.model import LinkAddress
 from wayname.edge.boundary import PacketIn, PacketOut, SwitchUp
-from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.hip.edge.native_sessions import EspSessions
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.identities import Identity, identity_of
 from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.p4_constants import PacketOutKind, Punt
 from wayname.pipeline.program import load_schema
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import Packet
@@ -122,12 +122,12 @@ class LoneEdge:
         """Return how many contexts, associations, sessions and newcomers are known."""
         edge = self.edge
         count = 0
-        if (shim6 := edge.manager(Sessions)) is not None:
+        if (shim6 := edge.manager(Shim6Sessions)) is not None:
             count += len(shim6._endpoint.contexts) + len(list(shim6))
             count += len(shim6._inspection._asked) + len(shim6._inspection._senders)
         if (hip := edge.manager(HipSessions)) is not None:
             count += len(hip._endpoint.associations)
-        if (native := edge.manager(NativeSessions)) is not None:
+        if (native := edge.manager(EspSessions)) is not None:
             count += len(native._inspection._newcomers) + len(native._endpoint._newcomers)
             count += len(list(native))
         return count + (ilnp.places if (ilnp := edge.manager(IlnpSessions)) is not None else 0)

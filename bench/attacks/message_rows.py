@@ -41,7 +41,7 @@ from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import Vector
 from wayname.p4_constants import Punt
 from wayname.session.keys import Pair, SessionKey
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.shim6.machine import r1_question
 from wayname.wire import icmpv6
 from wayname.wire.checksum import internet_checksum
@@ -196,7 +196,7 @@ def wrongly_signed() -> tuple[IPv6Address, tuple[Option, ...]]:
 def validated_i2(edge: LoneEdge, source: IPv6Address) -> Packet:
     """Return an I2 with a validator that the edge gave out for its sender."""
     ulid, options = wrongly_signed()
-    sessions = edge.edge.manager(Sessions)
+    sessions = edge.edge.manager(Shim6Sessions)
     assert sessions is not None
     validators = sessions._endpoint._machine.validators
     question = r1_question(Pair(HOST, source), 7, SessionKey(HOST, ulid))

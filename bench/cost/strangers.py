@@ -173,7 +173,7 @@ class OfIlnp(WithEndpoints):
         return f"""
 [ilnp]
 capacity = {MOST_SESSIONS}
-[ilnp.policy]
+[ilnp.admission]
 count = {MOST_SESSIONS}
 resources = 1.0
 [[ilnp.site]]

@@ -22,12 +22,12 @@ from bench.cost.cryptography import Cryptography
 from bench.cost.edge import PROVIDER_PORT, ROUTER, STRANGERS, answer_of, site
 from bench.cost.strangers import Strangers
 from wayname.adapter.digests import told
-from wayname.adapter.memory import Memory
 from wayname.adapter.messages import Messages
+from wayname.adapter.state_file import StateFile
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import load_keys
 from wayname.config import parse_config
-from wayname.edge.boundary import Input, PacketOut, Remember, SwitchUp, Write, WriteFailed
+from wayname.edge.boundary import Input, PacketOut, Persist, SwitchUp, Write, WriteFailed
 from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
@@ -61,7 +61,7 @@ class EdgeWithin:
         self._schema = load_program(config.switch)
         self._messages = Messages(self._schema)
         self._switch = Switch(self._schema.p4blob.decode(), cpu_port=CPU_PORT)
-        self._memory = Memory(folder / "state")
+        self._memory = StateFile(folder / "state")
         self._cryptography = Cryptography()
         self._strangers = strangers
         self.edge = Edge(config, self._schema, random.Random(seed), {}, None, load_keys(config))
@@ -139,7 +139,7 @@ class EdgeWithin:
         while True:
             outputs = self._spend(self.edge.take_outputs)
             began = time.thread_time()
-            self._memory.put(*(output for output in outputs if isinstance(output, Remember)))
+            self._memory.put(*(output for output in outputs if isinstance(output, Persist)))
             self.spent.store += time.thread_time() - began
             for output in outputs:
                 match output:

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from bench.lateness import Arrival
-from wayname_lab.happenings import Happening
+from wayname_lab.lab_events import LabEvent
 from wayname_lab.load import LabError
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.planned import HostPlan, Plan
@@ -42,7 +42,7 @@ class Transfer:
     cut: float
     send_timeout: float | None  # the longer one of both edges at that moment; None where they keep no sessions
     arrivals: list[Arrival]
-    told: list[Happening]  # by edges and lab, from the cut on
+    told: list[LabEvent]  # by edges and lab, from the cut on
 
 
 class Live:
@@ -60,7 +60,7 @@ class Live:
         receiver = await self._start(RECEIVER, "receive")
         await _line(receiver)
         sender = await self._start(SENDER, "send", self._from, self._to, str(seconds), str(octets), str(interval))
-        told: list[Happening] = []
+        told: list[LabEvent] = []
         try:
             begin = float((await _line(sender))["begin"])
             await asyncio.sleep(begin + moment - time.monotonic())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wayname_lab.load import find_lab, load_lab
-from wayname_lab.model import Shim6
+from wayname_lab.model import LabShim6
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan
 
@@ -40,7 +40,7 @@ def network(way: Way) -> Plan:
     return plan if way.keeper else _only_routing(plan)
 
 
-def _settings(found: Shim6 | None) -> Shim6:
+def _settings(found: LabShim6 | None) -> LabShim6:
     if found is None:
         raise ValueError("the lab whose settings are taken has none")
     return found

@@ -26,7 +26,7 @@ from wayname.config.load import parse_config
 from wayname.wire.mac import Mac
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.load import LabError, load_lab
-from wayname_lab.model import Ilnp, Lab
+from wayname_lab.model import Lab, LabIlnp
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan
 from wayname_lab.running import LabFolder, RunningLab
@@ -100,7 +100,7 @@ def described(policy: str, attackers: int) -> Lab:
     }
     return replace(
         lab,
-        ilnp=replace(lab.ilnp or Ilnp(), naive=policy == NAIVE),
+        ilnp=replace(lab.ilnp or LabIlnp(), naive=policy == NAIVE),
         routers=tuple(router for router in lab.routers if router.name in there),
         links=tuple(link for link in lab.links if {link.a, link.b} <= there),
     )

@@ -16,7 +16,7 @@ from bench.multipath.experiment import megabits
 from bench.multipath.report import Goal, Result, share
 from bench.multipath.tap import missing
 from bench.shim6.report import table
-from wayname.config.schedules import Policy
+from wayname.config.schedules import SchedulingPolicy
 from wayname_lab.load import LabError, find_lab
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.plan import plan_lab
@@ -101,7 +101,7 @@ class Live:
         retransmitted, out_of_order = (late - early for early, late in zip(before, after, strict=True))
         return Scene(received * 8 / seconds, retransmitted, out_of_order, sending)
 
-    async def set_policy(self, policy: Policy) -> None:
+    async def set_policy(self, policy: SchedulingPolicy) -> None:
         """Have both edges share packets out this way."""
         for edge in self._lab.plan.lab.edges:
             await self._lab.controllers[edge.name].set_policy(SCHEDULE, policy.value)
@@ -172,13 +172,13 @@ async def measure(seconds: float) -> dict[str, Scene]:
     """Run all scenes."""
     seen: dict[str, Scene] = {}
     async with running() as live:
-        for policy in Policy:
+        for policy in SchedulingPolicy:
             await live.set_policy(policy)
             name = policy.value
             seen[name] = await live.connection(seconds)
-            if policy in (Policy.FASTEST_FIRST, Policy.WEIGHTED_ROUND_ROBIN):
+            if policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.WEIGHTED_ROUND_ROBIN):
                 seen[f"{name}, no SACK"] = await live.connection(seconds, sack=False)
-            if policy in (Policy.FASTEST_FIRST, Policy.BEST_PATH):
+            if policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.BEST_PATH):
                 for sack in (True, False):
                     dying = f"{name}, a path dies{'' if sack else ', no SACK'}"
                     seen[dying] = await live.connection(seconds, sack=sack, dies=seconds / 3)
@@ -201,9 +201,11 @@ def run_all(quick: bool) -> Result:
         shown = megabits(scene.goodput), megabits(limit), share(scene.goodput, limit)
         rows.append((name, *shown, scene.retransmitted, scene.out_of_order))
     text = table(("policy, Linux TCP", "goodput", "limit", "of limit", "retransmitted", "out of order"), rows)
-    first, best = (seen[policy.value].goodput for policy in (Policy.FASTEST_FIRST, Policy.BEST_PATH))
+    first, best = (
+        seen[policy.value].goodput for policy in (SchedulingPolicy.FASTEST_FIRST, SchedulingPolicy.BEST_PATH)
+    )
     reached = f"{megabits(first)} of {megabits(whole)} Mbit/s, {share(first, whole)}"
-    others = max(seen[policy.value].goodput for policy in Policy)
+    others = max(seen[policy.value].goodput for policy in SchedulingPolicy)
     goals = [
         Goal(f"three paths through the edges: {reached}; 90 % wanted", first >= GOAL * whole),
         Goal(
@@ -222,7 +224,7 @@ def run_all(quick: bool) -> Result:
         ),
         *(
             Panel(f"Sending rate: {name}", "seconds", "Mbit/s", _lines(seen[name]))
-            for name in (Policy.FASTEST_FIRST.value, f"{Policy.FASTEST_FIRST.value}, a path dies")
+            for name in (SchedulingPolicy.FASTEST_FIRST.value, f"{SchedulingPolicy.FASTEST_FIRST.value}, a path dies")
         ),
     ]
     return Result("multipath-edges", {name: asdict(scene) for name, scene in seen.items()}, text, goals, panels)

@@ -36,7 +36,7 @@ class Segment:
 
 
 @dataclass(slots=True)
-class Flow:
+class TcpFlow:
     """One flow's segments so far."""
 
     expected: int | None = None  # the next sequence number if nothing was out of order
@@ -52,14 +52,14 @@ class Watch:
     arrived: int = 0
     reordered: int = 0  # came behind a later one; those that were sent twice are left out
     furthest: int = 0  # by so many octets at most
-    flows: dict[bytes, Flow] = field(default_factory=dict)
+    flows: dict[bytes, TcpFlow] = field(default_factory=dict)
 
     def note_sent(self, frame: bytes) -> None:
         """Note what leaves the sender."""
         segment = Segment.of(frame)
         if segment is not None:
             self.segments += 1
-            sent = self.flows.setdefault(segment.flow, Flow()).sent
+            sent = self.flows.setdefault(segment.flow, TcpFlow()).sent
             times = sent.get(segment.sequence, 0)
             self.retransmissions += times > 0
             sent[segment.sequence] = times + 1
@@ -70,7 +70,7 @@ class Watch:
         if segment is None:
             return
         self.arrived += 1
-        flow = self.flows.setdefault(segment.flow, Flow())
+        flow = self.flows.setdefault(segment.flow, TcpFlow())
         behind = 0 if flow.expected is None else (flow.expected - segment.sequence) % WRAP
         if 0 < behind < WRAP // 2:
             if flow.sent.get(segment.sequence, 0) < 2:

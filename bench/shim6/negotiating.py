@@ -20,7 +20,7 @@ from bench.shim6.identities import PREFIXES, Identity, hash_based, public_key, s
 from bench.shim6.report import Result, table
 from wayname.identity.parameters import prover_of
 from wayname.session.keys import SessionKey
-from wayname.shim6.context import Known
+from wayname.shim6.context import KnownPeer
 from wayname.shim6.endpoint import Endpoint, Learn
 from wayname.shim6.locators import believe, learn
 from wayname.shim6.outputs import Ready, Send
@@ -59,10 +59,10 @@ class Pair:
         """Let the two know what they proved to each other before, or forget it."""
         prover_of.cache_clear()
         for host in (self.initiator.host, self.responder.host) if meeting is Meeting.AGAIN else ():
-            self.learn(SessionKey(host.ulid, host.ulid), host.options, Known(frozenset({host.ulid})))
+            self.learn(SessionKey(host.ulid, host.ulid), host.options, KnownPeer(frozenset({host.ulid})))
 
 
-def proved(name: SessionKey, options: tuple[Option, ...], known: Known) -> Known:
+def proved(name: SessionKey, options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
     """Check what a peer tells, as an edge does that is not told otherwise."""
     return learn(name.peer, options, known)
 

@@ -25,7 +25,7 @@ from bench.shim6.report import Result, table
 from bench.side_by_side import AT_ONCE, side_by_side
 from bench.spread import Spread
 from wayname_lab.load import load_lab
-from wayname_lab.model import Lab, Shim6
+from wayname_lab.model import Lab, LabShim6
 from wayname_lab.namespaces import missing_for_namespaces
 from wayname_lab.plan import plan_lab
 from wayname_lab.virtual.clock import SECOND
@@ -55,7 +55,7 @@ PAPER = (
 
 def lab_with(timeout: float, hold: bool) -> Lab:
     """Return the lab with this Tsend, with notification or without."""
-    return replace(load_lab(LAB), shim6=Shim6(send_timeout=round(timeout * SECOND), hold=hold))
+    return replace(load_lab(LAB), shim6=LabShim6(send_timeout=round(timeout * SECOND), hold=hold))
 
 
 def settled(timeout: float, hold: bool, seed: int) -> VirtualLab:

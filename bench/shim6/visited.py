@@ -15,7 +15,7 @@ from bench.shim6.identities import hash_based
 from bench.shim6.negotiating import proved
 from bench.shim6.week import Exchange
 from wayname.edge.boundary import Event
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.outputs import Send
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -86,7 +86,7 @@ class Visited:
 
     def _sessions(self) -> int:
         edge = self._lab.controllers["s"].edge
-        return len(list(edge.manager(Sessions) or ())) if edge is not None else 0
+        return len(list(edge.manager(Shim6Sessions) or ())) if edge is not None else 0
 
     def _peer(self) -> IPv6Address:
         host = hash_based((self._network,), self._rng).host

@@ -25,6 +25,6 @@ def test_the_same_data_make_the_same_picture(tmp_path: Path) -> None:
 
 
 def test_a_picture_names_what_it_shows(tmp_path: Path) -> None:
-    picture = keep("it", {}, PANELS, tmp_path).read_text()
+    switch_snapshot = keep("it", {}, PANELS, tmp_path).read_text()
     for name in ("lines", "bars", "ours", "paper", "one", "two"):
-        assert f">{name}<" in picture
+        assert f">{name}<" in switch_snapshot

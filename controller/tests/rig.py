@@ -21,20 +21,20 @@ from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
     Event,
     FindModifier,
-    Idle,
+    IdleEntry,
     Input,
     Json,
     ModifierFound,
     PacketIn,
     PacketOut,
-    Remember,
+    Persist,
     SwitchDown,
     SwitchUp,
     UpdateKind,
     Write,
     WriteFailed,
 )
-from wayname.edge.desired import key_of, value_of
+from wayname.edge.desired_state import key_of, value_of
 from wayname.identity.search import find_modifier
 from wayname.pipeline.entries import Entity, everything
 from wayname.pipeline.program import load_program
@@ -124,7 +124,7 @@ class Rig:
                 self.edge.handle_timer(self.now)
             for text in self.switch.idle_timeouts(self._ns()):
                 entry = p4r.TableEntry.FromString(text)
-                self.edge.receive(Idle(fy.P4TableEntry.decode_entry(entry, self.schema)), self.now)
+                self.edge.receive(IdleEntry(fy.P4TableEntry.decode_entry(entry, self.schema)), self.now)
             self.settle()
             if self.now >= end:
                 return
@@ -156,7 +156,7 @@ class Rig:
     def _carry_out(self, output: object) -> None:
         if isinstance(output, Event):
             self.events.append(output)
-        elif isinstance(output, Remember):
+        elif isinstance(output, Persist):
             self.remembered[output.key] = output.value
             if output.value is None:
                 del self.remembered[output.key]

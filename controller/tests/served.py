@@ -14,7 +14,7 @@ from finsy.proto import p4r
 from rig import Rig
 
 from wayname.adapter.events import EventRing
-from wayname.api.app import Beside, make_app
+from wayname.api.app import ApiServices, make_app
 from wayname.api.captures import Captures
 from wayname.config.api_address import TcpAddress
 from wayname.config.encapsulation.changes import Changes
@@ -48,7 +48,7 @@ class Served:
         self.events = EventRing(100)
         self.log = EventLog()
         self.captures = Captures(lambda: NOON)
-        self.beside = Beside(self.captures, self.log.by_kind, lambda: 60.0)
+        self.beside = ApiServices(self.captures, self.log.by_kind, lambda: 60.0)
         self.rig = ListeningRig(config, self.listen)
         self.config, self.schema, self.edge = self.rig.config, self.rig.schema, self.rig.edge
         self.changes = Changes(self.config)

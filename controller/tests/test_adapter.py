@@ -23,7 +23,7 @@ from wayname.adapter import Controller, SwitchError
 from wayname.adapter.connection import Connection
 from wayname.config import parse_config
 from wayname.edge.boundary import PacketOut, UnforkSession, UpdateKind, Write
-from wayname.edge.desired import key_of, value_of
+from wayname.edge.desired_state import key_of, value_of
 from wayname.p4_constants import PacketOutKind
 from wayname.pipeline.entries import everything, port
 

@@ -114,7 +114,7 @@ async def test_bindings(client: httpx.AsyncClient, host: Host) -> None:
     ]
     first, _, uplink = told["ports"]
     assert first["vlans"] == [{"vlan": 10, "guards": ["source_guard", "nd_inspection", "ra_guard", "dhcpv6_guard"]}]
-    assert (first["stations"], first["bindings"], first["max_stations"], first["max_addresses"]) == (1, 1, 1024, 4096)
+    assert (first["stations"], first["bindings"], first["max_macs"], first["max_addresses"]) == (1, 1, 1024, 4096)
     assert uplink["vlans"] == [{"vlan": 100, "guards": []}]
 
 

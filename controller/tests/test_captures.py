@@ -19,7 +19,7 @@ from wayname.edge.boundary import (
     UpdateKind,
     Write,
 )
-from wayname.edge.desired import key_of
+from wayname.edge.desired_state import key_of
 from wayname.p4_constants import Punt
 from wayname.pipeline.entries import Entity
 

@@ -20,9 +20,9 @@ TRANSLATION = """
 port = [{number = 1, vlan = 10}, {number = 2, vlan = 20}]
 interface = [{vlan = 10, addresses = ["fd00:1::1/64"]}, {vlan = 20, addresses = ["2001:db8:1::2/64"]}]
 provider = [{name = "p", prefix = "2001:db8:101::/48", via = ["2001:db8:1::1"]}]
-[[translation]]
+[[nptv6]]
 inside = "fd00:1::/48"
-[[translation.policy]]
+[[nptv6.policy]]
 """
 ROUTE = SITE + '[[route]]\nprefix = "::/0"\n'
 
@@ -46,7 +46,7 @@ def test_all_that_can_be_said() -> None:
         events = 5
         [timing]
         probe = 1
-        station_idle = 30.5
+        mac_aging_time = 30.5
         [[port]]
         number = 1
         name = "h1"
@@ -102,7 +102,7 @@ def test_what_is_not_said_has_its_default() -> None:
         ("port = [3]", "port[0]: is 3; write a table"),
         ("[switch]\nadress = 1", "switch.adress: is not known; did you mean address?"),
         ("[swich]", "swich: is not known; did you mean switch?"),
-        ("[timing]\nx = 1", "timing.x: is not known; known here: probe, station_idle"),
+        ("[timing]\nx = 1", "timing.x: is not known; known here: mac_aging_time, probe"),
         (
             '[switch]\naddress = "localhost"',
             "switch.address: is 'localhost'; write HOST:PORT, an IPv6 address in brackets",
@@ -239,11 +239,11 @@ def test_what_is_not_said_has_its_default() -> None:
         ),
         (
             TRANSLATION + 'remote = "2001:db8::1%site"',
-            "translation[0].policy[0].remote: '2001:db8::1%site' is wrong",
+            "nptv6[0].policy[0].remote: '2001:db8::1%site' is wrong",
         ),
         (
             TRANSLATION + 'protocol = "tcp"\nlocal_ports = "443-"',
-            "translation[0].policy[0].local_ports: '443-' is wrong (ports are numbers)",
+            "nptv6[0].policy[0].local_ports: '443-' is wrong (ports are numbers)",
         ),
     ],
 )

@@ -20,15 +20,15 @@ import dns.tsig
 import dns.update
 import pytest
 
-from wayname.adapter.questions import MOST, Questions
+from wayname.adapter.dns_transport import MOST, DnsTransport
 from wayname.config import tables
 from wayname.config.names import Names, Transport
 from wayname.config.tables import ConfigError
-from wayname.edge.boundary import AskNames, NamesAnswered, StopAsking
+from wayname.edge.boundary import CancelDnsQuery, DnsQuery, DnsResponse
 from wayname.edge.outputs import Outputs
-from wayname.session.name_server import NameServer
-from wayname_lab.name_server import NameServer as LabServer
-from wayname_lab.name_server import serve_both
+from wayname.session.dns_client import DnsClient
+from wayname_lab.dns_server import DnsServer as LabServer
+from wayname_lab.dns_server import serve_both
 
 KEY_NAME, KEY = "edge.lab.test", b"a secret of the zone"
 KEYS = {(OWNER := dns.name.from_text(KEY_NAME)): dns.tsig.Key(OWNER, KEY)}
@@ -43,73 +43,73 @@ class Asking:
     def __init__(self, seed: int = 1, **given: Any) -> None:
         self.outputs = Outputs()
         names = Names(server=IPv6Address("::1"), zone="lab.test", **given)
-        self.server: NameServer[str] = NameServer(names, random.Random(seed), self.outputs)
+        self.server: DnsClient[str] = DnsClient(names, random.Random(seed), self.outputs)
 
-    def ask(self, name: str = "peer.lab.test", tries: int = 1) -> AskNames:
+    def ask(self, name: str = "peer.lab.test", tries: int = 1) -> DnsQuery:
         """Ask, and return what goes to the server."""
         self.server.send(dns.message.make_query(name, "L64"), name, tries, 0.0)
         [question] = self.asked()
         return question
 
-    def update(self) -> AskNames:
+    def update(self) -> DnsQuery:
         """Tell something."""
         self.server.send(dns.update.UpdateMessage("lab.test"), "told", 1, 0.0)
         [question] = self.asked()
         return question
 
-    def asked(self) -> list[AskNames]:
+    def asked(self) -> list[DnsQuery]:
         """What goes to the server since the last call."""
-        return [output for output in self.outputs.take() if isinstance(output, AskNames)]
+        return [output for output in self.outputs.take() if isinstance(output, DnsQuery)]
 
-    def takes(self, question: AskNames, answer: dns.message.Message | bytes) -> bool:
+    def takes(self, question: DnsQuery, answer: dns.message.Message | bytes) -> bool:
         """Whether what came to the port of a question counts."""
         octets = answer if isinstance(answer, bytes) else answer.to_wire()
-        return self.server.answered(NamesAnswered(question, octets), 0.5) is not None
+        return self.server.answered(DnsResponse(question, octets), 0.5) is not None
 
 
-def read(question: AskNames) -> dns.message.Message:
+def read(question: DnsQuery) -> dns.message.Message:
     return dns.message.from_wire(question.message, keyring=KEYS)
 
 
-def answer_to(question: AskNames) -> dns.message.Message:
+def answer_to(question: DnsQuery) -> dns.message.Message:
     answer = dns.message.make_response(read(question))
     answer.answer.append(dns.rrset.from_text(answer.question[0].name, 60, "IN", "L64", "10 2001:0db8:0101:0010"))
     return answer
 
 
-def with_other_id(question: AskNames) -> dns.message.Message:
+def with_other_id(question: DnsQuery) -> dns.message.Message:
     answer = answer_to(question)
     answer.id ^= 1
     return answer
 
 
-def with_other_case(question: AskNames) -> dns.message.Message:
+def with_other_case(question: DnsQuery) -> dns.message.Message:
     answer = answer_to(question)
     name = answer.question[0].name
     answer.question[0].name = dns.name.Name([label.swapcase() for label in name.labels])
     return answer
 
 
-def with_other_question(question: AskNames) -> dns.message.Message:
+def with_other_question(question: DnsQuery) -> dns.message.Message:
     answer = dns.message.make_response(dns.message.make_query("other.lab.test", "L64"))
     answer.id = read(question).id
     return answer
 
 
-def without_question(question: AskNames) -> dns.message.Message:
+def without_question(question: DnsQuery) -> dns.message.Message:
     answer = answer_to(question)
     answer.question.clear()
     answer.set_rcode(dns.rcode.REFUSED)
     return answer
 
 
-def with_other_opcode(question: AskNames) -> dns.message.Message:
+def with_other_opcode(question: DnsQuery) -> dns.message.Message:
     answer = answer_to(question)
     answer.flags ^= 0x2800
     return answer
 
 
-FORGERIES: list[Callable[[AskNames], dns.message.Message | bytes]] = [
+FORGERIES: list[Callable[[DnsQuery], dns.message.Message | bytes]] = [
     with_other_id,
     with_other_case,
     with_other_question,
@@ -127,12 +127,12 @@ def test_an_answer_counts_once() -> None:
     asking = Asking()
     question = asking.ask()
     assert asking.takes(question, answer_to(question))
-    assert asking.outputs.take() == [StopAsking(question)]
+    assert asking.outputs.take() == [CancelDnsQuery(question)]
     assert not asking.takes(question, answer_to(question))
 
 
 @pytest.mark.parametrize("forge", FORGERIES)
-def test_what_is_no_answer_changes_nothing(forge: Callable[[AskNames], dns.message.Message | bytes]) -> None:
+def test_what_is_no_answer_changes_nothing(forge: Callable[[DnsQuery], dns.message.Message | bytes]) -> None:
     asking = Asking()
     question = asking.ask()
     assert not asking.takes(question, forge(question))
@@ -161,7 +161,7 @@ def test_numbers_and_cases_cannot_be_told_ahead() -> None:
 
 
 @pytest.mark.parametrize("ask", [Asking.ask, Asking.update])
-def test_with_a_key_all_is_signed_both_ways(ask: Callable[[Asking], AskNames]) -> None:
+def test_with_a_key_all_is_signed_both_ways(ask: Callable[[Asking], DnsQuery]) -> None:
     asking = Asking(key_name=KEY_NAME, key=KEY)
     question = ask(asking)
     asked = read(question)
@@ -183,8 +183,8 @@ def test_a_part_of_an_answer_has_all_of_it_asked_for_by_tcp() -> None:
     part.flags |= dns.flags.TC
     assert not asking.takes(question, part)
     stop, again = asking.outputs.take()
-    assert stop == StopAsking(question)
-    assert isinstance(again, AskNames)
+    assert stop == CancelDnsQuery(question)
+    assert isinstance(again, DnsQuery)
     assert again.transport is Transport.TCP
     assert read(again).id != read(question).id
     assert asking.takes(again, answer_to(again))
@@ -239,10 +239,10 @@ async def resolver() -> AsyncIterator[tuple[Resolver, asyncio.DatagramTransport]
 
 
 @asynccontextmanager
-async def asking() -> AsyncIterator[tuple[Questions, asyncio.Queue[NamesAnswered]]]:
+async def asking() -> AsyncIterator[tuple[DnsTransport, asyncio.Queue[DnsResponse]]]:
     """What asks, and the answers that came."""
-    answers: asyncio.Queue[NamesAnswered] = asyncio.Queue()
-    questions = Questions(answers.put)
+    answers: asyncio.Queue[DnsResponse] = asyncio.Queue()
+    questions = DnsTransport(answers.put)
     running = asyncio.create_task(questions.run())
     async with asyncio.timeout(PATIENCE):
         yield questions, answers
@@ -250,8 +250,8 @@ async def asking() -> AsyncIterator[tuple[Questions, asyncio.Queue[NamesAnswered
     await asyncio.gather(running, return_exceptions=True)
 
 
-def question_to(port: int, text: bytes = b"question", transport: Transport = Transport.UDP) -> AskNames:
-    return AskNames(IPv6Address("::1"), port, transport, text)
+def question_to(port: int, text: bytes = b"question", transport: Transport = Transport.UDP) -> DnsQuery:
+    return DnsQuery(IPv6Address("::1"), port, transport, text)
 
 
 async def test_each_question_has_a_port_of_its_own_by_lot() -> None:
@@ -278,9 +278,9 @@ async def test_only_what_the_server_sends_to_that_very_port_is_heard() -> None:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as stranger:
             stranger.sendto(b"forged", one)
         transport.sendto(b"to the second", two)
-        assert await answers.get() == NamesAnswered(second, b"to the second")
+        assert await answers.get() == DnsResponse(second, b"to the second")
         transport.sendto(b"to the first", one)
-        assert await answers.get() == NamesAnswered(first, b"to the first")
+        assert await answers.get() == DnsResponse(first, b"to the first")
         assert answers.empty()
 
 
@@ -289,7 +289,7 @@ async def test_the_port_is_closed_when_nothing_is_waited_for() -> None:
         question = question_to(transport.get_extra_info("sockname")[1])
         questions.ask(question)
         _, sender = await server.seen.get()
-        questions.ask(StopAsking(question))
+        questions.ask(CancelDnsQuery(question))
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
             while True:
                 try:
@@ -310,7 +310,7 @@ async def test_questions_under_way_are_bounded_and_nobody_who_is_not_there_ends_
         for question in many:
             questions.ask(question)
         for question in many:
-            questions.ask(StopAsking(question))
+            questions.ask(CancelDnsQuery(question))
         questions.ask(question_to(port, b"last"))
         seen = [(await server.seen.get())[0]]
         while seen[-1] != b"last":
@@ -332,16 +332,16 @@ async def test_a_long_answer_comes_by_tcp(kind: Transport) -> None:
         serving = asyncio.create_task(serve_both(known, endpoint, listener))
         outputs = Outputs()
         names = Names(server=IPv6Address("::1"), port=port, zone="lab.test", key_name=KEY_NAME, key=KEY, transport=kind)
-        server: NameServer[str] = NameServer(names, random.Random(1), outputs)
+        server: DnsClient[str] = DnsClient(names, random.Random(1), outputs)
         async with asking() as (questions, answers):
             server.send(dns.message.make_query("long.lab.test", "L64"), "long", 1, 0.0)
             transports: list[Transport] = []
             taken = None
             while taken is None:
                 for wish in outputs.take():
-                    assert isinstance(wish, AskNames | StopAsking)
+                    assert isinstance(wish, DnsQuery | CancelDnsQuery)
                     questions.ask(wish)
-                    if isinstance(wish, AskNames):
+                    if isinstance(wish, DnsQuery):
                         transports.append(wish.transport)
                 taken = server.answered(await answers.get(), 0.0)
         serving.cancel()

@@ -25,7 +25,7 @@ from wayname.wire.mac import solicited_node
 
 SITE = """
 [timing]
-station_idle = 60
+mac_aging_time = 60
 [[port]]
 number = 1
 vlan = 10
@@ -134,7 +134,7 @@ class TestStations:
 
     def test_beyond_the_table_are_flooded(self) -> None:
         rig = Rig(SITE)
-        rig.edge.stations._limit = 2
+        rig.edge.fdb._limit = 2
         for number in range(4):
             Host(rig, 1, 10, f"02:00:00:00:01:{number:02}").ping("2001:db8:1::1")
         assert len(rig.entries("fdb")) == 2

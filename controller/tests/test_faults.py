@@ -10,11 +10,11 @@ from hip.test_hip_modes import HIP_ROUTER
 from rig import Host, Rig
 
 from wayname.config.names import Transport
-from wayname.edge.boundary import AskNames, Learned, NamesAnswered, PacketIn, Severity
+from wayname.edge.boundary import DnsQuery, DnsResponse, LearnedMac, PacketIn, Severity
 from wayname.edge.faults import REST
+from wayname.edge.fdb import Fdb
 from wayname.edge.liveness import Liveness
 from wayname.edge.neighbours import Neighbours
-from wayname.edge.stations import Stations
 from wayname.hip.messages import Kind, Message, encode, with_checksum
 from wayname.hip.parameters import HipSignature, HostId
 from wayname.hip.suites import Algorithm, hit_of
@@ -96,12 +96,12 @@ def test_a_mistake_with_a_packet_is_counted_told_once_a_second_and_ends_nothing(
 @pytest.mark.parametrize(
     ("owner", "name", "given", "kind"),
     [
-        (Stations, "learned", Learned(1, 10, 0x02_00_00_00_00_01), "Learned"),
+        (Fdb, "learned", LearnedMac(1, 10, 0x02_00_00_00_00_01), "LearnedMac"),
         (Neighbours, "asked", None, "packet neighbour solicitation"),
     ],
 )
 def test_each_kind_of_input_is_counted_by_itself(
-    owner: type, name: str, given: Learned | None, kind: str, monkeypatch: pytest.MonkeyPatch
+    owner: type, name: str, given: LearnedMac | None, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig = Rig(TWO_LINKS)
     Broken(monkeypatch).instead_of(owner, name)
@@ -157,7 +157,7 @@ def test_what_cannot_be_decoded_is_counted_and_no_fault() -> None:
     rig = Rig(TWO_LINKS)
     rig.receive(PacketIn(b"\0" * 20, Punt.LOCAL, 1, 10))
     rig.receive(PacketIn(b"", Punt.DHCPV6, 1, 10))
-    rig.receive(NamesAnswered(AskNames(OUTSIDE, 53, Transport.UDP, b""), b"\0"))
+    rig.receive(DnsResponse(DnsQuery(OUTSIDE, 53, Transport.UDP, b""), b"\0"))
     assert rig.edge.undecodable == {Punt.LOCAL: 1, Punt.DHCPV6: 1}
     assert not rig.edge.faults.counts
 

@@ -11,10 +11,10 @@ from rig import Rig
 from two_networks import TWO_NETWORKS
 
 from wayname.edge.boundary import UpdateKind
-from wayname.edge.desired import key_of
+from wayname.edge.desired_state import key_of
 from wayname.pipeline import entries
-from wayname.snapshot.picture import names, read_picture
 from wayname.snapshot.running import Running
+from wayname.snapshot.switch_snapshot import names, read_snapshot
 
 
 def keys_of(rig: Rig) -> tuple[int, int]:
@@ -59,8 +59,8 @@ async def test_the_api_does_not_show_them() -> None:
         return rig.read(wanted)
 
     running = cast(Running, SimpleNamespace(schema=rig.schema, read=read))
-    picture = await read_picture(running, names(rig.schema))
-    assert "hash_keys" in picture.tables and picture.tables["ports"].entries
-    shown = repr(picture)
+    switch_snapshot = await read_snapshot(running, names(rig.schema))
+    assert "hash_keys" in switch_snapshot.tables and switch_snapshot.tables["ports"].entries
+    shown = repr(switch_snapshot)
     for key in keys_of(rig):
         assert str(key) not in shown and f"{key:x}" not in shown

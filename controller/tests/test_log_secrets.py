@@ -66,13 +66,13 @@ interface = "vlan20"
 """
 # What the interpreter loads at its start: an edge that fails where DNS keys, policies and private keys are at hand.
 BROKEN = """
-import wayname.session.name_server as client
+import wayname.session.dns_client as client
 
 def broken(self, message, about, tries, transport, now):
     keys, names = self._keys, self._names
     raise RuntimeError(f"provoked {names} \\x1b[31m\\n2026-01-01T00:00:00Z [info     ] all is well")
 
-client.NameServer._send = broken
+client.DnsClient._send = broken
 """
 
 

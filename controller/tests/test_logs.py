@@ -128,7 +128,7 @@ def test_the_text_of_an_exception_cannot_look_like_a_line_of_the_log(form: str) 
 
 def test_what_libraries_repeat_is_told_once_a_second() -> None:
     out, _ = logged("text")
-    with mock.patch("wayname.logs.seldom_lines.time.monotonic") as now:
+    with mock.patch("wayname.logs.rate_limited_lines.time.monotonic") as now:
         for now.return_value in (10.0, 10.9, 11.1):
             for number in range(1000):
                 logging.getLogger("library").error("trouble %s", number)

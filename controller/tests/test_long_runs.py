@@ -9,14 +9,14 @@ from identities.site import NEW, site
 from identities.test_prefixes import UPLINKS, Provider
 from ilnp.test_ilnp_directory import Desk as IlnpDesk
 from ilnp.test_ilnp_directory import P
+from nptv6_site import SITE
 from rig import Host, Rig
 from test_faults import TWO_LINKS
-from translated_site import SITE
 
-from wayname.edge.boundary import FlowNews, SwitchDown, SwitchUp
-from wayname.edge.identities.prefixes import MOST_ROUTERS
+from wayname.edge.boundary import FlowEvent, SwitchDown, SwitchUp
+from wayname.edge.identities.link_prefixes import MOST_ROUTERS
 from wayname.p4_constants import FlowEventKind
-from wayname.session.name_server import LONGEST_TIMEOUT, back_off
+from wayname.session.dns_client import LONGEST_TIMEOUT, back_off
 from wayname.timers import SPARE, Timers
 from wayname.wire.discovery import Prefix
 from wayname.wire.flow import Flow
@@ -101,12 +101,12 @@ mode = "border"
 
 
 def test_a_host_may_begin_a_session_anew_while_its_peer_is_told_where_it_is() -> None:
-    rig = Rig(SITE + BORDER.replace("[translation]", "[[translation]]"))
+    rig = Rig(SITE + BORDER.replace("[translation]", "[[nptv6]]"))
     flow = Flow(IPv6Address("fd12:3456:789a:10::a"), IPv6Address("2001:db8:9::9"), 6, 1, 2)
     # Numbers of providers as the switch has them: the session begins by one, and moves to the other.
     first, second = (rig.edge.translation.providers[name].number for name in ("p", "q"))
-    rig.receive(FlowNews(FlowEventKind.BEGAN, first, first, flow, b"nonce of 12."))
-    rig.receive(FlowNews(FlowEventKind.MOVED, first, second, flow, b"nonce of 12."))
+    rig.receive(FlowEvent(FlowEventKind.BEGAN, first, first, flow, b"nonce of 12."))
+    rig.receive(FlowEvent(FlowEventKind.MOVED, first, second, flow, b"nonce of 12."))
     assert rig.kinds().count("session.moved") == 1
-    rig.receive(FlowNews(FlowEventKind.BEGAN, second, second, flow, b"another one."))
+    rig.receive(FlowEvent(FlowEventKind.BEGAN, second, second, flow, b"another one."))
     rig.advance(60.0)

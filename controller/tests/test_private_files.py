@@ -15,14 +15,14 @@ from test_adapter import SwitchProcess
 from test_command import CONFIG, Up, fails, wayname
 
 from wayname.adapter import StateError
-from wayname.adapter.memory import Memory
+from wayname.adapter.state_file import StateFile
 from wayname.adapter.tls import TlsError, credentials
 from wayname.api.server import listen_unix
 from wayname.config import ConfigError, load_config, parse_config
 from wayname.config.api_address import UnixAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Tls
-from wayname.edge.boundary import Remember
+from wayname.edge.boundary import Persist
 from wayname.private_files import why_not_private, write_private
 
 KEYS = """
@@ -115,17 +115,17 @@ def test_a_configuration_without_keys_may_be_read_by_all(tmp_path: Path) -> None
 
 
 def test_state_is_private_with_all_files_beside_it(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "state")
-    memory.put(Remember("context", {"tag": 1}))
+    memory = StateFile(tmp_path / "state")
+    memory.put(Persist("context", {"tag": 1}))
     assert {mode(each) for each in tmp_path.iterdir()} == {0o600}
     memory.close()
 
 
 def test_state_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    Memory(tmp_path / "state").close()
+    StateFile(tmp_path / "state").close()
     (tmp_path / "state").chmod(0o644)
     with pytest.raises(StateError, match=r"state: others may read or change it \(mode 0644\); `chmod 600`"):
-        Memory(tmp_path / "state")
+        StateFile(tmp_path / "state")
 
 
 def test_changes_that_others_can_read_are_refused(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ async def test_what_is_held_back_is_told_by_reason_and_port() -> None:
         "switch": 1_000 - passed,
         "controller": 7,
     }
-    held_back = 'wayname_punts_held_back_total{class="local",name="port4",port="4",where="switch"}'
+    held_back = 'wayname_punts_rate_limited_total{class="local",name="port4",port="4",where="switch"}'
     assert f"{held_back} {1_000 - passed:.1f}" in metrics
 
 

@@ -39,11 +39,11 @@ CAN_HOLD = re.compile(r"bytes|\bint\b|\bstr\b|Private|Keys|KeyPair|Keymat|Any|Js
 # Those that hold secrets under other names.
 OTHERS = {
     ("wayname.config.model.Config", "written"),  # keys of policies, as the file has them
-    ("wayname.edge.boundary.Remember", "value"),  # context tags and nonces of sessions
+    ("wayname.edge.boundary.Persist", "value"),  # context tags and nonces of sessions
     ("wayname.hip.keymat._Material", "octets"),
 }
 PUBLIC = {
-    ("wayname.config.encapsulation.model.Policy", "key_id"): "stands in each packet",
+    ("wayname.config.encapsulation.model.SrPolicy", "key_id"): "stands in each packet",
     ("wayname.config.encapsulation.paths.PolicyTable", "key_id"): "stands in each packet",
     ("wayname.config.load.Section", "key"): "the name of a table",
     ("wayname.config.names.Names", "key_name"): "stands in each message to the server",
@@ -51,9 +51,9 @@ PUBLIC = {
     ("wayname.config.ilnp.Ilnp", "nonce_octets"): "a length",
     ("wayname.ilnp.settings.Settings", "nonce_octets"): "a length",
     ("wayname.api.ilnp.IlnpSessionAnswer", "nonce_octets"): "a length",
-    ("wayname.api.ilnp.PoliciesAnswer", "nonce_octets"): "a length",
-    ("wayname.api.ilnp.PoliciesAnswer", "nonce_use"): "a word",
-    ("wayname.edge.boundary.Remember", "key"): "the name of something",
+    ("wayname.api.ilnp.AdmissionAnswer", "nonce_octets"): "a length",
+    ("wayname.api.ilnp.AdmissionAnswer", "nonce_use"): "a word",
+    ("wayname.edge.boundary.Persist", "key"): "the name of something",
     ("wayname.hip.esp.suites.Suite", "encryption_key"): "a length",
     ("wayname.hip.esp.suites.Suite", "salt"): "a length",
     ("wayname.hip.esp.suites.Suite", "integrity_key"): "a length",
@@ -62,8 +62,8 @@ PUBLIC = {
     ("wayname.hip.transports.EspInfo", "keymat_index"): "a place in the key material",
     ("wayname.identity.parameters.Parameters", "public_key"): "the public key",
     ("wayname.hip.edwards.Curve", "key"): "a class",
-    ("wayname_lab.model.Ilnp", "nonce"): "long or short",
-    ("wayname_lab.model.Ilnp", "nonce_use"): "a word",
+    ("wayname_lab.model.LabIlnp", "nonce"): "long or short",
+    ("wayname_lab.model.LabIlnp", "nonce_use"): "a word",
 }
 SECRET = "5ec2e7"
 

@@ -21,7 +21,7 @@ from wayname.config import ConfigError, parse_config
 from wayname.edge.boundary import UpdateKind, Write, WriteFailed
 from wayname.pipeline.program import load_program
 from wayname.pipeline.sessions import context_tag, ilnp_nonce, path_ilnp, path_shim6
-from wayname.snapshot.picture import in_words
+from wayname.snapshot.switch_snapshot import in_words
 
 SECRET = "c2VjcmV0LW9mLW5hbWVz"
 SITE = """

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayname.edge.boundary import UpdateKind
-from wayname.edge.desired import Desired, Key, key_of
+from wayname.edge.desired_state import DesiredState, Key, key_of
 from wayname.pipeline import entries
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.program import P4INFO, own_schema
@@ -97,7 +97,7 @@ sets = st.lists(st.sampled_from(TABLES), max_size=6)
 @settings(deadline=None)
 @given(sets, sets, st.randoms(use_true_random=False))
 def test_nothing_refers_to_what_is_not_there(first: list[str], second: list[str], rng: random.Random) -> None:
-    desired, held = Desired(), dict[Key, Entity]()
+    desired, held = DesiredState(), dict[Key, Entity]()
     before: list[Entity] = []
     for names in (first, second, []):
         made = Made(rng)

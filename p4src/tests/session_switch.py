@@ -84,7 +84,7 @@ class SessionSwitch(SiteSwitch):
     def keeps(self, time: int, tag: int) -> Outputs:
         return self.asks(time, "KEEPALIVE", ipv6(SHIM6, bytes(Shim6Keepalive(tag=tag)), LOCAL, REMOTE))
 
-    def news(self) -> list[News]:
+    def switch_event(self) -> list[News]:
         """What was told of sessions since the last time."""
         told, self._news = self._news, []
         return [News(*members) for members in told]

@@ -26,7 +26,7 @@ from session_site import from_host, in_by, proxied
 from site_switch import value_of, with_sizes
 
 from small_site import ADDRESS, DROP, FAR, IP_OF
-from wayname.edge.translation.buckets import homes
+from wayname.edge.nptv6.buckets import homes
 from wayname.nptv6 import PrefixMapping, UnmappableError
 
 Make = Callable[..., BorderSwitch]
@@ -385,7 +385,7 @@ def test_when_a_provider_fails_new_flows_move_and_those_of_the_other_stay(make: 
     assert switch.goes_out(2, tcp(HOST, FAR, "A", 7001)) == (2, less(tcp(out_of(HOST, 2), FAR, "A", 7001)))
     stays = switch.goes_out(2, tcp(HOST, FAR, "A", 80, 9))
     assert stays and stays[0] == 2
-    assert switch.news() == []
+    assert switch.switch_event() == []
 
 
 def test_a_connection_whose_provider_failed_waits_and_lives_when_that_is_back(make: Make) -> None:
@@ -395,7 +395,9 @@ def test_a_connection_whose_provider_failed_waits_and_lives_when_that_is_back(ma
     for second in (1, 2, 3):
         assert switch.goes_out(second, tcp(HOST, FAR, "A", 7000)) is None
     assert drops(switch, "DROP_FLOW_HELD") == 3
-    assert switch.news() == [[HELD_NEWS, 1, 0, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], "told once"
+    assert switch.switch_event() == [[HELD_NEWS, 1, 0, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], (
+        "told once"
+    )
     begun = switch.goes_out(4, tcp(HOST, FAR, "S", 7001))
     switch.is_now(1, WORKS)
     switch.serve(1)
@@ -403,7 +405,7 @@ def test_a_connection_whose_provider_failed_waits_and_lives_when_that_is_back(ma
     assert begun and begun[0] == 2
     stays = switch.goes_out(5, tcp(HOST, FAR, "A", 7001))
     assert stays and stays[0] == 2, "it has begun by the other"
-    assert switch.news() == []
+    assert switch.switch_event() == []
 
 
 def test_a_connection_whose_provider_stays_away_is_lost(make: Make) -> None:
@@ -412,7 +414,9 @@ def test_a_connection_whose_provider_stays_away_is_lost(make: Make) -> None:
     switch.serve(2)
     for second in (1, 2):
         assert switch.goes_out(second, tcp(HOST, FAR, "A", 7000)) == (2, less(tcp(out_of(HOST, 2), FAR, "A", 7000)))
-    assert switch.news() == [[MOVED_NEWS, 1, 2, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], "told once"
+    assert switch.switch_event() == [[MOVED_NEWS, 1, 2, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], (
+        "told once"
+    )
     reset = tcp(FAR, out_of(HOST, 2), "R", 80, 7000)
     assert switch.comes_in(3, 2, reset) == less(tcp(FAR, HOST, "R", 80, 7000)), "its peer ends it"
 
@@ -423,7 +427,7 @@ def test_what_has_no_connections_moves_at_once(make: Make) -> None:
     assert switch.comes_in(0, 2, datagram(FAR, outside, 9, 53)) is not None
     switch.is_now(2, HELD)
     assert switch.goes_out(1, datagram(HOST, FAR, 53, 9)) == (1, less(datagram(out_of(HOST, 1), FAR, 53, 9)))
-    assert switch.news() == [[MOVED_NEWS, 2, 1, 1, value_of(HOST), value_of(FAR), 17, 53, 9, 0, 0]]
+    assert switch.switch_event() == [[MOVED_NEWS, 2, 1, 1, value_of(HOST), value_of(FAR), 17, 53, 9, 0, 0]]
 
 
 def test_a_session_of_the_host_s_own_moves_at_once_and_its_nonce_is_told(make: Make) -> None:
@@ -445,15 +449,15 @@ def test_a_session_of_the_host_s_own_moves_at_once_and_its_nonce_is_told(make: M
     leaves(1, "S", 1)
     answer = bears(tcp(FAR, out_of(HOST, 1), "SA", 80, 7000), PEERS_LONG)
     assert switch.comes_in(1, 1, answer) == less(answer[:24] + octets(HOST) + answer[40:])
-    assert switch.news() == [], "a peer that answers once may be forged"
+    assert switch.switch_event() == [], "a peer that answers once may be forged"
     leaves(1, "A", 1)
-    assert switch.news() == ends(BEGAN_NEWS, 1, 1)
+    assert switch.switch_event() == ends(BEGAN_NEWS, 1, 1)
     leaves(2, "A", 1)
     switch.is_now(1, HELD)
     switch.serve(2)
     leaves(3, "A", 2)
     leaves(4, "A", 2)
-    assert switch.news() == ends(MOVED_NEWS, 1, 2), "told once"
+    assert switch.switch_event() == ends(MOVED_NEWS, 1, 2), "told once"
 
 
 def test_without_any_provider_the_sender_is_told(make: Make) -> None:

@@ -54,17 +54,17 @@ def make(request: pytest.FixtureRequest) -> Make:
     return lambda session, *more: EspSwitch(session, *more, backend=request.param)
 
 
-def news(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> News:
+def switch_event(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> News:
     return News(kind, ESP_SESSION, path_from, path_from if path_to is None else path_to, age)
 
 
 def test_the_packet_that_finds_the_path_failed_leaves_by_the_backup(make: Make) -> None:
     switch = make(WATCHED, BACKUP)
     assert switch.sends(1) == 0
-    assert switch.news() == [news(WATCH)]
+    assert switch.switch_event() == [switch_event(WATCH)]
     assert switch.sends(SEND_TIMEOUT) == 0
     assert switch.sends(1 + SEND_TIMEOUT) == 1
-    assert switch.news() == [news(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
+    assert switch.switch_event() == [switch_event(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
     switch.comes(2 + SEND_TIMEOUT, 1)
     assert switch.sends(3 + SEND_TIMEOUT) == 1
 
@@ -87,27 +87,27 @@ def test_strangers_do_not_answer(make: Make) -> None:
 def test_a_check_between_the_hits_moves_it_too(make: Make) -> None:
     switch = make(WATCHED, BACKUP)
     switch.sends(1)
-    switch.news()
+    switch.switch_event()
     switch.asked(1 + SEND_TIMEOUT)
-    assert switch.news() == [news(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
+    assert switch.switch_event() == [switch_event(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
     assert switch.sends(2 + SEND_TIMEOUT) == 1
 
 
 def test_without_a_backup_the_controller_is_told(make: Make) -> None:
     switch = make(WATCHED)
     switch.sends(1)
-    switch.news()
+    switch.switch_event()
     assert switch.sends(1 + SEND_TIMEOUT) == 0
-    assert switch.news() == [news(UNANSWERED, age=SEND_TIMEOUT)]
+    assert switch.switch_event() == [switch_event(UNANSWERED, age=SEND_TIMEOUT)]
 
 
 def test_it_follows_the_peer(make: Make) -> None:
     switch = make(EspSession(send_timeout=SEND_TIMEOUT, mode=FOLLOW | REPORT))
     assert switch.sends(1) == 0
     switch.comes(2)
-    assert switch.news() == [news(WATCH), news(HEARD)]
+    assert switch.switch_event() == [switch_event(WATCH), switch_event(HEARD)]
     switch.comes(SEND_TIMEOUT * 2, 1)
-    assert switch.news() == [news(FOLLOWED, 0, 1)]
+    assert switch.switch_event() == [switch_event(FOLLOWED, 0, 1)]
     assert switch.sends(SEND_TIMEOUT * 2 + 1) == 1
 
 

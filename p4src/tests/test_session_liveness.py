@@ -48,20 +48,20 @@ def make(request: pytest.FixtureRequest) -> Make:
     return lambda session, *more: SessionSwitch(session, *more, backend=request.param)
 
 
-def news(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> News:
+def switch_event(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> News:
     return News(kind, SESSION, path_from, path_from if path_to is None else path_to, age)
 
 
 def test_the_packet_that_finds_the_path_failed_leaves_by_the_backup(make: Make) -> None:
     switch = make(Kept(), BACKUP)
     assert switch.sends(1) == 0
-    assert switch.news() == [news(WATCH)]
+    assert switch.switch_event() == [switch_event(WATCH)]
     assert switch.sends(SEND_TIMEOUT) == 0
-    assert switch.news() == []
+    assert switch.switch_event() == []
     assert switch.sends(1 + SEND_TIMEOUT) == 2
-    assert switch.news() == [news(LEFT_PATH, 0, 2, SEND_TIMEOUT)]
+    assert switch.switch_event() == [switch_event(LEFT_PATH, 0, 2, SEND_TIMEOUT)]
     assert switch.sends(2 + SEND_TIMEOUT) == 2
-    assert switch.news() == []
+    assert switch.switch_event() == []
 
 
 def test_the_backup_is_watched_from_its_first_packet_on(make: Make) -> None:
@@ -69,10 +69,10 @@ def test_the_backup_is_watched_from_its_first_packet_on(make: Make) -> None:
     assert [switch.sends(time * SEND_TIMEOUT + 1) for time in (0, 1)] == [0, 2]
     assert switch.sends(2 * SEND_TIMEOUT) == 2
     assert switch.sends(2 * SEND_TIMEOUT + 1) == 1
-    assert switch.news() == [
-        news(WATCH),
-        news(LEFT_PATH, 0, 2, SEND_TIMEOUT),
-        news(LEFT_PATH, 2, 1, SEND_TIMEOUT),
+    assert switch.switch_event() == [
+        switch_event(WATCH),
+        switch_event(LEFT_PATH, 0, 2, SEND_TIMEOUT),
+        switch_event(LEFT_PATH, 2, 1, SEND_TIMEOUT),
     ]
 
 
@@ -80,10 +80,10 @@ def test_without_a_backup_it_is_told_once_in_a_send_timeout(make: Make) -> None:
     switch = make(Kept())
     for time in range(1, 2 * SEND_TIMEOUT + 1, SEND_TIMEOUT // 10):
         assert switch.sends(time) == 0
-    told = switch.news()
-    assert told == [news(WATCH), news(UNANSWERED, age=SEND_TIMEOUT)]
+    told = switch.switch_event()
+    assert told == [switch_event(WATCH), switch_event(UNANSWERED, age=SEND_TIMEOUT)]
     assert switch.sends(1 + 2 * SEND_TIMEOUT) == 0
-    assert switch.news() == [news(UNANSWERED, age=2 * SEND_TIMEOUT)]
+    assert switch.switch_event() == [switch_event(UNANSWERED, age=2 * SEND_TIMEOUT)]
 
 
 @pytest.mark.parametrize("path", [0, 1, 2])
@@ -93,7 +93,7 @@ def test_whatever_is_heard_by_a_proven_path_is_an_answer(make: Make, path: int) 
     switch.hears(SEND_TIMEOUT, path)
     assert switch.sends(1 + SEND_TIMEOUT) == 0
     assert switch.sends(2 * SEND_TIMEOUT) == 0
-    assert LEFT_PATH not in {each.kind for each in switch.news()}
+    assert LEFT_PATH not in {each.kind for each in switch.switch_event()}
 
 
 def test_a_stolen_tag_is_no_answer(make: Make) -> None:
@@ -111,7 +111,7 @@ def test_a_keepalive_is_an_answer_and_is_not_answered(make: Make) -> None:
     switch.sends(1)
     assert switch.hears_keepalive(SEND_TIMEOUT, OUR_TAG) == []
     assert switch.sends(1 + SEND_TIMEOUT) == 0
-    assert [each.kind for each in switch.news()] == [WATCH]
+    assert [each.kind for each in switch.switch_event()] == [WATCH]
 
 
 def test_the_controller_may_say_that_it_heard_the_peer(make: Make) -> None:
@@ -126,26 +126,26 @@ def test_the_controller_may_say_that_it_heard_the_peer(make: Make) -> None:
 def test_a_silent_hosts_session_is_moved_by_a_question(make: Make) -> None:
     switch = make(Kept(), BACKUP)
     switch.sends(1)
-    switch.news()
+    switch.switch_event()
     switch.checks(SEND_TIMEOUT)
-    assert switch.news() == [news(WATCH, age=SEND_TIMEOUT - 1)]
+    assert switch.switch_event() == [switch_event(WATCH, age=SEND_TIMEOUT - 1)]
     switch.checks(1 + SEND_TIMEOUT)
-    assert switch.news() == [news(LEFT_PATH, 0, 2, SEND_TIMEOUT)]
+    assert switch.switch_event() == [switch_event(LEFT_PATH, 0, 2, SEND_TIMEOUT)]
     switch.checks(2 + 2 * SEND_TIMEOUT)
-    assert switch.news() == [], "nothing was sent by the backup"
+    assert switch.switch_event() == [], "nothing was sent by the backup"
     assert switch.sends(3 + 2 * SEND_TIMEOUT) == 2
-    assert switch.news() == [news(WATCH, 2)]
+    assert switch.switch_event() == [switch_event(WATCH, 2)]
 
 
 def test_nothing_unanswered_is_nothing_to_tell(make: Make) -> None:
     switch = make(Kept(), BACKUP)
     switch.sends(1)
     switch.hears(2)
-    switch.news()
+    switch.switch_event()
     switch.checks(1 + SEND_TIMEOUT)
-    assert switch.news() == []
+    assert switch.switch_event() == []
     switch.sends(2 + SEND_TIMEOUT)
-    assert switch.news() == [news(WATCH)], "it is not watched any more"
+    assert switch.switch_event() == [switch_event(WATCH)], "it is not watched any more"
 
 
 def test_a_busy_session_tells_little(make: Make) -> None:
@@ -153,7 +153,7 @@ def test_a_busy_session_tells_little(make: Make) -> None:
     for time in range(1, 4 * SEND_TIMEOUT, 2000):
         switch.sends(time)
         switch.hears(time + 1000)
-    told = [each.kind for each in switch.news()]
+    told = [each.kind for each in switch.switch_event()]
     assert told.count(WATCH) == 2
     assert told.count(SILENT) == 2 * SEND_TIMEOUT // KEEPALIVE
     assert len(told) == told.count(WATCH) + told.count(SILENT)
@@ -167,16 +167,16 @@ def test_a_new_generation_moves_it_and_begins_anew(make: Make) -> None:
     switch.use(Kept(path=1, generation=2))
     assert switch.sends(2 * SEND_TIMEOUT) == 1
     assert switch.sends(3 * SEND_TIMEOUT - 1) == 1
-    switch.news()
+    switch.switch_event()
     assert switch.sends(3 * SEND_TIMEOUT) == 1
-    assert switch.news() == [news(UNANSWERED, 1, age=SEND_TIMEOUT)]
+    assert switch.switch_event() == [switch_event(UNANSWERED, 1, age=SEND_TIMEOUT)]
 
 
 def test_without_a_send_timeout_nobody_waits(make: Make) -> None:
     switch = make(Kept(watched=False), BACKUP)
     assert [switch.sends(1 + time * SEND_TIMEOUT) for time in range(5)] == [0] * 5
     switch.hears(6 * SEND_TIMEOUT)
-    assert switch.news() == []
+    assert switch.switch_event() == []
 
 
 def test_it_follows_the_peer_from_the_path_that_both_were_on(make: Make) -> None:
@@ -184,12 +184,12 @@ def test_it_follows_the_peer_from_the_path_that_both_were_on(make: Make) -> None
     switch.hears(1, 0)
     assert switch.sends(2) == 0
     switch.hears(SEND_TIMEOUT, 0)
-    switch.news()
+    switch.switch_event()
     switch.hears(2 + SEND_TIMEOUT, 2)
-    assert switch.news() == [news(FOLLOWED, 0, 2)]
+    assert switch.switch_event() == [switch_event(FOLLOWED, 0, 2)]
     assert switch.sends(3 + SEND_TIMEOUT) == 2
     switch.hears(2 + 2 * SEND_TIMEOUT, 1)
-    assert FOLLOWED in {each.kind for each in switch.news()}
+    assert FOLLOWED in {each.kind for each in switch.switch_event()}
     assert switch.sends(3 + 2 * SEND_TIMEOUT) == 1
 
 
@@ -199,10 +199,10 @@ def test_who_follows_tells_since_when_nothing_was_heard(make: Make) -> None:
     assert switch.sends(2) == 0
     switch.hears(SEND_TIMEOUT, 0)
     assert switch.sends(SEND_TIMEOUT + 1) == 0
-    switch.news()
+    switch.switch_event()
     # The peer was silent for so long, and what was sent meanwhile may be lost.
     switch.hears(SEND_TIMEOUT + 101, 2)
-    assert switch.news() == [news(FOLLOWED, 0, 2, 100)]
+    assert switch.switch_event() == [switch_event(FOLLOWED, 0, 2, 100)]
 
 
 def test_a_late_packet_by_the_old_path_is_not_followed_back(make: Make) -> None:
@@ -236,13 +236,13 @@ def test_a_keepalive_leaves_when_nothing_was_sent(make: Make) -> None:
     switch = make(Kept(path=1))
     assert switch.keeps(1, PEERS_TAG) == [], "nothing was heard"
     switch.hears(2, 1)
-    assert switch.news() == [news(SILENT, 1)]
+    assert switch.switch_event() == [switch_event(SILENT, 1)]
     assert switch.keeps(1 + KEEPALIVE, PEERS_TAG) == []
-    assert switch.news() == [news(SILENT, 1, age=KEEPALIVE - 1)]
+    assert switch.switch_event() == [switch_event(SILENT, 1, age=KEEPALIVE - 1)]
     ((port, frame),) = switch.keeps(2 + KEEPALIVE, PEERS_TAG)
     message = ipv6(SHIM6, bytes(Shim6Keepalive(tag=PEERS_TAG)), "2001:db8:1:a::11", "2001:db8:f01::1")
     assert (port, frame) == (4, bytes(out_by(4, hop_less(message))))
-    assert switch.news() == []
+    assert switch.switch_event() == []
     assert switch.keeps(2 + 3 * KEEPALIVE, PEERS_TAG) == [], "the peer has its answer"
 
 
@@ -251,7 +251,7 @@ def test_no_keepalive_where_the_host_replies(make: Make) -> None:
     switch.hears(1)
     switch.sends(KEEPALIVE)
     assert switch.keeps(1 + KEEPALIVE, PEERS_TAG) == []
-    assert SILENT not in {each.kind for each in switch.news()[2:]}
+    assert SILENT not in {each.kind for each in switch.switch_event()[2:]}
 
 
 def test_a_packet_heard_after_the_reply_is_not_forgotten(make: Make) -> None:
@@ -259,9 +259,9 @@ def test_a_packet_heard_after_the_reply_is_not_forgotten(make: Make) -> None:
     switch.hears(1)
     switch.sends(2)
     switch.hears(KEEPALIVE // 2)
-    switch.news()
+    switch.switch_event()
     assert switch.keeps(1 + KEEPALIVE, PEERS_TAG) == []
-    ((_, _, _, _, age),) = switch.news()
+    ((_, _, _, _, age),) = switch.switch_event()
     assert age == 1 + KEEPALIVE - KEEPALIVE // 2
     assert len(switch.keeps(KEEPALIVE // 2 + KEEPALIVE, PEERS_TAG)) == 1
 
@@ -272,16 +272,16 @@ def test_neither_keepalives_nor_questions_wait_for_an_answer(make: Make) -> None
     assert len(switch.keeps(1 + KEEPALIVE, PEERS_TAG)) == 1
     switch.checks(2 + KEEPALIVE)
     assert switch.sends(2 + KEEPALIVE + 2 * SEND_TIMEOUT) == 0
-    assert [each.kind for each in switch.news()] == [SILENT, WATCH]
+    assert [each.kind for each in switch.switch_event()] == [SILENT, WATCH]
 
 
 def test_what_is_heard_is_reported_on_request(make: Make) -> None:
     switch = make(Kept(mode=REPORT))
     switch.hears(0)
-    assert switch.news() == [news(SILENT)], "one thing at a time"
+    assert switch.switch_event() == [switch_event(SILENT)], "one thing at a time"
     for time, path in ((1, 0), (2, 0), (3, 2), (4, 2), (5, 1), (5 + SEND_TIMEOUT // 8, 1)):
         switch.hears(time, path)
-    heard = [(each.path_to) for each in switch.news() if each.kind == HEARD]
+    heard = [(each.path_to) for each in switch.switch_event() if each.kind == HEARD]
     assert heard == [0, 2, 1, 1]
 
 
@@ -339,7 +339,7 @@ def test_flows_are_spread_and_never_moved(make: Make) -> None:
     assert set(first) == {0, 1, 2} and min(first.count(path) for path in (0, 1, 2)) > 16
     later = [switch.sends(1 + 2 * SEND_TIMEOUT, flow(number)) for number in range(96)]
     assert later == first
-    assert [each.kind for each in switch.news()] == [WATCH, UNANSWERED]
+    assert [each.kind for each in switch.switch_event()] == [WATCH, UNANSWERED]
 
 
 @pytest.mark.parametrize("number", [131072, 1048575])
@@ -348,7 +348,7 @@ def test_a_high_number_is_not_watched(make: Make, number: int) -> None:
     for time in (1, 2 * SEND_TIMEOUT):
         assert switch.sends(time) == 1
         switch.hears(time, 1)
-    assert switch.news() == []
+    assert switch.switch_event() == []
 
 
 def test_a_high_number_is_spread(make: Make) -> None:
@@ -357,7 +357,7 @@ def test_a_high_number_is_spread(make: Make) -> None:
     first = [switch.sends(1, flow) for flow in flows]
     assert set(first) == {0, 1, 2}
     assert [switch.sends(1 + 2 * SEND_TIMEOUT, flow) for flow in flows] == first
-    assert switch.news() == []
+    assert switch.switch_event() == []
 
 
 def test_a_number_of_its_own_for_each_session(make: Make) -> None:

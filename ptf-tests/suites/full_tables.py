@@ -43,7 +43,7 @@ class NextHops(FullTest):
         self.verify_full(nexthop, fy.P4TableEntry("nexthops"), size)
 
 
-class Spreads(FullTest):
+class EcmpGroups(FullTest):
     """A table whose entries name members."""
 
     def runTest(self) -> None:

@@ -54,12 +54,12 @@ class LivenessTest(SessionTest):
         """From now on digests tell what becomes of sessions."""
         self.entries.add(fy.P4DigestEntry("session_events", max_list_size=1, ack_timeout_ns=0))
 
-    def news(self) -> list[int]:
+    def switch_event(self) -> list[int]:
         """The next of this test's session: kind, session, paths."""
         while True:
-            news = [int.from_bytes(member) for member in self.told("session_events")[:4]]
-            if news[1] == self.session.number:
-                return news
+            switch_event = [int.from_bytes(member) for member in self.told("session_events")[:4]]
+            if switch_event[1] == self.session.number:
+                return switch_event
 
 
 class LeavesThePath(LivenessTest):
@@ -72,9 +72,9 @@ class LeavesThePath(LivenessTest):
         self.ask_for_news()
         self.use(replace(self.session, send_timeout=1))
         self.goes(0)
-        self.assertEqual(self.news(), [WATCH, 101, 0, 0])
+        self.assertEqual(self.switch_event(), [WATCH, 101, 0, 0])
         self.goes(2)
-        self.assertEqual(self.news(), [LEFT_PATH, 101, 0, 2])
+        self.assertEqual(self.switch_event(), [LEFT_PATH, 101, 0, 2])
         self.use(replace(self.session, send_timeout=LONG))
         self.goes(2)
         self.use(replace(self.session, send_timeout=LONG, generation=3, path=1))
@@ -90,9 +90,9 @@ class HasNoBackup(LivenessTest):
         self.ask_for_news()
         self.use(replace(self.session, send_timeout=1))
         self.goes(0)
-        self.assertEqual(self.news()[0], WATCH)
+        self.assertEqual(self.switch_event()[0], WATCH)
         self.goes(0)
-        self.assertEqual(self.news(), [UNANSWERED, 102, 0, 0])
+        self.assertEqual(self.switch_event(), [UNANSWERED, 102, 0, 0])
 
 
 class IsAnswered(LivenessTest):
@@ -118,9 +118,9 @@ class OnlyAsked(LivenessTest):
         self.use(replace(self.session, send_timeout=1))
         self.ask_for_news()
         self.goes(0)
-        self.assertEqual(self.news(), [WATCH, 104, 0, 0])
+        self.assertEqual(self.switch_event(), [WATCH, 104, 0, 0])
         self.verify([self.out("CHECK", from_host(ipv6(59, b"", LOCAL, REMOTE)), 1)], dropped={"DROP_CHECKED": 1})
-        self.assertEqual(self.news(), [LEFT_PATH, 104, 0, 2])
+        self.assertEqual(self.switch_event(), [LEFT_PATH, 104, 0, 2])
         self.goes(2)
 
 

@@ -12,7 +12,7 @@ from finsy.p4entity import encode_entities
 from finsy.proto import p4r
 
 from wayname.adapter.events import EventRing
-from wayname.api.app import Beside, make_app
+from wayname.api.app import ApiServices, make_app
 from wayname.api.captures import Captures
 from wayname.composition.edge import Edge
 from wayname.config.api_address import TcpAddress
@@ -60,7 +60,9 @@ class OfLab:
 @asynccontextmanager
 async def client_of(lab: VirtualLab, router: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a router's controller."""
-    app = make_app(OfLab(lab, router), Beside(Captures(lambda: 0.0), {}, lambda: 0.0), TcpAddress("127.0.0.1", 9580))
+    app = make_app(
+        OfLab(lab, router), ApiServices(Captures(lambda: 0.0), {}, lambda: 0.0), TcpAddress("127.0.0.1", 9580)
+    )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
         yield client
 

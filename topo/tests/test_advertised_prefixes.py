@@ -11,7 +11,7 @@ import pytest
 from looking import kinds
 
 from wayname.edge.boundary import MoveSession
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.shim6.messages import MessageType, UpdateAcknowledgement, UpdateRequest, decode
@@ -144,7 +144,7 @@ def assert_told(site: Site, since: float, prefixes: set[IPv6Network], by: IPv6Ne
     assert packet.source in by
     assert packet.destination == site.peer
     assert site.acknowledged("b-p", since) == {update.nonce}
-    [session] = site.lab.controllers["b"].edge.manager(Sessions)  # type: ignore[union-attr, misc]
+    [session] = site.lab.controllers["b"].edge.manager(Shim6Sessions)  # type: ignore[union-attr, misc]
     assert {prefix for prefix in (P, Q, R) for pair in session.paths.values() if pair.peer in prefix} == prefixes
 
 
@@ -205,7 +205,7 @@ def test_a_prefix_that_is_withdrawn_is_left_before_it_ends_and_nothing_is_lost()
 
 def test_a_session_that_somebody_put_there_leaves_a_withdrawn_prefix_too() -> None:
     site = Site()
-    [session] = site.lab.controllers["a"].edge.manager(Sessions)  # type: ignore[union-attr, misc]
+    [session] = site.lab.controllers["a"].edge.manager(Shim6Sessions)  # type: ignore[union-attr, misc]
     number = next(number for number, pair in session.paths.items() if pair.local in Q)
     moved = site.lab.now
     site.lab.controllers["a"].command(MoveSession(session.number, number))

@@ -43,7 +43,7 @@ async def test_associations_and_hosts_are_told_and_no_tag_is(capsys: pytest.Capt
     )
 
     assert [host["hit"] for host in hosts["hosts"]] == [str(identity_of_host(name).hit) for name in ("a1", "a2")]
-    assert (hosts["difficulty"], hosts["least_difficulty"], hosts["most_difficulty"]) == (8, 8, 18)
+    assert (hosts["difficulty"], hosts["least_difficulty"], hosts["max_difficulty"]) == (8, 8, 18)
     told = shown(commands.hosts, hosts, capsys)
     assert "8 bits now (8 bits at rest, up to 18 under load)" in told
     assert identity_of_host("b1").hit.compressed in told

@@ -11,7 +11,7 @@ from looking import entries, kinds
 from test_hip_lab import ESP, hip_lab, hit, seen_on
 
 from wayname.edge.boundary import MoveSession
-from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.hip.edge.native_sessions import EspSessions
 from wayname_lab.virtual.lab import VirtualLab
 
 # The hosts themselves wait for 0.5 s.
@@ -129,7 +129,7 @@ def test_the_edge_leaves_a_path_though_nothing_more_is_sent() -> None:
     lab.command("a2", "ping", to=hit(lab, "b2"), count=2, interval=5.0)
     lab.run_for(4.98)
     edge = lab.controllers["a"].edge
-    native = edge.manager(NativeSessions) if edge is not None else None
+    native = edge.manager(EspSessions) if edge is not None else None
     assert native is not None
     [session] = native
     lab.cut(f"a-{native.provider_of(session.pair.local)}")

@@ -16,7 +16,7 @@ from site_pair import answered, steady, talking
 from test_hip_edges import longest_gap
 from test_hip_lab import hip_lab, hit
 
-from wayname.edge.boundary import AssociationWish, ChangeAssociation
+from wayname.edge.boundary import AssociationAction, ChangeAssociation
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.messages import Kind, with_checksum
 from wayname.wire.ethernet import Frame
@@ -121,7 +121,7 @@ def test_what_is_forged_changes_nothing(attacked: Attacked) -> None:
 
 def test_a_flood_of_first_messages_costs_bounded_answers_and_no_session() -> None:
     attacked = edges_speak()
-    attacked.lab.controllers["a"].command(ChangeAssociation(*_addresses(attacked), AssociationWish.CLOSE))
+    attacked.lab.controllers["a"].command(ChangeAssociation(*_addresses(attacked), AssociationAction.CLOSE))
     attacked.lab.run_for(3)
     before, since = attacked.tables(), attacked.lab.now
     edge = attacked.lab.controllers["a"].edge
@@ -146,7 +146,7 @@ def test_a_flood_of_first_messages_costs_bounded_answers_and_no_session() -> Non
 
 def test_an_end_of_before_ends_nothing() -> None:
     attacked = edges_speak()
-    attacked.lab.controllers["b"].command(ChangeAssociation(*_addresses(attacked)[::-1], AssociationWish.CLOSE))
+    attacked.lab.controllers["b"].command(ChangeAssociation(*_addresses(attacked)[::-1], AssociationAction.CLOSE))
     attacked.lab.run_for(4)
     [close, *_] = attacked.of_kind(Kind.CLOSE)
     before, since = attacked.tables(), attacked.lab.now

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname_lab.load import LABS, LabError, find_lab, parse_lab
 from wayname_lab.plan import check_for_linux, plan_lab
 from wayname_lab.virtual.lab import VirtualLab
@@ -49,7 +49,7 @@ def test_connections_of_unmodified_hosts_survive_a_provider() -> None:
     assert addresses(lab, "a2") == [lab.plan.hosts["a2"].address.ip]
     edge = lab.controllers["a"].edge
     assert edge is not None
-    sessions = list(edge.manager(Sessions) or ())
+    sessions = list(edge.manager(Shim6Sessions) or ())
     assert {session.name.peer for session in sessions} == {lab.plan.hosts[host].address.ip for host in ("b1", "b2")}
     assert all(session.name.local in SITE_A[0] for session in sessions)
     assert leased in {session.name.local for session in sessions}

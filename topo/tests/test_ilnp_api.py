@@ -41,7 +41,7 @@ async def test_a_session_its_locators_and_what_the_peer_knows(
     whole = await answer(client, f"/v1/sessions/{session['number']}")
     assert whole["paths"][0]["sent_packets"] > 100 and whole["paths"][0]["received_packets"] > 100
     refused = await client.post(f"/v1/sessions/{session['number']}/move", json={"path": "1"})
-    assert (refused.status_code, "wayname ilnp leave" in refused.json()["detail"]) == (409, True)
+    assert (refused.status_code, "wayname ilnp drain" in refused.json()["detail"]) == (409, True)
 
 
 async def test_who_is_let_in_and_what_the_dns_knows(
@@ -66,13 +66,13 @@ async def test_who_is_let_in_and_what_the_dns_knows(
 
 async def test_a_provider_is_left_and_used_again(client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]) -> None:
     async def leave(provider: str, leaving: bool) -> httpx.Response:
-        return await client.post(f"/v1/ilnp/providers/{provider}", json={"leaving": leaving})
+        return await client.post(f"/v1/ilnp/providers/{provider}", json={"draining": leaving})
 
     unknown = await leave("x", True)
     assert (unknown.status_code, unknown.json()["detail"]) == (404, "'x'; the providers are p, q")
     left = (await leave("p", True)).json()
-    assert {each["name"]: each["state"] for each in left} == {"p": "to be left", "q": "up"}
-    assert "p 2001:db8:101::/48 to be left" in shown(commands.providers, left, capsys)
+    assert {each["name"]: each["state"] for each in left} == {"p": "draining", "q": "up"}
+    assert "p 2001:db8:101::/48 draining" in shown(commands.providers, left, capsys)
     [session] = await answer(client, "/v1/ilnp/sessions")
     assert (session["provider"], session["reason"]) == ("q", "p is to be left, and the peer knows")
     assert {each["state"] for each in (await leave("p", False)).json()} == {"up"}

@@ -73,7 +73,7 @@ def test_each_flow_goes_by_the_provider_that_the_site_chose_for_it() -> None:
     """Two flows of one session; the host knows nothing of it."""
     described = find_lab("ilnp-border")
     policies = "".join(
-        f'[[translation.policy]]\nprotocol = "{protocol}"\nproviders = ["{provider}"]\n'
+        f'[[nptv6.policy]]\nprotocol = "{protocol}"\nproviders = ["{provider}"]\n'
         for protocol, provider in (("tcp", "p"), ("udp", "q"))
     )
     routers = tuple(replace(each, configuration=policies if each.name == "s" else "") for each in described.routers)

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from looking import entries, kinds
 
-from wayname.edge.boundary import LeaveProvider
+from wayname.edge.boundary import DrainProvider
 from wayname_lab.ilnp.host import IlnpHost
 from wayname_lab.load import find_lab
 from wayname_lab.virtual.lab import VirtualLab
@@ -102,7 +102,7 @@ def test_hosts_that_talk_get_a_session_on_both_sides() -> None:
 def test_a_provider_is_left_before_it_is_gone_and_nothing_is_lost() -> None:
     traffic = talking()
     lab, since = traffic.lab, traffic.lab.now
-    lab.controllers["a"].command(LeaveProvider("p", True))
+    lab.controllers["a"].command(DrainProvider("p", True))
     lab.run_for(0.2)
     assert (locator(lab, "a"), "session.moved" in kinds(lab, "a", since)) == ("q", True)
     lab.run_for(2)

@@ -8,11 +8,11 @@ from looking import entries, kinds
 from test_ilnp_lab import LONGEST_ROUND_TRIP, locator
 from test_ilnp_lab_attacks import Attacked, datagram, somebody
 
-from wayname.edge.boundary import LeaveProvider, Severity
+from wayname.edge.boundary import DrainProvider, Severity
 from wayname.ilnp.nonce import LONG_NONCE, with_nonce
 from wayname.ilnp.settings import NONCE_TIME
 from wayname_lab.load import find_lab
-from wayname_lab.model import Ilnp, Lab
+from wayname_lab.model import Lab, LabIlnp
 from wayname_lab.virtual.lab import VirtualLab
 
 RATE = 10  # datagrams a second
@@ -21,7 +21,7 @@ RATE = 10  # datagrams a second
 def described(**wishes: object) -> Lab:
     """Return the lab with other wishes."""
     lab = find_lab("ilnp")
-    return replace(lab, ilnp=replace(lab.ilnp or Ilnp(), **wishes))  # type: ignore[arg-type]
+    return replace(lab, ilnp=replace(lab.ilnp or LabIlnp(), **wishes))  # type: ignore[arg-type]
 
 
 def nonces_borne(lab: VirtualLab) -> list[int]:
@@ -40,7 +40,7 @@ def test_packets_bear_the_nonce_at_first_and_again_when_a_session_moves() -> Non
     # By their locators they are known now.
     assert nonces_borne(lab) == [0, 0]
     lab.run_for(1)
-    lab.controllers["a"].command(LeaveProvider("p", True))
+    lab.controllers["a"].command(DrainProvider("p", True))
     lab.run_for(0.5)
     assert locator(lab, "a") == "q"
     assert nonces_borne(lab)[0] == LONG_NONCE

@@ -18,7 +18,7 @@ from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import DESTINATION_OPTIONS, HEADER_BYTES, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.load import find_lab
-from wayname_lab.model import Ilnp
+from wayname_lab.model import LabIlnp
 from wayname_lab.virtual.lab import VirtualLab
 
 SESSION_REQUEST_REASON = 16
@@ -30,7 +30,7 @@ class Lab(VirtualLab):
 
     def __init__(self, **wishes: object) -> None:
         described = find_lab("ilnp")
-        super().__init__(replace(described, ilnp=replace(described.ilnp or Ilnp(), **wishes)), seed=1)  # type: ignore[arg-type]
+        super().__init__(replace(described, ilnp=replace(described.ilnp or LabIlnp(), **wishes)), seed=1)  # type: ignore[arg-type]
         self.heard: dict[str, list[Input]] = {"a": [], "b": []}
         self.run_until(1.5)
         for router, heard in self.heard.items():

@@ -82,7 +82,7 @@ def test_nobody_takes_a_hosts_traffic() -> None:
         for claim in claims:
             attacked.send(claim, group_mac(ALL_NODES))
         attacked.send(Packet(stranger, attacked.peer, UDP, bytes(8)), attacked.router.mac, attacked.mac)
-        assert attacked.edge.stations.port_of(attacked.router.vlan, attacked.mac) == 1, number
+        assert attacked.edge.fdb.port_of(attacked.router.vlan, attacked.mac) == 1, number
         attacked.lab.run_for(0.02)
     assert attacked.talks()
 

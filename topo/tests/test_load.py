@@ -7,7 +7,7 @@ import pytest
 from wayname.config import parse_config
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.load import LABS, LabError, find_lab, lab_names, load_lab, parse_lab
-from wayname_lab.model import Flow, Quality
+from wayname_lab.model import Quality, TrafficFlow
 from wayname_lab.plan import plan_lab
 
 HEAD = 'title = "T"\n[edge.a]\n[edge.b]\n[provider.p]\n[host.a1]\nedge = "a"\n[host.b1]\nedge = "b"\n'
@@ -46,7 +46,7 @@ def test_what_a_link_does() -> None:
 
 def test_what_a_flow_is() -> None:
     lab = parse_lab(HEAD + LINK + FLOW.format("udp") + 'rate = "1mbit"\n', "t", "t.toml")
-    assert lab.flows == (Flow("udp", "a1", "b1", 1_000_000),)
+    assert lab.flows == (TrafficFlow("udp", "a1", "b1", 1_000_000),)
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,10 @@ def measured(source: str) -> VirtualLab:
     return sending(lab)
 
 
-async def bring_figures(lab: VirtualLab) -> None:
-    """Do what `curl -s B/v1/ioam/paths | curl -s --json @- A/v1/schedules/figures` does."""
+async def import_estimates(lab: VirtualLab) -> None:
+    """Do what `curl -s B/v1/ioam/paths | curl -s --json @- A/v1/schedules/estimates` does."""
     async with client_of(lab, "b") as there, client_of(lab, "a") as here:
-        response = await here.post("/v1/schedules/figures", json=await answer(there, "/v1/ioam/paths"))
+        response = await here.post("/v1/schedules/estimates", json=await answer(there, "/v1/ioam/paths"))
         assert response.status_code == 200, response.text
 
 
@@ -64,7 +64,7 @@ async def test_traces_put_wrong_delays_right() -> None:
     lab = measured("ioam")
     assert delays(lab) == BELIEVED
     wrong = goodput(lab, 1.5)
-    await bring_figures(lab)
+    await import_estimates(lab)
     lab.run_for(1)
     assert delays(lab) == pytest.approx(TRUE, abs=0.008)
     assert wrong < 0.85 * SUM

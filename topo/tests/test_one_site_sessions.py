@@ -18,7 +18,7 @@ TRANSLATED = "2001:db8:201:"
 def two_sites(name: str) -> Lab:
     """Site a is translated, and the edges of both speak Shim6, or ILNP."""
     lab = find_lab(name)
-    rules = f'[[translation]]\ninside = "{INSIDE}"\n'
+    rules = f'[[nptv6]]\ninside = "{INSIDE}"\n'
     routers = tuple(replace(each, configuration=rules) if each.name == "a" else each for each in lab.routers)
     return replace(lab, routers=routers)
 

@@ -15,7 +15,7 @@ from test_many_paths import SUM, goodput, sending
 from wayname.cli import client
 from wayname.cli.root import wayname
 from wayname.ioam.options import trace_in
-from wayname.session.scheduling.figures import LOOK, Origin
+from wayname.session.scheduling.path_estimates import LOOK, EstimateOrigin
 from wayname.session.scheduling.probes import EVERY, STALE
 from wayname.wire import ipv6
 from wayname.wire.ethernet import TYPE_IPV6, Frame
@@ -160,8 +160,8 @@ async def test_the_command_says_by_whom_a_path_was_measured_and_when(monkeypatch
         early = await answer(asking, "/v1/schedules/sites")
         lab.run_until(2.0)
         late = await answer(asking, "/v1/schedules/sites")
-    assert [path["told_by"] for path in early["paths"]] == [Origin.CONFIGURATION] * 3
-    assert [path["told_by"] for path in late["paths"]] == [Origin.PROBES] * 3
+    assert [path["told_by"] for path in early["paths"]] == [EstimateOrigin.CONFIGURATION] * 3
+    assert [path["told_by"] for path in late["paths"]] == [EstimateOrigin.PROBES] * 3
     assert all(0 <= path["told_seconds_ago"] <= LOOK + EVERY for path in late["paths"])
     monkeypatch.setattr(client.Client, "get", lambda self, path: early)
     shown = CliRunner().invoke(wayname, ["schedule", "show", "sites"]).output

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from wayname_lab.admin import Octets, parse_counters
-from wayname_lab.happenings import Happening
-from wayname_lab.model import Flow
+from wayname_lab.lab_events import LabEvent
+from wayname_lab.model import TrafficFlow
 from wayname_lab.screen import Screen
 from wayname_lab.traffic import FlowState
 from wayname_lab.view import HostView, LinkView, RouterView, View, bits, clock, milliseconds, octets
@@ -21,7 +21,7 @@ LINKS = [
 
 
 def drawn(width: int, height: int) -> list[str]:
-    flow = FlowState(Flow("ping", "a1", "b1", None), 5001, received=97, lost=3, rtt=16_200_000)
+    flow = FlowState(TrafficFlow("ping", "a1", "b1", None), 5001, received=97, lost=3, rtt=16_200_000)
     view = View(
         "Two sites",
         "wires",
@@ -31,7 +31,7 @@ def drawn(width: int, height: int) -> list[str]:
         [RouterView(name, name in "ab", "ready", 1, 2) for name in "abpq"],
         [HostView("a1", "a", 10, "2001:db8:1:10::11")],
         [flow],
-        [Happening(float(number), "lab", f"happening {number}") for number in range(100)],
+        [LabEvent(float(number), "lab", f"happening {number}") for number in range(100)],
     )
     console = Console(width=width, height=height, file=io.StringIO(), force_terminal=True, color_system=None)
     with console.capture() as capture:

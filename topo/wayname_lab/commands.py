@@ -35,7 +35,7 @@ def bmv2_switch(router: RouterPlan, address: str, device: Device) -> list[str]:
 def name_server_arguments(plan: Plan, port: int, key_file: Path) -> list[str]:
     """Return how the lab's DNS server is started; its key is in a file, since all users see command lines."""
     write_private(key_file, base64.b64encode(KEY).decode())
-    arguments = [python(), "-m", "wayname_lab.name_server", "--zone", ZONE, "--port", str(port)]
+    arguments = [python(), "-m", "wayname_lab.dns_server", "--zone", ZONE, "--port", str(port)]
     arguments += ["--key-name", KEY_NAME, "--key-file", str(key_file)]
     return [*arguments, *(word for record in first_records(plan) for word in ("--record", record))]
 

@@ -11,7 +11,7 @@ import tomli_w
 from wayname.config.toml_text import parse_toml
 from wayname.identity.key_files import write_key
 from wayname_lab.hip.identities import identity_of_host
-from wayname_lab.model import Shim6
+from wayname_lab.model import LabShim6
 from wayname_lab.planned import ZONE, PlannedNames, RouterPlan
 
 # Who may update the names of the lab. It keeps nobody out who can read this file, and no other lab in.
@@ -64,7 +64,7 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         ],
     }
     if router.inside is not None:
-        tables["translation"] = [_given(inside=str(router.inside), hold=_seconds(router.hold))]
+        tables["nptv6"] = [_given(inside=str(router.inside), hold=_seconds(router.hold))]
     if router.ilnp and router.names is not None:
         tables["ilnp"] = _ilnp(router, router.names, where)
     if router.identities:
@@ -103,7 +103,7 @@ def _key_file(host: str) -> str:
     return f"hip-{host}.pem"
 
 
-def _wishes(wishes: Shim6) -> dict[str, Any]:
+def _wishes(wishes: LabShim6) -> dict[str, Any]:
     timeout = wishes.send_timeout
     return _given(
         send_timeout=timeout if timeout == "auto" else _seconds(timeout),

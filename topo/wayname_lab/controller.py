@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from wayname_lab.happenings import Happenings, Severity
+from wayname_lab.lab_events import LabEvents, Severity
 
 PAUSE = 0.1
 # Each packet of a host may make some of these; `wayname events` has them all.
@@ -35,7 +35,7 @@ class ControllerApi:
         self.state = response.json()["switch"]["state"]
         return bool(self.state == "ready")
 
-    async def follow(self, happenings: Happenings) -> None:
+    async def follow(self, happenings: LabEvents) -> None:
         """Pass on what happens, for ever."""
         async with self._connection(None) as client:
             while True:
@@ -83,7 +83,7 @@ class ControllerApi:
         transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
         return httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=timeout)
 
-    async def _read(self, client: httpx.AsyncClient, happenings: Happenings) -> None:
+    async def _read(self, client: httpx.AsyncClient, happenings: LabEvents) -> None:
         async with client.stream("GET", "/v1/events", params={"since": self._seen, "follow": "true"}) as response:
             async for line in response.aiter_lines():
                 event = json.loads(line)

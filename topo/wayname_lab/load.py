@@ -28,17 +28,17 @@ from wayname.config.toml_text import TomlError, parse_toml
 from wayname.hip.esp.suites import SuiteId
 from wayname_lab.model import (
     Advertisement,
-    Flow,
     FlowKind,
-    Hip,
     Host,
     Identity,
-    Ilnp,
     Lab,
+    LabHip,
+    LabIlnp,
+    LabShim6,
     Link,
     Quality,
     Router,
-    Shim6,
+    TrafficFlow,
 )
 
 LABS = Path(str(files("wayname_lab") / "labs")).resolve()
@@ -218,7 +218,7 @@ class HipTable(Table):
     """HIP, which hosts speak."""
 
     suite: Annotated[SuiteId, known_words(SUITES)] = SuiteId.AES_128_CBC_HMAC_SHA_256
-    rekey: Annotated[int, between(1, 2**64)] = Hip().rekey
+    rekey: Annotated[int, between(1, 2**64)] = LabHip().rekey
     edges: Literal["transparent", "verify"] | None = None
     send_timeout: Duration | None = None
 
@@ -341,11 +341,11 @@ class LabTable(Table):
                 Link(each.ends[0], each.ends[1], Quality(each.rate, each.delay, each.loss, each.queue))
                 for each in self.link
             ),
-            tuple(Flow(**dict(each)) for each in self.flow),
-            Shim6(*_watched(shim6), idle=shim6.idle, is_secure=shim6.security == "proved") if shim6 else None,
-            Hip(**dict(self.hip)) if self.hip else None,
-            Ilnp(**dict(self.ilnp)) if self.ilnp else None,
-            Shim6(*_watched(edges_hip), has_names=edges_hip.names) if edges_hip else None,
+            tuple(TrafficFlow(**dict(each)) for each in self.flow),
+            LabShim6(*_watched(shim6), idle=shim6.idle, is_secure=shim6.security == "proved") if shim6 else None,
+            LabHip(**dict(self.hip)) if self.hip else None,
+            LabIlnp(**dict(self.ilnp)) if self.ilnp else None,
+            LabShim6(*_watched(edges_hip), has_names=edges_hip.names) if edges_hip else None,
             tuple(Advertisement(**dict(each)) for each in self.advertisement),
         )
 

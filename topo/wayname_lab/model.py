@@ -60,7 +60,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class TrafficFlow:
     """Traffic between two hosts."""
 
     kind: FlowKind
@@ -71,7 +71,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Shim6:
+class LabShim6:
     """Edges speak for hosts, and sites have a prefix from each provider; by Shim6, addresses prove each other."""
 
     send_timeout: int | Literal["auto"] | None = None  # nanoseconds; None: as the controller has it
@@ -83,7 +83,7 @@ class Shim6:
 
 
 @dataclass(frozen=True, slots=True)
-class Hip:
+class LabHip:
     """Hosts speak HIP themselves: sites have a prefix from each provider, hosts a locator in each, and one HIT."""
 
     suite: SuiteId = SuiteId.AES_128_CBC_HMAC_SHA_256
@@ -93,7 +93,7 @@ class Hip:
 
 
 @dataclass(frozen=True, slots=True)
-class Ilnp:
+class LabIlnp:
     """Edges speak ILNP: sites have a prefix from each provider, and names in a DNS server of the lab."""
 
     bytes: int | None = None  # after which a session is asked for
@@ -124,11 +124,11 @@ class Lab:
     routers: tuple[Router, ...]
     hosts: tuple[Host, ...]
     links: tuple[Link, ...]
-    flows: tuple[Flow, ...]
-    shim6: Shim6 | None = None
-    hip: Hip | None = None
-    ilnp: Ilnp | None = None
-    hip_edges: Shim6 | None = None
+    flows: tuple[TrafficFlow, ...]
+    shim6: LabShim6 | None = None
+    hip: LabHip | None = None
+    ilnp: LabIlnp | None = None
+    hip_edges: LabShim6 | None = None
     advertisements: tuple[Advertisement, ...] = ()
 
     @property

@@ -21,7 +21,7 @@ from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
 from wayname_lab.identities import provable_address
 from wayname_lab.load import LabError
-from wayname_lab.model import Advertisement, Host, Ilnp, Lab, Link, Quality, Shim6
+from wayname_lab.model import Advertisement, Host, Lab, LabIlnp, LabShim6, Link, Quality
 from wayname_lab.numbering import Numbering
 from wayname_lab.planned import (
     ZONE,
@@ -180,13 +180,15 @@ def _shim6(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedShim6
     hosts = [host.name for host in here if host.identity == "configured"]
     provable = (provable_address(host, subnets) for host in hosts)
     proofs = tuple((address, parameters.encode()) for address, parameters in provable)
-    return PlannedShim6(tuple(subnets), lab.shim6 or Shim6(), proofs)
+    return PlannedShim6(tuple(subnets), lab.shim6 or LabShim6(), proofs)
 
 
 def _ilnp(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedIlnp:
     speaks_itself = any(host.ilnp for host in lab.hosts if (host.edge, host.vlan) == (edge, vlan))
     native = "border" if numbering.inside(edge) else "transparent"
-    return PlannedIlnp(tuple(numbering.subnets(edge, vlan)), lab.ilnp or Ilnp(), native if speaks_itself else "proxy")
+    return PlannedIlnp(
+        tuple(numbering.subnets(edge, vlan)), lab.ilnp or LabIlnp(), native if speaks_itself else "proxy"
+    )
 
 
 def _names(edge: str, hosts: dict[str, HostPlan], routers: dict[str, RouterPlan]) -> PlannedNames:
@@ -208,7 +210,7 @@ def _hip_edge(lab: Lab, edge: str, numbering: Numbering) -> PlannedHipEdge | Non
     elsewhere = [host for host in lab.hosts if host.edge != edge]
     prefixes = [subnet for vlan in sorted({host.vlan for host in here}) for subnet in numbering.subnets(edge, vlan)]
     if lab.hip is not None and lab.hip.edges is not None:
-        return PlannedHipEdge(lab.hip.edges, tuple(prefixes), Shim6(lab.hip.send_timeout))
+        return PlannedHipEdge(lab.hip.edges, tuple(prefixes), LabShim6(lab.hip.send_timeout))
     if lab.hip_edges is None:
         return None
     return PlannedHipEdge(

@@ -5,7 +5,7 @@ from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
 from wayname.hip.esp.suites import SuiteId
 from wayname.nptv6 import PrefixMapping
-from wayname_lab.model import Advertisement, Ilnp, Lab, Quality, Shim6
+from wayname_lab.model import Advertisement, Lab, LabIlnp, LabShim6, Quality
 
 # Of the names that the lab's DNS server tells.
 ZONE = "lab.test"
@@ -53,7 +53,7 @@ class PlannedShim6:
     """Hosts of a VLAN that their edge speaks Shim6 for: addresses, and what proves them."""
 
     prefixes: tuple[IPv6Network, ...]
-    wishes: Shim6
+    wishes: LabShim6
     hosts: tuple[tuple[IPv6Address, bytes], ...]
 
 
@@ -62,7 +62,7 @@ class PlannedIlnp:
     """Hosts of a VLAN that their edge speaks ILNP for, or that speak it themselves."""
 
     prefixes: tuple[IPv6Network, ...]
-    wishes: Ilnp
+    wishes: LabIlnp
     mode: str  # as in its configuration
 
 
@@ -91,7 +91,7 @@ class PlannedHipEdge:
 
     mode: str
     prefixes: tuple[IPv6Network, ...]
-    wishes: Shim6
+    wishes: LabShim6
     hosts: tuple[tuple[IPv6Address, str], ...] = ()
     peers: tuple[tuple[IPv6Address, IPv6Address], ...] = ()
 

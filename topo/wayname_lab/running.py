@@ -15,7 +15,7 @@ from wayname_lab.advertiser import END, begin
 from wayname_lab.commands import controller, embedded_switch, name_server_arguments
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.controller import ControllerApi
-from wayname_lab.happenings import Happenings
+from wayname_lab.lab_events import LabEvents
 from wayname_lab.load import LabError
 from wayname_lab.model import Link
 from wayname_lab.names import Names
@@ -65,7 +65,7 @@ class RunningLab:
         self.folder = folder
         self._take = take
         self._began = time.monotonic()
-        self.happenings = Happenings(self.elapsed, Names(plan))
+        self.happenings = LabEvents(self.elapsed, Names(plan))
         self.supervisor = Supervisor(folder, lambda who, text: self.happenings.tell(who, text, "warning"))
         self.stations: dict[str, Station] = {}
         self.advertisers: dict[str, Station] = {}

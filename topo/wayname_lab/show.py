@@ -10,7 +10,7 @@ from rich.live import Live
 
 from wayname_lab.admin import Octets
 from wayname_lab.demonstration import expendable, is_due
-from wayname_lab.happenings import Happening
+from wayname_lab.lab_events import LabEvent
 from wayname_lab.load import LabError
 from wayname_lab.model import Lab
 from wayname_lab.namespaces import Namespaces
@@ -236,7 +236,7 @@ class Show:
         _print_line(self._running.elapsed(), "flows", flows)
 
 
-def _print_happening(happening: Happening) -> None:
+def _print_happening(happening: LabEvent) -> None:
     _print_line(happening.time, happening.who, happening.text)
 
 

@@ -19,7 +19,7 @@ PR_SET_PDEATHSIG = 1
 
 
 @dataclass(slots=True)
-class Kept:
+class SupervisedProcess:
     """A process that is started again when it dies."""
 
     name: str
@@ -38,7 +38,7 @@ class Supervisor:
     folder: Path
     tell: Callable[[str, str], None]
     backoff: float = 0.2  # seconds, times the quick deaths in a row
-    kept: dict[str, Kept] = field(default_factory=dict)
+    kept: dict[str, SupervisedProcess] = field(default_factory=dict)
     watchers: list[asyncio.Task[None]] = field(default_factory=list)
     others: list[asyncio.subprocess.Process] = field(default_factory=list)
     failed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -48,7 +48,7 @@ class Supervisor:
         """Start a process that is started again whenever it ends by itself; its log is NAME.log."""
         log = self.folder / f"{name}.log"
         process = await self._spawn_logged(arguments, log)
-        kept = Kept(name, arguments, log, process, asyncio.get_running_loop().time())
+        kept = SupervisedProcess(name, arguments, log, process, asyncio.get_running_loop().time())
         self.kept[name] = kept
         self.watchers.append(asyncio.create_task(self._watch(kept), name=f"watch {name}"))
 
@@ -86,7 +86,7 @@ class Supervisor:
         """Return the last line that a process wrote."""
         return last_line(self.folder / f"{name}.log")
 
-    async def _watch(self, kept: Kept) -> None:
+    async def _watch(self, kept: SupervisedProcess) -> None:
         loop = asyncio.get_running_loop()
         while True:
             status = await kept.process.wait()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wayname_lab.model import Flow, FlowKind
+from wayname_lab.model import FlowKind, TrafficFlow
 from wayname_lab.planned import Plan
 
 Event = dict[str, Any]
@@ -27,7 +27,7 @@ BUFFER = 128 * 1024
 class FlowState:
     """What is known about a flow from the events of its two ends."""
 
-    flow: Flow
+    flow: TrafficFlow
     port: int
     rate: float = 0.0  # bits per second, lately
     total: int = 0  # bytes that arrived

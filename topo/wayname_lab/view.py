@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wayname_lab.happenings import Happening
+from wayname_lab.lab_events import LabEvent
 from wayname_lab.traffic import FlowState
 
 
@@ -51,7 +51,7 @@ class View:
     routers: list[RouterView]
     hosts: list[HostView]
     flows: list[FlowState]
-    happenings: list[Happening]
+    happenings: list[LabEvent]
 
 
 def bits(rate: float) -> str:

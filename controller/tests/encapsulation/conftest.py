@@ -1,9 +1,9 @@
-"""The edge of carrying_site.py and a host of it."""
+"""The edge of encapsulating_site.py and a host of it."""
 
 from __future__ import annotations
 
 import pytest
-from carrying_site import CARRIED, SITE
+from encapsulating_site import CARRIED, SITE
 from rig import Host, Rig
 
 

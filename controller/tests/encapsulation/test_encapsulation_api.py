@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from carrying_site import CARRIED, SITE
+from encapsulating_site import CARRIED, SITE
 from finsy import P4TableEntry
 from prometheus_client.parser import text_string_to_metric_families
 from rig import Host
@@ -171,11 +171,11 @@ async def test_metrics(client: httpx.AsyncClient, served: Served) -> None:
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
-    assert samples["wayname_path_traces_total", ("1:5-abc",)] == 2
-    assert samples["wayname_path_delay_seconds", ("1:5-abc",)] > 1
-    assert samples["wayname_path_node_delay_seconds", ("5", "1:5-abc", "0")] == 3e-6
-    assert samples["wayname_export_seen_total", ("9", "1", "abc")] == 1
-    assert samples["wayname_traces_put_total", ("all",)] == 0
+    assert samples["wayname_ioam_path_traces_total", ("1:5-abc",)] == 2
+    assert samples["wayname_ioam_path_delay_seconds", ("1:5-abc",)] > 1
+    assert samples["wayname_ioam_path_node_delay_seconds", ("5", "1:5-abc", "0")] == 3e-6
+    assert samples["wayname_ioam_direct_export_seen_total", ("9", "1", "abc")] == 1
+    assert samples["wayname_ioam_traces_inserted_total", ("all",)] == 0
 
 
 async def test_without_the_switch(client: httpx.AsyncClient, served: Served) -> None:

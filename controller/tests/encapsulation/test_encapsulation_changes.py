@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from carrying_site import CARRIED, SITE
+from encapsulating_site import CARRIED, SITE
 from rig import Host, Rig
 
 from wayname.config import ConfigError, parse_config
@@ -80,7 +80,7 @@ def segments(*numbers: int) -> list[str]:
         ("policy", {"name": "gold", "segments": segments(*range(1, 7)), "key_id": 9, "key": "new"}, "2001:db8:5::1"),
         ("trace", {"name": "all", "namespace": 1, "fields": ["node"], "nodes": 4}, "2001:db8:6::1"),
         ("source_route", {"name": "hops", "hops": ["2001:db8:7::3", "2001:db8:7::9"]}, "2001:db8:7::1"),
-        ("encapsulation", {"prefix": "2001:db8:5::/48", "nothing": True}, "2001:db8:5::1"),
+        ("encapsulation", {"prefix": "2001:db8:5::/48", "no_encapsulation": True}, "2001:db8:5::1"),
         ("encapsulation", {"prefix": "2001:db8:5:1::/64", "policy": "short"}, "2001:db8:5:1::1"),
     ],
 )
@@ -168,7 +168,7 @@ def test_live_changes_survive_a_restart_of_the_switch(site: Site) -> None:
             "live: via: fe80::9 on VLAN 100 is no next hop that the controller watches; name one of a [[route]]",
         ),
         ("policy", {"segments": ["fd00::1"]}, "live: policy: name is missing; write name=... as well"),
-        ("table_route", {"prefix": "fd00::/8", "via": "lan"}, "live: table_route: table is missing; write table=..."),
+        ("vrf_route", {"prefix": "fd00::/8", "via": "lan"}, "live: vrf_route: table is missing; write table=..."),
         *(
             ("segment", {"sid": sid, "behaviour": "end"}, f"live: segment {sid}.sid: {sid} cannot be one node's")
             for sid in ("::1", "::", "ff02::1", "fe80::1")

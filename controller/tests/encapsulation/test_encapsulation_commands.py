@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 import pytest
-from carrying_site import CARRIED, SITE
 from click.testing import CliRunner
+from encapsulating_site import CARRIED, SITE
 from test_adapter import SwitchProcess
 from test_command import Up, up
 

@@ -9,7 +9,7 @@ import pytest
 from wayname.config import ConfigError, parse_config
 from wayname.config.encapsulation.compression import compress
 from wayname.config.encapsulation.limits import added_octets
-from wayname.config.encapsulation.model import Behaviour, Flavours, Mode, SourceRoute, node_length
+from wayname.config.encapsulation.model import Behaviour, Flavours, Mode, RplSourceRoute, node_length
 from wayname.config.links import LinkAddress, Refusal
 
 SITE = """
@@ -95,15 +95,15 @@ def test_all_that_can_be_said() -> None:
         [[source_route]]
         name = "hops"
         hops = ["2001:db8:9::1", "2001:db8:9::2"]
-        [[table_route]]
+        [[vrf_route]]
         table = 4
         prefix = "2001:db8:8::/48"
         via = "2001:db8:100::1"
-        [[table_route]]
+        [[vrf_route]]
         table = 4
         prefix = "2001:db8:1::/64"
         via = "site"
-        [[table_route]]
+        [[vrf_route]]
         table = 4
         prefix = "::/0"
         via = "prohibited"
@@ -130,7 +130,7 @@ def test_all_that_can_be_said() -> None:
         neutral = false
         [[encapsulation]]
         prefix = "2001:db8:9:3::/64"
-        nothing = true
+        no_encapsulation = true
         [[encapsulation]]
         prefix = "2001:db8:9:4::/64"
         trace = "back"
@@ -213,11 +213,11 @@ def test_all_that_can_be_said() -> None:
             POLICY + '[[segment]]\nsid = "fd00::1"\nbehaviour = "end.b6.encaps"\npolicy = "gold"\nflavours = ["usd"]\n',
             'segment[0].flavours: USD has no meaning here (RFC 8986); leave "usd" out',
         ),
-        (BOUND, "encapsulation[0].policy: is missing; write policy, trace, source_route, locator or nothing"),
+        (BOUND, "encapsulation[0].policy: is missing; write policy, trace, source_route, locator or no_encapsulation"),
         (BOUND + 'policy = "gold"\n', "encapsulation[0].policy: there is no [[policy]] 'gold'; write one of those"),
         (
-            POLICY + BOUND + 'policy = "gold"\nnothing = true\n',
-            "encapsulation[0].nothing: does not go with policy; write one of them",
+            POLICY + BOUND + 'policy = "gold"\nno_encapsulation = true\n',
+            "encapsulation[0].no_encapsulation: does not go with policy; write one of them",
         ),
         (
             POLICY + "key_id = 3\nkey = 'x'\n" + BOUND + 'policy = "gold"\nmode = "reduced"\n',
@@ -225,7 +225,7 @@ def test_all_that_can_be_said() -> None:
         ),
         (TRACE + BOUND + 'trace = "all"\n', "encapsulation[0].to: is missing; say where the trace's tunnel ends"),
         (
-            '[[encapsulation]]\nprefix = "2001:db8:1::1/128"\nnothing = true\n',
+            '[[encapsulation]]\nprefix = "2001:db8:1::1/128"\nno_encapsulation = true\n',
             "encapsulation[0].prefix: 2001:db8:1::1 is site's own address; name others' addresses",
         ),
         (BOUND + 'locator = "2001:db8::/48"\n', "encapsulation[0].locator: '2001:db8::/48' is wrong (a locator has 64"),
@@ -234,12 +234,12 @@ def test_all_that_can_be_said() -> None:
             "source_route[0].hops: visit a hop twice; name every hop once",
         ),
         (
-            '[[table_route]]\ntable = 1\nprefix = "192.0.2.0/24"\nvia = "prohibited"\n',
-            'table_route[0].via: tells nobody of IPv4; write "discard"',
+            '[[vrf_route]]\ntable = 1\nprefix = "192.0.2.0/24"\nvia = "prohibited"\n',
+            'vrf_route[0].via: tells nobody of IPv4; write "discard"',
         ),
         (
-            '[[table_route]]\ntable = 1\nprefix = "192.0.2.0/24"\nvia = "site"\n',
-            "table_route[0].via: is a link, and nobody is asked for IPv4 neighbours; name a router's IPv6 address",
+            '[[vrf_route]]\ntable = 1\nprefix = "192.0.2.0/24"\nvia = "site"\n',
+            "vrf_route[0].via: is a link, and nobody is asked for IPv4 neighbours; name a router's IPv6 address",
         ),
     ],
 )
@@ -288,7 +288,7 @@ class TestRoom:
             ('trace = "direct"\nto = "fd00::9"', 40 + 24),
             ('policy = "gold"\ntrace = "all"', 40 + 8 + 32 + 136),
             ('source_route = "hops"', 8 + 8),
-            ("nothing = true", 0),
+            ("no_encapsulation = true", 0),
             ('locator = "2001:db8:7:7::/64"', 0),
         ],
     )
@@ -320,7 +320,7 @@ class TestRoom:
 def test_source_routes_leave_out_what_is_in_common(
     hops: list[str], prefix: str, left_out: int, last_left_out: int, middle: str
 ) -> None:
-    route = SourceRoute(name="r", hops=tuple(map(IPv6Address, hops)))
+    route = RplSourceRoute(name="r", hops=tuple(map(IPv6Address, hops)))
     found = compress(route, IPv6Network(prefix))
     assert (found.left_out, found.last_left_out, found.middle.hex()) == (left_out, last_left_out, middle)
 

@@ -7,12 +7,12 @@ import hmac
 from ipaddress import IPv6Address, ip_network
 
 import pytest
-from carrying_site import CARRIED, SITE
+from encapsulating_site import CARRIED, SITE
 from finsy import Action, P4TableEntry
 from rig import Host, Rig
 
 from wayname.edge.boundary import SwitchUp
-from wayname.edge.desired import key_of
+from wayname.edge.desired_state import key_of
 from wayname.edge.encapsulation.numbers import Numbers
 from wayname.edge.encapsulation.proofs import proof_of
 from wayname.wire import discovery, ipv6

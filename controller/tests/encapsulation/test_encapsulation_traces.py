@@ -7,8 +7,8 @@ from ipaddress import IPv6Address
 import pytest
 from rig import Host, Rig
 
-from wayname.ioam.figures import PathId
 from wayname.ioam.options import ACTIVE, LOOPBACK, TraceOption, direct_export_option, hop_by_hop, trace_in
+from wayname.ioam.path_metrics import PathId
 from wayname.wire import ipv6
 
 END = IPv6Address("2001:db8:1::d")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ipaddress import IPv6Address
 
 import pytest
-from carrying_site import CARRIED, SITE
+from encapsulating_site import CARRIED, SITE
 from rig import Host, Rig
 
 from wayname.config.encapsulation.changes import Changes

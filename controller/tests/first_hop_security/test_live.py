@@ -33,7 +33,7 @@ vlan = 20
 [[port]]
 number = 3
 vlan = 10
-max_stations = 64
+max_macs = 64
 [[interface]]
 vlan = 10
 mac = "02:00:00:00:00:0a"
@@ -133,7 +133,7 @@ async def test_nobody_on_the_link_takes_a_hosts_traffic(tmp_path: Path) -> None:
         await event(controller, "binding.refused")
         for _ in range(5):
             await far.ping("2001:db8:1::11")
-        assert controller.edge.stations.port_of(10, victim.mac) == 1
+        assert controller.edge.fdb.port_of(10, victim.mac) == 1
         assert not any(b"forged" in octets for octets in attacker.heard)
         assert "station.moved" not in {each.event.kind for each in controller.events.since(0)}
 
@@ -147,12 +147,12 @@ async def test_one_port_floods_stations_sources_and_neighbours(tmp_path: Path) -
         for number in range(FLOOD, FLOOD + 100):
             await attacker.send(*another(number))
         edge = controller.edge
-        assert edge.stations.count(3) <= 64
+        assert edge.fdb.count(3) <= 64
         assert edge.bindings.count(3) <= edge.host_ports.max_addresses(3)
         for _ in range(5):
             await far.ping("2001:db8:1::11")
             await victim.ping("2001:db8:2::22")
-        assert edge.stations.port_of(10, victim.mac) == 1
+        assert edge.fdb.port_of(10, victim.mac) == 1
         assert edge.bindings.count(1) >= 1
         while not await dropped(controller, Drop.MAC_LIMIT):
             continue

@@ -85,7 +85,7 @@ def test_the_policy_can_be_switched_off() -> None:
 
 
 def test_a_port_that_is_full_takes_no_room_of_others() -> None:
-    site = Lan(lan(ports="max_stations = 16"))
+    site = Lan(lan(ports="max_macs = 16"))
     for number in range(400):
         site.rig.inject(ATTACKER, frame_from(Mac(0x02_00_00_01_00_00 + number), site.other.mac))
         site.rig.now += 0.01
@@ -101,7 +101,7 @@ def test_a_port_that_is_full_takes_no_room_of_others() -> None:
 
 
 def test_a_full_port_learns_again_when_stations_fall_silent() -> None:
-    site = Lan(lan(ports="max_stations = 16"))
+    site = Lan(lan(ports="max_macs = 16"))
     for number in range(40):
         site.rig.inject(ATTACKER, frame_from(Mac(0x02_00_00_01_00_00 + number), site.other.mac))
     site.rig.advance(310)
@@ -112,7 +112,7 @@ def test_a_full_port_learns_again_when_stations_fall_silent() -> None:
 def test_the_shares_of_all_ports_fit_into_the_table() -> None:
     site = Lan()
     ports = site.rig.config.ports
-    shares = [site.rig.edge.host_ports.max_stations(port.number) for port in ports]
+    shares = [site.rig.edge.host_ports.max_macs(port.number) for port in ports]
     assert sum(shares) <= site.rig.schema.tables["fdb"].size
     addresses = [site.rig.edge.host_ports.max_addresses(port.number) for port in ports]
     assert sum(addresses) <= site.rig.schema.tables["source_bindings"].size

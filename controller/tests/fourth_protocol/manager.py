@@ -8,8 +8,8 @@ from ipaddress import IPv6Address, IPv6Network
 
 from fourth_protocol.messages import NONCE_OCTETS, Kind, Message
 
-from wayname.edge.boundary import Idle, PairActive
-from wayname.edge.links import Arrival
+from wayname.edge.boundary import IdleEntry, PairActive
+from wayname.edge.links import ReceivedPacket
 from wayname.pipeline import sessions as entries
 from wayname.session.context import SessionContext
 from wayname.session.entries_by_session import EntriesBySession
@@ -55,7 +55,7 @@ class KeyedSessions(SessionManager):
     @property
     def inputs(self) -> InputHandlers:
         """By type, who takes what else goes into the edge."""
-        return {PairActive: self.pair_active, Idle: self.idle}
+        return {PairActive: self.pair_active, IdleEntry: self.idle}
 
     def hosts(self) -> Iterator[IPv6Address]:
         """Yield the identities here that sessions are of."""
@@ -84,7 +84,7 @@ class KeyedSessions(SessionManager):
         if pair.local in self._rules.prefix and pair not in self.sessions and pair not in self._offered:
             self._offer(pair, self._context.rng.randbytes(NONCE_OCTETS), 1, now)
 
-    def message(self, arrival: Arrival, now: float) -> bool:
+    def message(self, arrival: ReceivedPacket, now: float) -> bool:
         """Take a message for a host here."""
         said = Message.read(arrival.packet, self._rules.key)
         pair = Pair(said.pair.peer, said.pair.local)
@@ -92,14 +92,14 @@ class KeyedSessions(SessionManager):
             raise DecodeError("a message for nobody here")
         if said.kind is Kind.OFFER:
             self._begin(pair, now)
-            self._context.ways_out.send(Message(Kind.ACCEPT, pair, said.nonce).packet(self._rules.key))
+            self._context.egress.send(Message(Kind.ACCEPT, pair, said.nonce).packet(self._rules.key))
         elif self._offered.get(pair, (b"", 0))[0] == said.nonce:
             del self._offered[pair]
             self._timers.cancel(pair)
             self._begin(pair, now)
         return True
 
-    def idle(self, idle: Idle, now: float) -> None:
+    def idle(self, idle: IdleEntry, now: float) -> None:
         """The hosts of a session have not talked for long."""
         pair = Pair(IPv6Address(idle.entry["local"]), IPv6Address(idle.entry["remote"]))
         if pair in self.sessions:
@@ -111,7 +111,7 @@ class KeyedSessions(SessionManager):
     def _offer(self, pair: Pair, nonce: bytes, tries: int, now: float) -> None:
         self._offered[pair] = nonce, tries
         self._timers.set(pair, now + RETRY)
-        self._context.ways_out.send(Message(Kind.OFFER, pair, nonce).packet(self._rules.key))
+        self._context.egress.send(Message(Kind.OFFER, pair, nonce).packet(self._rules.key))
 
     def _begin(self, pair: Pair, now: float) -> None:
         numbered = None if pair in self.sessions else self._context.numbers.take_unwatched()

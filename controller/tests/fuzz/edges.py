@@ -9,17 +9,17 @@ from functools import cache
 from ipaddress import IPv6Address
 
 import finsy as fy
-from carrying_site import CARRIED
-from carrying_site import SITE as CARRYING_SITE
+from encapsulating_site import CARRIED
+from encapsulating_site import SITE as CARRYING_SITE
 from hip.edges import host_of
 from hip.keys import ecdsa
 from hip.test_hip_modes import HIP_ROUTER
 from identities.site import site
 from identities.test_prefixes import UPLINKS
+from nptv6_site import SITE as TRANSLATED_SITE
 from rig import program_of
 from sessions.pair import configuration, prefixes_of, uplinks
 from sessions.test_modes import ROUTER
-from translated_site import SITE as TRANSLATED_SITE
 
 from fuzz import genuine
 from fuzz.mutation import mutated
@@ -27,26 +27,26 @@ from wayname.composition.edge import Edge
 from wayname.config import parse_config
 from wayname.config.names import Transport
 from wayname.edge.boundary import (
-    AskNames,
-    AssociationWish,
+    AssociationAction,
     ChangeAssociation,
     DirectExport,
+    DnsQuery,
+    DnsResponse,
+    DrainProvider,
     Event,
     FlowAdmitted,
-    FlowNews,
+    FlowEvent,
     ForkSession,
-    Idle,
+    IdleEntry,
     Input,
-    Learned,
-    LeaveProvider,
+    LearnedMac,
     ModifierFound,
     MoveSession,
-    NamesAnswered,
     PacketIn,
     PacketOut,
     PairActive,
-    ScheduleNews,
-    SessionNews,
+    PathEvent,
+    SessionEvent,
     SwitchUp,
     UnforkSession,
     Write,
@@ -63,7 +63,7 @@ from wayname_lab.virtual.edge_key import load_key
 UNKNOWN_REASON = 99
 NAMES = '\n[{table}.names]\nserver = "::1"\nzone = "lab.test"\n'
 NAMED = '[[{table}.names.peer]]\naddress = "{address}"\nname = "b.lab.test"\n'
-BORDER = '[[translation]]\ninside = "fd12:3456:789a::/48"\n[ilnp]\n[[ilnp.site]]\n'
+BORDER = '[[nptv6]]\ninside = "fd12:3456:789a::/48"\n[ilnp]\n[[ilnp.site]]\n'
 BORDER += 'prefixes = ["fd12:3456:789a:10::/64"]\nmode = "border"\n'
 SCHEDULE = '\n[[schedule]]\nname = "s"\n' + "".join(
     f'[[schedule.path]]\nprovider = "{name}"\nbandwidth = 1e6\ndelay = 0.01\n' for name in ("p", "q")
@@ -208,11 +208,11 @@ class FuzzedEdge:
         return self.rng.choice((0, 1, 2, 3, self.rng.getrandbits(20)))
 
     def _learned(self) -> Input:
-        return Learned(self.rng.choice((*self.ports, 300)), self.rng.choice(self.vlans), self.rng.getrandbits(48))
+        return LearnedMac(self.rng.choice((*self.ports, 300)), self.rng.choice(self.vlans), self.rng.getrandbits(48))
 
     def _session_news(self) -> Input:
         kind = self.rng.choice(list(SessionEventKind))
-        return SessionNews(kind, self._number(), self._number() % 16, self._number() % 16, self.rng.random() * 9)
+        return SessionEvent(kind, self._number(), self._number() % 16, self._number() % 16, self.rng.random() * 9)
 
     def _pair_active(self) -> Input:
         addresses = self._address(), self._address()
@@ -223,7 +223,7 @@ class FuzzedEdge:
 
     def _flow_news(self) -> Input:
         nonce = self.rng.randbytes(self.rng.choice((0, 4, 12)))
-        return FlowNews(self.rng.choice(list(FlowEventKind)), self._number(), self._number(), self._flow(), nonce)
+        return FlowEvent(self.rng.choice(list(FlowEventKind)), self._number(), self._number(), self._flow(), nonce)
 
     def _flow_admitted(self) -> Input:
         size = self.rng.choice((4, 12))
@@ -233,7 +233,7 @@ class FuzzedEdge:
     def _schedule_news(self) -> Input:
         kind = self.rng.choice(list(PathEventKind))
         numbers = self._number(), self._number(), self._number() % 8, self._number() % 16
-        return ScheduleNews(kind, *numbers, self.rng.random(), self.rng.random(), self.rng.random() * 1e9)
+        return PathEvent(kind, *numbers, self.rng.random(), self.rng.random(), self.rng.random() * 1e9)
 
     def _direct_export(self) -> Input:
         numbers = [self.rng.getrandbits(bits) for bits in (16, 24, 32, 32, 24, 8, 9, 9, 48, 32)]
@@ -245,9 +245,9 @@ class FuzzedEdge:
         directories = [keeper.directory for keeper in keepers if keeper and keeper.directory]
         asked = [each for directory in directories for each in directory._server._asked.items()]
         if not asked:
-            return NamesAnswered(AskNames(IPv6Address("::1"), 53, Transport.UDP, b""), octets)
+            return DnsResponse(DnsQuery(IPv6Address("::1"), 53, Transport.UDP, b""), octets)
         number, question = self.rng.choice(asked)
-        return NamesAnswered(question.question, number.to_bytes(2) + octets[2:])
+        return DnsResponse(question.question, number.to_bytes(2) + octets[2:])
 
     def _command(self) -> Input:
         number = self._number()
@@ -256,8 +256,8 @@ class FuzzedEdge:
                 MoveSession(number, self._number()),
                 ForkSession(number, self._number(), self._number()),
                 UnforkSession(number),
-                LeaveProvider("p", self.rng.random() < 0.5),
-                ChangeAssociation(self._address(), self._address(), self.rng.choice(list(AssociationWish))),
+                DrainProvider("p", self.rng.random() < 0.5),
+                ChangeAssociation(self._address(), self._address(), self.rng.choice(list(AssociationAction))),
                 ModifierFound(self.rng.randbytes(20), 1, self.rng.randbytes(16)),
             )
         )
@@ -265,9 +265,9 @@ class FuzzedEdge:
     def _idle(self) -> Input:
         if self.rng.random() < 0.5:
             match = fy.P4TableMatch(local=int(self._address()), remote=int(self._address()))
-            return Idle(fy.P4TableEntry("identities", match=match))
+            return IdleEntry(fy.P4TableEntry("identities", match=match))
         match = fy.P4TableMatch(port=1, vlan=self.rng.choice(self.vlans), source=self.rng.getrandbits(48))
-        return Idle(fy.P4TableEntry("learned_macs", match=match))
+        return IdleEntry(fy.P4TableEntry("learned_macs", match=match))
 
 
 def rounds_of(site: Site, count: int, seed: int) -> FuzzedEdge:

@@ -23,7 +23,7 @@ from shim6.network import Network as Shim6Network
 
 from fuzz import genuine
 from fuzz.genuine import hip_packets, ilnp_packets, sealed_hip, sealed_packet, sealed_shim6, shim6_packets
-from wayname.edge.boundary import NamesAnswered
+from wayname.edge.boundary import DnsResponse
 from wayname.hip import locator_set, parameters, transports
 from wayname.hip.association import LocalHost
 from wayname.hip.ciphers import Cipher, decrypt, encrypt
@@ -49,12 +49,12 @@ from wayname.ilnp.nonce import nonce_of, without_nonce
 from wayname.ilnp.sequence import sequence_of
 from wayname.ioam.nodes import nodes_of
 from wayname.ioam.options import TraceOption, trace_in
-from wayname.rate_limits import PrefixBuckets, Rate
 from wayname.session.errors import quoted_in
-from wayname.shim6.context import Known
+from wayname.shim6.context import KnownPeer
 from wayname.shim6.edge import inspection as shim6_inspection
 from wayname.shim6.endpoint import Endpoint as Shim6Endpoint
 from wayname.shim6.locators import learn
+from wayname.token_buckets import PrefixTokenBuckets, Rate
 from wayname.wire import dhcpv6, discovery, icmpv6, udp
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame, Tag
@@ -144,7 +144,7 @@ def read_shim6(octets: bytes) -> object:
     """Read a Shim6 message, and look at what it proves."""
     message = decode_shim6(octets)
     options = getattr(message, "options", ())
-    return learn(genuine.HERE, options, Known(frozenset({genuine.HERE})))
+    return learn(genuine.HERE, options, KnownPeer(frozenset({genuine.HERE})))
 
 
 def read_cga(octets: bytes) -> object:
@@ -227,17 +227,17 @@ def into_endpoint(endpoint: Callable[[], HipEndpoint | Shim6Endpoint | IlnpEndpo
 
 def inspect_hip(octets: bytes) -> object:
     """Look at a HIP message as an edge that verifies."""
-    inspection = hip_inspection.Inspection(random.Random(1))
+    inspection = hip_inspection.HipInspection(random.Random(1))
     inspection.know(ALICE.host, A1)
     inspection.know(BOB.host, B1)
     return inspection.check(Packet.decode(octets), 0.0)
 
 
 @cache
-def shim6_looks() -> shim6_inspection.Inspection:
+def shim6_looks() -> shim6_inspection.Shim6Inspection:
     """Return an inspection that knows contexts."""
-    inspection = shim6_inspection.Inspection(random.Random(1))
-    inspection._strangers = inspection._updates = PrefixBuckets(random.Random(1), NO_LIMIT, NO_LIMIT)
+    inspection = shim6_inspection.Shim6Inspection(random.Random(1))
+    inspection._strangers = inspection._updates = PrefixTokenBuckets(random.Random(1), NO_LIMIT, NO_LIMIT)
     for number, packet in enumerate(shim6_packets()[:4]):
         inspection.check(packet, number % 2, 0.0)
     return inspection
@@ -253,7 +253,7 @@ def answer_to_hip(octets: bytes) -> object:
     desk = HipDesk()
     desk.directory.seek(next(iter(desk.directory.peers)), 0.0)
     [(number, asked)] = desk.directory._server._asked.items()
-    desk.directory.answered(NamesAnswered(asked.question, number.to_bytes(2) + octets[2:]), 0.0)
+    desk.directory.answered(DnsResponse(asked.question, number.to_bytes(2) + octets[2:]), 0.0)
     return desk.found
 
 
@@ -263,7 +263,7 @@ def answer_to_ilnp(octets: bytes) -> object:
     desk.directory.watch(list(desk.directory.peers), 0.0)
     for number, asked in list(desk.directory._server._asked.items()):
         if number in desk.directory._server._asked:
-            desk.directory.answered(NamesAnswered(asked.question, number.to_bytes(2) + octets[2:]), 0.0)
+            desk.directory.answered(DnsResponse(asked.question, number.to_bytes(2) + octets[2:]), 0.0)
     return desk.found
 
 
@@ -487,7 +487,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     Target(
         "Shim6's inspection",
-        ("wayname.shim6.edge.inspection.Inspection.check",),
+        ("wayname.shim6.edge.inspection.Shim6Inspection.check",),
         octets_of(shim6_packets),
         inspect_shim6,
         sealed_packet,
@@ -558,7 +558,7 @@ TARGETS: tuple[Target, ...] = (
             "wayname.hip.exchange.Exchange.check_r2",
             "wayname.hip.exchange.Exchange.r2",
             "wayname.hip.proofs.check_mac",
-            "wayname.hip.objections.Objections.dropped",
+            "wayname.hip.error_replies.ErrorReplies.dropped",
         ),
         octets_of(hip_packets),
         into_endpoint(hip_endpoint),
@@ -567,7 +567,7 @@ TARGETS: tuple[Target, ...] = (
     Target(
         "HIP's inspection",
         (
-            "wayname.hip.edge.inspection.Inspection.check",
+            "wayname.hip.edge.inspection.HipInspection.check",
             "wayname.hip.proofs.check_r1",
             "wayname.hip.proofs.check_signature",
         ),
@@ -649,21 +649,25 @@ wire.shim6.payload.is_payload shim6.validators.Validators.is_ours shim6.validato
 wire.checksum.internet_checksum wire.checksum.upper_layer_checksum wire.icmpv6.parameter_problem
 wire.icmpv6.unreachable
 edge.faults.Faults.contained edge.faults.Faults.note edge.inner_link.submitted edge.links.Links.send
-edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within session.ways_out.WaysOut.arrive
-session.ways_out.WaysOut.deliver session.ways_out.WaysOut.send session.ways_out.WaysOut.within
+edge.links.Links.answer edge.links.Links.send_to_group edge.links.Links.within
+session.egress_selection.EgressSelection.arrive
+session.egress_selection.EgressSelection.deliver session.egress_selection.EgressSelection.send
+session.egress_selection.EgressSelection.within
 """
 # Parts of an edge, which test_edges.py gives packets of every reason, digests, answers and times.
 _OF_THE_EDGE = """
-edge.encapsulation.manager.Encapsulation.neighbours_for edge.encapsulation.ways.Ways.neighbours_for
+edge.encapsulation.manager.Encapsulation.neighbours_for
+edge.encapsulation.next_hops.EncapsulationNextHops.neighbours_for
 edge.identities.identities.HostIdentities.as_known edge.identities.identities.HostIdentities.as_routed
-edge.liveness.Liveness.returned edge.routers.Routers.echo session.scheduling.figures.Figures.returned
-session.scheduling.probes.Probes.returned edge.translation.translation.Translation.as_routed
+edge.liveness.Liveness.returned edge.routers.Routers.echo session.scheduling.path_estimates.PathEstimates.returned
+session.scheduling.probes.Probes.returned edge.nptv6.nptv6.Nptv6Manager.as_routed
 hip.edge.observations.Observations.receive hip.edge.sessions.HipSessions.error hip.edge.sessions.HipSessions.takes
 ilnp.edge.errors.for_host ilnp.edge.manager.IlnpSessions.restored ilnp.edge.openings.Openings.refused
 session.errors.doubtful session.errors.for_host session.errors.is_about_path session.errors.is_on
 session.errors.without_header
-session.movements.Movements.error session.protocol.SessionManager.restored
-shim6.edge.sessions.Sessions.error shim6.edge.sessions.Sessions.packet shim6.edge.sessions.Sessions.restored
+session.reap_failover.ReapFailover.error session.protocol.SessionManager.restored
+shim6.edge.sessions.Shim6Sessions.error shim6.edge.sessions.Shim6Sessions.packet
+shim6.edge.sessions.Shim6Sessions.restored
 """
 READS_NOTHING = frozenset(f"wayname.{name}" for name in _READS_NOTHING.split())
 OF_THE_EDGE = frozenset(f"wayname.{name}" for name in _OF_THE_EDGE.split())

@@ -7,8 +7,8 @@ from ipaddress import IPv6Address
 from hip.keys import ecdsa
 from sessions.pair import PairOf, SideOf, prefixes_of, uplinks
 
-from wayname.edge.boundary import AssociationWish, PacketIn
-from wayname.edge.links import Arrival
+from wayname.edge.boundary import AssociationAction, PacketIn
+from wayname.edge.links import ReceivedPacket
 from wayname.hip.edge.sessions import HipSessions
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
@@ -46,7 +46,7 @@ class HipSide(SideOf[HipSessions]):
         if packet.next_header == HIP:
             original = PacketIn(b"", Punt.HIP, 20, 20)
             frame = Frame(NOBODY, NOBODY, TYPE_IPV6, packet.encode())
-            self.sessions.packet(Arrival(original, frame, packet, self.config.interfaces[0]), now)
+            self.sessions.packet(ReceivedPacket(original, frame, packet, self.config.interfaces[0]), now)
         elif packet.next_header != ICMPV6:
             self.sessions.takes(packet, now)
 
@@ -59,13 +59,13 @@ class HipPair(PairOf[HipSide]):
 
     def renew(self, side: HipSide) -> None:
         """Let a side agree on new keys."""
-        self._change(side, AssociationWish.RENEW)
+        self._change(side, AssociationAction.RENEW)
 
     def close(self, side: HipSide) -> None:
         """Let a side end the association."""
-        self._change(side, AssociationWish.CLOSE)
+        self._change(side, AssociationAction.CLOSE)
 
-    def _change(self, side: HipSide, wish: AssociationWish) -> None:
+    def _change(self, side: HipSide, wish: AssociationAction) -> None:
         assert side.sessions is not None
         name = side.only.name
         side.sessions.change(name.local, name.peer, wish, self.now)

@@ -11,13 +11,13 @@ from hip.keys import ecdsa
 from hip.network import A1, A2, ALICE, B1, BOB, EASY, Network, anybody, message_of
 
 from wayname.hip import exchange
+from wayname.hip.admission_control import LONGER
 from wayname.hip.association import LocalHost, Names, Tags
 from wayname.hip.endpoint import Endpoint
 from wayname.hip.errors import NotifyType
 from wayname.hip.framing import places
 from wayname.hip.groups import KeyPair
 from wayname.hip.identities import Identity
-from wayname.hip.load import LONGER
 from wayname.hip.messages import HEADER_OCTETS, Kind, Message, encode, with_checksum
 from wayname.hip.outputs import Failed, Send, Up
 from wayname.hip.parameters import (
@@ -236,7 +236,7 @@ def test_a_list_of_groups_that_was_cut_on_the_way_is_found_out() -> None:
 
 
 def test_nobody_is_asked_to_solve_for_ever() -> None:
-    network = Network(EASY, Settings(least_difficulty=30, most_difficulty=30))
+    network = Network(EASY, Settings(least_difficulty=30, max_difficulty=30))
     network.connect(network.a)
     network.drive(0.5)
     assert "a puzzle of difficulty 30; more than 18" in network.a.events()[0]

@@ -11,11 +11,11 @@ from hip.keys import ecdsa, rsa_identity
 from hip.network import A1, ALICE, B1, BOB, Network, anybody, message_of
 from hip.test_hip_attacks import at_i2, place, spoilt
 
+from wayname.hip.admission_control import CHECKS, LONGER, TRIES, TRIES_IN_ALL
 from wayname.hip.association import Names
 from wayname.hip.errors import MessageError, NoProposalError
 from wayname.hip.groups import KeyPair
 from wayname.hip.identities import identity_of, public_key
-from wayname.hip.load import CHECKS, LONGER, TRIES, TRIES_IN_ALL
 from wayname.hip.messages import Kind, Message, encode, with_checksum
 from wayname.hip.outputs import Send
 from wayname.hip.parameters import DhGroupList, HostId, Solution

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayname.hip import ciphers
+from wayname.hip.admission_control import PuzzleDifficulty
 from wayname.hip.ciphers import Cipher, decrypt, encrypt
 from wayname.hip.cshake import kmac128
 from wayname.hip.errors import MessageError, NoProposalError, ProofError
@@ -26,7 +27,6 @@ from wayname.hip.groups import PREFERRED, Group, known_group, make_pair, prime_o
 from wayname.hip.groups import KeyPair as Pair
 from wayname.hip.identities import Identity, PublicKey, generate, public_key, verify
 from wayname.hip.keymat import Keymat
-from wayname.hip.load import Difficulty
 from wayname.hip.messages import Kind, Message, covered, decode_parameters, with_checksum
 from wayname.hip.parameters import (
     EchoRequestUnsigned,
@@ -377,7 +377,7 @@ def test_puzzles_that_take_too_long_are_refused() -> None:
 
 
 def test_difficulty_rises_with_work_that_waits_and_falls_again() -> None:
-    difficulty = Difficulty(least=8, most=12, exchanges_per_second=10)
+    difficulty = PuzzleDifficulty(least=8, most=12, exchanges_per_second=10)
     assert difficulty.now(0.0) == 8
     for _ in range(25):
         difficulty.note(0.0)

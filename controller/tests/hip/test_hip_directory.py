@@ -6,18 +6,18 @@ import random
 from ipaddress import IPv6Address
 
 import pytest
+from dns_exchange import KEY, KEY_NAME, NameDesk
 from hip.keys import ecdsa, rsa_identity
-from name_desk import KEY, KEY_NAME, NameDesk
 
 from wayname.config.names import NamedNode, Names
-from wayname.hip.edge.directory import Directory
+from wayname.hip.edge.directory import HipDirectory
 from wayname.hip.records import Named, make_record
 
 HOST, PEER = IPv6Address("2001:db8:1::a"), IPv6Address("2001:db8:1::b")
 WRONG = make_record(ecdsa(2).host).to_text().replace(ecdsa(2).hit.packed.hex(), ecdsa(3).hit.packed.hex())
 
 
-class Desk(NameDesk[Directory]):
+class Desk(NameDesk[HipDirectory]):
     """A directory, and the server that it asks."""
 
     def __init__(self, *records: str, zone: str = "lab.test") -> None:
@@ -25,7 +25,7 @@ class Desk(NameDesk[Directory]):
         hosts, peers = (NamedNode(address=HOST, name=f"a.{zone}"),), (NamedNode(address=PEER, name="b.lab.test"),)
         names = Names(server=IPv6Address("::1"), zone=zone, key_name=KEY_NAME, key=KEY, host=hosts, peer=peers)
         self.found: list[tuple[IPv6Address, list[Named]]] = []
-        self.directory = Directory(
+        self.directory = HipDirectory(
             names, random.Random(1), self.outputs, lambda peer, found, now: self.found.append((peer, found))
         )
 

@@ -111,7 +111,7 @@ def test_an_identity_that_anybody_can_sign_for_gets_no_association(asks: bool) -
 
 def test_a_responder_that_does_not_know_the_suite_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     # As one does that is no newer than RFC 7401.
-    monkeypatch.setattr("wayname.hip.replies.KNOWN_SUITES", (2, 1))
+    monkeypatch.setattr("wayname.hip.r1_pool.KNOWN_SUITES", (2, 1))
     network = Network(identities=(eddsa(1), ecdsa(2)))
     network.connect(network.a)
     assert network.drive(1.0) == EXCHANGE[:2]

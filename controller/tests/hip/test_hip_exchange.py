@@ -358,7 +358,7 @@ def test_opportunistic_mode_finds_out_who_the_peer_is() -> None:
 
 
 def test_puzzles_become_harder_under_load_and_easier_again() -> None:
-    network = Network(Settings(least_difficulty=2, most_difficulty=6, exchanges_per_second=1.0))
+    network = Network(Settings(least_difficulty=2, max_difficulty=6, exchanges_per_second=1.0))
     seen = []
     for seed in range(4):
         network.restart(network.a, seed + 10)

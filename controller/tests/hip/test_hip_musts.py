@@ -47,7 +47,7 @@ def test_a_puzzle_that_was_not_solved_is_asked_for_anew(monkeypatch: pytest.Monk
     # Section 6.8, step 12: then I1 is sent again.
     network = Network()
     monkeypatch.setattr("wayname.hip.puzzles.LIFETIME_ON_THE_WIRE", 0)
-    monkeypatch.setattr("wayname.hip.replies.LIFETIME_ON_THE_WIRE", 0)
+    monkeypatch.setattr("wayname.hip.r1_pool.LIFETIME_ON_THE_WIRE", 0)
     network.connect(network.a)
     network.drive(0.9)
     assert network.association(network.a).state is State.I1_SENT

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from hip.network import A1, A2, ALICE, B1, BOB, Network, message_of, resealed
 
+from wayname.hip.admission_control import LONGER_OF_STRANGERS as LONGER
 from wayname.hip.ciphers import Cipher
 from wayname.hip.errors import NotifyType
 from wayname.hip.esp.suites import SuiteId
 from wayname.hip.framing import frame, places
-from wayname.hip.load import LONGER_OF_STRANGERS as LONGER
 from wayname.hip.messages import HEADER_OCTETS, Kind, Message, encode, with_checksum, with_length
 from wayname.hip.outputs import Send
 from wayname.hip.parameters import (

@@ -10,7 +10,7 @@ import pytest
 from hip.network import A1, A2, A3, B1, B2, Network, message_of
 
 from wayname.hip.association import Esp
-from wayname.hip.edge.inspection import Inspection
+from wayname.hip.edge.inspection import HipInspection
 from wayname.hip.edge.observations import (
     MOST_ASSOCIATIONS,
     MOST_OF_PREFIX,
@@ -36,7 +36,7 @@ class Way(Network):
     """Two hosts, and an edge that all their packets pass."""
 
     def __init__(self, settings: Settings = OPEN) -> None:
-        self.inspection, self.observations = Inspection(random.Random(1)), Observations()
+        self.inspection, self.observations = HipInspection(random.Random(1)), Observations()
         self.passed: list[Packet] = []
         super().__init__(settings)
 

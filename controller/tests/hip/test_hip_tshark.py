@@ -76,9 +76,9 @@ def test_it_reads_whole_associations(settings: Settings, which: int) -> None:
     messages = [message_of(packet) for packet in packets]
     assert {message.kind for message in messages} == set(Kind) - {Kind.NOTIFY}
     seen = read([one.encode() for one in packets], "hip.checksum.status", "hip.packet_type", "hip.type", ours=False)
-    for message, (malformed, complaints, status, kind, numbers) in zip(messages, seen, strict=True):
+    for message, (malformed, rate_limited_events, status, kind, numbers) in zip(messages, seen, strict=True):
         assert (malformed, status, kind) == ([], ["1"], [str(int(message.kind))])
-        assert set(complaints) <= (KNOWN if message.find(HostId) else set())
+        assert set(rate_limited_events) <= (KNOWN if message.find(HostId) else set())
         assert [int(one) for one in numbers] == [one.number for one in message.parameters]
 
 
@@ -91,8 +91,8 @@ def test_it_reads_a_refusal() -> None:
     for _ in range(3):
         network.step()
     (packet,) = (packet for _, packet in network.under_way)
-    ((malformed, complaints, kind),) = read([packet.encode()], "hip.tlv.notification_type", ours=False)
-    assert (malformed, complaints, kind) == ([], [], ["42"])
+    ((malformed, rate_limited_events, kind),) = read([packet.encode()], "hip.tlv.notification_type", ours=False)
+    assert (malformed, rate_limited_events, kind) == ([], [], ["42"])
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_it_reads_a_refusal() -> None:
 )
 def test_it_reads_each_parameter(one: Parameter) -> None:
     packet = Packet(IPv6Address(A), B, HIP, on_the_wire(Message(Kind.UPDATE, HIT_A, HIT_B, (one,))))
-    ((malformed, complaints, numbers),) = read([packet.encode()], "hip.type", ours=False)
-    assert (malformed, complaints, numbers) == ([], [], [str(one.number)])
+    ((malformed, rate_limited_events, numbers),) = read([packet.encode()], "hip.type", ours=False)
+    assert (malformed, rate_limited_events, numbers) == ([], [], [str(one.number)])
 
 
 def test_no_parameter_is_left_out() -> None:
@@ -136,6 +136,6 @@ def test_it_reads_what_asks_and_answers_at_once() -> None:
     )
     octets = seal(Message(Kind.UPDATE, ALICE.hit, BOB.hit, said), ALICE, bytes(48), rhash_of(ALICE.hit))
     packet = Packet(IPv6Address(A), B, HIP, with_checksum(octets, A, B))
-    ((malformed, complaints, numbers),) = read([packet.encode()], "hip.type", ours=False)
-    assert (malformed, complaints) == ([], [])
+    ((malformed, rate_limited_events, numbers),) = read([packet.encode()], "hip.type", ours=False)
+    assert (malformed, rate_limited_events) == ([], [])
     assert numbers[:7] == [str(one.number) for one in sorted(said, key=lambda one: one.number)]

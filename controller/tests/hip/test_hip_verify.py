@@ -16,8 +16,8 @@ from wayname.hip.edge.inspection import (
     MOST_OF_PREFIX,
     OF_HOST,
     STRANGERS_IN_ALL,
-    Inspection,
-    TooOftenError,
+    HipInspection,
+    HipRateLimitError,
     UnknownKeyError,
 )
 from wayname.hip.errors import MessageError, ProofError
@@ -32,7 +32,7 @@ class Checked(Network):
     """Two hosts, and an inspection that all their packets pass."""
 
     def __init__(self, *, hides: bool = True, identities: tuple[Identity, Identity] = (ALICE, BOB)) -> None:
-        self.inspection = Inspection(random.Random(1))
+        self.inspection = HipInspection(random.Random(1))
         self.judged: list[tuple[Kind, bool]] = []
         self.passed: list[Packet] = []
         super().__init__(replace(EASY, hides_identity=hides), identities=identities)
@@ -112,7 +112,7 @@ def test_an_identity_that_is_another_s_is_found() -> None:
 )
 def test_what_is_no_hip_packet_is_found(packet: Packet) -> None:
     with pytest.raises(MessageError):
-        Inspection(random.Random(1)).check(packet, 0.0)
+        HipInspection(random.Random(1)).check(packet, 0.0)
 
 
 def notify(sender: Identity, receiver: IPv6Address, source: IPv6Address, signer: Identity | None = None) -> Packet:
@@ -142,7 +142,7 @@ def test_keys_that_anybody_makes_do_not_make_that_of_a_host_with_a_session_forgo
 
 
 def test_a_notify_makes_no_key_known() -> None:
-    inspection = Inspection(random.Random(1))
+    inspection = HipInspection(random.Random(1))
     assert inspection.check(notify(ALICE, BOB.hit, A1), 0.0) is not None
     assert inspection.key_of(ALICE.hit) is None
     with pytest.raises(ProofError):
@@ -154,7 +154,7 @@ def test_an_update_of_a_host_whose_key_is_not_known_does_not_pass() -> None:
     assert isinstance(way, Checked)
     way.move(way.a, A1, A2)
     with pytest.raises(UnknownKeyError):
-        Inspection(random.Random(1)).check(way.of_kind(Kind.UPDATE), way.now)
+        HipInspection(random.Random(1)).check(way.of_kind(Kind.UPDATE), way.now)
 
 
 def test_what_strangers_sign_is_looked_at_at_a_rate_and_known_hosts_are_read_all_the_same(
@@ -169,7 +169,7 @@ def test_what_strangers_sign_is_looked_at_at_a_rate_and_known_hosts_are_read_all
     # From one prefix, then from all there are.
     for number in range(2000):
         source = IPv6Address(int(A1) + (number << 80) * (number >= 1000))
-        with suppress(TooOftenError):
+        with suppress(HipRateLimitError):
             way.inspection.check(notify(ecdsa(7), BOB.hit, source), way.now)
     assert len(looked_at) == STRANGERS_IN_ALL.burst
     monkeypatch.undo()
@@ -186,7 +186,7 @@ def test_what_is_forged_in_the_name_of_a_host_is_read_at_a_rate_of_its_own() -> 
     for _ in range(int(OF_HOST.burst)):
         with pytest.raises(ProofError):
             way.inspection.check(forged, way.now)
-    with pytest.raises(TooOftenError):
+    with pytest.raises(HipRateLimitError):
         way.inspection.check(forged, way.now)
     # The other host has its own.
     assert way.inspection.check(way.of_kind(Kind.R1), way.now) is not None

@@ -22,7 +22,7 @@ def test_the_least_that_can_be_said() -> None:
         sec=1,
         prepared=16,
         # Two ports lead to the link.
-        link=(HostLink(10, "site", (A, B, FIXED), most_by_port=2048),),
+        link=(HostLink(10, "site", (A, B, FIXED), max_hosts_per_port=2048),),
     )
     assert parse_config(SITE).identities is None
 

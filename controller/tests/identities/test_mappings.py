@@ -12,12 +12,12 @@ from rig import Host, Rig
 
 from wayname.config import parse_config
 from wayname.config.links import LinkAddress
-from wayname.edge.boundary import FindModifier, Json, ModifierFound, Output, PacketIn, Remember
-from wayname.edge.desired import Desired
+from wayname.edge.boundary import FindModifier, Json, ModifierFound, Output, PacketIn, Persist
+from wayname.edge.desired_state import DesiredState
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.interfaces import want_interfaces
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.outputs import Outputs
 from wayname.identity.locators import ProvableLocators
 from wayname.identity.search import find_modifier
@@ -93,7 +93,7 @@ class Desk:
         """Take note of what is written down and searched for; return all that came out."""
         outputs = self.outputs.take()
         for output in outputs:
-            if isinstance(output, Remember):
+            if isinstance(output, Persist):
                 self.remembered[output.key] = output.value
                 if output.value is None:
                     del self.remembered[output.key]
@@ -101,7 +101,7 @@ class Desk:
                 self.searches.append(output)
         return outputs
 
-    def arrival(self, address: IPv6Address, vlan: int = 10) -> Arrival:
+    def arrival(self, address: IPv6Address, vlan: int = 10) -> ReceivedPacket:
         """A neighbour advertisement of a host."""
         mac = Mac(0x020000000011)
         packet = NeighbourAdvertisement(address, mac).message().packet(address, ALL_NODES, HOP_LIMIT)
@@ -171,7 +171,7 @@ def test_hosts_of_other_links_are_not() -> None:
     ],
 )
 def test_interfaces_say_where_hosts_are_mapped(more: str, actions: dict[int, tuple[str, int | None]]) -> None:
-    desired = Desired()
+    desired = DesiredState()
     want_interfaces(parse_config(site(more)), (), desired)
     found = {}
     for entry in desired.wanted():

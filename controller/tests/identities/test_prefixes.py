@@ -10,7 +10,7 @@ from identities.site import FIXED, NEW, SITE, A, B, DhcpHost, site
 from rig import Host, Rig, messages
 
 from wayname.identity.locators import ProvableLocators
-from wayname.shim6.context import Known
+from wayname.shim6.context import KnownPeer
 from wayname.shim6.locators import learn, tell
 from wayname.wire.discovery import (
     ALL_NODES,
@@ -95,7 +95,7 @@ def test_a_new_prefix_makes_a_locator_that_peers_can_prove(form: str, signed: in
     methods = [locator.verification for locator in told.listed.locators]
     assert methods.count(Verification.CGA) == signed
     assert told.listed.generation == before + 1
-    known = learn(told.last.identity, told.options, Known(frozenset({told.last.identity})))
+    known = learn(told.last.identity, told.options, KnownPeer(frozenset({told.last.identity})))
     assert known.locators == frozenset(told.last.locators)
     assert [kind for kind in rig.kinds() if kind.startswith("prefix")] == ["prefix.new"]
     assert "locators.changed" in rig.kinds()

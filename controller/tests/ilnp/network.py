@@ -16,7 +16,7 @@ from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, O
 from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.outputs import Accepted, Event, Gone, Kind, Output, Up
-from wayname.ilnp.policies import Policy
+from wayname.ilnp.policies import AdmissionPolicy
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.vectors import L64, NID, Vector
 from wayname.wire.icmpv6 import Message
@@ -107,7 +107,7 @@ class Network(TwoSides[Side]):
         self,
         seed: int = 1,
         settings: Settings | None = None,
-        policies: Sequence[Policy] = (),
+        policies: Sequence[AdmissionPolicy] = (),
         hosts: tuple[Host, Host] | None = None,
     ) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class Network(TwoSides[Side]):
         self._lot = random.Random(seed + 2_000_000)
 
     def _side(
-        self, names: Names, seed: int, served: Host, settings: Settings | None, policies: Sequence[Policy] = ()
+        self, names: Names, seed: int, served: Host, settings: Settings | None, policies: Sequence[AdmissionPolicy] = ()
     ) -> Side:
         endpoint = Endpoint(random.Random(seed), self.now, settings, policies)
         endpoint.serve(served, self.now)

@@ -27,7 +27,7 @@ from ilnp.network import (
 from two_sides import START
 
 from wayname.config.ilnp import IDLE_TIME, NonceUse
-from wayname.ilnp.admission import Arrival
+from wayname.ilnp.admission import ReceivedIlnpMessage
 from wayname.ilnp.cache import Cache, Names
 from wayname.ilnp.cookies import PERIOD
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
@@ -36,7 +36,7 @@ from wayname.ilnp.nonce import nonce_of
 from wayname.ilnp.outputs import Changed, Event, Kind, Output, Send, Up
 from wayname.ilnp.policies import Resources
 from wayname.ilnp.settings import HOLD_DOWN_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, Settings
-from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Flow, Segment, State, Trigger
+from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Segment, State, TcpFlowState, Trigger
 from wayname.ilnp.vectors import NID, Vector
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import Packet
@@ -545,8 +545,8 @@ def test_a_tcp_flow_takes_over_a_session_that_is_asked_for() -> None:
 def test_all_states_are_reached_and_all_rows_lead_somewhere_that_can_be_left() -> None:
     assert set(TRANSITIONS) == set(State)
     assert {row.state for rows in TRANSITIONS.values() for row in rows.values()} == set(State)
-    assert set(FLOWS) == set(Flow)
-    assert {after for rows in FLOWS.values() for after in rows.values()} == set(FLOWS) - {Flow.NEW}
+    assert set(FLOWS) == set(TcpFlowState)
+    assert {after for rows in FLOWS.values() for after in rows.values()} == set(FLOWS) - {TcpFlowState.NEW}
     assert {after for rows in TELLINGS.values() for after, _ in rows.values()} == set(TELLINGS)
 
 
@@ -569,7 +569,7 @@ def test_a_trigger_without_a_row_changes_nothing_and_is_told(state: State, trigg
     network.establish()
     network.a.entry().state = state
     admission = network.a.endpoint._admission
-    admission.fire(A, trigger, Arrival(HERE, THERE), network.now)
+    admission.fire(A, trigger, ReceivedIlnpMessage(HERE, THERE), network.now)
     (event,) = network.a.endpoint.take_outputs()
     assert isinstance(event, Event)
     assert event.kind is Kind.PROTOCOL

@@ -42,7 +42,7 @@ addresses = ["2001:db8:0:1::2/64"]
 name = "p"
 prefix = "2001:db8:101::/{bits}"
 via = ["2001:db8:0:1::1"]
-[[translation]]
+[[nptv6]]
 inside = "fd12:3456:789a::/48"
 [ilnp]
 [[ilnp.site]]
@@ -70,14 +70,14 @@ def test_a_border_that_cannot_be(bits: int, prefixes: str, wrong: str) -> None:
 
 
 def test_what_admits_tcp_can_be_said() -> None:
-    text = '[ilnp]\nspeakers = ["2001:db8:102::/48"]\n' + SITE + 'tcp = "request"\n'
+    text = '[ilnp]\nilnp_prefixes = ["2001:db8:102::/48"]\n' + SITE + 'tcp = "request"\n'
     ilnp = parse_config(text).ilnp
     assert ilnp is not None and ilnp.sites[0].tcp is TcpAdmission.REQUEST
-    assert [str(prefix) for prefix in ilnp.speakers] == ["2001:db8:102::/48"]
+    assert [str(prefix) for prefix in ilnp.ilnp_prefixes] == ["2001:db8:102::/48"]
 
 
 def test_all_can_be_said() -> None:
-    text = '[ilnp]\nnonce = "short"\nnonce_use = "at-first"\nnaive = true\n[ilnp.policy]\nrate = 0\ncount = 5\n'
+    text = '[ilnp]\nnonce = "short"\nnonce_use = "at-first"\nnaive = true\n[ilnp.admission]\nrate = 0\ncount = 5\n'
     text += (
         SITE + 'mode = "transparent"\n' + NAMES + 'network = "net.a.example"\nkey_name = "k.example"\nkey = "aGk="\n'
     )
@@ -99,11 +99,14 @@ def test_all_can_be_said() -> None:
         ('[ilnp]\n[[ilnp.site]]\nprefixes = ["2001:db8::/48"]\n', "2001:db8::/48 is no /64 of hosts"),
         ("[ilnp]\n[[ilnp.site]]\nprefixes = []\n", "prefixes: has 0"),
         ("[ilnp]\n" + SITE + SITE, "is there twice"),
-        ('[ilnp]\nspeakers = ["2001:db8:101:10::/64"]\n' + SITE, "speakers[0]: 2001:db8:101:10::/64 is there twice"),
-        ('[ilnp]\nspeakers = ["x"]\n' + SITE, "write a prefix of peers"),
+        (
+            '[ilnp]\nilnp_prefixes = ["2001:db8:101:10::/64"]\n' + SITE,
+            "ilnp_prefixes[0]: 2001:db8:101:10::/64 is there twice",
+        ),
+        ('[ilnp]\nilnp_prefixes = ["x"]\n' + SITE, "write a prefix of peers"),
         ("[ilnp]\n" + SITE + 'tcp = "syn"\n', "write one of 'handshake' or 'request'"),
         ('[[shim6]]\nprefixes = ["2001:db8:101:10::/64"]\n[ilnp]\n' + SITE, "is there twice"),
-        ("[ilnp]\ncapacity = 10\n[ilnp.policy]\ncount = 11\n" + SITE, "write a number from 1 to 10"),
+        ("[ilnp]\ncapacity = 10\n[ilnp.admission]\ncount = 11\n" + SITE, "write a number from 1 to 10"),
         ("[ilnp]\n" + SITE + NAMES + 'key_name = "k"\n', "ilnp.names.key: is missing"),
         ("[ilnp]\n" + SITE + NAMES + 'key_name = "k"\nkey = "!"\n', "in base64"),
         ("[ilnp]\n" + SITE + NAMES + 'network = "net.b.example"\n', "net.b.example is not in a.example"),

@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterable
 from ipaddress import IPv6Address
 
-from name_desk import KEY, KEY_NAME, NameDesk
+from dns_exchange import KEY, KEY_NAME, NameDesk
 
 from wayname.config.names import NamedNode, NetworkNames
-from wayname.ilnp.edge.directory import Directory
+from wayname.ilnp.edge.directory import IlnpDirectory
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found
 from wayname.ilnp.vectors import L64, NID, Vector
@@ -18,7 +18,7 @@ HOST, PEER = IPv6Address("2001:db8:101:10::1:11"), IPv6Address("2001:db8:102:10:
 P, Q = L64(0x2001_0DB8_0101_0010), L64(0x2001_0DB8_0201_0010)
 
 
-class Desk(NameDesk[Directory]):
+class Desk(NameDesk[IlnpDirectory]):
     """A directory, and the server that it asks."""
 
     def __init__(self, network: str = "", key: bytes = KEY) -> None:
@@ -35,7 +35,7 @@ class Desk(NameDesk[Directory]):
             peer=peers,
         )
         self.found: list[tuple[NID, Found | None]] = []
-        self.directory = Directory(
+        self.directory = IlnpDirectory(
             names, random.Random(1), self.outputs, lambda nid, found, now: self.found.append((nid, found))
         )
 

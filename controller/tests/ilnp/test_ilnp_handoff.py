@@ -36,10 +36,10 @@ from wayname.ilnp.locators import (
 from wayname.ilnp.nonce import nonce_of
 from wayname.ilnp.outputs import Changed, Kind, Session
 from wayname.ilnp.settings import GRACE_TIME, NONCE_TIME, OLD_LIST_TIME, Settings
-from wayname.ilnp.states import Telling
+from wayname.ilnp.states import UpdateState
 from wayname.ilnp.vectors import L64, NID, Vector
 
-LEAVING = LocalLocator(A1, leaving=True)
+LEAVING = LocalLocator(A1, draining=True)
 
 
 def standing(settings: Settings | None = None) -> Network:
@@ -70,7 +70,7 @@ def test_a_hard_hand_off_is_told_at_once_from_the_new_locator() -> None:
     assert network.run(0.1) == ["A2 --ADVERTISEMENT-> B1", "B1 --ACKNOWLEDGEMENT-> A2"]
     assert last(network.b).destination == A2
     assert [one.locator for one in last(network.b).known] == [A2]
-    assert network.a.entry().told.state is Telling.TOLD
+    assert network.a.entry().told.state is UpdateState.TOLD
     (moved,) = network.a.events(Kind.MOVED)
     assert "is gone, packets leave from 2001:0db8:00a0:0002 at once" in moved
     assert sum(isinstance(output, Changed) for output in network.a.outputs) == 1
@@ -171,7 +171,7 @@ def test_an_update_that_is_lost_is_told_again_round_the_locators() -> None:
     ways = ["A2 --ADVERTISEMENT-> B1", "A3 --ADVERTISEMENT-> B1", "A2 --ADVERTISEMENT-> B2", "A3 --ADVERTISEMENT-> B2"]
     assert arrows == [*ways, *ways[:3]]
     assert "acknowledged none of 7 Locator Updates" in network.a.events(Kind.UNTOLD)[0]
-    assert network.a.entry().told.state is Telling.UNHEARD
+    assert network.a.entry().told.state is UpdateState.UNHEARD
 
 
 def test_both_move_at_once_and_find_each_other_by_the_dns() -> None:
@@ -186,7 +186,7 @@ def test_both_move_at_once_and_find_each_other_by_the_dns() -> None:
     network.run(10)
     assert network.a.entry().destination == B2
     assert network.b.entry().destination == A2
-    assert network.a.entry().told.state is Telling.TOLD
+    assert network.a.entry().told.state is UpdateState.TOLD
 
 
 def test_an_update_that_comes_twice_is_acknowledged_twice_and_taken_once() -> None:
@@ -260,11 +260,11 @@ def test_a_peer_that_comes_back_late_is_told_again() -> None:
     network.move(network.a, host(A_NID, A2, A3))
     older = network.seen[-2]
     network.run(100)
-    assert network.a.entry().told.state is Telling.UNHEARD
+    assert network.a.entry().told.state is UpdateState.UNHEARD
     network.b.works = {B1}
     network.inject(older)
     network.run(1)
-    assert network.a.entry().told.state is Telling.TOLD
+    assert network.a.entry().told.state is UpdateState.TOLD
     assert set(network.b.entry().peer_locators.known) == {A2, A3}
 
 

@@ -9,13 +9,13 @@ from ilnp.network import A1, B1, B2, M1, Network, gones
 
 from wayname.config.ilnp import IDLE_TIME
 from wayname.ilnp.cache import Names
-from wayname.ilnp.policies import Count, PrefixRate, Resources, Wish
+from wayname.ilnp.policies import AdmissionRequest, Count, PrefixRate, Resources
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.vectors import L64, NID, Vector
 
 
-def wish(locator: L64 = A1, nid: int = 1, sessions: int = 0) -> Wish:
-    return Wish(Names(NID(2), NID(nid)), Vector(locator, NID(nid)), sessions)
+def wish(locator: L64 = A1, nid: int = 1, sessions: int = 0) -> AdmissionRequest:
+    return AdmissionRequest(Names(NID(2), NID(nid)), Vector(locator, NID(nid)), sessions)
 
 
 def test_count() -> None:

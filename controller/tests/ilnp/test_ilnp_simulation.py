@@ -76,7 +76,7 @@ def test_moves_end_with_both_knowing_the_truth(first: int) -> None:
         network.run(40)
         if not network.agree():
             continue
-        network.move(network.a, host(A_NID, LocalLocator(A1, leaving=True), A2))
+        network.move(network.a, host(A_NID, LocalLocator(A1, draining=True), A2))
         network.run(seed % 5 * 0.3)
         network.move(network.a, host(A_NID, A2))
         network.run(seed % 3 * 0.4)

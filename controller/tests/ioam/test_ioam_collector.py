@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from wayname.edge.boundary import DirectExport
 from wayname.ioam.collector import MOST_PATHS, MOST_RECORDS, Collector
-from wayname.ioam.figures import FlowFigures, PathId, Summary
 from wayname.ioam.options import OVERFLOW, TraceOption
+from wayname.ioam.path_metrics import FlowMetrics, PathId, Summary
 from wayname.wire.errors import DecodeError
 
 FROM, TO = IPv6Address("fd00::1"), IPv6Address("fd00::2")
@@ -87,7 +87,7 @@ def test_records_are_numbered_and_bounded(collector: Collector) -> None:
     assert (newest.sequence, newest.time, newest.source) == (MOST_RECORDS + 3, MOST_RECORDS + 2, FROM)
 
 
-def flow(*sequences: int) -> FlowFigures:
+def flow(*sequences: int) -> FlowMetrics:
     collector = Collector()
     for sequence in sequences:
         collector.export(DirectExport(1, 0x800000, 9, sequence, 5, 63, 1, 2, 10, 0), 1.0)

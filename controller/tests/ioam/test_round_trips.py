@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wayname.ioam.figures import PathId
 from wayname.ioam.nodes import NodeData
+from wayname.ioam.path_metrics import PathId
 from wayname.ioam.round_trips import RoundTrips, clock_difference
 
 WAY = PathId(1, (0xA, 1, 0xB))

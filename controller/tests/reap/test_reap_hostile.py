@@ -9,8 +9,8 @@ from shim6.network import A3, B3
 
 from wayname.session.keys import Pair
 from wayname.session.reap.outputs import Move, Refused, Verified
+from wayname.session.reap.reap_context import MOST_KEPT, MOST_TOLD
 from wayname.session.reap.timing import Timing
-from wayname.session.reap.watched import MOST_KEPT, MOST_TOLD
 from wayname.wire.shim6.messages import Keepalive, Probe, ProbeRecord, ProbeState
 
 ALL = [*PAIRS, Pair(A3, B3)]

@@ -9,7 +9,7 @@ from shim6.network import A1, A2, A3, B1, B2, B3
 
 from wayname.session.keys import Pair
 from wayname.session.reap.order import disjoint_first
-from wayname.shim6.context import Known
+from wayname.shim6.context import KnownPeer
 from wayname.shim6.pairs import MOST_PAIRS, LocatorState, usable_pairs
 from wayname.wire.shim6.options import Locator, LocatorList, LocatorPreferences, Preference, PreferenceFlag
 
@@ -17,10 +17,10 @@ IDENTITIES = Pair(A1, B1)
 LISTED = LocatorList(4, tuple(Locator(address, 1) for address in (B1, B2, B3)))
 
 
-def known(*preferences: Preference) -> Known:
+def known(*preferences: Preference) -> KnownPeer:
     """Return what a peer with three locators told of them."""
     asked = LocatorPreferences(4, preferences) if preferences else None
-    return Known(frozenset({B1, B2, B3}), LISTED, asked)
+    return KnownPeer(frozenset({B1, B2, B3}), LISTED, asked)
 
 
 def test_the_identities_lead_and_tentative_locators_are_not_used_yet() -> None:
@@ -72,7 +72,7 @@ def test_no_more_pairs_than_a_session_has_paths() -> None:
 def test_both_ends_choose_the_same_pairs(ours: int, theirs: int) -> None:
     a, b = [A1 + number for number in range(ours)], [B1 - number for number in range(theirs)]
     chosen = [
-        usable_pairs(dict.fromkeys(local, LocatorState.PREFERRED), Known(frozenset(peers)), identities)
+        usable_pairs(dict.fromkeys(local, LocatorState.PREFERRED), KnownPeer(frozenset(peers)), identities)
         for local, peers, identities in ((a, b, Pair(A1, B1)), (b, a, Pair(B1, A1)))
     ]
     assert {(pair.peer, pair.local) for pair in chosen[1]} == set(chosen[0])

@@ -33,7 +33,7 @@ NAME = SessionKey(A1, B1)
 PAIRS = [Pair(A1, B1), Pair(A1, B2), Pair(A2, B1), Pair(A2, B2)]
 FINE, EXPLORING, INBOUND = State.OPERATIONAL, State.EXPLORING, State.INBOUND_OK
 TAG = 0x1234
-TIMING = Timing.of(15.0, verify_every=1e6)
+TIMING = Timing.of(15.0, backup_probe_interval=1e6)
 
 # Sections 6.1 and 6.4 to 6.9, column by column: the state afterwards, and whether a probe leaves.
 RFC_ROWS = [
@@ -162,10 +162,13 @@ def test_probes_keep_the_times_of_the_rfc() -> None:
 )
 def test_all_times_go_with_the_send_timeout(send_timeout: float, expected: tuple[float, ...]) -> None:
     timing = Timing.of(send_timeout)
-    assert (timing.keepalive, timing.probe_timeout, timing.max_probe_timeout, timing.verify_every) == pytest.approx(
-        expected[:4]
-    )
-    assert timing.return_after == expected[4]
+    assert (
+        timing.keepalive,
+        timing.probe_timeout,
+        timing.max_probe_timeout,
+        timing.backup_probe_interval,
+    ) == pytest.approx(expected[:4])
+    assert timing.failback_delay == expected[4]
     with pytest.raises(ValueError, match="the least is"):
         Timing.of(0.009)
 
@@ -306,7 +309,7 @@ def test_a_check_of_the_peer_is_answered_by_the_pair_in_use() -> None:
 
 
 def test_a_verified_pair_that_dies_is_a_backup_no_more() -> None:
-    one = One(Timing.of(15.0, verify_every=5.0))
+    one = One(Timing.of(15.0, backup_probe_interval=5.0))
     one.answer_checks()
     one.reap.awaiting(NAME, 0.0, one.now)
     one.outputs.clear()
@@ -317,7 +320,7 @@ def test_a_verified_pair_that_dies_is_a_backup_no_more() -> None:
 
 
 def test_a_backup_stands_while_the_path_in_use_may_be_what_answers_are_lost_on() -> None:
-    one = One(Timing.of(15.0, verify_every=5.0))
+    one = One(Timing.of(15.0, backup_probe_interval=5.0))
     one.answer_checks()
     one.reap.awaiting(NAME, 0.0, one.now)
     one.outputs.clear()
@@ -345,7 +348,7 @@ def test_the_switch_is_asked_again_when_the_time_is_over() -> None:
 
 
 def test_packets_do_not_follow_the_peer_to_a_pair_that_is_known_to_fail() -> None:
-    one = One(Timing.of(15.0, verify_every=5.0))
+    one = One(Timing.of(15.0, backup_probe_interval=5.0))
     checks = {pair_of(probe): probe for probe in one.wait(0.6)}
     one.hear(ProbeState.OPERATIONAL, PAIRS[0], checks[PAIRS[1]])
     one.wait(3)
@@ -406,7 +409,7 @@ def test_all_contexts_together_probe_no_more_than_they_may() -> None:
     names = [SessionKey(A1, B1 + number) for number in range(1000)]
     for name in names:
         pair = Pair(*name[:2])
-        reap.watch(name, 1, Timing.of(15.0, verify_every=1e6), [pair, Pair(A2, name.peer)], pair, 0.0)
+        reap.watch(name, 1, Timing.of(15.0, backup_probe_interval=1e6), [pair, Pair(A2, name.peer)], pair, 0.0)
         reap.unanswered(name, 15.0, 0.0)
     sent = [output for output in reap.take_outputs() if isinstance(output, Send)]
     assert 50 <= len(sent) <= 51

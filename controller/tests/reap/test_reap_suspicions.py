@@ -15,7 +15,7 @@ from wayname.session.reap.timing import Timing
 from wayname.wire.shim6.messages import Probe, ProbeRecord, ProbeState
 
 TIMEOUT = 1.0
-TIMING = Timing.of(TIMEOUT, verify_every=1e6)
+TIMING = Timing.of(TIMEOUT, backup_probe_interval=1e6)
 
 
 def suspicious() -> One:
@@ -75,7 +75,7 @@ def test_an_exploration_asks_by_itself() -> None:
 
 
 def test_the_longest_of_the_last_round_trips_is_told() -> None:
-    one = One(Timing.of(0.1, verify_every=0.1))
+    one = One(Timing.of(0.1, backup_probe_interval=0.1))
     longest: list[float] = []
     rng = random.Random(1)
     for _ in range(40):

@@ -47,7 +47,7 @@ def test_a_cut_is_bridged_by_a_verified_backup_within_the_send_timeout(send_time
 
 
 def test_a_cut_without_a_backup_costs_one_exploration_of_a_disjoint_pair() -> None:
-    world = World(timing=Timing.of(1.0, verify_every=1000.0))
+    world = World(timing=Timing.of(1.0, backup_probe_interval=1000.0))
     world.loss = 1.0
     world.run(20)
     assert not world.a.reap.verified(world.a.name) - {Pair(A1, B1)}

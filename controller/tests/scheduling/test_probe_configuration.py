@@ -5,11 +5,11 @@ from __future__ import annotations
 from ipaddress import IPv6Address
 
 import pytest
-from translated_site import SITE
+from nptv6_site import SITE
 
 from wayname.config import ConfigError, parse_config
 from wayname.config.schedules import Probe
-from wayname.ioam.figures import PathId
+from wayname.ioam.path_metrics import PathId
 
 NAMESPACE = "[[namespace]]\nid = 1\nnode = 0xa\nports = [2, 3]\n"
 # What hosts have of provider p.

@@ -12,8 +12,8 @@ from wayname.config.schedules import PROBED_WORDS, Probe
 from wayname.edge.boundary import PacketOut
 from wayname.edge.outputs import Outputs
 from wayname.edge.punt_limits import PATH_PROBES_SENT
-from wayname.ioam.figures import PathId
 from wayname.ioam.options import ACTIVE, TraceOption, hop_by_hop, trace_in
+from wayname.ioam.path_metrics import PathId
 from wayname.p4_constants import CPU_PORT, PacketOutKind
 from wayname.session.scheduling.probes import EVERY, PATIENCE, SHARE, Probes
 from wayname.wire import ipv6

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ipaddress import IPv6Address, IPv6Network
 
 import pytest
-from translated_site import SITE
+from nptv6_site import SITE
 
 from wayname.config import ConfigError, parse_config
-from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
-from wayname.ioam.figures import PathId
+from wayname.config.schedules import Schedule, SchedulePath, SchedulingPolicy, Source
+from wayname.ioam.path_metrics import PathId
 
 PATH_P = '[[schedule.path]]\nprovider = "p"\nbandwidth = 2_000_000\ndelay = 0.02\n'
 PATH_Q = '[[schedule.path]]\nprovider = "q"\nremote = "2001:db8:202::/48"\nbandwidth = 4e6\ndelay = 0.01\n'
@@ -29,7 +29,7 @@ def test_what_is_said_and_what_is_not() -> None:
     said = 'policy = "per-flow"\nlocal = ["2001:db8:101:10::/64"]\nremote = ["2001:db8:f00::/48", "::/0"]\n'
     said += 'source = "marks"\nclose = false\nframing = 22\ntolerance = 0.5\nprobe_interval = 1\nhold = 0.05\n'
     [found] = read(NAMED + said + PATHS)
-    assert (found.policy, found.source, found.close) == (Policy.PER_FLOW, Source.MARKS, False)
+    assert (found.policy, found.source, found.close) == (SchedulingPolicy.PER_FLOW, Source.MARKS, False)
     assert (found.framing, found.tolerance, found.probe_interval, found.hold) == (22, 0.5, 1.0, 0.05)
     assert found.local == (IPv6Network("2001:db8:101:10::/64"),)
     assert found.remote == (IPv6Network("2001:db8:f00::/48"), IPv6Network("::/0"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-from wayname.config.schedules import Policy
-from wayname.edge.boundary import Json, Remember
+from wayname.config.schedules import SchedulingPolicy
+from wayname.edge.boundary import Json, Persist
 from wayname.edge.outputs import Outputs
 from wayname.pipeline.schedules import Registers
 from wayname.session.scheduling.numbers import GENERATIONS, ScheduleNumbers
 
-FIRST = Policy.FASTEST_FIRST
+FIRST = SchedulingPolicy.FASTEST_FIRST
 
 
 class Numbers:
@@ -30,7 +30,7 @@ class Numbers:
     def written(self) -> dict[str, Json]:
         """Return what is written down by now."""
         for output in self.outputs.take():
-            if isinstance(output, Remember):
+            if isinstance(output, Persist):
                 self.memory[output.key] = output.value
         return self.memory
 

@@ -11,10 +11,10 @@ from scheduling.test_scheduling_schedules import PP, QQ, RULE, Site
 
 from wayname.config.schedules import Probe
 from wayname.ioam.collector import Collector
-from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
 from wayname.ioam.options import TraceOption
+from wayname.ioam.path_metrics import NodeMetrics, PathId, PathMetrics, Summary
 from wayname.pipeline.schedules import inverse_rate
-from wayname.session.scheduling.figures import LOOK, Figures, Origin, bandwidth_of, delay_of
+from wayname.session.scheduling.path_estimates import LOOK, EstimateOrigin, PathEstimates, bandwidth_of, delay_of
 from wayname.session.scheduling.probes import STALE
 
 TRACED = RULE.replace("framing", 'source = "ioam"\npacket = 1000\nframing').replace(
@@ -26,16 +26,16 @@ MS = 1e6  # nanoseconds
 
 def told(
     delay: float, inside: float = 0.0, queue: float = 0.0, at: float = 10.0, count: int = 1, id: PathId = TRACE
-) -> PathFigures:
+) -> PathMetrics:
     """Return figures of a path, in nanoseconds, whose first node has the queue."""
-    first = NodeFigures(0xA, Summary(count, smoothed=inside), Summary(count, smoothed=queue))
+    first = NodeMetrics(0xA, Summary(count, smoothed=inside), Summary(count, smoothed=queue))
     summaries = Summary(count, smoothed=delay), Summary(count, smoothed=inside)
-    return PathFigures(id, at, at, count, summaries[0], inside=summaries[1], nodes=[first, NodeFigures(0xB)])
+    return PathMetrics(id, at, at, count, summaries[0], inside=summaries[1], nodes=[first, NodeMetrics(0xB)])
 
 
-def figures_of(site: Site, collector: Collector | None = None) -> Figures:
+def figures_of(site: Site, collector: Collector | None = None) -> PathEstimates:
     """Return what follows traces for a site."""
-    return Figures(site.schedules, collector or Collector(), (10,), 1, site.outputs, random.Random(1))
+    return PathEstimates(site.schedules, collector or Collector(), (10,), 1, site.outputs, random.Random(1))
 
 
 class Measured(Site):
@@ -47,7 +47,7 @@ class Measured(Site):
         self.figures.start(10.0)
         self.follow(5, PP, QQ)
 
-    def look(self, *paths: PathFigures, now: float = 10.0 + LOOK) -> tuple[object, ...]:
+    def look(self, *paths: PathMetrics, now: float = 10.0 + LOOK) -> tuple[object, ...]:
         """Take figures and let the time come to look at them; return delay and octet time of the first path."""
         self.figures.bring(paths)
         self.figures.handle_timer(now)
@@ -132,7 +132,7 @@ def test_who_told_of_a_path_is_known_and_said_and_so_is_that_nobody_does() -> No
     site.settle()
     known = site.figures.told("s", 0)
     assert known is not None
-    assert (known.origin, known.at) == (Origin.BROUGHT, 10.3)
+    assert (known.origin, known.at) == (EstimateOrigin.BROUGHT, 10.3)
     assert [event.kind for event in site.events if "measured" in event.kind] == ["path.measured"]
     site.look(now=10.3 + STALE + LOOK)
     site.settle()

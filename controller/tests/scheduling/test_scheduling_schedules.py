@@ -6,11 +6,11 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 import pytest
-from translated_site import SITE
+from nptv6_site import SITE
 
 from wayname.config import parse_config
-from wayname.config.schedules import Policy
-from wayname.edge.boundary import Event, Json, Remember, ScheduleNews, Write
+from wayname.config.schedules import SchedulingPolicy
+from wayname.edge.boundary import Event, Json, PathEvent, Persist, Write
 from wayname.edge.outputs import Outputs
 from wayname.p4_constants import PATH_BITS, PathEventKind
 from wayname.pipeline.schedules import SLOTS, bandwidth_of, inverse_rate
@@ -76,7 +76,7 @@ class Site:
                 self.events.append(output)
             elif isinstance(output, Write):
                 self.written += len(output.updates)
-            elif isinstance(output, Remember):
+            elif isinstance(output, Persist):
                 self.memory[output.key] = output.value
                 if output.value is None:
                     del self.memory[output.key]
@@ -114,9 +114,9 @@ class Site:
         written, self.written = self.written, 0
         return written
 
-    def news(self, kind: PathEventKind, place: int, now: float = 2.0, schedule: int = 1) -> None:
+    def switch_event(self, kind: PathEventKind, place: int, now: float = 2.0, schedule: int = 1) -> None:
         """Let the switch say something about a path."""
-        self.schedules.news(ScheduleNews(kind, schedule, 5, place, 0, 0.25, 0.04, 1e6), now)
+        self.schedules.switch_event(PathEvent(kind, schedule, 5, place, 0, 0.25, 0.04, 1e6), now)
         self.settle()
 
     def kinds(self) -> list[str]:
@@ -204,9 +204,9 @@ def test_a_path_that_is_gone_leaves_at_once_and_what_was_known_begins_anew() -> 
 
 @pytest.mark.parametrize(
     ("policy", "action"),
-    [(Policy.WEIGHTED_ROUND_ROBIN, "weighted_round_robin"), (Policy.PER_FLOW, "per_flow")],
+    [(SchedulingPolicy.WEIGHTED_ROUND_ROBIN, "weighted_round_robin"), (SchedulingPolicy.PER_FLOW, "per_flow")],
 )
-def test_another_policy_is_another_action_over_the_same_paths(policy: Policy, action: str) -> None:
+def test_another_policy_is_another_action_over_the_same_paths(policy: SchedulingPolicy, action: str) -> None:
     site = Site()
     site.follow(5, PP, QQ)
     before = site.entry(5)
@@ -215,7 +215,7 @@ def test_another_policy_is_another_action_over_the_same_paths(policy: Policy, ac
     assert site.entry(5)["action"] == action
     assert site.paths(5) == [0, 1]
     assert site.kinds()[-1] == "schedule.policy"
-    site.schedules.set_policy("s", Policy.FASTEST_FIRST, 3.0)
+    site.schedules.set_policy("s", SchedulingPolicy.FASTEST_FIRST, 3.0)
     # What it knew of before is not so any more.
     assert {**site.entry(5), "generation": 0} == {**before, "generation": 0}
     assert site.entry(5)["generation"] != before["generation"]
@@ -224,7 +224,7 @@ def test_another_policy_is_another_action_over_the_same_paths(policy: Policy, ac
 def test_the_best_path_is_the_one_with_most_bandwidth() -> None:
     site = Site()
     site.follow(5, PP, QQ, QP)
-    site.schedules.set_policy("s", Policy.BEST_PATH, 2.0)
+    site.schedules.set_policy("s", SchedulingPolicy.BEST_PATH, 2.0)
     entry = site.entry(5)
     assert (entry["action"], entry["slot"], entry["path_2"]) == ("best_path", 2, 2)
 
@@ -238,7 +238,7 @@ def test_a_new_delay_or_policy_is_one_write_however_many_sessions_there_are(sess
     assert site.writes() == sessions + 3
     site.schedules.set_figures("s", 0, 0.07, 2e6)
     assert site.writes() == 1
-    site.schedules.set_policy("s", Policy.PER_FLOW, 2.0)
+    site.schedules.set_policy("s", SchedulingPolicy.PER_FLOW, 2.0)
     assert site.writes() == 1
     for number in range(5, 5 + sessions):
         site.schedules.forget(number)
@@ -247,8 +247,8 @@ def test_a_new_delay_or_policy_is_one_write_however_many_sessions_there_are(sess
 
 def test_what_is_no_schedule_has_no_policy() -> None:
     site = Site()
-    site.schedules.set_policy("other", Policy.BEST_PATH, 2.0)
-    site.schedules.set_policy("s", Policy.FASTEST_FIRST, 2.0)
+    site.schedules.set_policy("other", SchedulingPolicy.BEST_PATH, 2.0)
+    site.schedules.set_policy("s", SchedulingPolicy.FASTEST_FIRST, 2.0)
     site.settle()
     assert (site.events, site.memory) == ([], {})
 
@@ -266,12 +266,12 @@ def test_a_controller_that_is_started_again_wants_the_same_entries() -> None:
 
 def test_a_changed_policy_outlives_the_controller_until_it_is_changed_back() -> None:
     site = Site()
-    site.schedules.set_policy("s", Policy.PER_FLOW, 2.0)
+    site.schedules.set_policy("s", SchedulingPolicy.PER_FLOW, 2.0)
     site.settle()
     site.start()
     site.follow(5, PP, QQ)
     assert site.entry(5)["action"] == "per_flow"
-    site.schedules.set_policy("s", Policy.FASTEST_FIRST, 2.0)
+    site.schedules.set_policy("s", SchedulingPolicy.FASTEST_FIRST, 2.0)
     site.settle()
     assert "schedule-policy s" not in site.memory
 
@@ -291,16 +291,16 @@ def test_news_of_a_path_are_kept_and_told() -> None:
     site = Site()
     site.follow(5, PP, QQ)
     [group] = site.schedules
-    site.news(PathEventKind.LATE, 1)
+    site.switch_event(PathEventKind.LATE, 1)
     assert (group.known[1].closed, group.known[1].late, group.known[1].delay, group.known[1].bandwidth) == (
         True,
         0.25,
         0.04,
         1e6,
     )
-    site.news(PathEventKind.OPENED, 1, 4.0)
+    site.switch_event(PathEventKind.OPENED, 1, 4.0)
     assert (group.known[1].closed, group.known[1].since) == (False, 4.0)
-    site.news(PathEventKind.ESTIMATED, 0, 5.0)
+    site.switch_event(PathEventKind.ESTIMATED, 0, 5.0)
     assert (group.known[0].closed, group.known[0].since, group.known[0].told) == (False, None, 5.0)
     assert site.kinds() == ["path.taken", "path.taken", "path.closed", "path.opened"]
     assert "a packet came 250.0 ms late" in site.events[2].text
@@ -310,7 +310,7 @@ def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
     site = Site()
     site.follow(5, PP, QQ)
     for step in range(10):
-        site.news(PathEventKind.LOST if step % 2 == 0 else PathEventKind.OPENED, 0, 2.0 + 0.2 * step)
+        site.switch_event(PathEventKind.LOST if step % 2 == 0 else PathEventKind.OPENED, 0, 2.0 + 0.2 * step)
     closed = [event.text for event in site.events if event.kind == "path.closed"]
     assert len(closed) == 2
     assert "more before" in closed[1]
@@ -319,8 +319,8 @@ def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
 def test_news_of_what_is_not_there_any_more_are_nothing() -> None:
     site = Site()
     site.follow(5, PP, QQ)
-    site.news(PathEventKind.LOST, 2)
-    site.news(PathEventKind.LOST, 0, schedule=9)
+    site.switch_event(PathEventKind.LOST, 2)
+    site.switch_event(PathEventKind.LOST, 0, schedule=9)
     [group] = site.schedules
     assert not any(known.closed for known in group.known)
 

@@ -11,22 +11,22 @@ from typing import Any, Generic, TypeVar
 import finsy as fy
 
 from wayname.config import parse_config
-from wayname.edge.boundary import Event, Json, PacketIn, PairActive, Remember, SessionNews
+from wayname.edge.boundary import Event, Json, PacketIn, PairActive, Persist, SessionEvent
+from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
 from wayname.edge.routes import Routes
-from wayname.edge.translation.translation import Translation
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.messages import Kind
 from wayname.p4_constants import PacketOutKind, SessionEventKind
 from wayname.session.context import SessionContext
+from wayname.session.egress_selection import EgressSelection
 from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
 from wayname.session.scheduling.schedules import Schedules
 from wayname.session.session import Session
 from wayname.session.tables import want_provider_routes
-from wayname.session.ways_out import WaysOut
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet
 from wayname.wire.shim6.messages import MessageType
 from wayname_lab.identities import provable_address
@@ -63,10 +63,10 @@ def configuration(site: int, more: str = "", providers: int = len(UPLINKS)) -> t
     return "\n".join(lines), address
 
 
-S = TypeVar("S", Sessions, HipSessions)
+S = TypeVar("S", Shim6Sessions, HipSessions)
 
 
-class Ways(WaysOut):
+class Ways(EgressSelection):
     """The ways out of an edge: providers may be closed, what is sent is kept."""
 
     def __init__(self, providers: Providers) -> None:
@@ -139,7 +139,7 @@ class SideOf(ABC, Generic[S]):
         numbers = SessionNumbers(MOST, memory, self.outputs)
         schedules = Schedules(self.config.schedules, memory, self.outputs)
         preferences = PathPreferences(self.config.path_policies, self.providers.of)
-        translation = Translation(self.config, Routes(self.config, self.providers, Outputs()), Outputs())
+        translation = Nptv6Manager(self.config, Routes(self.config, self.providers, Outputs()), Outputs())
         means = SessionContext(
             self.config,
             numbers,
@@ -162,7 +162,7 @@ class SideOf(ABC, Generic[S]):
     def carry_out(self) -> None:
         """Do what the outputs say."""
         for output in self.outputs.take():
-            if isinstance(output, Remember):
+            if isinstance(output, Persist):
                 self.memory.pop(output.key, None)
                 if output.value is not None:
                     self.memory[output.key] = output.value
@@ -187,16 +187,16 @@ class SideOf(ABC, Generic[S]):
         return [event.kind for event in self.events]
 
 
-class Side(SideOf[Sessions]):
+class Side(SideOf[Shim6Sessions]):
     """One edge that speaks Shim6."""
 
     def configuration(self) -> tuple[str, IPv6Address]:
         """Return the site's configuration, and the address of its host."""
         return configuration(self.site, self.more, self.uplinks)
 
-    def keep_sessions(self, means: SessionContext) -> Sessions:
+    def keep_sessions(self, means: SessionContext) -> Shim6Sessions:
         """Return what keeps the sessions of this side."""
-        return Sessions(means)
+        return Shim6Sessions(means)
 
     def receive(self, packet: Packet, now: float) -> None:
         """Take a packet for the host."""
@@ -241,7 +241,7 @@ class PairOf(Generic[One]):
     def tell(self, side: One, kind: SessionEventKind, path_from: int = 0, path_to: int = 0, age: float = 0.5) -> None:
         """Let a switch say something about its only session."""
         assert side.sessions is not None
-        side.sessions.news(SessionNews(kind, side.only.number, path_from, path_to, age), self.now)
+        side.sessions.switch_event(SessionEvent(kind, side.only.number, path_from, path_to, age), self.now)
         self.collect(side)
 
     def kill(self, side: One) -> None:

@@ -11,9 +11,9 @@ from sessions.pair import Side
 from work import steps_of
 
 from wayname.edge.boundary import Event
-from wayname.session.kept import SESSIONS_A_TURN
 from wayname.session.keys import SessionKey
 from wayname.session.session import Session
+from wayname.session.watched_sessions import SESSIONS_A_TURN
 from wayname.shim6.context import option_of
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.shim6.messages import I1, I2, R1, TAG_BITS, decode, encode
@@ -82,14 +82,14 @@ def test_a_next_hop_keeps_others_waiting_for_a_turn_however_many_sessions_it_con
     sessions = server.side.sessions
     assert sessions is not None
     looked_at: list[SessionKey] = []
-    movements = sessions._movements
-    real = movements.next_hops_changed
+    failover = sessions._failover
+    real = failover.next_hops_changed
 
     def look(session: Session, now: float) -> None:
         looked_at.append(session.name)
         real(session, now)
 
-    monkeypatch.setattr(movements, "next_hops_changed", look)
+    monkeypatch.setattr(failover, "next_hops_changed", look)
 
     def let_a_next_hop_change() -> int:
         looked_at.clear()
@@ -111,7 +111,7 @@ def test_sessions_beyond_those_that_the_switch_watches_stand_and_an_event_says_s
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("wayname.session.numbers.WATCHED_SESSIONS", 4)
-    monkeypatch.setattr("wayname.session.kept.WATCHED_SESSIONS", 4)
+    monkeypatch.setattr("wayname.session.watched_sessions.WATCHED_SESSIONS", 4)
     server = Server()
     for number in range(1, 7):
         server.exchange(number)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import steps_of
 
-from wayname.edge.desired import Desired, key_of, value_of
+from wayname.edge.desired_state import DesiredState, key_of, value_of
 from wayname.pipeline import sessions as entries
 from wayname.session.entries_by_session import EntriesBySession
 
@@ -19,7 +19,7 @@ wanted = st.dictionaries(st.integers(0, 9), st.integers(0, 9)).flatmap(
 
 @given(st.lists(wanted))
 def test_what_is_wanted_last_is_all_that_is_wanted(lists: list[list[fy.P4TableEntry]]) -> None:
-    desired = Desired()
+    desired = DesiredState()
     of_sessions = EntriesBySession(desired)
     for each in [*lists, []]:
         of_sessions.replace(SESSION, list(each))
@@ -27,7 +27,7 @@ def test_what_is_wanted_last_is_all_that_is_wanted(lists: list[list[fy.P4TableEn
 
 
 def test_a_change_costs_what_has_changed() -> None:
-    desired = Desired()
+    desired = DesiredState()
     of_sessions = EntriesBySession(desired)
 
     def replace(last: int) -> int:

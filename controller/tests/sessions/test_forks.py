@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sessions.pair import Pair, Side
 
-from wayname.edge.boundary import SessionNews
+from wayname.edge.boundary import SessionEvent
 from wayname.p4_constants import SessionEventKind
 from wayname.session.session import Fork, Session
 from wayname.shim6.edge.forks import Forks
@@ -79,7 +79,7 @@ def test_it_is_moved_alone(pair: Pair) -> None:
 def test_it_is_left_without_an_answer_alone(pair: Pair) -> None:
     main, forked = both(pair.a)
     assert pair.a.sessions is not None
-    pair.a.sessions.news(SessionNews(SessionEventKind.LEFT_PATH, forked.number, 0, 1, 15.0), pair.now)
+    pair.a.sessions.switch_event(SessionEvent(SessionEventKind.LEFT_PATH, forked.number, 0, 1, 15.0), pair.now)
     pair.collect(pair.a)
     assert (main.path, forked.path) == (0, 1)
 
@@ -88,7 +88,7 @@ def test_its_keepalives_are_the_controllers_own(pair: Pair) -> None:
     _, forked = both(pair.a)
     assert pair.a.sessions is not None
     before = len(pair.a.ways.within_switch)
-    pair.a.sessions.news(SessionNews(SessionEventKind.SILENT, forked.number, 0, 0, 0.0), pair.now)
+    pair.a.sessions.switch_event(SessionEvent(SessionEventKind.SILENT, forked.number, 0, 0, 0.0), pair.now)
     pair.a.sessions.handle_timer(pair.now + forked.keepalive + 1, 0.0)
     kept = [decode(each.payload) for each in pair.a.ways.sent if each.next_header == SHIM6]
     assert Keepalive(forked.peer_tag) in kept

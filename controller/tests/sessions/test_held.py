@@ -8,17 +8,17 @@ import pytest
 
 from wayname.config.model import Interface
 from wayname.edge.boundary import PacketIn
-from wayname.edge.links import Arrival
-from wayname.session.held import (
+from wayname.edge.links import ReceivedPacket
+from wayname.session.keys import SessionKey
+from wayname.session.retransmit_buffer import (
     MOST_AGE,
     MOST_DATAGRAM_AGE,
     MOST_IN_ALL,
     MOST_OCTETS_IN_ALL,
     MOST_OCTETS_OF_SESSION,
     MOST_OF_SESSION,
-    Held,
+    RetransmitBuffer,
 )
-from wayname.session.keys import SessionKey
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.ipv6 import UDP, Packet
 from wayname.wire.mac import Mac
@@ -33,18 +33,18 @@ def name(number: int) -> SessionKey:
     return SessionKey(IPv6Address(number), THERE)
 
 
-def copy(number: int, next_header: int = TCP, octets: int = 4) -> Arrival:
+def copy(number: int, next_header: int = TCP, octets: int = 4) -> ReceivedPacket:
     packet = Packet(HERE, THERE, next_header, b"")
     original = PacketIn(number.to_bytes(octets), 15, 1, 10)
-    return Arrival(original, Frame(Mac(2), Mac(4), TYPE_IPV6, b""), packet, INTERFACE)
+    return ReceivedPacket(original, Frame(Mac(2), Mac(4), TYPE_IPV6, b""), packet, INTERFACE)
 
 
-def again(held: Held, session: int, unanswered: float, now: float) -> list[int]:
+def again(held: RetransmitBuffer, session: int, unanswered: float, now: float) -> list[int]:
     return [int.from_bytes(each.payload) for each in held.again(name(session), unanswered, now)]
 
 
 def test_what_was_sent_while_nobody_answered_goes_again_in_order() -> None:
-    held = Held()
+    held = RetransmitBuffer()
     for number in range(10):
         held.keep(name(1), copy(number), float(number))
     held.keep(name(2), copy(99), 9.0)
@@ -53,7 +53,7 @@ def test_what_was_sent_while_nobody_answered_goes_again_in_order() -> None:
 
 
 def test_what_was_under_way_when_the_path_failed_goes_again_too() -> None:
-    held = Held()
+    held = RetransmitBuffer()
     for number, at in enumerate((0.0, 0.9, 1.1)):
         held.keep(name(1), copy(number), at)
     # The first packet without an answer left at 1.0; those shortly before it may have been lost as well.
@@ -61,7 +61,7 @@ def test_what_was_under_way_when_the_path_failed_goes_again_too() -> None:
 
 
 def test_what_goes_again_in_vain_goes_once_more_by_the_next_path() -> None:
-    held = Held()
+    held = RetransmitBuffer()
     held.keep(name(1), copy(7), 0.0)
     assert again(held, 1, 0.5, 0.5) == [7]
     assert again(held, 1, 0.5, 1.0) == [7]
@@ -71,7 +71,7 @@ def test_what_goes_again_in_vain_goes_once_more_by_the_next_path() -> None:
 
 @pytest.mark.parametrize(("protocol", "goes_again"), [(TCP, True), (SCTP, True), (UDP, False), (58, False)])
 def test_datagrams_that_are_stale_do_not_go_again(protocol: int, goes_again: bool) -> None:
-    held = Held()
+    held = RetransmitBuffer()
     held.keep(name(1), copy(1, protocol), 1.0)
     held.keep(name(1), copy(2, protocol), 2.0 - MOST_DATAGRAM_AGE / 2)
     assert again(held, 1, 1.0, 2.0) == ([1, 2] if goes_again else [2])
@@ -80,20 +80,20 @@ def test_datagrams_that_are_stale_do_not_go_again(protocol: int, goes_again: boo
 
 
 def test_a_datagram_from_before_the_failure_does_not_go_again() -> None:
-    held = Held()
+    held = RetransmitBuffer()
     held.keep(name(1), copy(1, UDP), 1.0)
     assert again(held, 1, 0.05, 1.06) == []
 
 
 def test_a_segment_is_never_older_than_it_may_be() -> None:
-    held = Held()
+    held = RetransmitBuffer()
     held.keep(name(1), copy(1), 0.0)
     held.keep(name(1), copy(2), 10.0)
     assert again(held, 1, float("inf"), 5.0 + MOST_AGE) == [2]
 
 
 def test_a_session_keeps_its_last_packets() -> None:
-    held = Held()
+    held = RetransmitBuffer()
     for number in range(MOST_OF_SESSION + 10):
         held.keep(name(1), copy(number), 1.0)
     assert again(held, 1, 1.0, 1.0) == list(range(10, MOST_OF_SESSION + 10))
@@ -106,7 +106,7 @@ def test_a_session_keeps_its_last_packets() -> None:
 
 @pytest.mark.parametrize("octets", [4, MOST_OCTETS_IN_ALL // MOST_IN_ALL * 2])
 def test_a_session_that_was_quiet_for_longest_makes_room(octets: int) -> None:
-    held = Held()
+    held = RetransmitBuffer()
     for_each = min(MOST_OF_SESSION, MOST_OCTETS_OF_SESSION // octets)
     sessions = min(MOST_IN_ALL, MOST_OCTETS_IN_ALL // octets) // for_each
     for session in range(sessions + 1):

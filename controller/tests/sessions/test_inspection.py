@@ -12,11 +12,11 @@ import pytest
 from shim6.network import Network
 
 from wayname.identity.errors import ProofError
-from wayname.rate_limits import PrefixBuckets, Rate
 from wayname.session.keys import SessionKey
-from wayname.shim6.context import Known, LocalHost, option_of
-from wayname.shim6.edge.inspection import MOST_OF_PREFIXES, STRANGERS_IN_ALL, Inspection
+from wayname.shim6.context import KnownPeer, LocalHost, option_of
+from wayname.shim6.edge.inspection import MOST_OF_PREFIXES, STRANGERS_IN_ALL, Shim6Inspection
 from wayname.shim6.locators import learn, tell
+from wayname.token_buckets import PrefixTokenBuckets, Rate
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.shim6.messages import I2, R2, Message, UpdateRequest, decode, encode
 from wayname.wire.shim6.options import Locator, LocatorList, Option
@@ -40,9 +40,9 @@ class Way:
     def __init__(self) -> None:
         self.a, self.b = member("a", SITE_A), member("b", SITE_B)
         self.network = Network(1, learn, (self.a, self.b))
-        self.inspection = Inspection(random.Random(1))
+        self.inspection = Shim6Inspection(random.Random(1))
 
-    def check(self, packet: Packet, inspection: Inspection | None = None) -> None:
+    def check(self, packet: Packet, inspection: Shim6Inspection | None = None) -> None:
         """Let a packet pass: A is behind one link, B and all others behind another."""
         (inspection or self.inspection).check(packet, int(packet.source in self.a.locators), self.network.now)
 
@@ -121,7 +121,7 @@ def test_an_update_of_nobody_knows_what_is_refused() -> None:
     way.network.move(way.network.b, member("b", SITE_B, slice(1), 2))
     [packet] = [packet for _, packet in way.network.under_way]
     with pytest.raises(ProofError, match="did not begin here"):
-        way.check(packet, Inspection(random.Random(1)))
+        way.check(packet, Shim6Inspection(random.Random(1)))
 
 
 def test_r2_without_i2_may_not_tell_locators() -> None:
@@ -132,7 +132,7 @@ def test_r2_without_i2_may_not_tell_locators() -> None:
         if isinstance(message, R2):
             assert option_of(message.options, LocatorList)
             with pytest.raises(ProofError, match="no I2 that passed"):
-                way.check(packet, Inspection(random.Random(1)))
+                way.check(packet, Shim6Inspection(random.Random(1)))
             return
         way.check(packet)
     raise AssertionError("no R2 passed")
@@ -156,7 +156,7 @@ def test_contexts_of_other_prefixes_do_not_make_one_forgotten() -> None:
     way = Way()
     way.establish()
     unlimited = Rate(1e9, 1e9)
-    way.inspection._strangers = PrefixBuckets(random.Random(1), unlimited, unlimited)
+    way.inspection._strangers = PrefixTokenBuckets(random.Random(1), unlimited, unlimited)
     for number in range(2 * MOST_OF_PREFIXES):
         asker, asked = (IPv6Address(f"2001:db8:{site}:1::{number:x}") for site in ("bad", "1"))
         way.inspection.check(Packet(asker, asked, SHIM6, encode(I2(number, number, 1))), 7, way.network.now)
@@ -172,7 +172,7 @@ def test_proofs_of_strangers_are_looked_at_at_a_rate_and_updates_all_the_same(mo
     way.establish()
     looked_at: list[int] = []
 
-    def counted(*told: Any) -> Known:
+    def counted(*told: Any) -> KnownPeer:
         looked_at.append(1)
         return learn(*told)
 

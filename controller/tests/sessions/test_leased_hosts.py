@@ -12,7 +12,7 @@ from wayname.config.model import LinkAddress
 from wayname.edge.boundary import PairActive
 from wayname.session.keys import SessionKey
 from wayname.session.session import Session
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.locators import learn
 from wayname.shim6.outputs import Send
@@ -60,7 +60,7 @@ class Elsewhere:
 
 def sessions_of(rig: Rig) -> list[Session]:
     """Return the sessions of an edge."""
-    return list(rig.edge.manager(Sessions) or ())
+    return list(rig.edge.manager(Shim6Sessions) or ())
 
 
 def test_a_leased_address_gets_sessions() -> None:

@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 
 from wayname.adapter import StateError
-from wayname.adapter.memory import Memory
-from wayname.edge.boundary import Remember
+from wayname.adapter.state_file import StateFile
+from wayname.edge.boundary import Persist
 
 
 def test_what_was_put_is_there_after_a_crash(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "state")
-    memory.put(Remember("context 1", {"tag": 2**46, "paths": [1, None, "x"]}))
-    memory.put(Remember("context 2", {}))
-    memory.put(Remember("context 1", {"tag": 5}))
-    memory.put(Remember("number 3", 7))
-    memory.put(Remember("number 3", None))
+    memory = StateFile(tmp_path / "state")
+    memory.put(Persist("context 1", {"tag": 2**46, "paths": [1, None, "x"]}))
+    memory.put(Persist("context 2", {}))
+    memory.put(Persist("context 1", {"tag": 5}))
+    memory.put(Persist("number 3", 7))
+    memory.put(Persist("number 3", None))
     # Not closed: what is there now is what a killed process leaves.
     shutil.copytree(tmp_path, tmp_path / "left")
-    assert Memory(tmp_path / "left" / "state").read() == {"context 1": {"tag": 5}, "context 2": {}}
+    assert StateFile(tmp_path / "left" / "state").read() == {"context 1": {"tag": 5}, "context 2": {}}
 
 
 def test_nobody_else_reads_it(tmp_path: Path) -> None:
-    Memory(tmp_path / "state").put(Remember("context", {"tag": 1}))
+    StateFile(tmp_path / "state").put(Persist("context", {"tag": 1}))
     assert all(each.stat().st_mode & 0o077 == 0 for each in tmp_path.iterdir())
 
 
@@ -39,29 +39,29 @@ def test_what_is_no_state_is_refused_in_one_line(tmp_path: Path) -> None:
         each.chmod(0o600)
     for name, what in (("text", "cannot be used"), ("newer", "written by another version"), ("no/where", "cannot be")):
         with pytest.raises(StateError) as error:
-            Memory(tmp_path / name)
+            StateFile(tmp_path / name)
         assert str(error.value).startswith(f"{tmp_path / name}: ")
         assert what in str(error.value)
         assert "\n" not in str(error.value)
 
 
 def test_a_file_is_one_controller_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wayname.adapter.memory.LOCKED_SECONDS", 0)
-    first = Memory(tmp_path / "state")
+    monkeypatch.setattr("wayname.adapter.state_file.LOCKED_SECONDS", 0)
+    first = StateFile(tmp_path / "state")
     with pytest.raises(StateError, match=r"state: is another controller's; end that one, or set controller.state"):
-        Memory(tmp_path / "state")
-    first.put(Remember("number", 1))
+        StateFile(tmp_path / "state")
+    first.put(Persist("number", 1))
     first.close()
-    assert Memory(tmp_path / "state").read() == {"number": 1}
+    assert StateFile(tmp_path / "state").read() == {"number": 1}
 
 
 def test_what_a_full_disk_did_not_take_is_written_when_there_is_room(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "state")
+    memory = StateFile(tmp_path / "state")
     [pages] = memory._file.execute("PRAGMA page_count").fetchone()
     memory._file.execute(f"PRAGMA max_page_count = {pages}")
-    trouble = memory.put(Remember("context 1", "x" * 9999))
+    trouble = memory.put(Persist("context 1", "x" * 9999))
     assert trouble.startswith(f"{tmp_path / 'state'}: cannot be written (database or disk is full); mend that, or")
-    assert memory.put(Remember("context 2", 2)) == trouble
+    assert memory.put(Persist("context 2", 2)) == trouble
     memory._file.execute(f"PRAGMA max_page_count = {pages + 9}")
-    assert memory.put(Remember("context 3", 3)) == ""
+    assert memory.put(Persist("context 3", 3)) == ""
     assert memory.read() == {"context 1": "x" * 9999, "context 2": 2, "context 3": 3}

@@ -23,7 +23,7 @@ def talk(pair: Pair, octets: int) -> int:
 
 def ruled(rule: str) -> Pair:
     """Return two sides with a rule."""
-    return Pair(f'begin_rule = "{rule}"')
+    return Pair(f'trigger_rule = "{rule}"')
 
 
 def test_it_decides_by_what_the_switch_saw() -> None:
@@ -42,10 +42,10 @@ def test_one_that_fails_begins_nothing_and_is_counted_and_told(rule: str, why: s
     pair = ruled(name)
     assert [talk(pair, 2048) for _ in range(3)] == [0, 0, 0]
     assert pair.a.sessions is not None
-    assert pair.a.sessions.own_rules[name].failed == {why: 3}
+    assert pair.a.sessions.custom_rules[name].failed == {why: 3}
     told = [event for event in pair.a.events if event.kind == "session.rule"]
     assert told
-    assert all(f"begin_rule {name}: the rule failed ({why}); no session begins" in event.text for event in told)
+    assert all(f"trigger_rule {name}: the rule failed ({why}); no session begins" in event.text for event in told)
 
 
 def test_what_the_peer_begins_is_not_asked_about() -> None:

@@ -7,7 +7,7 @@ from sessions.pair import Pair, Side
 
 from wayname.config import parse_config
 from wayname.config.load import ConfigError
-from wayname.edge.boundary import SessionNews
+from wayname.edge.boundary import SessionEvent
 from wayname.p4_constants import SessionEventKind
 
 POLICIES = """
@@ -150,7 +150,7 @@ def active(pair: Pair, seconds: int) -> None:
     for _ in range(seconds):
         for side in (pair.a, pair.b):
             assert side.sessions is not None
-            side.sessions.news(SessionNews(SessionEventKind.WATCH, side.only.number, 0, 0, 0.0), pair.now)
+            side.sessions.switch_event(SessionEvent(SessionEventKind.WATCH, side.only.number, 0, 0, 0.0), pair.now)
             pair.collect(side)
         pair.drive(1)
 

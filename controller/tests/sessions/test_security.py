@@ -66,7 +66,7 @@ def test_who_wants_proofs_believes_no_claims() -> None:
 
 
 def test_peers_with_less_sec_than_wanted_get_no_session() -> None:
-    pair = Pair("least_sec = 1")
+    pair = Pair("min_sec = 1")
     pair.talk()
     pair.drive(30)
     assert pair.a.sessions is not None
@@ -80,8 +80,8 @@ def test_peers_with_less_sec_than_wanted_get_no_session() -> None:
     ("more", "line"),
     [
         ('security = "some"', "shim6[0].security: is 'some'"),
-        ("least_sec = 8", "shim6[0].least_sec: is 8"),
-        (f"least_sec = 1\n{UNPROVED}", "shim6[0].least_sec: is 1, and nothing is proved"),
+        ("min_sec = 8", "shim6[0].min_sec: is 8"),
+        (f"min_sec = 1\n{UNPROVED}", "shim6[0].min_sec: is 1, and nothing is proved"),
     ],
 )
 def test_mistakes(more: str, line: str) -> None:

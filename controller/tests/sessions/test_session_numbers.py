@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wayname.edge.boundary import Json, Remember
+from wayname.edge.boundary import Json, Persist
 from wayname.edge.outputs import Outputs
 from wayname.p4_constants import WATCHED_SESSIONS
 from wayname.session.numbers import SessionNumbers
@@ -12,7 +12,7 @@ def written(outputs: Outputs) -> dict[str, Json]:
     """Return what the next controller will know."""
     memory: dict[str, Json] = {}
     for output in outputs.take():
-        assert isinstance(output, Remember)
+        assert isinstance(output, Persist)
         memory[output.key] = output.value
     return {key: value for key, value in memory.items() if value is not None}
 

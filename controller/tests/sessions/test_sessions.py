@@ -8,10 +8,10 @@ import pytest
 from sessions.pair import Pair, Side
 
 from wayname.edge.boundary import PacketIn
-from wayname.edge.links import Arrival
+from wayname.edge.links import ReceivedPacket
 from wayname.p4_constants import PacketOutKind, SessionEventKind, SessionMode
 from wayname.session.path_numbers import MOST_PATHS
-from wayname.session.session import Health
+from wayname.session.session import PathHealth
 from wayname.shim6.edge.memory import context_names
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
@@ -142,7 +142,7 @@ def test_all_paths_are_proven_and_each_has_a_backup_that_shares_nothing() -> Non
     pair = established(FAST)
     assert pair.a.sessions is not None
     session = pair.a.only
-    assert {pair.a.sessions.health(session, path) for path in session.paths} == {Health.WORKS}
+    assert {pair.a.sessions.health(session, path) for path in session.paths} == {PathHealth.WORKS}
     for path, to in ((0, 1), (1, 0), (2, 3), (3, 2)):
         assert pair.a.sessions.backup_of(session, path) == to
         assert not set(session.paths[path]) & set(session.paths[to])
@@ -178,7 +178,7 @@ def test_what_does_not_answer_is_no_backup() -> None:
     assert pair.a.sessions is not None
     dead = {path for path, locators in session.paths.items() if pair.is_dead(locators.peer)}
     assert len(dead) == 2
-    assert {pair.a.sessions.health(session, path) for path in dead} == {Health.SILENT}
+    assert {pair.a.sessions.health(session, path) for path in dead} == {PathHealth.SILENT}
     assert not {entry["path"] for entry in pair.a.entries("backups")} & dead
 
 
@@ -278,7 +278,7 @@ def keep_copy(pair: Pair, side: Side, text: bytes, next_header: int = TCP) -> Pa
     packet = Packet(*side.only.name[:2], next_header, b"")
     copy = PacketIn(text, 15, 1, 10)
     frame = Frame(Mac(2), Mac(4), TYPE_IPV6, packet.encode())
-    side.sessions.hold(Arrival(copy, frame, packet, side.config.interfaces[0]), pair.now)
+    side.sessions.hold(ReceivedPacket(copy, frame, packet, side.config.interfaces[0]), pair.now)
     return copy
 
 
@@ -415,7 +415,7 @@ def test_a_peer_without_controller_does_not_cost_the_backups() -> None:
         pair.tell(pair.a, SessionEventKind.WATCH, age=0.0)
         pair.drive(1)
     session = pair.a.only
-    assert Health.WORKS not in {pair.a.sessions.health(session, path) for path in session.paths if path}
+    assert PathHealth.WORKS not in {pair.a.sessions.health(session, path) for path in session.paths if path}
     assert pair.a.sessions.backup_of(session, 0) == 1
     # So it is for a controller that comes now.
     pair.restart(pair.a)
@@ -476,7 +476,7 @@ def test_hosts_with_as_many_prefixes_as_in_the_paper_get_a_session(providers: in
         assert len(session.paths) == MOST_PATHS
         assert len({path.local for path in session.paths.values()}) == providers
         assert len({path.peer for path in session.paths.values()}) == providers
-        assert {side.sessions.health(session, path) for path in session.paths if side.sessions} == {Health.WORKS}
+        assert {side.sessions.health(session, path) for path in session.paths if side.sessions} == {PathHealth.WORKS}
 
 
 @pytest.mark.parametrize("done", [1, 2, 3])

@@ -101,8 +101,8 @@ def test_mistakes(text: str, line: str) -> None:
 
 def test_a_send_timeout_may_follow_the_round_trips() -> None:
     (shim6,) = parse_config(SHIM6 + 'send_timeout = "auto"').shim6
-    assert (shim6.least_send_timeout, shim6.send_timeout, shim6.told_send_timeout) == (0.1, 15.0, 0.1)
-    (shim6,) = parse_config(SHIM6 + 'send_timeout = "auto"\nleast_send_timeout = 0.2\nmost_send_timeout = 2').shim6
-    assert (shim6.least_send_timeout, shim6.send_timeout) == (0.2, 2.0)
-    with pytest.raises(ConfigError, match="least_send_timeout"):
-        parse_config(SHIM6 + "least_send_timeout = 0.2")
+    assert (shim6.min_send_timeout, shim6.send_timeout, shim6.told_send_timeout) == (0.1, 15.0, 0.1)
+    (shim6,) = parse_config(SHIM6 + 'send_timeout = "auto"\nmin_send_timeout = 0.2\nmax_send_timeout = 2').shim6
+    assert (shim6.min_send_timeout, shim6.send_timeout) == (0.2, 2.0)
+    with pytest.raises(ConfigError, match="min_send_timeout"):
+        parse_config(SHIM6 + "min_send_timeout = 0.2")

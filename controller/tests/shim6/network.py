@@ -10,7 +10,7 @@ from ipaddress import IPv6Address
 from two_sides import TwoSides
 
 from wayname.session.keys import SessionKey
-from wayname.shim6.context import Known, LocalHost, option_of
+from wayname.shim6.context import KnownPeer, LocalHost, option_of
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.outputs import Output
 from wayname.wire.ipv6 import Packet
@@ -24,14 +24,14 @@ B = SessionKey(B1, A1)
 NAMES = {number: number.name.replace("BIS", "bis") for number in MessageType}
 
 
-def trusting(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
+def trusting(ulid: IPv6Address, options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
     """Believe every list of locators without any proof."""
     listed = option_of(options, LocatorList)
-    return Known(frozenset(one.address for one in listed.locators), listed) if listed else known
+    return KnownPeer(frozenset(one.address for one in listed.locators), listed) if listed else known
 
 
 # What options prove of an identity's locators, added to what is known of them.
-Prove = Callable[[IPv6Address, tuple[Option, ...], Known], Known]
+Prove = Callable[[IPv6Address, tuple[Option, ...], KnownPeer], KnownPeer]
 
 
 def host(*locators: IPv6Address, ulid: IPv6Address | None = None, generation: int = 1) -> LocalHost:

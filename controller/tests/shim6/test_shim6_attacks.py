@@ -23,7 +23,7 @@ from wayname.identity.errors import ProofError
 from wayname.identity.generate import generate_cga, generate_hba
 from wayname.identity.parameters import Parameters, sec_of
 from wayname.session.keys import Pair, SessionKey
-from wayname.shim6.context import Known
+from wayname.shim6.context import KnownPeer
 from wayname.shim6.limits import PROOFS
 from wayname.shim6.locators import learn, tell
 from wayname.shim6.machine import r1_question
@@ -106,7 +106,7 @@ def test_a_flood_of_bad_i2_leaves_nothing_behind_and_is_not_answered() -> None:
 def test_i2s_with_good_validators_and_bad_proofs_leave_nothing_behind() -> None:
     """A thousand hosts that are where they say they are, and claim what is not theirs."""
 
-    def nobody(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
+    def nobody(ulid: IPv6Address, options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
         raise ProofError(f"nothing proves the locators of {ulid}")
 
     network = Network(learn=nobody)
@@ -134,7 +134,7 @@ def test_a_validator_serves_for_one_look_at_proofs() -> None:
     """I2s with one validator, each with other proofs: a signature is dear, and a validator costs a message."""
     looked_at: list[int] = []
 
-    def nobody(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
+    def nobody(ulid: IPv6Address, options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
         looked_at.append(1)
         raise ProofError(f"nothing proves the locators of {ulid}")
 
@@ -151,7 +151,7 @@ def test_a_validator_serves_for_one_look_at_proofs() -> None:
 def test_proofs_of_one_prefix_are_looked_at_at_a_rate() -> None:
     looked_at: list[int] = []
 
-    def nobody(ulid: IPv6Address, options: tuple[Option, ...], known: Known) -> Known:
+    def nobody(ulid: IPv6Address, options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
         looked_at.append(1)
         raise ProofError(f"nothing proves the locators of {ulid}")
 
@@ -272,9 +272,9 @@ KEY = rsa.generate_private_key(65537, 1024)
 PUBLIC = KEY.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
-def nothing_of(ulid: IPv6Address) -> Known:
+def nothing_of(ulid: IPv6Address) -> KnownPeer:
     """Return what is known of a host before it says anything."""
-    return Known(frozenset({ulid}))
+    return KnownPeer(frozenset({ulid}))
 
 
 def weak() -> tuple[IPv6Address, Parameters]:
@@ -297,8 +297,8 @@ def test_an_identity_with_less_sec_than_is_asked_for_is_refused() -> None:
     options = tell(ulid, parameters, [ulid, TWO[7]], 1, KEY).options
     assert TWO[7] in learn(ulid, options, nothing_of(ulid)).locators
     with pytest.raises(ProofError, match="has Sec 0, but at least 1 is asked for"):
-        learn(ulid, options, nothing_of(ulid), least_sec=1)
-    network = Network(1, partial(learn, least_sec=1), (tell(ulid, parameters, [ulid], 1, KEY), host(B1, B2)))
+        learn(ulid, options, nothing_of(ulid), min_sec=1)
+    network = Network(1, partial(learn, min_sec=1), (tell(ulid, parameters, [ulid], 1, KEY), host(B1, B2)))
     network.establish(network.a, A._replace(local=ulid))
     network.drive(3)
     assert not any(isinstance(output, Ready) for output in network.b.take())

@@ -11,7 +11,15 @@ from shim6.network import A1, A2, B1, Network, host
 from wayname.identity.generate import generate_cga
 from wayname.session.keys import SessionKey
 from wayname.shim6.context import option_of
-from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
+from wayname.shim6.heuristics import (
+    Candidate,
+    ContextLimit,
+    PeersWithoutShim6,
+    Rule,
+    has_no_eui64,
+    never_initiate,
+    objection,
+)
 from wayname.shim6.locators import tell
 from wayname.wire.shim6.messages import I2, decode
 from wayname.wire.shim6.options import CgaSignature
@@ -26,7 +34,7 @@ def test_an_address_made_of_a_mac_address_is_not_asked() -> None:
 
 
 def test_the_first_rule_that_objects_is_heard() -> None:
-    rules: list[Rule] = [AtMost(5), has_no_eui64]
+    rules: list[Rule] = [ContextLimit(5), has_no_eui64]
     assert objection(rules, Candidate(A1, B1, 4), 0.0) is None
     assert objection(rules, Candidate(A1, MAC_BASED, 5), 0.0) == "there are 5 contexts already"
     reason = objection(rules, Candidate(A1, MAC_BASED, 4), 0.0)
@@ -37,7 +45,7 @@ def test_the_first_rule_that_objects_is_heard() -> None:
 
 
 def test_peers_without_shim6_are_remembered_for_an_hour() -> None:
-    without = WithoutShim6()
+    without = PeersWithoutShim6()
     without.add(B1, 100.0)
     assert without(Candidate(A1, B1, 0), 3699.0) == f"{B1} had no Shim6 when it was asked last"
     assert without(Candidate(A1, A2, 0), 3699.0) is None
@@ -49,7 +57,7 @@ def test_peers_without_shim6_are_remembered_for_an_hour() -> None:
 
 
 def test_not_more_peers_are_remembered_than_fit() -> None:
-    without = WithoutShim6(most=3)
+    without = PeersWithoutShim6(most=3)
     for number in range(10):
         without.add(B1 + number, float(number))
         # The one that is asked again and again stays.

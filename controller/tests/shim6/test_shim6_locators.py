@@ -16,7 +16,7 @@ from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.generate import generate_cga, generate_hba
 from wayname.identity.keys import RSA_ENCRYPTION
 from wayname.identity.parameters import Parameters
-from wayname.shim6.context import Known, LocalHost, option_of
+from wayname.shim6.context import KnownPeer, LocalHost, option_of
 from wayname.shim6.locators import MOST_LISTED, LocatorError, learn, tell
 from wayname.wire.shim6.errors import ErrorCode
 from wayname.wire.shim6.options import (
@@ -64,9 +64,9 @@ def signed(key: rsa.RSAPrivateKey) -> LocalHost:
     return tell(ulid, parameters, [ulid, ELSEWHERE], 5, key)
 
 
-def nothing_of(ulid: IPv6Address) -> Known:
+def nothing_of(ulid: IPv6Address) -> KnownPeer:
     """Return what is known of a host before it says anything."""
-    return Known(frozenset({ulid}))
+    return KnownPeer(frozenset({ulid}))
 
 
 def exchange(options: tuple[Option, ...], other: Option) -> tuple[Option, ...]:
@@ -238,4 +238,4 @@ def test_a_list_of_very_many_locators_is_not_looked_at() -> None:
     (ulid, other), parameters = hba()
     options = (LocatorList(1, (Locator(other, 1),) * (MOST_LISTED + 1)), CgaParameters(parameters.encode()))
     with pytest.raises(ProofError, match="33 locators"):
-        learn(ulid, options, Known(frozenset({ulid})))
+        learn(ulid, options, KnownPeer(frozenset({ulid})))

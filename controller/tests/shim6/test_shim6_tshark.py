@@ -79,9 +79,9 @@ def test_its_own_dissector_finds_the_type_and_the_checksum_right() -> None:
 def test_it_reads_what_was_written() -> None:
     fields = ("type", "tag", "packet_tag", "initiator_nonce", "responder_nonce", "option.type", "option.length")
     seen = read([packet(message) for message in ALL], *(f"rfc5533.{field}" for field in fields))
-    for message, (malformed, complaints, kind, *others) in zip(ALL, seen, strict=True):
+    for message, (malformed, rate_limited_events, kind, *others) in zip(ALL, seen, strict=True):
         octets = encode(message)
-        assert (malformed, complaints, number(kind)) == ([], [], [octets[2]])
+        assert (malformed, rate_limited_events, number(kind)) == ([], [], [octets[2]])
         tag, packet_tag, initiator, responder, options, lengths = others
         for values, name in (
             (tag, "tag"),
@@ -168,12 +168,12 @@ def test_it_reads_an_error_and_what_follows_a_payload_header() -> None:
 def test_it_marks_a_message_that_is_not_as_written(at: int) -> None:
     octets = bytearray(packet(ALL[1]))
     octets[40 + at] ^= 0xFF
-    ((_, complaints),) = read([bytes(octets)])
-    assert complaints
+    ((_, rate_limited_events),) = read([bytes(octets)])
+    assert rate_limited_events
 
 
 def test_it_marks_an_option_that_ends_behind_its_message() -> None:
     octets = bytearray(packet(ALL[1]))
     octets[40 + 18] = 0xFF
-    ((_, complaints),) = read([bytes(octets)])
-    assert "an option ends behind the message" in complaints
+    ((_, rate_limited_events),) = read([bytes(octets)])
+    assert "an option ends behind the message" in rate_limited_events

@@ -3,6 +3,6 @@
 from wayname.adapter.connection import SwitchError
 from wayname.adapter.controller import Controller
 from wayname.adapter.events import EventRing, RecordedEvent
-from wayname.adapter.memory import StateError
+from wayname.adapter.state_file import StateError
 
 __all__ = ["Controller", "EventRing", "RecordedEvent", "StateError", "SwitchError"]

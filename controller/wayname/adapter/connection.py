@@ -21,7 +21,7 @@ from wayname.adapter.messages import Messages
 from wayname.adapter.tls import TlsError, credentials
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
-    Idle,
+    IdleEntry,
     Input,
     PacketOut,
     Update,
@@ -233,7 +233,7 @@ class Connection:
                 await self._send(digest.ack().encode_update(self._schema))
                 return told(digest)
             case "idle_timeout_notification":
-                return [Idle(entry) for entry in decode_stream(message, self._schema)]
+                return [IdleEntry(entry) for entry in decode_stream(message, self._schema)]
         return []
 
     def _take_arbitration(self, message: p4r.StreamMessageResponse) -> bool:

@@ -10,28 +10,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from wayname.adapter.connection import Connection, SwitchError
+from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
-from wayname.adapter.inputs import Inputs
-from wayname.adapter.memory import Memory
-from wayname.adapter.questions import Questions
-from wayname.adapter.searches import Searches
+from wayname.adapter.input_queue import InputQueue
+from wayname.adapter.modifier_searches import ModifierSearches
+from wayname.adapter.state_file import StateFile
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import PROTOCOLS, load_keys
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Config
 from wayname.edge.boundary import (
-    AskNames,
+    CancelDnsQuery,
     Captured,
     Command,
+    DnsQuery,
+    DnsResponse,
     Event,
     FindModifier,
     ModifierFound,
-    NamesAnswered,
     Output,
     PacketOut,
-    Remember,
+    Persist,
     Severity,
-    StopAsking,
     SwitchDown,
     SwitchUp,
     Write,
@@ -45,7 +45,7 @@ FIRST_WAIT = 0.1
 LONGEST_WAIT = 1.0
 OPEN_SECONDS = 5.0
 # What was found beside the switch stays true when the switch comes back.
-FOUND = (ModifierFound, NamesAnswered)
+FOUND = (ModifierFound, DnsResponse)
 
 
 class Controller:
@@ -65,13 +65,13 @@ class Controller:
         self.schema = load_program(config.switch)
         # What the next controller must know is about sessions and identities only.
         lasting = config.identities or any(protocol.is_configured(config) for protocol in PROTOCOLS)
-        self._memory = Memory(config.controller.state) if lasting else None
+        self._memory = StateFile(config.controller.state) if lasting else None
         remembered = self._memory.read() if self._memory else {}
         wanted = config.identities
         key = edge_key(wanted.key, wanted.bits) if wanted else None
         self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key, load_keys(config))
-        self._searches = Searches(self._found)
-        self._questions = Questions(self._found)
+        self._searches = ModifierSearches(self._found)
+        self._questions = DnsTransport(self._found)
         self.events = EventRing(config.controller.events)
         self.sessions = 0
         self.writes = 0
@@ -79,7 +79,7 @@ class Controller:
         self._replace_pipeline = replace_pipeline
         self._on_event = on_event
         self._on_captured = on_captured
-        self._inputs: Inputs[Connection | asyncio.Event | None] = Inputs()
+        self._inputs: InputQueue[Connection | asyncio.Event | None] = InputQueue()
         self._active: Connection | None = None
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session: asyncio.Timeout | None = None
@@ -128,7 +128,7 @@ class Controller:
         await self._inputs.put(command, done)
         return done
 
-    async def _found(self, found: ModifierFound | NamesAnswered) -> None:
+    async def _found(self, found: ModifierFound | DnsResponse) -> None:
         await self._inputs.put(found, None)
 
     async def _keep_connected(self) -> None:
@@ -198,7 +198,7 @@ class Controller:
                 self.edge.handle_timer(loop.time())
             while outputs := self.edge.take_outputs():
                 with self.edge.faults.contained("output Remember", loop.time()):
-                    self._write_down([output for output in outputs if isinstance(output, Remember)])
+                    self._write_down([output for output in outputs if isinstance(output, Persist)])
                 for output in outputs:
                     with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):
                         await self._carry_out(output)
@@ -215,7 +215,7 @@ class Controller:
                 await self._inputs.wait()
 
     async def _carry_out(self, output: Output) -> None:
-        if isinstance(output, Remember):
+        if isinstance(output, Persist):
             return
         if isinstance(output, Event):
             self._record(output)
@@ -223,7 +223,7 @@ class Controller:
         if isinstance(output, FindModifier):
             self._searches.ask(output)
             return
-        if isinstance(output, AskNames | StopAsking):
+        if isinstance(output, DnsQuery | CancelDnsQuery):
             self._questions.ask(output)
             return
         if isinstance(output, Captured):
@@ -245,7 +245,7 @@ class Controller:
             if self._session is not None:
                 self._session.reschedule(asyncio.get_running_loop().time())
 
-    def _write_down(self, remembers: Sequence[Remember]) -> None:
+    def _write_down(self, remembers: Sequence[Persist]) -> None:
         """Write down what the next controller must know, before anything is done that it would have to know of."""
         if self._memory and remembers:
             self._note_unwritten(self._memory.put(*remembers))

@@ -10,12 +10,12 @@ from finsy import P4DigestList
 from wayname.edge.boundary import (
     DirectExport,
     FlowAdmitted,
-    FlowNews,
+    FlowEvent,
     Input,
-    Learned,
+    LearnedMac,
     PairActive,
-    ScheduleNews,
-    SessionNews,
+    PathEvent,
+    SessionEvent,
 )
 from wayname.p4_constants import FlowEventKind, PathEventKind, SessionEventKind
 from wayname.pipeline.schedules import bandwidth_of
@@ -30,7 +30,7 @@ def told(digest: P4DigestList) -> list[Input]:
             return [DirectExport(**member) for member in digest]
         case "session_events":
             return [
-                SessionNews(
+                SessionEvent(
                     SessionEventKind(member["kind"]),
                     member["session"],
                     member["path_from"],
@@ -65,10 +65,10 @@ def told(digest: P4DigestList) -> list[Input]:
             return [_flow_news(member) for member in digest]
         case "path_events":
             return [_schedule_news(member) for member in digest]
-    return [Learned(member["port"], member["vlan"], member["source"]) for member in digest]
+    return [LearnedMac(member["port"], member["vlan"], member["source"]) for member in digest]
 
 
-def _flow_news(member: Mapping[str, int]) -> FlowNews:
+def _flow_news(member: Mapping[str, int]) -> FlowEvent:
     flow = Flow(
         IPv6Address(member["local"]),
         IPv6Address(member["remote"]),
@@ -77,12 +77,12 @@ def _flow_news(member: Mapping[str, int]) -> FlowNews:
         member["remote_port"],
     )
     nonce = member["nonce"].to_bytes(member["nonce_octets"]) if member["nonce_octets"] else b""
-    return FlowNews(FlowEventKind(member["kind"]), member["provider_from"], member["provider_to"], flow, nonce)
+    return FlowEvent(FlowEventKind(member["kind"]), member["provider_from"], member["provider_to"], flow, nonce)
 
 
-def _schedule_news(member: Mapping[str, int]) -> ScheduleNews:
+def _schedule_news(member: Mapping[str, int]) -> PathEvent:
     late = member["late"] - (1 << 32) * (member["late"] >> 31)
-    return ScheduleNews(
+    return PathEvent(
         PathEventKind(member["kind"]),
         member["schedule"],
         member["session"],

@@ -15,7 +15,6 @@ from starlette.types import ASGIApp
 
 from wayname.adapter import SwitchError
 from wayname.api import models, views
-from wayname.api.bounds import Bounds
 from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.first_hop_security import serve_bindings
@@ -24,23 +23,24 @@ from wayname.api.hip import serve_hip
 from wayname.api.identities import serve_identities
 from wayname.api.ilnp import serve_ilnp
 from wayname.api.ioam import serve_ioam
+from wayname.api.nptv6 import serve_nptv6
 from wayname.api.problems import ApiError, Problem, tell_problems
+from wayname.api.request_limits import RequestLimits
 from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
 from wayname.api.streams import TOO_MANY, Streams, follow_events
-from wayname.api.translation import serve_translation
 from wayname.config.api_address import ApiAddress, TcpAddress
 from wayname.metrics.exposition import COUNTERS, exposition
-from wayname.snapshot.held_back import HeldBack, held_back, punt_cells
-from wayname.snapshot.picture import Picture, names, read_picture
+from wayname.snapshot.held_back import RateLimitedPunts, held_back, punt_cells
 from wayname.snapshot.running import Running
+from wayname.snapshot.switch_snapshot import SwitchSnapshot, names, read_snapshot
 
 ABOUT = "What the controller of an edge switch knows. Local: it asks for no password, so nobody else should reach it."
 NOT_THERE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "the switch is not there"}}
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ApiServices:
     """What the API knows of beside the controller."""
 
     captures: Captures
@@ -54,7 +54,7 @@ class Beside:
         self.captures.end()
 
 
-def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
+def make_app(running: Running, beside: ApiServices, address: ApiAddress) -> ASGIApp:
     """Make the app of a controller that runs."""
     app = FastAPI(
         title="wayname", version=importlib.metadata.version("wayname"), description=ABOUT, docs_url=None, redoc_url=None
@@ -67,7 +67,7 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_identities(app, running)
     serve_bindings(app, running)
     serve_sessions(app, running, read)
-    serve_translation(app, running, read)
+    serve_nptv6(app, running, read)
     serve_ilnp(app, running)
     serve_schedules(app, running)
     serve_hip(app, running)
@@ -75,10 +75,10 @@ def make_app(running: Running, beside: Beside, address: ApiAddress) -> ASGIApp:
     serve_events(app, running, beside)
     serve_capture(app, running, beside)
     guarded = BrowserGuard(app, address.host) if isinstance(address, TcpAddress) else app
-    return Bounds(guarded)
+    return RequestLimits(guarded)
 
 
-def serve_knowledge(app: FastAPI, running: Running, beside: Beside) -> None:
+def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None:
     """Serve what the controller knows by itself."""
 
     @app.get("/v1/status")
@@ -89,7 +89,7 @@ def serve_knowledge(app: FastAPI, running: Running, beside: Beside) -> None:
             uptime=beside.uptime(),
             switch=views.switch_status(running),
             ports=len(running.config.ports),
-            stations=len(list(running.edge.stations)),
+            stations=len(list(running.edge.fdb)),
             neighbours=len(list(running.edge.neighbours)),
             routes=len(views.routes(running)),
             events=running.events.last,
@@ -118,8 +118,8 @@ def serve_switch(app: FastAPI, running: Running) -> None:
     @app.get("/v1/tables", responses=NOT_THERE)
     async def tables() -> list[models.TableSummary]:
         """All tables and how full they are."""
-        picture = await read(running, names(running.schema))
-        return [views.table_summary(table) for table in picture.tables.values()]
+        switch_snapshot = await read(running, names(running.schema))
+        return [views.table_summary(table) for table in switch_snapshot.tables.values()]
 
     @app.get("/v1/tables/{name}", responses={404: {"model": Problem}, **NOT_THERE})
     async def table(name: str) -> models.Table:
@@ -135,25 +135,25 @@ def serve_switch(app: FastAPI, running: Running) -> None:
         return views.drops(await read(running, (), [counter for _, counter in views.DROP_COUNTERS]))
 
     @app.get("/v1/punts", responses=NOT_THERE)
-    async def punts() -> list[HeldBack]:
+    async def punts() -> list[RateLimitedPunts]:
         """Packets and copies that were too many for the controller, by class and port."""
         return held_back(running, await read(running, (), (), punt_cells(running.config)))
 
 
-def serve_metrics(app: FastAPI, running: Running, beside: Beside) -> None:
+def serve_metrics(app: FastAPI, running: Running, beside: ApiServices) -> None:
     """Serve numbers, read when they are asked for."""
 
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> PlainTextResponse:
         """All numbers, for Prometheus; those of the switch are missing while it is not there."""
-        picture = None
+        switch_snapshot = None
         if running.connected:
-            picture = await read(running, names(running.schema), COUNTERS, punt_cells(running.config))
-        text = exposition(running, beside.events_by_kind, picture)
+            switch_snapshot = await read(running, names(running.schema), COUNTERS, punt_cells(running.config))
+        text = exposition(running, beside.events_by_kind, switch_snapshot)
         return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def serve_events(app: FastAPI, running: Running, beside: Beside) -> None:
+def serve_events(app: FastAPI, running: Running, beside: ApiServices) -> None:
     """Serve what happened and what happens."""
 
     @app.get("/v1/events", response_model=list[models.Event], responses=TOO_MANY)
@@ -173,7 +173,7 @@ def serve_events(app: FastAPI, running: Running, beside: Beside) -> None:
         return beside.streams.response(lines(), "application/jsonl")
 
 
-def serve_capture(app: FastAPI, running: Running, beside: Beside) -> None:
+def serve_capture(app: FastAPI, running: Running, beside: ApiServices) -> None:
     """Serve the packets of a port."""
     answers: dict[int | str, dict[str, Any]] = {
         200: {"content": {"application/vnd.tcpdump.pcap": {}}},
@@ -203,10 +203,10 @@ async def read(
     tables: list[str] | tuple[str, ...],
     counters: tuple[str, ...] | list[str] = (),
     cells: Mapping[str, Iterable[int]] = MappingProxyType({}),
-) -> Picture:
+) -> SwitchSnapshot:
     """Read from the switch, or say that it is not there."""
     need_switch(running)
     try:
-        return await read_picture(running, tables, counters, cells)
+        return await read_snapshot(running, tables, counters, cells)
     except SwitchError as error:
         raise ApiError(503, "The switch is not there", str(error)) from None

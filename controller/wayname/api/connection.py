@@ -16,7 +16,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from wayname.api.places import Peer, Places
+from wayname.api.connection_limits import ConnectionLimits, Peer
 
 PATIENCE = 10.0
 """Seconds."""
@@ -25,7 +25,7 @@ PATIENCE = 10.0
 class Connection(H11Protocol):
     """One that has a place while it lasts."""
 
-    def __init__(self, config: Config, state: ServerState, places: Places, peer: Peer) -> None:
+    def __init__(self, config: Config, state: ServerState, places: ConnectionLimits, peer: Peer) -> None:
         super().__init__(config, state, {})
         self._places = places
         self._waits = True

@@ -21,7 +21,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Carried(BaseModel):
+class EncapsulationItem(BaseModel):
     """A thing that packets carry, or that says what becomes of them."""
 
     kind: Kind
@@ -51,10 +51,10 @@ def serve_encapsulation(app: FastAPI, running: Running) -> None:
     one_at_a_time = asyncio.Lock()
 
     @app.get("/v1/encapsulation")
-    async def encapsulation(kind: Kind | None = None) -> list[Carried]:
+    async def encapsulation(kind: Kind | None = None) -> list[EncapsulationItem]:
         """All that is wanted now, whether the file says it or somebody did since."""
         return [
-            Carried(kind=each, name=name, origin=origin, values=shown(values))
+            EncapsulationItem(kind=each, name=name, origin=origin, values=shown(values))
             for each in MOST
             if kind in (None, each)
             for name, values, origin in running.changes.all(each)

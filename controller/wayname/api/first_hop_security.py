@@ -43,7 +43,7 @@ class PortUse(BaseModel):
     name: str
     vlans: list[GuardedVlan]
     stations: int
-    max_stations: int
+    max_macs: int
     bindings: int
     neighbours: int
     max_addresses: int
@@ -88,8 +88,8 @@ def _use(running: Running, port: Port) -> PortUse:
             GuardedVlan(vlan=vlan, guards=[name for guard, name in GUARDS.items() if guard in checked])
             for vlan, checked in guards.items()
         ],
-        stations=edge.stations.count(port.number),
-        max_stations=edge.host_ports.max_stations(port.number),
+        stations=edge.fdb.count(port.number),
+        max_macs=edge.host_ports.max_macs(port.number),
         bindings=edge.bindings.count(port.number),
         neighbours=edge.neighbours.count(port.number),
         max_addresses=edge.host_ports.max_addresses(port.number),

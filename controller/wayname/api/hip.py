@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
-from wayname.edge.boundary import AssociationWish, ChangeAssociation
-from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.edge.boundary import AssociationAction, ChangeAssociation
+from wayname.hip.edge.native_sessions import EspSessions
 from wayname.hip.edge.observations import proven
-from wayname.hip.edge.sessions import HipSessions, Known
+from wayname.hip.edge.sessions import HipAssociationView, HipSessions
 from wayname.hip.records import make_record
 from wayname.hip.suites import Algorithm
 from wayname.session.keys import SessionKey
@@ -45,7 +45,7 @@ class HipHostsAnswer(BaseModel):
     peers: list[HipPeerAnswer]
     difficulty: int = Field(description="bits of a puzzle for who asks now")
     least_difficulty: int
-    most_difficulty: int
+    max_difficulty: int
 
 
 class AssociationAnswer(BaseModel):
@@ -69,7 +69,7 @@ class AssociationChange(BaseModel):
 
     local: IPv6Address
     peer: IPv6Address
-    wish: AssociationWish
+    wish: AssociationAction
 
 
 def serve_hip(app: FastAPI, running: Running) -> None:
@@ -117,19 +117,19 @@ def _hosts(known: HipSessions, now: float) -> HipHostsAnswer:
         peers=[HipPeerAnswer(address=str(address), hit=str(hit)) for address, hit in known.peers.items()],
         difficulty=known.difficulty(now),
         least_difficulty=known.config.difficulty,
-        most_difficulty=known.config.most_difficulty,
+        max_difficulty=known.config.max_difficulty,
     )
 
 
 def _associations(running: Running) -> list[AssociationAnswer]:
-    edge, native, now = running.edge.manager(HipSessions), running.edge.manager(NativeSessions), running.now
+    edge, native, now = running.edge.manager(HipSessions), running.edge.manager(EspSessions), running.now
     if edge is None or native is None:
         return []
     answers = [_spoken_here(edge, each, now) for each in edge.associations()]
     return answers + [_native(native, session, now) for session in native]
 
 
-def _spoken_here(known: HipSessions, each: Known, now: float) -> AssociationAnswer:
+def _spoken_here(known: HipSessions, each: HipAssociationView, now: float) -> AssociationAnswer:
     session = known.named(SessionKey(each.local, each.peer))
     peer = each.association.peer
     active = [str(one.address) for one in peer.active(now)]
@@ -148,7 +148,7 @@ def _spoken_here(known: HipSessions, each: Known, now: float) -> AssociationAnsw
     )
 
 
-def _native(known: NativeSessions, session: Session, now: float) -> AssociationAnswer:
+def _native(known: EspSessions, session: Session, now: float) -> AssociationAnswer:
     there = known.peer_of(session)
     active = [str(address) for address in proven(there.locators, now)]
     return AssociationAnswer(

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from wayname.config.identities import Form, HostLink
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.identities.identity import Client, Identity
-from wayname.edge.identities.prefixes import prefix_of
+from wayname.edge.identities.link_prefixes import prefix_of
 from wayname.snapshot.running import Running
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
 from wayname.api.session_answers import Path, SessionAnswer
-from wayname.edge.boundary import LeaveProvider
+from wayname.edge.boundary import DrainProvider
 from wayname.ilnp.edge.directory import in_words
 from wayname.ilnp.edge.manager import IlnpSessions
 from wayname.ilnp.edge.session import IlnpSession
@@ -46,7 +46,7 @@ class IlnpSessionAnswer(BaseModel):
     peer_locators: list[PeerLocator]
 
 
-class PoliciesAnswer(BaseModel):
+class AdmissionAnswer(BaseModel):
     """Who is let in."""
 
     sessions: int
@@ -96,10 +96,10 @@ class IlnpProvider(BaseModel):
     state: str = Field(description="up, down, or to be left")
 
 
-class Leaving(BaseModel):
+class Draining(BaseModel):
     """Whether sessions are to leave a provider."""
 
-    leaving: bool
+    draining: bool
 
 
 def serve_ilnp(app: FastAPI, running: Running) -> None:
@@ -112,7 +112,7 @@ def serve_ilnp(app: FastAPI, running: Running) -> None:
         return [_session(known, session, running.now) for session in known] if known else []
 
     @app.get("/v1/ilnp/policies", responses={404: {"model": Problem}})
-    async def policies() -> PoliciesAnswer:
+    async def policies() -> AdmissionAnswer:
         """Who is let in, and how much room there is."""
         return _policies(_known(running))
 
@@ -127,13 +127,13 @@ def serve_ilnp(app: FastAPI, running: Running) -> None:
         return _providers(running)
 
     @app.post("/v1/ilnp/providers/{name}", responses={404: {"model": Problem}})
-    async def leave(name: str, wish: Leaving) -> list[IlnpProvider]:
+    async def drain(name: str, wish: Draining) -> list[IlnpProvider]:
         """Let sessions leave a provider while it still works, or use it again."""
         _known(running)
         known = [provider.name for provider in running.config.providers]
         if name not in known:
             raise ApiError(404, "No such provider", f"{name!r}; the providers are {', '.join(known) or 'none'}")
-        done = await running.command(LeaveProvider(name, wish.leaving))
+        done = await running.command(DrainProvider(name, wish.draining))
         await done.wait()
         return _providers(running)
 
@@ -206,9 +206,9 @@ def _session(known: IlnpSessions, session: IlnpSession, now: float) -> IlnpSessi
     )
 
 
-def _policies(known: IlnpSessions) -> PoliciesAnswer:
+def _policies(known: IlnpSessions) -> AdmissionAnswer:
     rules = known.rules
-    return PoliciesAnswer(
+    return AdmissionAnswer(
         sessions=len(list(known)),
         places=known.places,
         capacity=rules.capacity,

@@ -12,11 +12,11 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from wayname.api.streams import TOO_MANY, Streams
-from wayname.config.encapsulation.model import FIELD_BITS, Namespace, Trace
+from wayname.config.encapsulation.model import FIELD_BITS, IoamNamespace, IoamTrace
 from wayname.ioam.collector import Record
-from wayname.ioam.figures import FlowFigures, PathFigures, Summary
-from wayname.snapshot.picture import Picture, read_picture
+from wayname.ioam.path_metrics import FlowMetrics, PathMetrics, Summary
 from wayname.snapshot.running import Running
+from wayname.snapshot.switch_snapshot import SwitchSnapshot, read_snapshot
 
 # How often a follower looks for new records: they come by hundreds, so nobody is waked for each.
 LOOK_SECONDS = 0.2
@@ -59,7 +59,7 @@ class Path(BaseModel):
     nodes: list[PathNode]
 
 
-class Flow(BaseModel):
+class ExportedFlow(BaseModel):
     """Packets that asked for direct export, as a node saw them."""
 
     namespace: int
@@ -146,21 +146,21 @@ def serve_ioam(app: FastAPI, running: Running, streams: Streams) -> None:
         return [path(figures, when(figures.first), when(figures.last)) for figures in collector.paths()]
 
     @app.get("/v1/ioam/exports")
-    async def exports() -> list[Flow]:
+    async def exports() -> list[ExportedFlow]:
         """Flows of packets that asked for direct export, and what is missing of them."""
         return [flow(figures, when(figures.first), when(figures.last)) for figures in collector.flows()]
 
     @app.get("/v1/ioam/traces")
     async def traces() -> list[ConfiguredTrace]:
         """Traces that packets get here."""
-        picture = await read_picture(running, TABLES) if running.connected else None
-        return [trace(each, carrying.trace_number(each.name), picture) for each in carrying.current.traces]
+        switch_snapshot = await read_snapshot(running, TABLES) if running.connected else None
+        return [trace(each, carrying.trace_number(each.name), switch_snapshot) for each in carrying.current.traces]
 
     @app.get("/v1/ioam/namespaces")
     async def namespaces() -> list[KnownNamespace]:
         """Namespaces that this node knows."""
-        picture = await read_picture(running, TABLES) if running.connected else None
-        return [namespace(each, picture) for each in carrying.current.namespaces]
+        switch_snapshot = await read_snapshot(running, TABLES) if running.connected else None
+        return [namespace(each, switch_snapshot) for each in carrying.current.namespaces]
 
     @app.get("/v1/ioam/records", response_model=list[TraceRecord], responses=TOO_MANY)
     async def records(
@@ -196,7 +196,7 @@ def values(summary: Summary) -> Values | None:
     )
 
 
-def path(figures: PathFigures, first: str, last: str) -> Path:
+def path(figures: PathMetrics, first: str, last: str) -> Path:
     """A path's figures."""
     return Path(
         id=str(figures.id),
@@ -222,9 +222,9 @@ def path(figures: PathFigures, first: str, last: str) -> Path:
     )
 
 
-def flow(figures: FlowFigures, first: str, last: str) -> Flow:
+def flow(figures: FlowMetrics, first: str, last: str) -> ExportedFlow:
     """A flow's figures."""
-    return Flow(
+    return ExportedFlow(
         namespace=figures.namespace,
         flow=figures.flow,
         node=figures.node,
@@ -240,7 +240,7 @@ def flow(figures: FlowFigures, first: str, last: str) -> Flow:
     )
 
 
-def trace(each: Trace, number: int, picture: Picture | None) -> ConfiguredTrace:
+def trace(each: IoamTrace, number: int, switch_snapshot: SwitchSnapshot | None) -> ConfiguredTrace:
     """A trace with how often it was used."""
     kind = (
         "direct export" if each.direct_export else "loopback" if each.loopback else "probe" if each.active else "trace"
@@ -253,11 +253,11 @@ def trace(each: Trace, number: int, picture: Picture | None) -> ConfiguredTrace:
         octets=4 * each.words,
         share=f"{each.packets}/{each.of}",
         kind=kind,
-        packets=counted(picture, "ioam_traces", "trace", number),
+        packets=counted(switch_snapshot, "ioam_traces", "trace", number),
     )
 
 
-def namespace(each: Namespace, picture: Picture | None) -> KnownNamespace:
+def namespace(each: IoamNamespace, switch_snapshot: SwitchSnapshot | None) -> KnownNamespace:
     """A namespace with how often it was used."""
     return KnownNamespace(
         id=each.number,
@@ -265,16 +265,16 @@ def namespace(each: Namespace, picture: Picture | None) -> KnownNamespace:
         node_wide=each.node_wide,
         ports=list(each.ports),
         export=each.export,
-        traces=counted(picture, "ioam_namespaces", "namespace", each.number),
-        exports=counted(picture, "export_rules", "namespace", each.number),
+        traces=counted(switch_snapshot, "ioam_namespaces", "namespace", each.number),
+        exports=counted(switch_snapshot, "export_rules", "namespace", each.number),
     )
 
 
-def counted(picture: Picture | None, table: str, key: str, value: int) -> int | None:
+def counted(switch_snapshot: SwitchSnapshot | None, table: str, key: str, value: int) -> int | None:
     """How many packets the entries with this value in a key counted."""
-    if picture is None:
+    if switch_snapshot is None:
         return None
-    return sum(entry.count.packets for entry in picture.tables[table].entries if entry.match[key] == value)
+    return sum(entry.count.packets for entry in switch_snapshot.tables[table].entries if entry.match[key] == value)
 
 
 def record(each: Record, time: str) -> TraceRecord:

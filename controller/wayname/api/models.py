@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from wayname.snapshot.picture import Value
+from wayname.snapshot.switch_snapshot import Value
 
 
 class SwitchStatus(BaseModel):

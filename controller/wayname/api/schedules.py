@@ -8,11 +8,11 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
-from wayname.config.schedules import Policy
-from wayname.edge.boundary import BringFigures, SetPolicy
-from wayname.ioam.figures import NodeFigures, PathFigures, PathId, Summary
-from wayname.session.scheduling.figures import Figures, Origin
-from wayname.session.scheduling.group import Group, Known, Rule
+from wayname.config.schedules import SchedulingPolicy
+from wayname.edge.boundary import ImportPathEstimates, SetPolicy
+from wayname.ioam.path_metrics import NodeMetrics, PathId, PathMetrics, Summary
+from wayname.session.scheduling.group import Group, PathReport, ScheduleRule
+from wayname.session.scheduling.path_estimates import EstimateOrigin, PathEstimates
 from wayname.snapshot.running import Running
 
 NO_SCHEDULE: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such schedule"}}
@@ -30,7 +30,7 @@ class ConfiguredPath(BaseModel):
     trace: str | None = Field(description="by which traces it is measured")
     probe: str | None = Field(description="the peer's segment that sends this edge's probes back")
     measured: bool = Field(description="whether traces said something else than the configuration")
-    told_by: Origin = Field(description="where the figures come from: configuration, probes, traces or brought")
+    told_by: EstimateOrigin = Field(description="where the figures come from: configuration, probes, traces or brought")
     told_seconds_ago: float | None = Field(description="how old they are; null of the configuration's")
     missing: str = Field(description="why the configuration counts, where traces are asked for")
 
@@ -60,8 +60,8 @@ class ScheduleAnswer(BaseModel):
     """A schedule as it is now."""
 
     name: str
-    policy: Policy
-    configured: Policy = Field(description="the policy of the configuration")
+    policy: SchedulingPolicy
+    configured: SchedulingPolicy = Field(description="the policy of the configuration")
     source: str = Field(description="where delays and bandwidths come from: fixed, marks or ioam")
     close: bool = Field(description="whether late paths, and those that lose packets, are closed")
     tolerance: float
@@ -98,17 +98,17 @@ class TracedPath(BaseModel):
     inside: Smoothed | None = None
     nodes: list[TracedNode] = []
 
-    def figures(self, now: float) -> PathFigures:
+    def figures(self, now: float) -> PathMetrics:
         """Return it as the collector keeps it."""
-        nodes = [NodeFigures(0, _summary(node.delay), _summary(node.queue)) for node in self.nodes]
+        nodes = [NodeMetrics(0, _summary(node.delay), _summary(node.queue)) for node in self.nodes]
         delay, inside = _summary(self.delay), _summary(self.inside)
-        return PathFigures(PathId.parse(self.id), now, now, self.count, delay, inside=inside, nodes=nodes)
+        return PathMetrics(PathId.parse(self.id), now, now, self.count, delay, inside=inside, nodes=nodes)
 
 
-class PolicyWish(BaseModel):
+class PolicyRequest(BaseModel):
     """How packets are to be shared out."""
 
-    policy: Policy
+    policy: SchedulingPolicy
 
 
 def serve_schedules(app: FastAPI, running: Running) -> None:
@@ -124,19 +124,19 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         """A schedule."""
         return _answer(running, _find(running, name))
 
-    @app.post("/v1/schedules/figures", responses=NOT_READ)
+    @app.post("/v1/schedules/estimates", responses=NOT_READ)
     async def figures(paths: list[TracedPath]) -> list[ScheduleAnswer]:
         """Take what another controller's `/v1/ioam/paths` answers, for schedules whose source is ioam."""
         try:
             brought = tuple(path.figures(running.now) for path in paths)
         except ValueError as wrong:
             raise ApiError(422, "No figures of paths", f"{wrong}; send what /v1/ioam/paths answers") from None
-        done = await running.command(BringFigures(brought))
+        done = await running.command(ImportPathEstimates(brought))
         await done.wait()
         return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
 
     @app.post("/v1/schedules/{name}/policy", responses=NO_SCHEDULE)
-    async def policy(name: str, wish: PolicyWish) -> ScheduleAnswer:
+    async def policy(name: str, wish: PolicyRequest) -> ScheduleAnswer:
         """Have the sessions of a schedule share their packets out another way, from the next packet on."""
         rule = _find(running, name)
         done = await running.command(SetPolicy(name, wish.policy))
@@ -148,7 +148,7 @@ def _summary(value: Smoothed | None) -> Summary:
     return Summary() if value is None else value.summary()
 
 
-def _find(running: Running, name: str) -> Rule:
+def _find(running: Running, name: str) -> ScheduleRule:
     rule = running.edge.schedules.rules.get(name)
     if rule is None:
         known = ", ".join(running.edge.schedules.rules) or "none; [[schedule]] of the configuration makes one"
@@ -156,7 +156,7 @@ def _find(running: Running, name: str) -> Rule:
     return rule
 
 
-def _answer(running: Running, rule: Rule) -> ScheduleAnswer:
+def _answer(running: Running, rule: ScheduleRule) -> ScheduleAnswer:
     config = rule.config
     return ScheduleAnswer(
         name=config.name,
@@ -172,7 +172,7 @@ def _answer(running: Running, rule: Rule) -> ScheduleAnswer:
     )
 
 
-def _configured(rule: Rule, index: int, figures: Figures, now: float) -> ConfiguredPath:
+def _configured(rule: ScheduleRule, index: int, figures: PathEstimates, now: float) -> ConfiguredPath:
     path, (delay, bandwidth) = rule.config.paths[index], rule.figures[index]
     told = figures.told(rule.config.name, index)
     return ConfiguredPath(
@@ -183,7 +183,7 @@ def _configured(rule: Rule, index: int, figures: Figures, now: float) -> Configu
         trace=None if path.trace is None else str(path.trace),
         probe=None if path.probe is None else str(path.probe.segment),
         measured=(delay, bandwidth) != (path.delay, path.bandwidth),
-        told_by=Origin.CONFIGURATION if told is None else told.origin,
+        told_by=EstimateOrigin.CONFIGURATION if told is None else told.origin,
         told_seconds_ago=None if told is None else now - told.at,
         missing=figures.missing(path) if told is None and path.trace is not None else "",
     )
@@ -199,7 +199,7 @@ def _group(group: Group, now: float) -> GroupAnswer:
     )
 
 
-def _path(name: str, known: Known, now: float) -> PathOfGroup:
+def _path(name: str, known: PathReport, now: float) -> PathOfGroup:
     return PathOfGroup(
         name=name,
         state="closed" if known.closed else "open",

@@ -14,12 +14,12 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from wayname.api.bounds import MOST_HEAD
 from wayname.api.connection import PATIENCE, Connection
-from wayname.api.places import Places, peer_of
+from wayname.api.connection_limits import ConnectionLimits, peer_of
+from wayname.api.request_limits import MOST_HEAD
 from wayname.config.api_address import ApiAddress, TcpAddress, UnixAddress, default_address
+from wayname.event_limiter import EventLimiter
 from wayname.private_files import OWNER_ONLY
-from wayname.seldom import Seldom
 
 # Who connects to a Unix socket whose queue is full is refused at once.
 BACKLOG = 1024
@@ -91,10 +91,10 @@ def listen_unix(address: UnixAddress) -> socket.socket:
 class Server(uvicorn.Server):
     """uvicorn as a task among others: signals are the controller's to handle, and connections are let in here."""
 
-    def __init__(self, config: uvicorn.Config, places: Places) -> None:
+    def __init__(self, config: uvicorn.Config, places: ConnectionLimits) -> None:
         super().__init__(config)
         self._places = places
-        self._complaints: Seldom[str] = Seldom()
+        self._rate_limited_events: EventLimiter[str] = EventLimiter()
         self._accepting: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
@@ -155,7 +155,7 @@ class Server(uvicorn.Server):
             raise
 
     def _complain(self, kind: str, text: str) -> None:
-        untold = self._complaints.untold_before(kind, asyncio.get_running_loop().time())
+        untold = self._rate_limited_events.untold_before(kind, asyncio.get_running_loop().time())
         if untold is not None:
             structlog.get_logger().warning(text, kind=kind, untold=untold)
 
@@ -176,7 +176,7 @@ async def serve(
         timeout_graceful_shutdown=GRACE,
     )
     config.load()
-    server = Server(config, Places(most))
+    server = Server(config, ConnectionLimits(most))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(running)

@@ -14,11 +14,11 @@ from wayname.api.problems import ApiError, Problem
 from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import ForkSession, MoveSession, PreferPath, UnforkSession
 from wayname.ilnp.edge.manager import IlnpSessions
-from wayname.session.kept import Kept
 from wayname.session.session import Session
-from wayname.shim6.edge.sessions import Sessions
-from wayname.snapshot.picture import Count, Picture
+from wayname.session.watched_sessions import WatchedSessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.snapshot.running import Running
+from wayname.snapshot.switch_snapshot import CounterValue, SwitchSnapshot
 
 COUNTED = ("paths", "locator_pairs")
 NO_SESSION: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "there is no such session"}}
@@ -26,23 +26,23 @@ NOT_MOVED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "descripti
 NOT_PREFERRED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "flows cannot go that way"}}
 NOT_FORKED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "these flows cannot be forked"}}
 NOT_ENDED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "this is no fork"}}
-ReadTables = Callable[[Running, list[str]], Awaitable[Picture]]
+ReadTables = Callable[[Running, list[str]], Awaitable[SwitchSnapshot]]
 
 
-class Flow(BaseModel):
+class ForkedPorts(BaseModel):
     """Which flows shall have a session of their own."""
 
     local_port: int = Field(description="the port of the host here")
     peer_port: int = Field(description="the peer's port")
 
 
-class Wish(BaseModel):
+class MoveRequest(BaseModel):
     """Where a session should go."""
 
     path: str = Field(description="a path's number, or LOCAL,PEER")
 
 
-class Preference(BaseModel):
+class PreferenceRequest(BaseModel):
     """Which path flows of a policy should take in a session."""
 
     policy: str = Field(description="the name of a path policy of the configuration")
@@ -65,7 +65,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     @app.get("/v1/sessions/{number}", responses=NO_SESSION)
     async def session(number: int) -> SessionAnswer:
         """A session, with what passed its paths if the switch is there."""
-        picture = await read(running, list(COUNTED)) if running.connected else None
+        switch_snapshot = await read(running, list(COUNTED)) if running.connected else None
         ilnp = running.edge.manager(IlnpSessions)
         between_identifiers = ilnp and ilnp.numbered(number)
         if ilnp and between_identifiers:
@@ -73,15 +73,15 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         else:
             told = answer(*find(running, number))
         note_schedule(told, running)
-        if picture is not None:
-            count(told, picture)
+        if switch_snapshot is not None:
+            count(told, switch_snapshot)
         return told
 
     @app.post("/v1/sessions/{number}/move", responses={**NO_SESSION, **NOT_MOVED})
-    async def move(number: int, wish: Wish) -> SessionAnswer:
+    async def move(number: int, wish: MoveRequest) -> SessionAnswer:
         """Move a session to a path; refused unless both locators are proven and it works."""
         if (ilnp := running.edge.manager(IlnpSessions)) and ilnp.numbered(number):
-            raise ApiError(409, "Not moved", "ILNP goes by preference; `wayname ilnp leave PROVIDER` changes it")
+            raise ApiError(409, "Not moved", "ILNP goes by preference; `wayname ilnp drain PROVIDER` changes it")
         keeper, found = find(running, number)
         wanted, refusal = keeper.may_move(found, wish.path)
         if wanted is None:
@@ -91,7 +91,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         return answer(keeper, found)
 
     @app.post("/v1/sessions/{number}/prefer", responses={**NO_SESSION, **NOT_PREFERRED})
-    async def prefer(number: int, preference: Preference) -> SessionAnswer:
+    async def prefer(number: int, preference: PreferenceRequest) -> SessionAnswer:
         """Let flows of a path policy take a path of a session as long as it works."""
         if (ilnp := running.edge.manager(IlnpSessions)) and ilnp.numbered(number):
             raise ApiError(409, "Not preferred", "sessions of ILNP have no paths for single flows")
@@ -106,10 +106,10 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         return answer(keeper, found)
 
     @app.post("/v1/sessions/{number}/fork", responses={**NO_SESSION, **NOT_FORKED})
-    async def fork(number: int, flow: Flow) -> SessionAnswer:
+    async def fork(number: int, flow: ForkedPorts) -> SessionAnswer:
         """Give flows between two ports a session of their own; it is there when the peer has agreed."""
         keeper, found = find(running, number)
-        if not isinstance(keeper, Sessions):
+        if not isinstance(keeper, Shim6Sessions):
             raise ApiError(409, "Not forked", "only sessions of Shim6 have forks")
         refusal = keeper.forks.refusal(found, flow.local_port, flow.peer_port)
         if refusal is not None:
@@ -122,7 +122,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     async def unfork(number: int) -> SessionAnswer:
         """End a fork: its flows are of their hosts' session again. It is gone when the peer has heard of it."""
         keeper, found = find(running, number)
-        if not isinstance(keeper, Sessions):
+        if not isinstance(keeper, Shim6Sessions):
             raise ApiError(409, "Not ended", "only sessions of Shim6 have forks")
         refusal = keeper.forks.ending_refusal(found)
         if refusal is not None:
@@ -132,7 +132,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         return answer(keeper, found)
 
 
-def find(running: Running, number: int) -> tuple[Kept, Session]:
+def find(running: Running, number: int) -> tuple[WatchedSessions, Session]:
     """Return a session and who watches it, or say that there is none."""
     keeper = running.edge.keeper(number)
     session = keeper.numbered(number) if keeper else None
@@ -141,7 +141,7 @@ def find(running: Running, number: int) -> tuple[Kept, Session]:
     return keeper, session
 
 
-def answer(sessions: Kept, session: Session) -> SessionAnswer:
+def answer(sessions: WatchedSessions, session: Session) -> SessionAnswer:
     """Return a session in words."""
     paths = [
         Path(
@@ -168,7 +168,7 @@ def answer(sessions: Kept, session: Session) -> SessionAnswer:
         fork_of=session.fork.of if session.fork else None,
         ports=(session.fork.local_port, session.fork.peer_port) if session.fork else None,
         preferred=sessions.preferred(session),
-        forks=[each.number for each in sessions.forks.among(session)] if isinstance(sessions, Sessions) else [],
+        forks=[each.number for each in sessions.forks.among(session)] if isinstance(sessions, Shim6Sessions) else [],
         paths=paths,
     )
 
@@ -180,18 +180,18 @@ def note_schedule(told: SessionAnswer, running: Running) -> None:
         told.schedule, told.scheduled_paths = group.rule.config.name, list(group.paths_of(told.number))
 
 
-def count(told: SessionAnswer, picture: Picture) -> None:
+def count(told: SessionAnswer, switch_snapshot: SwitchSnapshot) -> None:
     """Add what passed the paths of a session."""
-    sent, received = (_counts(picture, table, told.number) for table in COUNTED)
+    sent, received = (_counts(switch_snapshot, table, told.number) for table in COUNTED)
     for path in told.paths:
         path.sent_packets, path.sent_bytes = sent[path.number].packets, sent[path.number].bytes
         path.received_packets, path.received_bytes = received[path.number].packets, received[path.number].bytes
 
 
-def _counts(picture: Picture, table: str, session: int) -> defaultdict[int, Count]:
+def _counts(switch_snapshot: SwitchSnapshot, table: str, session: int) -> defaultdict[int, CounterValue]:
     """Return what entries of a session counted, by path."""
-    counts: defaultdict[int, Count] = defaultdict(Count)
-    for entry in picture.tables[table].entries:
+    counts: defaultdict[int, CounterValue] = defaultdict(CounterValue)
+    for entry in switch_snapshot.tables[table].entries:
         if entry.match["session"] == session:
             path = entry.match.get("path", entry.parameters.get("path"))
             counts[int(path or 0)] = entry.count

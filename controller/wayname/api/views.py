@@ -22,8 +22,8 @@ from wayname.api.models import (
 from wayname.config import Config
 from wayname.config import model as configured
 from wayname.pipeline.reasons import drop_words
-from wayname.snapshot.picture import Picture, TablePicture
 from wayname.snapshot.running import Running, reconnects
+from wayname.snapshot.switch_snapshot import SwitchSnapshot, TableSnapshot
 from wayname.wire.mac import Mac
 
 PORT_COUNTERS = ("port_received", "port_sent")
@@ -47,11 +47,11 @@ def switch_status(running: Running) -> SwitchStatus:
     )
 
 
-def ports(config: Config, picture: Picture) -> list[Port]:
+def ports(config: Config, switch_snapshot: SwitchSnapshot) -> list[Port]:
     """The configured ports and what passed them."""
     answer = []
     for port in config.ports:
-        received, sent = (picture.counted(counter, port.number) for counter in PORT_COUNTERS)
+        received, sent = (switch_snapshot.counted(counter, port.number) for counter in PORT_COUNTERS)
         answer.append(
             Port(
                 number=port.number,
@@ -70,7 +70,7 @@ def ports(config: Config, picture: Picture) -> list[Port]:
 
 def hosts(running: Running) -> list[Host]:
     """Stations with their addresses; those without a station last."""
-    where: dict[tuple[int, Mac], int | None] = {(each.vlan, each.mac): each.port for each in running.edge.stations}
+    where: dict[tuple[int, Mac], int | None] = {(each.vlan, each.mac): each.port for each in running.edge.fdb}
     addresses: defaultdict[tuple[int, Mac], list[Address]] = defaultdict(list)
     for neighbour in sorted(running.edge.neighbours, key=lambda each: each.at):
         if neighbour.mac is not None:
@@ -129,7 +129,7 @@ def interface_name(config: Config, vlan: int) -> str:
     return interface.name if interface else f"vlan{vlan}"
 
 
-def table_summary(table: TablePicture) -> TableSummary:
+def table_summary(table: TableSnapshot) -> TableSummary:
     """A table in one line."""
     return TableSummary(
         name=table.name,
@@ -141,7 +141,7 @@ def table_summary(table: TablePicture) -> TableSummary:
     )
 
 
-def whole_table(table: TablePicture) -> Table:
+def whole_table(table: TableSnapshot) -> Table:
     """A table with its entries."""
     entries = [
         TableEntry(
@@ -157,12 +157,12 @@ def whole_table(table: TablePicture) -> Table:
     return Table(name=table.name, about=table.about, size=table.size, entries=entries)
 
 
-def drops(picture: Picture) -> list[Drop]:
+def drops(switch_snapshot: SwitchSnapshot) -> list[Drop]:
     """The reasons that counted something, the most frequent first."""
     answer = [
         Drop(reason=reason, name=drop_words(reason), where=where, packets=count.packets, bytes=count.bytes)
         for where, counter in DROP_COUNTERS
-        for reason, count in picture.counters[counter].items()
+        for reason, count in switch_snapshot.counters[counter].items()
         if count.packets
     ]
     return sorted(answer, key=lambda each: (-each.packets, each.reason))

@@ -29,7 +29,7 @@ def command(asking: Asking) -> None:
         (
             f"{each['port']} {each['name']}",
             "\n".join(f"{vlan['vlan']} {', '.join(vlan['guards']) or 'trusted'}" for vlan in each["vlans"]),
-            f"{each['stations']} of {each['max_stations']}",
+            f"{each['stations']} of {each['max_macs']}",
             f"{each['bindings']} of {each['max_addresses']}",
             f"{each['neighbours']} of {each['max_addresses']}",
         )

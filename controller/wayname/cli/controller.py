@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import structlog
 
 from wayname.adapter import Controller
-from wayname.api.app import Beside, make_app
+from wayname.api.app import ApiServices, make_app
 from wayname.api.captures import Captures
 from wayname.api.server import listen, serve
 from wayname.cli.descriptors import most_connections
@@ -75,7 +75,7 @@ async def control_until_cancelled(config: Config, replace_pipeline: bool) -> Non
     )
     address = parse_address(config.controller.api)
     began = time.monotonic()
-    beside = Beside(captures, event_log.by_kind, lambda: time.monotonic() - began)
+    beside = ApiServices(captures, event_log.by_kind, lambda: time.monotonic() - began)
     listener = listen(address, config.controller.api_remote)
     structlog.get_logger().info(
         f"the controller of {config.switch.address} answers at {address}", kind="controller.begin"

@@ -162,7 +162,7 @@ def in_words(kind: str, values: dict[str, Any]) -> str:
         "hmac_key": ("id",),
         "segment": ("sid",),
         "encapsulation": ("prefix",),
-        "table_route": ("table", "prefix"),
+        "vrf_route": ("table", "prefix"),
     }
     skipped = names.get(kind, ("name",))
     return ", ".join(f"{key} {value_in_words(value)}" for key, value in values.items() if key not in skipped)

@@ -45,7 +45,7 @@ def hosts(asking: Asking) -> None:
     peers = [(each["address"], each["hit"]) for each in found["peers"]]
     show.show_table(("peer", "tag"), peers, "no peer is known")
     print()
-    most = f"{found['least_difficulty']} bits at rest, up to {found['most_difficulty']} under load"
+    most = f"{found['least_difficulty']} bits at rest, up to {found['max_difficulty']} under load"
     show.show_facts((("puzzles", f"{found['difficulty']} bits now ({most})"),))
 
 

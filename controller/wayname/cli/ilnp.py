@@ -113,7 +113,7 @@ def providers(asking: Asking) -> None:
 @click.argument("provider")
 @client_options
 @pass_asking
-def leave(asking: Asking, provider: str) -> None:
+def drain(asking: Asking, provider: str) -> None:
     """Let sessions go from PROVIDER to others while it still works; nothing is lost."""
     _wish(asking, provider, True)
 
@@ -122,13 +122,13 @@ def leave(asking: Asking, provider: str) -> None:
 @click.argument("provider")
 @client_options
 @pass_asking
-def stay(asking: Asking, provider: str) -> None:
+def undrain(asking: Asking, provider: str) -> None:
     """Let sessions use PROVIDER again."""
     _wish(asking, provider, False)
 
 
-def _wish(asking: Asking, provider: str, leaving: bool) -> None:
-    _show_providers(asking, asking.client().post(f"/v1/ilnp/providers/{provider}", {"leaving": leaving}))
+def _wish(asking: Asking, provider: str, draining: bool) -> None:
+    _show_providers(asking, asking.client().post(f"/v1/ilnp/providers/{provider}", {"draining": draining}))
 
 
 def _show_providers(asking: Asking, found: list[dict[str, Any]]) -> None:

@@ -27,7 +27,7 @@ COMMANDS = {
     "sessions": ("wayname.cli.sessions", "Sessions: hosts, their peers, and the paths between them."),
     "session": ("wayname.cli.session", "One session: its paths and timers; move it."),
     "schedule": ("wayname.cli.schedule", "Sessions by several paths at once: paths and policies."),
-    "translation": ("wayname.cli.translation", "Providers of a site alone, and flows that lost theirs."),
+    "nptv6": ("wayname.cli.nptv6", "Providers of a site alone, and flows that lost theirs."),
     "ilnp": ("wayname.cli.ilnp", "Sessions between identifiers: who is let in, names, providers to be left."),
     "hip": ("wayname.cli.hip", "Associations of HIP: which stand, who the hosts are, new keys."),
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
-from wayname.config.schedules import Policy
+from wayname.config.schedules import SchedulingPolicy
 
 
 @click.group()
@@ -52,7 +52,7 @@ def show_schedule(asking: Asking, name: str) -> None:
 
 @command.command()
 @click.argument("name")
-@click.argument("policy", type=click.Choice([each.value for each in Policy]))
+@click.argument("policy", type=click.Choice([each.value for each in SchedulingPolicy]))
 @client_options
 @pass_asking
 def policy(asking: Asking, name: str, policy: str) -> None:

@@ -15,63 +15,63 @@ from finsy import P4Schema
 from wayname.composition.protocols import PROTOCOLS
 from wayname.config.model import Config
 from wayname.edge.boundary import (
-    BringFigures,
     CloseCapture,
     DirectExport,
-    FlowNews,
-    Idle,
+    DnsResponse,
+    FlowEvent,
+    IdleEntry,
+    ImportPathEstimates,
     Input,
     Json,
-    Learned,
+    LearnedMac,
     ModifierFound,
-    NamesAnswered,
     OpenCapture,
     Output,
     PacketIn,
-    ScheduleNews,
+    PathEvent,
     SetEncapsulation,
+    SetNptv6,
     SetPolicy,
-    SetTranslation,
     Severity,
     SwitchDown,
     SwitchUp,
     WriteFailed,
 )
 from wayname.edge.captures import Captures
-from wayname.edge.desired import key_of
+from wayname.edge.desired_state import key_of
 from wayname.edge.encapsulation.manager import Encapsulation
 from wayname.edge.faults import Faults
+from wayname.edge.fdb import Fdb
 from wayname.edge.first_hop_security.bindings import Bindings
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.first_hop_security.session_hosts import SessionHosts
 from wayname.edge.hash_keys import HashKeys
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.interfaces import want_interfaces
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.liveness import Liveness
 from wayname.edge.neighbours import Neighbours
+from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
 from wayname.edge.ports import want_ports
 from wayname.edge.providers import Providers
 from wayname.edge.punt_limits import want_punt_limits
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
-from wayname.edge.stations import Stations
-from wayname.edge.translation.translation import Translation
 from wayname.identity.locators import ProvableLocators
 from wayname.p4_constants import Punt
 from wayname.pipeline.entries import has_secrets
 from wayname.pipeline.punts import protocol_punt
 from wayname.pipeline.reasons import CAPTURES, punt_words
 from wayname.session.context import SessionContext
-from wayname.session.kept import Kept
+from wayname.session.egress_selection import EgressSelection
 from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
 from wayname.session.protocol import Protocol, SessionManager
-from wayname.session.scheduling.figures import Figures
+from wayname.session.scheduling.path_estimates import PathEstimates
 from wayname.session.scheduling.schedules import Schedules
 from wayname.session.tables import want_provider_routes
-from wayname.session.ways_out import WaysOut
+from wayname.session.watched_sessions import WatchedSessions
 from wayname.timers import earliest
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import (
@@ -84,8 +84,8 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6
 from wayname.wire.mac import Mac
 
-_TimedLate = Liveness | Stations | Bindings | Neighbours | SessionManager
-_Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Translation | Figures
+_TimedLate = Liveness | Fdb | Bindings | Neighbours | SessionManager
+_Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Nptv6Manager | PathEstimates
 _Manager = TypeVar("_Manager", bound=SessionManager)
 _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
@@ -143,22 +143,20 @@ class Edge:
         self.bindings = Bindings(
             config, self.host_ports, links, outputs, self._session_hosts.has, self.neighbours.rebind
         )
-        self.stations = Stations(
-            config, sizes["fdb"], self.host_ports, links, outputs, self._addresses_of, self._station_moved
-        )
-        ways_out = WaysOut(config, providers, self.routes, self.neighbours, links)
+        self.fdb = Fdb(config, sizes["fdb"], self.host_ports, links, outputs, self._addresses_of, self._station_moved)
+        egress = EgressSelection(config, providers, self.routes, self.neighbours, links)
         remembered = remembered or {}
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.schedules = Schedules(config.schedules, remembered, outputs)
         preferences = PathPreferences(config.path_policies, providers.of)
-        self.translation = Translation(config, self.routes, outputs)
+        self.translation = Nptv6Manager(config, self.routes, outputs)
         want_provider_routes(config, providers, outputs.desired)
         context = SessionContext(
             config,
             numbers,
             providers,
-            ways_out,
+            egress,
             self.schedules,
             preferences,
             self.translation,
@@ -177,7 +175,7 @@ class Edge:
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
         collector = self.encapsulation.traces.collector
         vlans = [interface.vlan for interface in config.interfaces]
-        self.figures = Figures(self.schedules, collector, vlans, config.switch.device_id, outputs, rng)
+        self.figures = PathEstimates(self.schedules, collector, vlans, config.switch.device_id, outputs, rng)
         self._captures = Captures(outputs)
         self._hash_keys = HashKeys(outputs.desired, rng)
         self.identities: HostIdentities | None = None
@@ -200,14 +198,14 @@ class Edge:
         """Return the manager of this kind, if its protocol is configured."""
         return next((manager for manager in self.managers if isinstance(manager, kind)), None)
 
-    def keeper(self, number: int) -> Kept | None:
+    def keeper(self, number: int) -> WatchedSessions | None:
         """Return who watches a session."""
         return next((keeper for keeper in self.keepers if keeper.numbered(number)), None)
 
     @property
-    def keepers(self) -> tuple[Kept, ...]:
+    def keepers(self) -> tuple[WatchedSessions, ...]:
         """All who watch sessions."""
-        return tuple(manager for manager in self.managers if isinstance(manager, Kept))
+        return tuple(manager for manager in self.managers if isinstance(manager, WatchedSessions))
 
     @property
     def connected(self) -> bool:
@@ -227,8 +225,8 @@ class Edge:
                     self._packet_in(input, now)
                 except Exception as error:
                     self.faults.note(f"packet {punt_words(input.reason)}", error, now, input.payload)
-            case NamesAnswered():
-                with self.faults.contained("NamesAnswered", now, input.message):
+            case DnsResponse():
+                with self.faults.contained("DnsResponse", now, input.message):
                     self._receive(input, now)
             case _:
                 with self.faults.contained(type(input).__name__, now):
@@ -242,28 +240,28 @@ class Edge:
 
     def _receive(self, input: Input, now: float) -> None:
         match input:
-            case Learned():
-                self.stations.learned(input, now)
-            case FlowNews() if not input.nonce:
-                self.translation.news(input, now)
-            case SetTranslation(rules):
+            case LearnedMac():
+                self.fdb.learned(input, now)
+            case FlowEvent() if not input.nonce:
+                self.translation.switch_event(input, now)
+            case SetNptv6(rules):
                 self.translation.change(rules, now)
-            case ScheduleNews():
-                self.schedules.news(input, now)
-            case BringFigures(paths):
+            case PathEvent():
+                self.schedules.switch_event(input, now)
+            case ImportPathEstimates(paths):
                 self.figures.bring(paths)
             case SetPolicy(name, policy):
                 self.schedules.set_policy(name, policy, now)
             case DirectExport():
                 self.encapsulation.exported(input, now)
-            case Idle(entry) if entry.table_id == "identities":
+            case IdleEntry(entry) if entry.table_id == "identities":
                 self._tell_managers(input, now)
-            case Idle(entry) if entry.table_id == "verified_segments":
+            case IdleEntry(entry) if entry.table_id == "verified_segments":
                 self.encapsulation.proofs.idle(entry)
-            case Idle(entry) if entry.table_id == "source_bindings":
+            case IdleEntry(entry) if entry.table_id == "source_bindings":
                 self.bindings.idle(entry, now)
-            case Idle(entry):
-                self.stations.idle(entry, now)
+            case IdleEntry(entry):
+                self.fdb.idle(entry, now)
             case OpenCapture():
                 self._captures.open(input)
             case CloseCapture(number):
@@ -283,7 +281,7 @@ class Edge:
             if handle is not None:
                 handle(input, now)
 
-    def _is_taken(self, reason: int, arrival: Arrival, now: float) -> bool:
+    def _is_taken(self, reason: int, arrival: ReceivedPacket, now: float) -> bool:
         """Ask the managers one after the other whether a packet is theirs."""
         asked = (handlers[reason] for handlers in self._punt_handlers if reason in handlers)
         return any(takes(arrival, now) for takes in asked)
@@ -301,7 +299,7 @@ class Edge:
             if at is not None and at <= now and self.faults.may_run(name, now):
                 with self.faults.contained_timer(name, now):
                     match manager:
-                        case Liveness() | Stations() | Bindings() | Neighbours() | SessionManager():
+                        case Liveness() | Fdb() | Bindings() | Neighbours() | SessionManager():
                             manager.handle_timer(now, late)
                         case _:
                             manager.handle_timer(now)
@@ -312,7 +310,7 @@ class Edge:
         return self._outputs.take()
 
     def _switch_up(self, up: SwitchUp, now: float) -> None:
-        self.stations.adopt(up.entities, now)
+        self.fdb.adopt(up.entities, now)
         self.bindings.adopt(up.entities)
         self.liveness.adopt(up.entities, now)
         self.neighbours.adopt(up.entities)
@@ -336,7 +334,7 @@ class Edge:
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
         self._outputs.event(now, "switch.down", self.config.switch.address, reason, Severity.WARNING)
-        self.stations.stop()
+        self.fdb.stop()
         self.bindings.stop()
         self.neighbours.stop()
         self.liveness.stop()
@@ -377,7 +375,7 @@ class Edge:
         """Return them in the order in which they are called, and how faults of their timers are counted."""
         managers: tuple[_Timed | None, ...] = (
             self.liveness,
-            self.stations,
+            self.fdb,
             self.bindings,
             self.neighbours,
             self.routers,
@@ -397,7 +395,7 @@ class Edge:
             arrival = self._links.read(packet)
             if packet.reason not in _AS_IT_LEFT:
                 vlan, mac = arrival.interface.vlan, arrival.frame.source
-                self.stations.heard(vlan, mac, arrival.port, now)
+                self.fdb.heard(vlan, mac, arrival.port, now)
                 if packet.reason == Punt.SOURCE_ELSEWHERE:
                     self.bindings.elsewhere(arrival, now)
                     self._claimed(arrival, now)
@@ -425,14 +423,14 @@ class Edge:
             # Anybody can send such packets: they are counted, and no event.
             self.undecodable[packet.reason] += 1
 
-    def _claimed(self, arrival: Arrival, now: float) -> None:
+    def _claimed(self, arrival: ReceivedPacket, now: float) -> None:
         """What the switch dropped may have claimed an address of the router."""
         if arrival.packet.upper_layer().number == ICMPV6:
             said = discovery.decode(arrival.packet)
             if isinstance(said, NeighbourAdvertisement):
                 self.routers.claimed(arrival, said, now)
 
-    def _discovery(self, arrival: Arrival, now: float) -> None:
+    def _discovery(self, arrival: ReceivedPacket, now: float) -> None:
         match discovery.decode(arrival.packet):
             case NeighbourSolicitation() as asked:
                 self.neighbours.asked(arrival, asked.source_mac, now)
@@ -454,11 +452,11 @@ class Edge:
                 if self.identities:
                     self.identities.advertised(arrival, said, now)
 
-    def _seen(self, arrival: Arrival, now: float) -> None:
+    def _seen(self, arrival: ReceivedPacket, now: float) -> None:
         if self.identities:
             self.identities.seen(arrival, now)
 
-    def _neighbour_unknown(self, arrival: Arrival, now: float) -> None:
+    def _neighbour_unknown(self, arrival: ReceivedPacket, now: float) -> None:
         if self._is_taken(Punt.NEIGHBOUR_UNKNOWN, arrival, now):
             return
         packet = arrival.packet
@@ -473,7 +471,7 @@ class Edge:
         for hop in (unknown or hops)[:1]:
             self.neighbours.wanted(hop, arrival, now)
 
-    def _local(self, arrival: Arrival, now: float) -> None:
+    def _local(self, arrival: ReceivedPacket, now: float) -> None:
         if self.figures.returned(arrival.packet, now) or self.encapsulation.traces.returned(arrival, now):
             return
         upper = arrival.packet.upper_layer()
@@ -490,7 +488,7 @@ class Edge:
             return
         kind, entity = failed.update
         if failed.code == _RESOURCE_EXHAUSTED:
-            self.stations.refused(entity, now)
+            self.fdb.refused(entity, now)
             self.neighbours.refused(entity, now)
             self.bindings.refused(entity, now)
         subject, key = key_of(entity)

@@ -56,7 +56,7 @@ class Hip:
     hosts: tuple[HipHost, ...] = ()
     peers: tuple[HipPeer, ...] = ()
     difficulty: int = DIFFICULTY
-    most_difficulty: int = MOST_DIFFICULTY
+    max_difficulty: int = MOST_DIFFICULTY
     # Hosts whose HIP records the DNS is told, and peers that are known by theirs (RFC 8005).
     names: Names | None = None
 
@@ -74,12 +74,12 @@ class HipTable(WatchRules):
     verify: HostPrefixes | None = None
     # HIP has no word for send timeouts, so that keepalives fit the least one.
     keepalive: float = Field(
-        default_factory=lambda rules: (rules["least_send_timeout"] or rules["send_timeout"]) / KEEPALIVES_IN_TIMEOUT
+        default_factory=lambda rules: (rules["min_send_timeout"] or rules["send_timeout"]) / KEEPALIVES_IN_TIMEOUT
     )
     hosts: tuple[HipHost, ...] = Field(default=(), alias="host")
     peers: tuple[HipPeer, ...] = Field(default=(), alias="peer")
     difficulty: Annotated[int, between(0, 24)] = DIFFICULTY
-    most_difficulty: Annotated[int, between(0, 32)] = Field(
+    max_difficulty: Annotated[int, between(0, 32)] = Field(
         default_factory=lambda table: max(MOST_DIFFICULTY, table["difficulty"])
     )
     names: Names | None = None
@@ -89,11 +89,11 @@ class HipTable(WatchRules):
         given = [mode for mode in ProxyMode if getattr(self, mode) is not None]
         if not given:
             raise mistake("is missing", "give prefixes in proxy, transparent or verify", "proxy")
-        if self.most_difficulty < self.difficulty:
+        if self.max_difficulty < self.difficulty:
             mend = f"write a number from {self.difficulty} to 32"
-            raise mistake(f"is {self.most_difficulty}", mend, "most_difficulty")
+            raise mistake(f"is {self.max_difficulty}", mend, "max_difficulty")
         speaking = next((mode for mode in given if mode is not ProxyMode.PROXY), None)
-        if self.least_send_timeout is not None and speaking is not None:
+        if self.min_send_timeout is not None and speaking is not None:
             raise mistake(f'is "auto", but nobody probes for hosts of {speaking}', "write seconds", "send_timeout")
         return self
 
@@ -105,7 +105,7 @@ class HipTable(WatchRules):
             for mode in ProxyMode
             if getattr(self, mode) is not None
         )
-        hip = Hip(rules, self.hosts, self.peers, self.difficulty, self.most_difficulty, self.names)
+        hip = Hip(rules, self.hosts, self.peers, self.difficulty, self.max_difficulty, self.names)
         raise_all(_mistakes(hip))
         return hip
 

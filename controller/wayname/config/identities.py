@@ -56,7 +56,7 @@ class HostLink:
     mapped: tuple[IPv6Network, ...] = ()
     uplinks: tuple[int, ...] = ()
     most: int = 4096
-    most_by_port: int = 4096
+    max_hosts_per_port: int = 4096
 
     def maps(self, address: IPv6Address) -> bool:
         """Whether a host has this address for itself, and is known elsewhere by an identity of the edge."""
@@ -75,7 +75,7 @@ class LinkTable(Table):
     mapped: tuple[HostsPrefix, ...] = ()
     uplinks: tuple[str, ...] = ()
     most: Annotated[int, between(1, 100_000)] = 4096
-    most_by_port: Annotated[int, between(1, 100_000)] | None = None
+    max_hosts_per_port: Annotated[int, between(1, 100_000)] | None = None
 
     def resolved(self, site: Site) -> HostLink:
         """Return it with its interfaces, and with what follows from them."""
@@ -98,7 +98,7 @@ class LinkTable(Table):
             self.mapped,
             tuple(dict.fromkeys(uplink.vlan for uplink in uplinks)),
             self.most,
-            share if self.most_by_port is None else self.most_by_port,
+            share if self.max_hosts_per_port is None else self.max_hosts_per_port,
         )
 
     def _mistakes(
@@ -136,9 +136,9 @@ class LinkTable(Table):
         if self.valid < self.preferred:
             mend = f"write {self.preferred} at least, which is preferred"
             yield Mistake(("valid",), f"is {self.valid}", mend)
-        if self.most_by_port is not None and self.most_by_port > self.most:
+        if self.max_hosts_per_port is not None and self.max_hosts_per_port > self.most:
             mend = f"write a number from 1 to {self.most}"
-            yield Mistake(("most_by_port",), f"is {self.most_by_port}", mend)
+            yield Mistake(("max_hosts_per_port",), f"is {self.max_hosts_per_port}", mend)
 
 
 class Identities(Table):

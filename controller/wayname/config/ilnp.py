@@ -77,7 +77,7 @@ class IlnpSite(Table):
         return values
 
 
-class Policies(Table):
+class AdmissionLimits(Table):
     """Which wishes of others are granted; a rate of None has no bound."""
 
     count: Annotated[int, between(1, MOST_SESSIONS)] = int(MOST_SESSIONS * OTHERS_SHARE)
@@ -94,14 +94,14 @@ class Ilnp(Table):
 
     sites: tuple[IlnpSite, ...] = Field(default=(), alias="site")
     capacity: Annotated[int, between(1, MOST_SESSIONS)] = MOST_SESSIONS
-    policies: Policies = Field(alias="policy")
+    policies: AdmissionLimits = Field(alias="admission")
     nonce_octets: Annotated[int, known_words({"short": 4, "long": 12})] = Field(default=12, alias="nonce")
     nonce_use: Annotated[NonceUse, WORD] = NonceUse.ALWAYS
     naive: bool = False
     idle: Annotated[float, between(1, 86_400)] = IDLE_TIME
     names: NetworkNames | None = None
     # Prefixes whose hosts are known to speak ILNP, beside those of whom the DNS says so.
-    speakers: Annotated[
+    ilnp_prefixes: Annotated[
         tuple[Annotated[IPv6Network, parsed(IPv6Network, "write a prefix of peers as in 2001:db8:2::/48")], ...],
         count(0, MOST_SPEAKERS, "; a shorter prefix has more"),
     ] = ()
@@ -110,11 +110,11 @@ class Ilnp(Table):
     @classmethod
     def _share_capacity(cls, values: Any) -> Any:
         """Leave a part of the cache to those whom hosts here ask, unless it is said how much."""
-        if isinstance(values, dict) and isinstance(policy := values.get("policy", {}), dict):
+        if isinstance(values, dict) and isinstance(policy := values.get("admission", {}), dict):
             capacity = values.get("capacity", MOST_SESSIONS)
             if type(capacity) is int and capacity > 0:
-                return {**values, "policy": {"count": max(1, int(capacity * OTHERS_SHARE)), **policy}}
-            return {**values, "policy": policy}
+                return {**values, "admission": {"count": max(1, int(capacity * OTHERS_SHARE)), **policy}}
+            return {**values, "admission": policy}
         return values
 
     @model_validator(mode="after")
@@ -127,7 +127,7 @@ class Ilnp(Table):
             yield Mistake(("site",), "is missing", "write [[ilnp.site]] with the prefixes of a network")
         if self.policies.count > self.capacity:
             mend = f"write a number from 1 to {self.capacity}"
-            yield Mistake(("policy", "count"), f"is {self.policies.count}", mend)
+            yield Mistake(("admission", "count"), f"is {self.policies.count}", mend)
         if self.names is not None:
             sites = [site.prefixes for site in self.sites]
             if self.names.network and len(sites) > 1:
@@ -147,10 +147,10 @@ def check_ilnp(ilnp: Ilnp, site: Site) -> Iterator[Mistake]:
         taken += each.prefixes
         if each.mode is IlnpMode.BORDER:
             yield from beneath(_border(each, longest), "site", index)
-    for index, prefix in enumerate(ilnp.speakers):
-        if prefix in taken or prefix in ilnp.speakers[:index]:
+    for index, prefix in enumerate(ilnp.ilnp_prefixes):
+        if prefix in taken or prefix in ilnp.ilnp_prefixes[:index]:
             mend = "give the prefixes of peers, not those of sites here"
-            yield Mistake(("speakers", index), f"{prefix} is there twice", mend)
+            yield Mistake(("ilnp_prefixes", index), f"{prefix} is there twice", mend)
 
 
 def _border(site: IlnpSite, longest: dict[IPv6Network, int]) -> Iterator[Mistake]:
@@ -161,7 +161,7 @@ def _border(site: IlnpSite, longest: dict[IPv6Network, int]) -> Iterator[Mistake
     [prefix], where = site.prefixes, ("prefixes", 0)
     inside = next((each for each in longest if prefix.subnet_of(each)), None)
     if inside is None:
-        mend = "write [[translation]] with an inside that it is in"
+        mend = "write [[nptv6]] with an inside that it is in"
         yield Mistake(where, f"{prefix} is translated at no border", mend)
     elif max(inside.prefixlen, longest[inside]) > SUBNET_PREFIX:
         mend = "identifiers stay as they are if inside and its providers' prefixes have 48 bits at most"

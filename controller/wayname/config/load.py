@@ -26,13 +26,13 @@ from wayname.config.model import (
     SwitchConfig,
     Timing,
 )
+from wayname.config.nptv6 import Nptv6, TranslationTable, check_translations
 from wayname.config.path_policies import PathPolicy, check_path_policies
 from wayname.config.renamed_keys import RENAMED_KEYS, renamed
 from wayname.config.schedules import Schedule, check_schedules
 from wayname.config.shim6 import Shim6, check_shim6
 from wayname.config.tables import ConfigError, Mistake, Site, by, not_known, raise_all, read, reported, twice
 from wayname.config.toml_text import TomlError, parse_toml
-from wayname.config.translation import Translation, TranslationTable, check_translations
 from wayname.private_files import read_private
 
 __all__ = ["ConfigError", "load_config", "parse_config"]
@@ -175,7 +175,7 @@ def _providers(providers: tuple[Provider, ...], _site: Site) -> Iterator[Mistake
 
 
 NEIGHBOURS = tuple[Annotated[StaticNeighbour, by(NeighbourTable)], ...]
-TRANSLATIONS = tuple[Annotated[Translation, by(TranslationTable)], ...]
+TRANSLATIONS = tuple[Annotated[Nptv6, by(TranslationTable)], ...]
 FIRST = (
     Section("switch", "switch", SwitchConfig, refers=False, always=True),
     Section("controller", "controller", ControllerConfig, refers=False, always=True),
@@ -186,7 +186,7 @@ FIRST = (
     Section("route", "routes", tuple[Annotated[Route, by(RouteTable)], ...], _routes),
     Section("provider", "providers", tuple[Annotated[Provider, by(ProviderTable)], ...], _providers),
     Section("neighbour", "static_neighbours", NEIGHBOURS, _neighbours),
-    Section("translation", "translations", TRANSLATIONS, check_translations),
+    Section("nptv6", "translations", TRANSLATIONS, check_translations),
     Section("identities", "identities", Identities, check_identities),
     Section("shim6", "shim6", tuple[Shim6, ...], check_shim6),
     Section("ilnp", "ilnp", Ilnp, check_ilnp),

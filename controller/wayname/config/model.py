@@ -27,11 +27,11 @@ from wayname.config.ilnp import Ilnp
 from wayname.config.limits import Limits
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
+from wayname.config.nptv6 import Nptv6
 from wayname.config.path_policies import PathPolicy
 from wayname.config.schedules import Schedule
 from wayname.config.shim6 import Shim6
 from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
-from wayname.config.translation import Translation
 from wayname.wire.mac import Mac
 
 MOST_PORT = 509  # 510 is the controller's, 511 drops
@@ -173,7 +173,7 @@ class Timing(Table):
     """Times in seconds."""
 
     probe: Annotated[float, between(0.02, 3600)] = 0.25
-    station_idle: Annotated[float, between(1, 86_400)] = 300.0
+    mac_aging_time: Annotated[float, between(1, 86_400)] = 300.0
 
 
 class Port(Table):
@@ -187,7 +187,7 @@ class Port(Table):
     # Whether routers are behind it; None is known by the VLAN.
     trusted: bool | None = None
     # Stations, and addresses of hosts; None is the share of the tables that is the port's.
-    max_stations: Annotated[int, between(1, MOST_STATIONS)] | None = None
+    max_macs: Annotated[int, between(1, MOST_STATIONS)] | None = None
     max_addresses: Annotated[int, between(1, MOST_ADDRESSES)] | None = None
     mac_move_guard: bool = True
 
@@ -384,7 +384,7 @@ class Config:
     routes: tuple[Route, ...] = ()
     providers: tuple[Provider, ...] = ()
     shim6: tuple[Shim6, ...] = ()
-    translations: tuple[Translation, ...] = ()
+    translations: tuple[Nptv6, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
     identities: Identities | None = None
     ilnp: Ilnp | None = None

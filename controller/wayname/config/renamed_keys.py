@@ -8,7 +8,27 @@ from typing import Any
 from wayname.config.tables import Mistake, Where
 
 # From the old key, with the tables that it stands in and without their numbers, as in `port.max_stations`.
-RENAMED_KEYS: Mapping[str, str] = {}
+RENAMED_KEYS: Mapping[str, str] = {
+    "translation": "nptv6",
+    "table_route": "vrf_route",
+    "ilnp.policy": "ilnp.admission",
+    "timing.station_idle": "mac_aging_time",
+    "port.max_stations": "max_macs",
+    "encapsulation.nothing": "no_encapsulation",
+    "shim6.least_sec": "min_sec",
+    "shim6.least_send_timeout": "min_send_timeout",
+    "hip.least_send_timeout": "min_send_timeout",
+    "shim6.most_send_timeout": "max_send_timeout",
+    "hip.most_send_timeout": "max_send_timeout",
+    "shim6.verify_every": "backup_probe_interval",
+    "hip.verify_every": "backup_probe_interval",
+    "shim6.return_after": "failback_delay",
+    "hip.return_after": "failback_delay",
+    "shim6.begin_rule": "trigger_rule",
+    "hip.most_difficulty": "max_difficulty",
+    "ilnp.speakers": "ilnp_prefixes",
+    "identities.link.most_by_port": "max_hosts_per_port",
+}
 
 
 def renamed(values: Any, names: Mapping[str, str], where: Where = ()) -> Iterator[Mistake]:

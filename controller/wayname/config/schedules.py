@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from wayname.config.checks import FarAddress, Name, prefix
 from wayname.config.encapsulation.traces import MOST_WORDS
 from wayname.config.tables import WORD, Mistake, Site, Table, between, by, mistake, parsed, raise_all, twice
-from wayname.ioam.figures import PathId
+from wayname.ioam.path_metrics import PathId
 
 if TYPE_CHECKING:
     from wayname.config.model import Config
@@ -29,7 +29,7 @@ PROBED_WORDS = 5
 Seconds = Annotated[float, between(0, MOST_SECONDS)]
 
 
-class Policy(StrEnum):
+class SchedulingPolicy(StrEnum):
     """How packets are shared out to paths."""
 
     FASTEST_FIRST = "fastest-first"
@@ -137,7 +137,7 @@ class Schedule(Table):
 
     name: Name
     paths: tuple[Annotated[SchedulePath, by(PathTable)], ...] = Field(default=(), alias="path")
-    policy: Annotated[Policy, WORD] = Policy.FASTEST_FIRST
+    policy: Annotated[SchedulingPolicy, WORD] = SchedulingPolicy.FASTEST_FIRST
     local: tuple[Prefix, ...] = ()
     remote: tuple[Prefix, ...] = ()
     source: Annotated[Source, WORD] = Source.FIXED

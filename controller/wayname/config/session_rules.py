@@ -31,7 +31,7 @@ class WatchRules(Table):
 
     # With a least one it follows the round trips, up to this.
     send_timeout: Timeout = SEND_TIMEOUT
-    least_send_timeout: Timeout | None = None
+    min_send_timeout: Timeout | None = None
     keepalive: Annotated[float, between(0.001, MOST_TIMEOUT)] = Field(
         default_factory=lambda rules: rules["send_timeout"] / KEEPALIVES_IN_TIMEOUT
     )
@@ -44,13 +44,13 @@ class WatchRules(Table):
     idle: Annotated[float, between(1, 86_400)] = 600.0
     # How often paths that are not in use are probed, and how long the first must have worked before a session goes
     # back to it; a multiple of send_timeout unless given.
-    verify_every: Timeout | None = None
-    return_after: Annotated[float, between(0, MOST_TIMEOUT)] | None = None
+    backup_probe_interval: Timeout | None = None
+    failback_delay: Annotated[float, between(0, MOST_TIMEOUT)] | None = None
 
     @property
     def told_send_timeout(self) -> float:
         """What peers are told, so that they answer in time however short a session's send timeout is."""
-        return self.send_timeout if self.least_send_timeout is None else self.least_send_timeout
+        return self.send_timeout if self.min_send_timeout is None else self.min_send_timeout
 
     @model_validator(mode="before")
     @classmethod
@@ -59,10 +59,10 @@ class WatchRules(Table):
         if not isinstance(values, dict):
             return values
         if values.get("send_timeout") == AUTO:
-            given = {"least_send_timeout": LEAST_OF_AUTO, **values}
-            most = given.pop("most_send_timeout", SEND_TIMEOUT)
+            given = {"min_send_timeout": LEAST_OF_AUTO, **values}
+            most = given.pop("max_send_timeout", SEND_TIMEOUT)
             return {**given, "send_timeout": most}
-        for key in ("least_send_timeout", "most_send_timeout"):
+        for key in ("min_send_timeout", "max_send_timeout"):
             if values.get(key) is not None:
                 raise mistake("bounds a send timeout that follows", 'write send_timeout = "auto"', key)
         return values
@@ -72,9 +72,9 @@ class WatchRules(Table):
         if self.keepalive >= self.send_timeout:
             mend = f"write less than send_timeout, which is {self.send_timeout:g}"
             raise mistake(f"is {self.keepalive:g}", mend, "keepalive")
-        if self.least_send_timeout is not None and self.least_send_timeout > self.send_timeout:
+        if self.min_send_timeout is not None and self.min_send_timeout > self.send_timeout:
             mend = f"write {self.send_timeout:g} at most"
-            raise mistake(f"is {self.least_send_timeout:g}", mend, "least_send_timeout")
+            raise mistake(f"is {self.min_send_timeout:g}", mend, "min_send_timeout")
         return self
 
 

@@ -71,9 +71,9 @@ class Shim6(SessionRules):
 
     # Without security whoever claims a locator is believed; a peer whose address claims less Sec than this is not.
     security: Annotated[Security, WORD] = Security.PROVED
-    least_sec: Annotated[int, between(0, MOST_SEC)] = 0
+    min_sec: Annotated[int, between(0, MOST_SEC)] = 0
     # A rule of the user's own of when a context is set up, in place of ours; as the configuration names it.
-    begin_rule: (
+    trigger_rule: (
         Annotated[str, parsed(_rule, "write the name of an installed entry point, or module:function")] | None
     ) = None
     hosts: tuple[ProvableHost, ...] = Field(default=(), alias="host")
@@ -93,9 +93,9 @@ class Shim6(SessionRules):
         return self
 
     def _mistakes(self) -> Iterator[Mistake]:
-        if self.least_sec and self.security is Security.NONE:
+        if self.min_sec and self.security is Security.NONE:
             mend = 'leave it out, or security = "none"'
-            yield Mistake(("least_sec",), f"is {self.least_sec}, and nothing is proved", mend)
+            yield Mistake(("min_sec",), f"is {self.min_sec}, and nothing is proved", mend)
         for index, host in enumerate(self.hosts):
             where = ("host", index)
             if not any(host.address in prefix for prefix in self.prefixes):

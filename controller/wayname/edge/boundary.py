@@ -18,9 +18,9 @@ import finsy as fy
 
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.names import Transport
-from wayname.config.schedules import Policy
-from wayname.config.translation import Translation
-from wayname.ioam.figures import PathFigures
+from wayname.config.nptv6 import Nptv6
+from wayname.config.schedules import SchedulingPolicy
+from wayname.ioam.path_metrics import PathMetrics
 from wayname.p4_constants import FlowEventKind, PacketOutKind, PathEventKind, SessionEventKind
 from wayname.pipeline.entries import Entity
 from wayname.wire.flow import Flow
@@ -59,7 +59,7 @@ class PacketIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedMac:
     """A station that the switch did not know there; one member of a `learn` digest."""
 
     port: int
@@ -84,14 +84,14 @@ class DirectExport:
 
 
 @dataclass(frozen=True, slots=True)
-class Idle:
+class IdleEntry:
     """An entry that nothing has hit for its idle timeout."""
 
     entry: fy.P4TableEntry
 
 
 @dataclass(frozen=True, slots=True)
-class SessionNews:
+class SessionEvent:
     """One member of a `session_events` digest; the age, in seconds, is that of the first unanswered packet."""
 
     kind: SessionEventKind
@@ -114,7 +114,7 @@ class PairActive:
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleNews:
+class PathEvent:
     """One member of a `path_events` digest: lateness and delay in seconds, bandwidth in bit/s."""
 
     kind: PathEventKind
@@ -128,7 +128,7 @@ class ScheduleNews:
 
 
 @dataclass(frozen=True, slots=True)
-class FlowNews:
+class FlowEvent:
     """A flow met a provider that does not work, or is one to look after; one member of a `flow_events` digest."""
 
     kind: FlowEventKind
@@ -160,8 +160,8 @@ class ModifierFound:
 
 
 @dataclass(frozen=True, slots=True)
-class AskNames:
-    """An output: a message for a DNS server, from a port of its own; what comes back to that is `NamesAnswered`."""
+class DnsQuery:
+    """An output: a message for a DNS server, from a port of its own; what comes back to that is `DnsResponse`."""
 
     server: IPv6Address
     port: int
@@ -170,17 +170,17 @@ class AskNames:
 
 
 @dataclass(frozen=True, slots=True)
-class StopAsking:
+class CancelDnsQuery:
     """An output: nothing that comes for this question is wanted any more."""
 
-    question: AskNames
+    question: DnsQuery
 
 
 @dataclass(frozen=True, slots=True)
-class NamesAnswered:
+class DnsResponse:
     """What came from a DNS server to the port of a question."""
 
-    question: AskNames
+    question: DnsQuery
     message: bytes
 
 
@@ -261,7 +261,7 @@ class UnforkSession:
     session: int
 
 
-class AssociationWish(StrEnum):
+class AssociationAction(StrEnum):
     """What can be wanted of an association of HIP."""
 
     CONNECT = "connect"
@@ -275,11 +275,11 @@ class ChangeAssociation:
 
     local: IPv6Address
     peer: IPv6Address
-    wish: AssociationWish
+    wish: AssociationAction
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveProvider:
+class DrainProvider:
     """A command: let sessions leave a provider while it still works, or let them use it again."""
 
     name: str
@@ -291,27 +291,29 @@ class SetPolicy:
     """A command: have sessions of a schedule share their packets out this way from now on."""
 
     schedule: str
-    policy: Policy
+    policy: SchedulingPolicy
 
 
 @dataclass(frozen=True, slots=True)
-class SetTranslation:
+class SetNptv6:
     """A command: let new flows of a prefix inside go by providers as these rules say."""
 
-    rules: Translation
+    rules: Nptv6
 
 
 @dataclass(frozen=True, slots=True)
-class BringFigures:
+class ImportPathEstimates:
     """A command: take what another controller knows of paths from traces that ended there."""
 
-    paths: tuple[PathFigures, ...]
+    paths: tuple[PathMetrics, ...]
 
 
-OfSessions = ChangeAssociation | ForkSession | UnforkSession | MoveSession | PreferPath | SetPolicy | BringFigures
-Command = OfSessions | SetTranslation | OpenCapture | CloseCapture | SetEncapsulation | LeaveProvider
-Digest = Learned | DirectExport | SessionNews | PairActive | FlowNews | FlowAdmitted | ScheduleNews
-Input = SwitchUp | SwitchDown | PacketIn | Digest | Idle | WriteFailed | ModifierFound | NamesAnswered | Command
+OfSessions = (
+    ChangeAssociation | ForkSession | UnforkSession | MoveSession | PreferPath | SetPolicy | ImportPathEstimates
+)
+Command = OfSessions | SetNptv6 | OpenCapture | CloseCapture | SetEncapsulation | DrainProvider
+Digest = LearnedMac | DirectExport | SessionEvent | PairActive | FlowEvent | FlowAdmitted | PathEvent
+Input = SwitchUp | SwitchDown | PacketIn | Digest | IdleEntry | WriteFailed | ModifierFound | DnsResponse | Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +367,7 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
+class Persist:
     """Something that a controller that is started again has to know, in place of what this key had; None is nothing."""
 
     key: str
@@ -381,4 +383,4 @@ class FindModifier:
     start: bytes
 
 
-Output = Write | PacketOut | Event | Captured | Remember | FindModifier | AskNames | StopAsking
+Output = Write | PacketOut | Event | Captured | Persist | FindModifier | DnsQuery | CancelDnsQuery

@@ -17,7 +17,7 @@ from traceback import walk_tb
 import wayname
 from wayname.edge.boundary import Severity
 from wayname.edge.outputs import Outputs
-from wayname.seldom import Seldom
+from wayname.event_limiter import EventLimiter
 
 DIGEST_OCTETS = 8
 # How long a manager whose timer failed is left alone: what made it fail may be due still.
@@ -31,7 +31,7 @@ class Faults:
     def __init__(self, outputs: Outputs) -> None:
         self.counts: Counter[str] = Counter()
         self._outputs = outputs
-        self._seldom = Seldom[str]()
+        self._event_limiter = EventLimiter[str]()
         self._rests: dict[str, float] = {}
 
     @contextmanager
@@ -65,7 +65,7 @@ class Faults:
     def note(self, kind: str, error: Exception, now: float, octets: bytes = b"") -> None:
         """Count a fault, and tell it unless one of its kind was told just now."""
         self.counts[kind] += 1
-        more = self._seldom.untold_before(kind, now)
+        more = self._event_limiter.untold_before(kind, now)
         if more is None:
             return
         what = f"{kind}: {type(error).__name__} at {where(error)}; the edge goes on"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import finsy as fy
 
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.pipeline import entries
 from wayname.pipeline.entries import Entity
 
@@ -17,7 +17,7 @@ BITS = 128
 class HashKeys:
     """Finds the keys that a switch has, or gives it some. With others its flows would not find their slots again."""
 
-    def __init__(self, desired: Desired, rng: random.Random) -> None:
+    def __init__(self, desired: DesiredState, rng: random.Random) -> None:
         self._desired = desired
         self._rng = rng
 

@@ -8,14 +8,14 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.model import Config, Interface
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.p4_constants import Maps
 from wayname.pipeline import entries
 from wayname.pipeline.entries import MAIN_ROUTES
 from wayname.pipeline.mappings import mapping_interface
 
 
-def want_interfaces(config: Config, tables: Collection[int], desired: Desired) -> None:
+def want_interfaces(config: Config, tables: Collection[int], desired: DesiredState) -> None:
     """Want the entries of all interfaces: their MACs, addresses and prefixes, these in all route tables."""
     for interface in config.interfaces:
         desired.put(_interface(config, interface))

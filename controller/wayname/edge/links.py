@@ -18,7 +18,7 @@ _HOP_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedPacket:
     """An IPv6 packet that came to the controller, and by which interface."""
 
     original: PacketIn
@@ -40,13 +40,13 @@ class Links:
         self._interfaces = {interface.vlan: interface for interface in config.interfaces}
         self._tagged = {(port.number, vlan) for port in config.ports for vlan in port.tagged}
 
-    def read(self, original: PacketIn) -> Arrival:
+    def read(self, original: PacketIn) -> ReceivedPacket:
         """Take apart what the switch passed on."""
         frame = Frame.decode(original.payload)
         interface = self._interfaces.get(original.vlan)
         if frame.type != TYPE_IPV6 or interface is None:
             raise DecodeError("no IPv6, or by no interface of the router")
-        return Arrival(original, frame, ipv6.Packet.decode(frame.payload), interface)
+        return ReceivedPacket(original, frame, ipv6.Packet.decode(frame.payload), interface)
 
     def send(self, interface: Interface, port: int, destination: Mac, packet: ipv6.Packet) -> None:
         """Send a packet of the router to a station behind a port."""
@@ -65,12 +65,12 @@ class Links:
         frame = Frame(interface.mac, host, TYPE_IPV6, packet.encode(), tag)
         self._outputs.packet(PacketOut(frame.encode(), kind, port=port))
 
-    def answer(self, arrival: Arrival, message: icmpv6.Message, source: IPv6Address) -> None:
+    def answer(self, arrival: ReceivedPacket, message: icmpv6.Message, source: IPv6Address) -> None:
         """Send a message to where a packet came from."""
         packet = message.packet(source, arrival.packet.source, _HOP_LIMIT)
         self.send(arrival.interface, arrival.port, arrival.frame.source, packet)
 
-    def report(self, arrival: Arrival, code: int) -> None:
+    def report(self, arrival: ReceivedPacket, code: int) -> None:
         """Tell a packet's source that its destination cannot be reached, if that may be told."""
         if icmpv6.may_be_reported(arrival.packet):
             message = icmpv6.unreachable(code, arrival.packet.encode())

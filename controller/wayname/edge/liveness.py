@@ -18,7 +18,7 @@ import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import Severity
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.neighbours import Neighbours
 from wayname.edge.outputs import Outputs
 from wayname.edge.routes import Routes
@@ -35,7 +35,7 @@ LATE = 0.25
 MARK_OCTETS = 8
 
 
-class Health(StrEnum):
+class NextHopHealth(StrEnum):
     """What is known of a next hop; one that was never heard of is used until it fails."""
 
     UNKNOWN = "unknown"
@@ -45,7 +45,7 @@ class Health(StrEnum):
 
 @dataclass(slots=True)
 class _Watched:
-    health: Health = Health.UNKNOWN
+    health: NextHopHealth = NextHopHealth.UNKNOWN
     misses: int = 0
     asked: bool = False
     # Where it was last: what the switch forwards by may be gone when the line comes back.
@@ -81,7 +81,7 @@ class Liveness:
         self._timers: Timers[LinkAddress] = Timers()
         self._watched = {hop: _Watched() for hop in routes.next_hops}
 
-    def health(self, hop: LinkAddress) -> Health:
+    def health(self, hop: LinkAddress) -> NextHopHealth:
         """Return what is known of a next hop."""
         return self._watched[hop].health
 
@@ -98,8 +98,8 @@ class Liveness:
         resolved = {(entity["vlan"], entity["address"]) for entity in tables if entity.table_id == "neighbours"}
         for hop, watched in self._watched.items():
             known = (hop.vlan, int(hop.address)) in resolved
-            if watched.health is Health.UNKNOWN and self._routes.number(hop) in there and not known:
-                watched.health = Health.DOWN
+            if watched.health is NextHopHealth.UNKNOWN and self._routes.number(hop) in there and not known:
+                watched.health = NextHopHealth.DOWN
                 self._routes.set_down(hop, True)
 
     def _set_mark(self, hop: LinkAddress, mark: bytes) -> None:
@@ -123,7 +123,7 @@ class Liveness:
         for hop in self._watched:
             self._timers.cancel(hop)
 
-    def returned(self, arrival: Arrival, message: icmpv6.Message, now: float) -> bool:
+    def returned(self, arrival: ReceivedPacket, message: icmpv6.Message, now: float) -> bool:
         """Take an echo request that came back; return whether it is a probe."""
         hop = self._by_mark.get(message.body[4 : 4 + MARK_OCTETS]) if message.type == icmpv6.ECHO_REQUEST else None
         if hop is None or hop.vlan != arrival.interface.vlan:
@@ -131,7 +131,7 @@ class Liveness:
         self._heard(hop, now)
         return True
 
-    def advertised(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
+    def advertised(self, arrival: ReceivedPacket, said: NeighbourAdvertisement, now: float) -> None:
         """A next hop may have answered a solicitation."""
         hop = LinkAddress(arrival.interface.vlan, said.target)
         neighbour = self._neighbours.get(hop)
@@ -150,8 +150,8 @@ class Liveness:
             watched.mac, watched.port = neighbour.mac, neighbour.port
         if watched.mac is not None and watched.port is not None:
             self._neighbours.confirm(hop, watched.mac, watched.port, now)
-        if watched.health is not Health.UP:
-            watched.health = Health.UP
+        if watched.health is not NextHopHealth.UP:
+            watched.health = NextHopHealth.UP
             changed = self._routes.set_down(hop, False)
             self._on_change(now)
             self._outputs.event(now, "nexthop.up", hop.address, f"{hop} answers{_routes_text(changed)}")
@@ -167,16 +167,16 @@ class Liveness:
             watched = self._watched[hop]
             if watched.asked and on_time:
                 watched.misses += 1
-            if watched.misses >= MOST_MISSES and watched.health is not Health.DOWN:
+            if watched.misses >= MOST_MISSES and watched.health is not NextHopHealth.DOWN:
                 self._lose(hop, watched, now)
             self._probe(hop, watched)
             watched.asked = True
             # In doubt it is asked twice as often, so that a cut is known after three times `probe` at most.
-            doubtful = watched.misses and watched.health is not Health.DOWN
+            doubtful = watched.misses and watched.health is not NextHopHealth.DOWN
             self._timers.set(hop, now + self._config.timing.probe / (2 if doubtful else 1))
 
     def _lose(self, hop: LinkAddress, watched: _Watched, now: float) -> None:
-        watched.health = Health.DOWN
+        watched.health = NextHopHealth.DOWN
         changed = self._routes.set_down(hop, True)
         self._on_change(now)
         text = f"{hop} does not answer{_routes_text(changed)}"

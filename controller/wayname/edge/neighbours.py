@@ -24,12 +24,12 @@ import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import Severity
-from wayname.edge.complaints import Complaints
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.first_hop_security.challenges import Challenges
 from wayname.edge.first_hop_security.host_ports import HostPorts
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.outputs import Outputs
+from wayname.edge.rate_limited_events import RateLimitedEvents
 from wayname.edge.resolutions import Asker, Resolutions
 from wayname.pipeline import entries
 from wayname.pipeline.entries import Entity
@@ -74,7 +74,7 @@ class Neighbour:
     found: float = 0.0
     solicited: int = 0
     static: bool = False
-    waiting: deque[Arrival] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
+    waiting: deque[ReceivedPacket] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
 
 
 class Neighbours:
@@ -104,7 +104,7 @@ class Neighbours:
         self._count: Counter[int] = Counter()
         self._of_station: defaultdict[tuple[int, Mac], set[LinkAddress]] = defaultdict(set)
         self._full_ports: set[int] = set()
-        self._complaints = Complaints(outputs)
+        self._rate_limited_events = RateLimitedEvents(outputs)
         self._challenges: Challenges[LinkAddress] = Challenges(CLAIMED, self._make_sure, self._gone)
         for named in config.static_neighbours:
             neighbour = self._neighbours[named.at] = Neighbour(named.at, State.REACHABLE, static=True)
@@ -154,7 +154,7 @@ class Neighbours:
             del self._neighbours[at]
         self._challenges.stop()
 
-    def wanted(self, at: LinkAddress, arrival: Arrival, now: float) -> None:
+    def wanted(self, at: LinkAddress, arrival: ReceivedPacket, now: float) -> None:
         """A packet has to wait until a neighbour's MAC is known."""
         neighbour = self.seek(at, now, Asker.of(arrival))
         if neighbour.mac is None:
@@ -174,7 +174,7 @@ class Neighbours:
             self._solicit(neighbour, now)
         return neighbour
 
-    def asked(self, arrival: Arrival, mac: Mac | None, now: float) -> None:
+    def asked(self, arrival: ReceivedPacket, mac: Mac | None, now: float) -> None:
         """A neighbour sent a solicitation with its MAC (sections 6.2.6 and 7.2.3)."""
         at = LinkAddress(arrival.interface.vlan, arrival.packet.source)
         if mac is None or mac.is_group or not self._may_be_neighbour(arrival, at.address):
@@ -194,7 +194,7 @@ class Neighbours:
         else:
             self._answered(neighbour, now)
 
-    def advertised(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
+    def advertised(self, arrival: ReceivedPacket, said: NeighbourAdvertisement, now: float) -> None:
         """A neighbour said what its MAC is (section 7.2.5)."""
         at = LinkAddress(arrival.interface.vlan, said.target)
         mac = said.target_mac
@@ -307,7 +307,7 @@ class Neighbours:
 
     def _complain(self, neighbour: Neighbour, claimed: Anchor, now: float) -> None:
         text = f"{claimed} claims {neighbour.at}, which is {neighbour.mac} behind port {neighbour.port}"
-        self._complaints.tell(now, "neighbour.refused", neighbour.at.address, text)
+        self._rate_limited_events.tell(now, "neighbour.refused", neighbour.at.address, text)
 
     def _gone(self, at: LinkAddress, claimed: Anchor | None, now: float) -> None:
         neighbour = self._neighbours[at]
@@ -370,7 +370,7 @@ class Neighbours:
         for arrival in neighbour.waiting:
             self._links.report(arrival, icmpv6.UNREACHABLE_ADDRESS)
 
-    def _may_be_neighbour(self, arrival: Arrival, address: IPv6Address) -> bool:
+    def _may_be_neighbour(self, arrival: ReceivedPacket, address: IPv6Address) -> bool:
         interface = arrival.interface
         nobody = address.is_unspecified or address.is_multicast or address.is_loopback
         return not nobody and interface.is_on_link(address) and not interface.owns(address)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wayname.edge.boundary import (
-    AskNames,
+    CancelDnsQuery,
     Captured,
+    DnsQuery,
     Event,
     FindModifier,
     Json,
     Output,
     PacketOut,
-    Remember,
+    Persist,
     Severity,
-    StopAsking,
     Write,
 )
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.escape import escaped, escaped_inside
 
 
@@ -29,7 +29,7 @@ class Outputs:
     """
 
     def __init__(self) -> None:
-        self.desired = Desired()
+        self.desired = DesiredState()
         self.connected = False
         self._remembered: list[Output] = []
         self._queue: list[Output] = []
@@ -45,13 +45,13 @@ class Outputs:
 
     def remember(self, key: str, value: Json) -> None:
         """Write something down before anything is done that another controller would have to know of."""
-        self._remembered.append(Remember(key, value))
+        self._remembered.append(Persist(key, value))
 
     def find(self, search: FindModifier) -> None:
         """Have a modifier searched for, in the background."""
         self._queue.append(search)
 
-    def ask(self, wish: AskNames | StopAsking) -> None:
+    def ask(self, wish: DnsQuery | CancelDnsQuery) -> None:
         """Send a message to a DNS server, or wait no more for its answers."""
         self._queue.append(wish)
 

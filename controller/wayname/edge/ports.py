@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wayname.config.model import Config
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.pipeline import entries
 
 # A second. A site's stations are learned within seconds; errors are for people who look for a fault; more pairs and
@@ -14,7 +14,7 @@ PAIR_RATE = 200
 ILNP_FLOW_RATE = 500
 
 
-def want_ports(config: Config, desired: Desired) -> None:
+def want_ports(config: Config, desired: DesiredState) -> None:
     """Want the entries of all ports and VLANs."""
     desired.put(entries.copies_to_controller())
     for name in entries.digests():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from wayname.config.model import Config, Timing
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.p4_constants import Punt, PuntClass
 from wayname.pipeline import punts
 from wayname.pipeline.reasons import CAPTURES
@@ -34,7 +34,7 @@ LOOPBACK = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class PuntRates:
     """Packets a second of a class: by one port, and from one source. Newcomers share what is their port's."""
 
     port: int
@@ -42,7 +42,7 @@ class Rates:
     shares: bool = False
 
 
-def want_punt_limits(config: Config, reasons: Iterable[int], desired: Desired) -> None:
+def want_punt_limits(config: Config, reasons: Iterable[int], desired: DesiredState) -> None:
     """Want the meters of all classes at all ports, those of protocols that P4 does not know among them."""
     limits = config.limits
     share = limits.share(len(config.ports))
@@ -55,20 +55,20 @@ def want_punt_limits(config: Config, reasons: Iterable[int], desired: Desired) -
             desired.put(punts.class_rate(punt_class, port.number, rates.port))
 
 
-def _rates(config: Config, reasons: Collection[int], share: int) -> Iterator[tuple[int, Rates]]:
+def _rates(config: Config, reasons: Collection[int], share: int) -> Iterator[tuple[int, PuntRates]]:
     limits = config.limits
-    newcomers = Rates(max(1, share // 2), limits.source, shares=True)
+    newcomers = PuntRates(max(1, share // 2), limits.source, shares=True)
     ways = [route.via for route in config.routes] + [provider.via for provider in config.providers]
     hops = {hop for via in ways for hop, _ in via}
     probes = max(LEAST_PROBES, _probes(config.timing) * len(hops)) + PATH_PROBES
     known = {
-        PuntClass.PROBE: Rates(probes, probes),
-        PuntClass.NEIGHBOUR: Rates(NEIGHBOURS, NEIGHBOUR),
-        PuntClass.SESSION: Rates(limits.sessions, limits.session),
-        PuntClass.HELD: Rates(HELD, HELD_OF_SESSION),
+        PuntClass.PROBE: PuntRates(probes, probes),
+        PuntClass.NEIGHBOUR: PuntRates(NEIGHBOURS, NEIGHBOUR),
+        PuntClass.SESSION: PuntRates(limits.sessions, limits.session),
+        PuntClass.HELD: PuntRates(HELD, HELD_OF_SESSION),
         # A fraction of the traffic of known ways, which may all be from one source.
-        Punt.TRACE: Rates(limits.punts, limits.punts),
-        Punt.LOOPBACK: Rates(LOOPBACK, LOOPBACK),
+        Punt.TRACE: PuntRates(limits.punts, limits.punts),
+        Punt.LOOPBACK: PuntRates(LOOPBACK, LOOPBACK),
     }
     yield from known.items()
     for reason in sorted(reasons):

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from wayname.config.model import LinkAddress
-from wayname.edge.links import Arrival
+from wayname.edge.links import ReceivedPacket
 from wayname.wire.mac import Mac
 
 MOST = 512
@@ -29,7 +29,7 @@ class Asker:
     prefix: int
 
     @classmethod
-    def of(cls, arrival: Arrival) -> Asker:
+    def of(cls, arrival: ReceivedPacket) -> Asker:
         """Return who sent a packet."""
         return cls(arrival.port, arrival.frame.source, int(arrival.packet.source) >> 128 - _PREFIX_BITS)
 

@@ -9,7 +9,7 @@ from ipaddress import IPv6Address
 from wayname.config.model import Config, Interface
 from wayname.edge.boundary import Severity
 from wayname.edge.interfaces import answered_addresses
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.outputs import Outputs
 from wayname.timers import Timers
 from wayname.wire import icmpv6, ipv6
@@ -78,7 +78,7 @@ class Routers:
         for interface in self._config.interfaces:
             self._timers.cancel((interface.vlan, None))
 
-    def solicited(self, arrival: Arrival, asked: NeighbourSolicitation, is_ours: bool) -> None:
+    def solicited(self, arrival: ReceivedPacket, asked: NeighbourSolicitation, is_ours: bool) -> None:
         """A neighbour asks for an address of the router (section 7.2.4), or another that the edge has: `is_ours`."""
         interface = arrival.interface
         if not is_ours and asked.target not in answered_addresses(interface):
@@ -99,7 +99,7 @@ class Routers:
             packet = said.packet(asked.target, arrival.packet.source, HOP_LIMIT)
             self._links.send(interface, arrival.port, mac, packet)
 
-    def claimed(self, arrival: Arrival, said: NeighbourAdvertisement, now: float) -> None:
+    def claimed(self, arrival: ReceivedPacket, said: NeighbourAdvertisement, now: float) -> None:
         """Somebody advertises an address; if it is the router's, there are two of them (RFC 4862, section 5.4.4)."""
         interface = arrival.interface
         mine = interface.owns(said.target) and arrival.frame.source != interface.mac
@@ -108,7 +108,7 @@ class Routers:
             text = f"{arrival.frame.source} behind port {arrival.port} has {said.target} too; change one of them"
             self._outputs.event(now, "address.duplicate", said.target, text, Severity.ERROR)
 
-    def router_solicited(self, arrival: Arrival, asked: RouterSolicitation, now: float) -> None:
+    def router_solicited(self, arrival: ReceivedPacket, asked: RouterSolicitation, now: float) -> None:
         """A host looks for routers (section 6.2.6)."""
         interface = arrival.interface
         if not interface.advertise:
@@ -123,12 +123,12 @@ class Routers:
             self._pending.add((interface.vlan, host))
             self._timers.set((interface.vlan, host), now + delay)
 
-    def echo(self, arrival: Arrival, request: icmpv6.Message) -> None:
+    def echo(self, arrival: ReceivedPacket, request: icmpv6.Message) -> None:
         """Answer an echo request; leave any other message alone."""
         if request.type == icmpv6.ECHO_REQUEST:
             self._links.answer(arrival, icmpv6.echo_reply(request), arrival.packet.destination)
 
-    def refuse(self, arrival: Arrival, upper: ipv6.UpperLayer) -> None:
+    def refuse(self, arrival: ReceivedPacket, upper: ipv6.UpperLayer) -> None:
         """Tell that nobody listens at a port of the router."""
         if upper.number == ipv6.UDP and not upper.fragment_offset:
             self._links.report(arrival, icmpv6.UNREACHABLE_PORT)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from wayname.config.model import Config, LinkAddress, Refusal, Route
 from wayname.edge.outputs import Outputs
-from wayname.edge.prefixes import Prefixes
+from wayname.edge.prefix_map import PrefixMap
 from wayname.edge.providers import Providers
 from wayname.pipeline import entries
 from wayname.pipeline.entries import MAIN_ROUTES
@@ -75,9 +75,9 @@ class Routes:
                 return [hop for hop, _ in found.via if hop not in self._down]
         return []
 
-    def _index(self) -> Prefixes[int | Route]:
+    def _index(self) -> PrefixMap[int | Route]:
         """Return routes and connected VLANs by their prefixes."""
-        prefixes: Prefixes[int | Route] = Prefixes()
+        prefixes: PrefixMap[int | Route] = PrefixMap()
         for route in self._config.routes:
             prefixes.add(route.prefix, route)
         for interface in self._config.interfaces:

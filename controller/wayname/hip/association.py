@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import NamedTuple
 
+from wayname.hip.admission_control import LeakyBucket
 from wayname.hip.ciphers import Cipher
 from wayname.hip.esp.keys import Keys
 from wayname.hip.esp.suites import SuiteId
 from wayname.hip.groups import KeyPair
 from wayname.hip.identities import Identity
 from wayname.hip.keymat import Keymat
-from wayname.hip.load import Bucket
 from wayname.hip.locator_set import Locator
 from wayname.hip.parameters import HostId
 from wayname.hip.peer_locators import PeerLocators
@@ -132,9 +132,9 @@ class Association:
     # How long the timers of this state ran, and when the peer was told last what was wrong with a message.
     waited: float = 0.0
     objected: float = -math.inf
-    notices: Bucket = field(default_factory=Bucket)
+    notices: LeakyBucket = field(default_factory=LeakyBucket)
     # Messages in the peer's name that are dear to check, and that anybody can send.
-    checks: Bucket = field(default_factory=Bucket)
+    checks: LeakyBucket = field(default_factory=LeakyBucket)
 
     @property
     def pair(self) -> Pair:

@@ -11,14 +11,14 @@ import random
 from ipaddress import IPv6Address
 
 from wayname.endpoint import BaseEndpoint
+from wayname.hip.admission_control import CHECKS, Limits
 from wayname.hip.association import Association, LocalHost, Names
 from wayname.hip.associations import Associations
+from wayname.hip.error_replies import OF_PEERS, ErrorReplies
 from wayname.hip.errors import MessageError, NotifyType, ProofError
 from wayname.hip.exchange import Exchange, Policy, RefusedError
-from wayname.hip.load import CHECKS, Limits
-from wayname.hip.machine import Arrival, Machine
+from wayname.hip.machine import Machine, ReceivedHipPacket
 from wayname.hip.messages import RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets, with_length
-from wayname.hip.objections import OF_PEERS, Objections
 from wayname.hip.outputs import EventKind, Outbox, Output
 from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, Notification, R1Counter
 from wayname.hip.peer_locators import PeerLocators, is_host
@@ -47,7 +47,7 @@ class Endpoint(BaseEndpoint[Output]):
         self._outbox = Outbox()
         limits = Limits(rng)
         self._exchange = Exchange(self._hosts, self.associations, settings, rng, policy, limits, first_counter)
-        self._objections = Objections(self._hosts, self.associations, self._outbox, limits)
+        self._objections = ErrorReplies(self._hosts, self.associations, self._outbox, limits)
         self._updates = Updates(self._hosts, self.associations, self._outbox, self._objections, limits, rng)
         self._machine = Machine(
             self._hosts, self.associations, self._exchange, self._updates, self._outbox, limits, settings, rng
@@ -77,20 +77,20 @@ class Endpoint(BaseEndpoint[Output]):
             association.exchange, association.local = pair, pair.local
             association.peer = PeerLocators(pair.peer)
         self.associations.keep(association)
-        self._machine.fire(association, Trigger.CONNECT, Arrival(pair), now)
+        self._machine.fire(association, Trigger.CONNECT, ReceivedHipPacket(pair), now)
 
     def disconnect(self, names: Names, now: float) -> None:
         """Close an association; one that does not stand yet is forgotten."""
         association = self.associations.named(names)
         if association is not None:
             trigger = Trigger.DISCONNECT if association.state in USABLE else Trigger.DISCARD
-            self._machine.fire(association, trigger, Arrival(association.pair), now)
+            self._machine.fire(association, trigger, ReceivedHipPacket(association.pair), now)
 
     def renew(self, names: Names, now: float) -> bool:
         """Set an association up anew, with keys that have nothing to do with those before; tell whether it stood."""
         association = self.associations.named(names)
         return association is not None and self._machine.fire(
-            association, Trigger.RENEW, Arrival(association.pair), now
+            association, Trigger.RENEW, ReceivedHipPacket(association.pair), now
         )
 
     def difficulty(self, now: float) -> int:
@@ -109,7 +109,7 @@ class Endpoint(BaseEndpoint[Output]):
         if association is not None and association.state in USABLE:
             association.used = now
             association.peer.earn(octets, now)
-            self._machine.fire(association, Trigger.DATA, Arrival(association.pair), now)
+            self._machine.fire(association, Trigger.DATA, ReceivedHipPacket(association.pair), now)
 
     def way(self, names: Names, octets: int, now: float) -> Pair | None:
         """Return where data of an association goes; None if it must wait."""
@@ -124,7 +124,7 @@ class Endpoint(BaseEndpoint[Output]):
         """Do what is due."""
         self._machine.handle_timer(now)
         for association in self._updates.handle_timer(now):
-            self._machine.fire(association, Trigger.BROKEN, Arrival(association.pair), now)
+            self._machine.fire(association, Trigger.BROKEN, ReceivedHipPacket(association.pair), now)
 
     def receive(self, packet: Packet, now: float) -> None:
         """Take a packet; whatever is wrong with it changes nothing."""
@@ -159,7 +159,7 @@ class Endpoint(BaseEndpoint[Output]):
                 self._take_i2(message, octets, association, pair, now)
             case Kind.R2 if association is not None and Trigger.R2 in TRANSITIONS[association.state]:
                 transport = self._exchange.check_r2(association, octets, message)
-                self._machine.fire(association, Trigger.R2, Arrival(pair, message, transport=transport), now)
+                self._machine.fire(association, Trigger.R2, ReceivedHipPacket(pair, message, transport=transport), now)
             case Kind.UPDATE | Kind.CLOSE | Kind.CLOSE_ACK if association is not None:
                 self._take_keyed(message, octets, association, pair, now)
             case Kind.NOTIFY if association is not None:
@@ -193,7 +193,7 @@ class Endpoint(BaseEndpoint[Output]):
             trigger = Trigger.I1_FROM_GREATER
         association = association or Association(names, pair.local, PeerLocators(pair.peer), pair)
         addressed = Message(message.kind, message.sender, names.local, message.parameters)
-        self._machine.fire(association, trigger, Arrival(pair, addressed, octets), now)
+        self._machine.fire(association, trigger, ReceivedHipPacket(pair, addressed, octets), now)
 
     def _take_r1(
         self, message: Message, octets: bytes, association: Association | None, pair: Pair, now: float
@@ -221,7 +221,7 @@ class Endpoint(BaseEndpoint[Output]):
         if before != association.names:
             self._machine.timers.cancel(before)
             self.associations.rename(association, before)
-        self._machine.fire(association, Trigger.R1, Arrival(pair, message, answer=answer), now)
+        self._machine.fire(association, Trigger.R1, ReceivedHipPacket(pair, message, answer=answer), now)
 
     def _take_i2(
         self, message: Message, octets: bytes, association: Association | None, pair: Pair, now: float
@@ -230,10 +230,10 @@ class Endpoint(BaseEndpoint[Output]):
         names, same = self._names(message), with_length(octets)
         state = State.UNASSOCIATED if association is None else association.state
         if association is not None and association.i2 == same and Trigger.I2_REPEATED in TRANSITIONS[state]:
-            self._machine.fire(association, Trigger.I2_REPEATED, Arrival(pair, message), now)
+            self._machine.fire(association, Trigger.I2_REPEATED, ReceivedHipPacket(pair, message), now)
             return
         if association is not None and state is State.I2_SENT and names.peer > names.local:
-            self._machine.fire(association, Trigger.I2_FROM_GREATER, Arrival(pair, message), now)
+            self._machine.fire(association, Trigger.I2_FROM_GREATER, ReceivedHipPacket(pair, message), now)
             return
         try:
             answer = self._exchange.r2(octets, message, pair, now)
@@ -248,7 +248,7 @@ class Endpoint(BaseEndpoint[Output]):
         self.associations.keep(association)
         association.exchange, association.local = pair, pair.local
         association.peer, association.peer_told = PeerLocators(pair.peer), -1
-        self._machine.fire(association, Trigger.I2, Arrival(pair, message, same, answer), now)
+        self._machine.fire(association, Trigger.I2, ReceivedHipPacket(pair, message, same, answer), now)
 
     def _take_keyed(self, message: Message, octets: bytes, association: Association, pair: Pair, now: float) -> None:
         """Take what only the peer can have made."""
@@ -261,7 +261,7 @@ class Endpoint(BaseEndpoint[Output]):
             raise MessageError(f"{message.kind.name} without the echo that it is for", NotifyType.INVALID_SYNTAX)
         if message.kind is Kind.CLOSE_ACK and response != EchoResponseSigned(association.close_nonce):
             raise ProofError("CLOSE_ACK for no CLOSE of ours")
-        self._machine.fire(association, trigger, Arrival(pair, message), now)
+        self._machine.fire(association, trigger, ReceivedHipPacket(pair, message), now)
 
     def _take_notify(self, message: Message, octets: bytes, association: Association, now: float) -> None:
         """What a peer says changes nothing (section 6.13)."""

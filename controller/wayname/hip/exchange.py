@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 
+from wayname.hip.admission_control import Limits, PuzzleDifficulty
 from wayname.hip.association import Association, Esp, LocalHost, Names, Secured, Tags, Transport
 from wayname.hip.associations import Associations
 from wayname.hip.ciphers import Cipher, decrypt, encrypt
@@ -21,7 +22,6 @@ from wayname.hip.esp.suites import SUITES, SuiteId
 from wayname.hip.groups import KeyPair, known_group, make_pair
 from wayname.hip.identities import public_key
 from wayname.hip.keymat import Keymat
-from wayname.hip.load import Difficulty, Limits
 from wayname.hip.messages import Kind, Message, decode_parameters, encode, encode_parameters, solution_at
 from wayname.hip.parameters import (
     DhGroupList,
@@ -37,7 +37,7 @@ from wayname.hip.parameters import (
 )
 from wayname.hip.proofs import check_mac, check_r1, check_signature, seal_answer
 from wayname.hip.puzzles import Asked, Puzzles, check_difficulty, solve
-from wayname.hip.replies import KNOWN_SUITES, Replies
+from wayname.hip.r1_pool import KNOWN_SUITES, R1Pool
 from wayname.hip.settings import Settings
 from wayname.hip.suites import hit_of, rhash_of, suite_of
 from wayname.hip.transports import EspInfo, EspTransform, Tagged, TransportFormatList
@@ -83,9 +83,9 @@ class Exchange:
         self._policy = policy
         self._limits = limits
         self._puzzles = Puzzles(rng)
-        self._replies = Replies(settings, self._puzzles, rng, first_counter)
-        self._difficulty = Difficulty(
-            settings.least_difficulty, settings.most_difficulty, settings.exchanges_per_second
+        self._replies = R1Pool(settings, self._puzzles, rng, first_counter)
+        self._difficulty = PuzzleDifficulty(
+            settings.least_difficulty, settings.max_difficulty, settings.exchanges_per_second
         )
         # Only in memory, as section 6.16 has it; the oldest go first.
         self._counters: OrderedDict[IPv6Address, int] = OrderedDict()

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 
+from wayname.hip.admission_control import Limits
 from wayname.hip.association import Association, LocalHost, Names, Transport
 from wayname.hip.associations import Associations
 from wayname.hip.exchange import Answer, Exchange
-from wayname.hip.load import Limits
 from wayname.hip.messages import Kind, Message
 from wayname.hip.outputs import Failed, Gone, Outbox, Standing, Up
 from wayname.hip.parameters import EchoRequestSigned
@@ -36,7 +36,7 @@ _REPEATING = {*_TRIES, State.CLOSING}
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedHipPacket:
     """What arrived: the addresses as seen from here, the message, and what the exchange makes of it."""
 
     pair: Pair
@@ -70,7 +70,7 @@ class Machine:
         self._settings = settings
         self._rng = rng
 
-    def fire(self, association: Association, trigger: Trigger, arrival: Arrival, now: float) -> bool:
+    def fire(self, association: Association, trigger: Trigger, arrival: ReceivedHipPacket, now: float) -> bool:
         """Follow a row; tell whether there is one."""
         before = association.state
         row = TRANSITIONS[before].get(trigger)
@@ -103,7 +103,7 @@ class Machine:
         for names in self.timers.due(now):
             association = self._associations.named(names)
             if association is not None:
-                self.fire(association, self._meaning(association, now), Arrival(association.pair), now)
+                self.fire(association, self._meaning(association, now), ReceivedHipPacket(association.pair), now)
                 if association.state is State.ESTABLISHED and self.timers.at(names) is None:
                     self._arm(association, Trigger.DATA, now)
 
@@ -132,23 +132,23 @@ class Machine:
         else:
             self.timers.set(association.names, now + delay)
 
-    def _do(self, action: Action, association: Association, arrival: Arrival, now: float) -> None:
+    def _do(self, action: Action, association: Association, arrival: ReceivedHipPacket, now: float) -> None:
         match action, arrival:
             case Action.SEND_I1, _:
                 association.sent = self._exchange.i1(association.names)
                 self._send(association)
             case Action.ASK_ANEW, _:
                 self._outbox.send(association.pair, self._exchange.i1(association.names))
-            case Action.SEND_R1, Arrival(pair=pair, message=Message() as asked):
+            case Action.SEND_R1, ReceivedHipPacket(pair=pair, message=Message() as asked):
                 longer = self._limits.longer(self._exchange.is_wanted(association.names, pair))
                 if longer.is_open(pair.peer, now):
                     r1 = self._exchange.r1(asked, pair, now)
                     longer.take(pair.peer, now, max(len(r1) - len(arrival.octets), 1))
                     self._outbox.send(pair, r1)
-            case Action.TAKE_R1, Arrival(message=Message() as r1, answer=Answer() as answer):
+            case Action.TAKE_R1, ReceivedHipPacket(message=Message() as r1, answer=Answer() as answer):
                 self._take(association, answer)
                 association.peer_counter = self._exchange.remember_counter(r1)
-            case Action.TAKE_I2, Arrival(answer=Answer() as answer):
+            case Action.TAKE_I2, ReceivedHipPacket(answer=Answer() as answer):
                 self._take(association, answer)
                 association.i2 = arrival.octets
             case Action.TAKE_R2, _:
@@ -159,11 +159,11 @@ class Machine:
                 association.close_nonce = association.close_nonce or self._rng.randbytes(NONCE_OCTETS)
                 request = Message(Kind.CLOSE, *association.names, (EchoRequestSigned(association.close_nonce),))
                 self._outbox.send(association.pair, self._seal(association, request))
-            case Action.SEND_CLOSE_ACK, Arrival(pair=pair, message=Message() as close):
+            case Action.SEND_CLOSE_ACK, ReceivedHipPacket(pair=pair, message=Message() as close):
                 # A CLOSE that is replayed may come from anywhere.
                 if self._limits.answers.may(pair.peer, now):
                     self._outbox.send(pair, self._seal(association, Message(Kind.CLOSE_ACK, *association.names), close))
-            case Action.PROCESS, Arrival(pair=pair, message=Message() as update):
+            case Action.PROCESS, ReceivedHipPacket(pair=pair, message=Message() as update):
                 association.used = now
                 self._updates.receive(association, update, pair, now)
             case _:

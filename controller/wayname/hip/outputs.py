@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from enum import Enum
 from ipaddress import IPv6Address
 
+from wayname.event_limiter import EventLimiter
 from wayname.hip.association import Association, Names, Transport
 from wayname.hip.messages import with_checksum
 from wayname.hip.states import Trigger
 from wayname.outbox import Outbox as BaseOutbox
 from wayname.outbox import Send as Send
-from wayname.seldom import Seldom
 from wayname.session.keys import Pair
 from wayname.wire.ipv6 import HIP, Packet
 
@@ -88,7 +88,7 @@ class Outbox(BaseOutbox[Output]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._seldom = Seldom[EventKind]()
+        self._event_limiter = EventLimiter[EventKind]()
 
     def send(self, pair: Pair, octets: bytes) -> None:
         """Let a HIP packet go from here to the peer."""
@@ -96,6 +96,6 @@ class Outbox(BaseOutbox[Output]):
 
     def tell(self, kind: EventKind, text: str, now: float) -> None:
         """Let an event come out, unless one of its kind just did."""
-        more = self._seldom.untold_before(kind, now)
+        more = self._event_limiter.untold_before(kind, now)
         if more is not None:
             self.add(Event(kind, text + (f" (and {more} more before)" if more else "")))

@@ -7,7 +7,7 @@ from typing import cast
 
 from wayname.config.model import Config
 from wayname.hip.edge.keys import Identities, host_identities
-from wayname.hip.edge.native_sessions import NativeSessions
+from wayname.hip.edge.native_sessions import EspSessions
 from wayname.hip.edge.sessions import HipSessions
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
@@ -17,7 +17,7 @@ from wayname.session.protocol import Protocol, SessionManager
 def _managers(context: SessionContext) -> Sequence[SessionManager]:
     assert context.config.hip is not None
     identities = cast(Identities, context.keys.get("hip", {}))
-    return [HipSessions(context.config.hip, identities, context), NativeSessions(context.config.hip, context)]
+    return [HipSessions(context.config.hip, identities, context), EspSessions(context.config.hip, context)]
 
 
 def _load_keys(config: Config) -> Identities:

@@ -9,7 +9,7 @@ from wayname.hip.ciphers import Cipher
 from wayname.hip.esp.suites import SuiteId
 from wayname.hip.groups import Group
 from wayname.hip.transports import EspTransform, Tagged
-from wayname.rate_limits import Rate
+from wayname.token_buckets import Rate
 
 FIRST_TIMEOUT = 1.0
 I1_RETRIES_MAX = 4
@@ -44,15 +44,15 @@ class Settings:
     # Whether an initiator encrypts who it is: then nobody on the way can check what it says (section 5.3.3).
     hides_identity: bool = True
     least_difficulty: int = 8
-    most_difficulty: int = 18
+    max_difficulty: int = 18
     # What this end is ready to solve: some tenths of a second.
     most_solved: int = 18
     exchanges_per_second: float = 50.0
     unused_time: float = UNUSED_TIME
 
     def __post_init__(self) -> None:
-        if not 0 <= self.least_difficulty <= self.most_difficulty <= 32:
-            raise ValueError(f"puzzles of difficulty {self.least_difficulty} to {self.most_difficulty}; 0 to 32 can be")
+        if not 0 <= self.least_difficulty <= self.max_difficulty <= 32:
+            raise ValueError(f"puzzles of difficulty {self.least_difficulty} to {self.max_difficulty}; 0 to 32 can be")
         if unknown := set(self.formats) - set(FORMATS):
             raise ValueError(f"transport formats {sorted(unknown)} are not known")
         if not (self.groups and self.ciphers and self.formats and self.esp_suites):

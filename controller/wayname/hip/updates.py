@@ -10,18 +10,18 @@ import random
 from collections.abc import Mapping
 from ipaddress import IPv6Address
 
+from wayname.hip.admission_control import Limits
 from wayname.hip.association import Association, Esp, LocalHost, Names, Rekeying, Secured, Transport, Update
 from wayname.hip.associations import Associations
+from wayname.hip.error_replies import ErrorReplies
 from wayname.hip.errors import MessageError, NotifyType
 from wayname.hip.esp.associations import FIRST_SPI
 from wayname.hip.esp.keys import draw_keys
 from wayname.hip.esp.suites import SUITES
 from wayname.hip.groups import make_pair
 from wayname.hip.keymat import Keymat
-from wayname.hip.load import Limits
 from wayname.hip.locator_set import Locator, LocatorSet, UnknownLocator
 from wayname.hip.messages import Kind, Message
-from wayname.hip.objections import Objections
 from wayname.hip.outputs import Changed, EventKind, Outbox, Standing
 from wayname.hip.parameters import (
     Ack,
@@ -58,7 +58,7 @@ class Updates:
         hosts: Mapping[IPv6Address, LocalHost],
         associations: Associations,
         outbox: Outbox,
-        objections: Objections,
+        objections: ErrorReplies,
         limits: Limits,
         rng: random.Random,
     ) -> None:

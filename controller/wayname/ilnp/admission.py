@@ -57,7 +57,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedIlnpMessage:
     """What came, seen from here, checked: between which vectors, and which nonces it leads to."""
 
     local: Vector
@@ -68,7 +68,7 @@ class Arrival:
     is_flow: bool = False
 
 
-NOTHING_CAME = Arrival(Vector(L64(0), NID(0)), Vector(L64(0), NID(0)))
+NOTHING_CAME = ReceivedIlnpMessage(Vector(L64(0), NID(0)), Vector(L64(0), NID(0)))
 _WITH_TRIES = frozenset({State.REQUESTED, State.ACKNOWLEDGED})
 
 
@@ -126,7 +126,7 @@ class Admission:
             nonce = self._rng.randbytes(self._settings.nonce_octets)
         return nonce
 
-    def fire(self, names: Names, trigger: Trigger, arrival: Arrival, now: float) -> None:
+    def fire(self, names: Names, trigger: Trigger, arrival: ReceivedIlnpMessage, now: float) -> None:
         """Follow a row."""
         before = self.state_of(names)
         row = TRANSITIONS[before].get(trigger)
@@ -189,7 +189,7 @@ class Admission:
         else:
             self.timers.set((Due.LIFETIME, entry.names), at)
 
-    def _do(self, action: Action, names: Names, arrival: Arrival, now: float) -> None:
+    def _do(self, action: Action, names: Names, arrival: ReceivedIlnpMessage, now: float) -> None:
         match action:
             case Action.ADMIT:
                 self._admit(names, arrival, now)
@@ -209,10 +209,10 @@ class Admission:
             case Action.SEND_QUESTION:
                 entry = self._entry(names)
                 entry.tries += 1
-                ends = Arrival(Vector(entry.source, names.local), Vector(entry.destination, names.peer))
+                ends = ReceivedIlnpMessage(Vector(entry.source, names.local), Vector(entry.destination, names.peer))
                 self._send(ends, Handshake(Control.REQUEST, entry.nonce_to_peer, entry.nonce_from_peer))
 
-    def _admit(self, names: Names, arrival: Arrival, now: float) -> None:
+    def _admit(self, names: Names, arrival: ReceivedIlnpMessage, now: float) -> None:
         """Make an entry; what a host here asked for keeps the identities that it asked by."""
         setup = self.setups.pop(names, None)
         seen = Listed(arrival.peer.locator, 0, SEEN_LIFETIME)
@@ -253,7 +253,7 @@ class Admission:
         there = Vector(locators[setup.tries % len(locators)], setup.peer.nid)
         setup.tries += 1
         here = Vector(setup.local.locator if setup.local.locator in host else host.best, host.nid)
-        self._send(Arrival(here, there), Handshake(Control.REQUEST, setup.nonce))
+        self._send(ReceivedIlnpMessage(here, there), Handshake(Control.REQUEST, setup.nonce))
 
     def _enter(self, names: Names, before: State, after: State, now: float) -> None:
         """Note the state of what there is after the row's actions; forget what nothing is kept of."""
@@ -279,7 +279,7 @@ class Admission:
         else:
             self.timers.cancel((Due.TRY, names))
 
-    def _send(self, ends: Arrival, message: Handshake) -> None:
+    def _send(self, ends: ReceivedIlnpMessage, message: Handshake) -> None:
         packet = Message(SESSION_REQUEST, 0, message.encode()).packet(ends.local.address, ends.peer.address)
         self._outbox.add(Send(with_nonce(packet, message.source_nonce)))
 

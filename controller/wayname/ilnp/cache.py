@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.locators import PeerLocators
-from wayname.ilnp.states import State, Telling
+from wayname.ilnp.states import State, UpdateState
 from wayname.ilnp.vectors import L64, NID, Vector, half_text
 
 # Lists of locators that are remembered of a peer that numbers nothing, so that an old one changes nothing by itself.
@@ -26,10 +26,10 @@ class Names:
 
 
 @dataclass(slots=True)
-class Told:
+class AdvertisedLocators:
     """What the peer was told of our locators."""
 
-    state: Telling = Telling.TOLD
+    state: UpdateState = UpdateState.TOLD
     listed: tuple[Listed, ...] = ()
     tries: int = 0
     serial: int = 0
@@ -38,7 +38,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class Heard:
+class ReceivedLocators:
     """What the peer told of its locators last, and before that."""
 
     listed: tuple[Listed, ...] = ()
@@ -69,8 +69,8 @@ class Entry:
     tries: int = 1
     # Locators that were given up, and until when packets to them are still taken.
     leaving: dict[L64, float] = field(default_factory=dict)
-    told: Told = field(default_factory=Told)
-    heard: Heard = field(default_factory=Heard)
+    told: AdvertisedLocators = field(default_factory=AdvertisedLocators)
+    heard: ReceivedLocators = field(default_factory=ReceivedLocators)
 
 
 class Cache:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from wayname.endpoint import BaseEndpoint
-from wayname.ilnp.admission import NOTHING_CAME, Admission, Arrival, Due
+from wayname.ilnp.admission import NOTHING_CAME, Admission, Due, ReceivedIlnpMessage
 from wayname.ilnp.cache import Cache, Entry, Names
 from wayname.ilnp.cookies import Asked
 from wayname.ilnp.errors import ForgeryError, MessageError, ReplayError
@@ -21,10 +21,10 @@ from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, O
 from wayname.ilnp.locators import Host, PeerLocators
 from wayname.ilnp.nonce import NONCE_OPTION, nonce_of
 from wayname.ilnp.outputs import Accepted, Kind, Outbox, Output
-from wayname.ilnp.policies import Policy, Wish
+from wayname.ilnp.policies import AdmissionPolicy, AdmissionRequest
 from wayname.ilnp.sequence import sequence_of
 from wayname.ilnp.settings import SEEN_LIFETIME, Settings
-from wayname.ilnp.states import FLOWS, Flow, Segment, State, Trigger
+from wayname.ilnp.states import FLOWS, Segment, State, TcpFlowState, Trigger
 from wayname.ilnp.updates import Updates
 from wayname.ilnp.vectors import L64, NID, Vector, half_text, is_routable
 from wayname.wire import icmpv6, ipv6
@@ -66,7 +66,7 @@ class Endpoint(BaseEndpoint[Output]):
     """All hosts of an edge, all sessions of theirs."""
 
     def __init__(
-        self, rng: random.Random, now: float, settings: Settings | None = None, policies: Sequence[Policy] = ()
+        self, rng: random.Random, now: float, settings: Settings | None = None, policies: Sequence[AdmissionPolicy] = ()
     ) -> None:
         self._settings = settings or Settings()
         self._policies = tuple(policies)
@@ -242,10 +242,14 @@ class Endpoint(BaseEndpoint[Output]):
                     self._take_update(names, local, peer, nonce, update, sequence_of(packet), now)
                 else:
                     self._take_handshake(
-                        names, Arrival(local, peer), nonce, Handshake.decode(message.code, message.body), now
+                        names,
+                        ReceivedIlnpMessage(local, peer),
+                        nonce,
+                        Handshake.decode(message.code, message.body),
+                        now,
                     )
                 return
-        self._take_data(names, Arrival(local, peer), nonce, packet, now)
+        self._take_data(names, ReceivedIlnpMessage(local, peer), nonce, packet, now)
 
     def _check_ends(self, names: Names, local: Vector, peer: Vector) -> None:
         """Check that a packet is for a host here, and comes from somewhere where packets can come from."""
@@ -258,13 +262,15 @@ class Endpoint(BaseEndpoint[Output]):
         if peer.nid in self._hosts:
             raise ClaimError(f"{half_text(peer.nid)} is a host of this edge, and claimed from elsewhere")
 
-    def _take_handshake(self, names: Names, ends: Arrival, nonce: bytes, message: Handshake, now: float) -> None:
+    def _take_handshake(
+        self, names: Names, ends: ReceivedIlnpMessage, nonce: bytes, message: Handshake, now: float
+    ) -> None:
         """Find out what one of the three messages means to the session it is about."""
         if nonce != message.source_nonce:
             raise ForgeryError("the nonce of the packet is not that of the message")
         self._check_claim(names, ends.peer)
         entry, setup = self.cache.named(names), self._admission.setups.get(names)
-        arrival = Arrival(ends.local, ends.peer, message.destination_nonce or b"", message.source_nonce)
+        arrival = ReceivedIlnpMessage(ends.local, ends.peer, message.destination_nonce or b"", message.source_nonce)
         own = entry.nonce_to_peer if entry is not None else setup.nonce if setup is not None else None
         if message.destination_nonce is None:
             self._take_request(names, arrival, now)
@@ -282,7 +288,7 @@ class Endpoint(BaseEndpoint[Output]):
         else:
             self._take_proof(names, arrival, message.control, now)
 
-    def _take_request(self, names: Names, arrival: Arrival, now: float) -> None:
+    def _take_request(self, names: Names, arrival: ReceivedIlnpMessage, now: float) -> None:
         trigger = Trigger.REQUEST
         match self._admission.state_of(names):
             case State.REQUESTED:
@@ -294,7 +300,7 @@ class Endpoint(BaseEndpoint[Output]):
                 self._ask_policies(names, arrival.peer, now)
         self._admission.fire(names, trigger, arrival, now)
 
-    def _take_proof(self, names: Names, arrival: Arrival, control: Control, now: float) -> None:
+    def _take_proof(self, names: Names, arrival: ReceivedIlnpMessage, control: Control, now: float) -> None:
         """Take a nonce that must be one that we gave out, and did not keep."""
         asked = Asked(arrival.local, arrival.peer, arrival.nonce_from_peer)
         if not self._admission.cookies.is_ours(asked, arrival.nonce_to_peer, now):
@@ -330,7 +336,9 @@ class Endpoint(BaseEndpoint[Output]):
         self._updates.receive(entry, peer.locator, local.locator, update, number, now)
         self._admission.fire(names, Trigger.HEARD, NOTHING_CAME, now)
 
-    def _take_data(self, names: Names, ends: Arrival, nonce: bytes | None, packet: ipv6.Packet, now: float) -> None:
+    def _take_data(
+        self, names: Names, ends: ReceivedIlnpMessage, nonce: bytes | None, packet: ipv6.Packet, now: float
+    ) -> None:
         """Take any other packet: from known locators or with the right nonce it is the session's."""
         entry = self.cache.named(names)
         if nonce is not None and self.cache.find(names, nonce) is None:
@@ -346,11 +354,11 @@ class Endpoint(BaseEndpoint[Output]):
         self.heard(names, now, ends.peer.locator)
         self._outbox.add(Accepted(names, packet))
 
-    def _admit_naively(self, names: Names, ends: Arrival, nonce: bytes, now: float) -> None:
+    def _admit_naively(self, names: Names, ends: ReceivedIlnpMessage, nonce: bytes, now: float) -> None:
         """Make an entry for nothing but a packet, as the baseline of the experiment does."""
         self._check_ends(names, ends.local, ends.peer)
         self._make_room(names, now)
-        arrival = Arrival(ends.local, ends.peer, self._admission.new_nonce(), nonce)
+        arrival = ReceivedIlnpMessage(ends.local, ends.peer, self._admission.new_nonce(), nonce)
         self._admission.fire(names, Trigger.PACKET, arrival, now)
 
     def _take_problem(self, message: icmpv6.Message, now: float) -> None:
@@ -368,21 +376,21 @@ class Endpoint(BaseEndpoint[Output]):
         self._admission.fire(names, Trigger.NOT_SUPPORTED, NOTHING_CAME, now)
 
     def _take_flow(self, flow: SeenFlow, now: float) -> None:
-        names, state = Names(flow.local.nid, flow.peer.nid), Flow.NEW
+        names, state = Names(flow.local.nid, flow.peer.nid), TcpFlowState.NEW
         self._check_ends(names, flow.local, flow.peer)
         for segment in flow.segments:
             following = FLOWS[state].get(segment)
             if following is None:
                 raise MessageError(f"{segment.name} while a flow is {state.name}")
             state = following
-        if state is not Flow.ADMITTED:
+        if state is not TcpFlowState.ADMITTED:
             raise MessageError(f"a flow that is {state.name} makes no session yet")
         self._check_claim(names, flow.peer)
         entry = self.cache.find(names, flow.nonce_from_peer)
         if entry is not None and entry.nonce_to_peer == flow.nonce_to_peer:
             self.heard(names, now, flow.peer.locator)
             return
-        arrival = Arrival(flow.local, flow.peer, flow.nonce_to_peer, flow.nonce_from_peer, is_flow=True)
+        arrival = ReceivedIlnpMessage(flow.local, flow.peer, flow.nonce_to_peer, flow.nonce_from_peer, is_flow=True)
         if not flow.opened_here:
             self._ask_policies(names, flow.peer, now)
             self._grant(names, flow.peer, now)
@@ -416,14 +424,14 @@ class Endpoint(BaseEndpoint[Output]):
         if self._stands_or_is_wanted(names):
             return
         self._check_room()
-        wish = Wish(names, peer, len(self.cache))
+        wish = AdmissionRequest(names, peer, len(self.cache))
         for policy in self._policies:
             if (refusal := policy.refusal(wish, now)) is not None:
                 raise RefusalError(f"no session: {refusal}")
 
     def _grant(self, names: Names, peer: Vector, now: float) -> None:
         if not self._stands_or_is_wanted(names):
-            wish = Wish(names, peer, len(self.cache))
+            wish = AdmissionRequest(names, peer, len(self.cache))
             for policy in self._policies:
                 policy.granted(wish, now)
 

@@ -90,12 +90,12 @@ class LocalLocator:
     locator: L64
     preference: int = 10
     lifetime: int = 300
-    leaving: bool = False
+    draining: bool = False
 
     @property
     def listed(self) -> Listed:
         """How peers are told of it."""
-        if self.leaving:
+        if self.draining:
             return Listed(self.locator, LEAVING_PREFERENCE, min(self.lifetime, LEAVING_LIFETIME))
         return Listed(self.locator, self.preference, self.lifetime)
 

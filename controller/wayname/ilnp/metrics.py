@@ -20,8 +20,8 @@ def metrics_of(known: SessionManager) -> Iterator[Metric]:
     for provider, count in sorted(by_provider.items()):
         sessions.add_metric([provider], count)
     yield sessions
-    yield GaugeMetricFamily("wayname_ilnp_places", "Places of the cache that are taken.", known.places)
-    yield GaugeMetricFamily("wayname_ilnp_capacity", "Places of the cache.", known.rules.capacity)
+    yield GaugeMetricFamily("wayname_ilnp_cache_entries", "Places of the cache that are taken.", known.places)
+    yield GaugeMetricFamily("wayname_ilnp_cache_size", "Places of the cache.", known.rules.capacity)
     yield CounterMetricFamily("wayname_ilnp_admitted", "Sessions that were admitted.", known.admitted)
     told = CounterMetricFamily("wayname_ilnp_events", "What the endpoint told, by kind.", labels=["kind"])
     for kind, count in sorted(known.told.items()):

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from ipaddress import IPv6Address
 
+from wayname.event_limiter import EventLimiter
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.locators import Host, Validity
 from wayname.ilnp.vectors import L64
 from wayname.outbox import Outbox as BaseOutbox
 from wayname.outbox import Send as Send
-from wayname.seldom import Seldom
 from wayname.wire.ipv6 import Packet
 
 
@@ -91,7 +91,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class UpdateUnacknowledged:
     """A peer acknowledged none of our updates: the DNS may know where it is."""
 
     names: Names
@@ -131,7 +131,7 @@ class Event:
         return self.kind in SECURITY
 
 
-Output = Send | Up | Changed | Gone | Accepted | Untold | Event
+Output = Send | Up | Changed | Gone | Accepted | UpdateUnacknowledged | Event
 
 
 class Outbox(BaseOutbox[Output]):
@@ -139,10 +139,10 @@ class Outbox(BaseOutbox[Output]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._seldom = Seldom[Kind]()
+        self._event_limiter = EventLimiter[Kind]()
 
     def event(self, kind: Kind, words: str, now: float) -> None:
         """Let an event come out, or count it, so that a flood does not fill the log."""
-        others = self._seldom.untold_before(kind, now)
+        others = self._event_limiter.untold_before(kind, now)
         if others is not None:
             self.add(Event(kind, words, others))

@@ -18,7 +18,7 @@ from wayname.ilnp.vectors import HALF_BITS, HALF_OCTETS, Vector, half_text
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AdmissionRequest:
     """Who wants a session, and how many stand."""
 
     names: Names
@@ -26,13 +26,13 @@ class Wish:
     sessions: int
 
 
-class Policy(Protocol):
+class AdmissionPolicy(Protocol):
     """Grants wishes or does not. It is asked before the answer and once more before the entry is made."""
 
-    def refusal(self, wish: Wish, now: float) -> str | None:
+    def refusal(self, wish: AdmissionRequest, now: float) -> str | None:
         """Return in words why not; None grants it."""
 
-    def granted(self, wish: Wish, now: float) -> None:
+    def granted(self, wish: AdmissionRequest, now: float) -> None:
         """Take note that an entry is made."""
 
 
@@ -42,11 +42,11 @@ class Count:
 
     most: int
 
-    def refusal(self, wish: Wish, now: float) -> str | None:
+    def refusal(self, wish: AdmissionRequest, now: float) -> str | None:
         """Return why not."""
         return None if wish.sessions < self.most else f"there are {wish.sessions} sessions, and {self.most} is the most"
 
-    def granted(self, wish: Wish, now: float) -> None:
+    def granted(self, wish: AdmissionRequest, now: float) -> None:
         """Nothing needs to be noted: the cache counts."""
 
 
@@ -57,12 +57,12 @@ class Resources:
     used: Callable[[], float]
     most: float = 0.9
 
-    def refusal(self, wish: Wish, now: float) -> str | None:
+    def refusal(self, wish: AdmissionRequest, now: float) -> str | None:
         """Return why not."""
         used = self.used()
         return None if used <= self.most else f"{used:.0%} of the resources are used, and {self.most:.0%} is the most"
 
-    def granted(self, wish: Wish, now: float) -> None:
+    def granted(self, wish: AdmissionRequest, now: float) -> None:
         """Nothing needs to be noted: the caller measures."""
 
 
@@ -82,13 +82,13 @@ class PrefixRate:
         self._tokens = array("d", [burst]) * places
         self._times = array("d", [0.0]) * places
 
-    def refusal(self, wish: Wish, now: float) -> str | None:
+    def refusal(self, wish: AdmissionRequest, now: float) -> str | None:
         """Return why not."""
         if self._left(self._place(wish), now) >= 1:
             return None
         return f"more than {self._rate:g} new sessions a second from the prefix of {half_text(wish.peer.locator)}"
 
-    def granted(self, wish: Wish, now: float) -> None:
+    def granted(self, wish: AdmissionRequest, now: float) -> None:
         """Take a token."""
         place = self._place(wish)
         self._tokens[place] = self._left(place, now) - 1
@@ -97,6 +97,6 @@ class PrefixRate:
     def _left(self, place: int, now: float) -> float:
         return min(self._burst, self._tokens[place] + (now - self._times[place]) * self._rate)
 
-    def _place(self, wish: Wish) -> int:
+    def _place(self, wish: AdmissionRequest) -> int:
         prefix = (wish.peer.locator >> self._shift).to_bytes(HALF_OCTETS)
         return int.from_bytes(hashlib.blake2b(prefix, digest_size=8, key=self._key).digest()) % len(self._tokens)

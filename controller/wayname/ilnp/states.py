@@ -139,7 +139,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
 }
 
 
-class Flow(Enum):
+class TcpFlowState(Enum):
     """How far a TCP flow is; the data plane keeps it in a register, and the controller nothing of it."""
 
     NEW = auto()
@@ -156,19 +156,19 @@ class Segment(Enum):
     ACK = auto()
 
 
-FLOWS: dict[Flow, dict[Segment, Flow]] = {
-    Flow.NEW: {Segment.SYN: Flow.SYN_SEEN},
-    Flow.SYN_SEEN: {Segment.SYN: Flow.SYN_SEEN, Segment.SYN_ACK: Flow.SYN_ACK_SEEN},
-    Flow.SYN_ACK_SEEN: {
-        Segment.SYN: Flow.SYN_ACK_SEEN,
-        Segment.SYN_ACK: Flow.SYN_ACK_SEEN,
-        Segment.ACK: Flow.ADMITTED,
+FLOWS: dict[TcpFlowState, dict[Segment, TcpFlowState]] = {
+    TcpFlowState.NEW: {Segment.SYN: TcpFlowState.SYN_SEEN},
+    TcpFlowState.SYN_SEEN: {Segment.SYN: TcpFlowState.SYN_SEEN, Segment.SYN_ACK: TcpFlowState.SYN_ACK_SEEN},
+    TcpFlowState.SYN_ACK_SEEN: {
+        Segment.SYN: TcpFlowState.SYN_ACK_SEEN,
+        Segment.SYN_ACK: TcpFlowState.SYN_ACK_SEEN,
+        Segment.ACK: TcpFlowState.ADMITTED,
     },
-    Flow.ADMITTED: dict.fromkeys(Segment, Flow.ADMITTED),
+    TcpFlowState.ADMITTED: dict.fromkeys(Segment, TcpFlowState.ADMITTED),
 }
 
 
-class Telling(Enum):
+class UpdateState(Enum):
     """What a peer knows of our locators."""
 
     TOLD = auto()
@@ -176,7 +176,7 @@ class Telling(Enum):
     UNHEARD = auto()  # nobody answered
 
 
-class Move(Enum):
+class UpdateTrigger(Enum):
     """What happens to that."""
 
     MOVED = auto()
@@ -185,7 +185,7 @@ class Move(Enum):
     OUT_OF_TRIES = auto()
 
 
-class Deed(Enum):
+class UpdateAction(Enum):
     """What is done about it."""
 
     SEND_UPDATE = auto()
@@ -193,20 +193,20 @@ class Deed(Enum):
     REPORT = auto()
 
 
-TELLINGS: dict[Telling, dict[Move, tuple[Telling, tuple[Deed, ...]]]] = {
-    Telling.TOLD: {
-        Move.MOVED: (Telling.UNDER_WAY, (Deed.SEND_UPDATE,)),
+TELLINGS: dict[UpdateState, dict[UpdateTrigger, tuple[UpdateState, tuple[UpdateAction, ...]]]] = {
+    UpdateState.TOLD: {
+        UpdateTrigger.MOVED: (UpdateState.UNDER_WAY, (UpdateAction.SEND_UPDATE,)),
         # Once more, after updates overtook each other.
-        Move.TIMEOUT: (Telling.UNDER_WAY, (Deed.SEND_UPDATE,)),
+        UpdateTrigger.TIMEOUT: (UpdateState.UNDER_WAY, (UpdateAction.SEND_UPDATE,)),
     },
-    Telling.UNDER_WAY: {
-        Move.MOVED: (Telling.UNDER_WAY, (Deed.SEND_UPDATE,)),
-        Move.ACKNOWLEDGED: (Telling.TOLD, (Deed.SWITCH,)),
-        Move.TIMEOUT: (Telling.UNDER_WAY, (Deed.SEND_UPDATE,)),
-        Move.OUT_OF_TRIES: (Telling.UNHEARD, (Deed.REPORT,)),
+    UpdateState.UNDER_WAY: {
+        UpdateTrigger.MOVED: (UpdateState.UNDER_WAY, (UpdateAction.SEND_UPDATE,)),
+        UpdateTrigger.ACKNOWLEDGED: (UpdateState.TOLD, (UpdateAction.SWITCH,)),
+        UpdateTrigger.TIMEOUT: (UpdateState.UNDER_WAY, (UpdateAction.SEND_UPDATE,)),
+        UpdateTrigger.OUT_OF_TRIES: (UpdateState.UNHEARD, (UpdateAction.REPORT,)),
     },
-    Telling.UNHEARD: {
-        Move.MOVED: (Telling.UNDER_WAY, (Deed.SEND_UPDATE,)),
-        Move.ACKNOWLEDGED: (Telling.TOLD, (Deed.SWITCH,)),
+    UpdateState.UNHEARD: {
+        UpdateTrigger.MOVED: (UpdateState.UNDER_WAY, (UpdateAction.SEND_UPDATE,)),
+        UpdateTrigger.ACKNOWLEDGED: (UpdateState.TOLD, (UpdateAction.SWITCH,)),
     },
 }

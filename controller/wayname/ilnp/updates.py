@@ -12,10 +12,10 @@ from wayname.ilnp.errors import MessageError, ReplayError
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.locators import HandOff, Host, PeerLocators, hand_off
 from wayname.ilnp.nonce import with_nonce
-from wayname.ilnp.outputs import Kind, Outbox, Send, Untold
+from wayname.ilnp.outputs import Kind, Outbox, Send, UpdateUnacknowledged
 from wayname.ilnp.sequence import with_sequence
 from wayname.ilnp.settings import GRACE_TIME, OLD_LIST_TIME, UPDATE_TIMEOUT, UPDATE_TRIES
-from wayname.ilnp.states import TELLINGS, Deed, Move, Telling
+from wayname.ilnp.states import TELLINGS, UpdateAction, UpdateState, UpdateTrigger
 from wayname.ilnp.vectors import L64, NID, Vector, half_text
 from wayname.wire.icmpv6 import Message
 
@@ -48,7 +48,7 @@ class Updates:
         self._leave_if_gone(entry, now)
         self._watch_left(entry)
         self._admission.changed(entry, now)
-        if entry.told.state is Telling.TOLD:
+        if entry.told.state is UpdateState.TOLD:
             self.tell(entry, now)
         else:
             self._tell_anew(entry, now)
@@ -57,18 +57,18 @@ class Updates:
         """Tell a peer all locators, unless it knows them already or is being told."""
         listed = self._hosts[entry.names.local].listed
         told = entry.told
-        if told.state is not Telling.UNHEARD and _same(listed, told.listed):
+        if told.state is not UpdateState.UNHEARD and _same(listed, told.listed):
             return
-        told.overtaken = told.overtaken or told.state is Telling.UNDER_WAY
+        told.overtaken = told.overtaken or told.state is UpdateState.UNDER_WAY
         self._tell_anew(entry, now)
 
     def out_of_time(self, entry: Entry, now: float) -> None:
         """Tell again, or give up."""
         told = entry.told
-        if told.state is Telling.TOLD:
+        if told.state is UpdateState.TOLD:
             self._renew(entry)
             told.tries = 0
-        self._fire(entry, Move.OUT_OF_TRIES if told.tries >= UPDATE_TRIES else Move.TIMEOUT, now)
+        self._fire(entry, UpdateTrigger.OUT_OF_TRIES if told.tries >= UPDATE_TRIES else UpdateTrigger.TIMEOUT, now)
 
     def forget_left(self, entry: Entry, now: float) -> None:
         """Take no more packets to locators that were given up long enough ago."""
@@ -84,7 +84,7 @@ class Updates:
             if update.listed != entry.told.listed:
                 self._wonder(entry, now)
                 raise MessageError("an acknowledgement of locators that were not told last")
-            self._fire(entry, Move.ACKNOWLEDGED, now)
+            self._fire(entry, UpdateTrigger.ACKNOWLEDGED, now)
             doubted, entry.heard.doubted = entry.heard.doubted, ()
             if doubted and source == _first(doubted):
                 self._learn(entry, source, doubted, now)
@@ -103,7 +103,7 @@ class Updates:
         entry.destination = entry.peer_locators.best(now)
         self._admission.watch_lifetimes(entry, now)
         self._admission.changed(entry, now)
-        if entry.told.state is Telling.UNHEARD:
+        if entry.told.state is UpdateState.UNHEARD:
             self._tell_anew(entry, now)
 
     def choose_again(self, entry: Entry, now: float) -> None:
@@ -129,18 +129,18 @@ class Updates:
     def _wonder(self, entry: Entry, now: float) -> None:
         """Tell the last list as a new one: perhaps the peer took an older one that was under way for longer."""
         match entry.told.state:
-            case Telling.UNDER_WAY:
+            case UpdateState.UNDER_WAY:
                 self._renew(entry)
-            case Telling.TOLD:
+            case UpdateState.TOLD:
                 entry.told.overtaken = True
                 self._settle(entry, now)
-            case Telling.UNHEARD:
+            case UpdateState.UNHEARD:
                 self._tell_anew(entry, now)
 
     def _tell_anew(self, entry: Entry, now: float) -> None:
         entry.told.tries = 0
         self._renew(entry)
-        self._fire(entry, Move.MOVED, now)
+        self._fire(entry, UpdateTrigger.MOVED, now)
 
     def _renew(self, entry: Entry) -> None:
         """Make the list that the peer is to know."""
@@ -166,7 +166,7 @@ class Updates:
 
     def _doubt(self, entry: Entry, listed: tuple[Listed, ...], now: float) -> None:
         """Ask at the first of the locators by an update of our own; only who is there can acknowledge that."""
-        if entry.heard.doubted != listed or entry.told.state is not Telling.UNDER_WAY:
+        if entry.heard.doubted != listed or entry.told.state is not UpdateState.UNDER_WAY:
             entry.heard.doubted = listed
             self._tell_anew(entry, now)
 
@@ -184,7 +184,7 @@ class Updates:
         self._admission.watch_lifetimes(entry, now)
         self._admission.changed(entry, now)
 
-    def _fire(self, entry: Entry, move: Move, now: float) -> None:
+    def _fire(self, entry: Entry, move: UpdateTrigger, now: float) -> None:
         told = entry.told
         row = TELLINGS[told.state].get(move)
         if row is None:
@@ -193,15 +193,15 @@ class Updates:
         self._admission.timers.cancel((Due.TELL, entry.names))
         for deed in row[1]:
             match deed:
-                case Deed.SEND_UPDATE:
+                case UpdateAction.SEND_UPDATE:
                     self._advertise(entry, now)
-                case Deed.SWITCH:
+                case UpdateAction.SWITCH:
                     self._switch(entry, now)
                     self._settle(entry, now)
-                case Deed.REPORT:
+                case UpdateAction.REPORT:
                     words = f"{entry.names}: the peer acknowledged none of {UPDATE_TRIES} Locator Updates"
                     self._outbox.event(Kind.UNTOLD, words, now)
-                    self._outbox.add(Untold(entry.names))
+                    self._outbox.add(UpdateUnacknowledged(entry.names))
 
     def _advertise(self, entry: Entry, now: float) -> None:
         """Send an update; each time between other locators, since it is not known which ones work."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import Protocol
 
-from wayname.ioam.figures import FlowFigures, PathFigures, PathId
 from wayname.ioam.nodes import NodeData, ids_of, nodes_of
 from wayname.ioam.options import OVERFLOW, TraceOption
+from wayname.ioam.path_metrics import FlowMetrics, PathId, PathMetrics
 
 MOST_PATHS = 1024
 MOST_FLOWS = 1024
@@ -61,9 +61,9 @@ class Collector:
 
     def __init__(self) -> None:
         self.forgotten_paths = 0
-        self._paths: OrderedDict[PathId, PathFigures] = OrderedDict()
+        self._paths: OrderedDict[PathId, PathMetrics] = OrderedDict()
         self._kept: frozenset[PathId] = frozenset()
-        self._flows: OrderedDict[tuple[int, int, int], FlowFigures] = OrderedDict()
+        self._flows: OrderedDict[tuple[int, int, int], FlowMetrics] = OrderedDict()
         self._records: deque[Record] = deque(maxlen=MOST_RECORDS)
         self._last = 0
 
@@ -76,15 +76,15 @@ class Collector:
         """Forget these paths never: somebody goes by their figures, and anybody can send traces of others."""
         self._kept = frozenset(ids)
 
-    def paths(self) -> list[PathFigures]:
+    def paths(self) -> list[PathMetrics]:
         """Return the figures of all paths that are known."""
         return sorted(self._paths.values(), key=lambda figures: figures.id)
 
-    def path(self, id: PathId) -> PathFigures | None:
+    def path(self, id: PathId) -> PathMetrics | None:
         """Return the figures of a path."""
         return self._paths.get(id)
 
-    def flows(self) -> list[FlowFigures]:
+    def flows(self) -> list[FlowMetrics]:
         """Return the figures of all flows of direct exports."""
         return [figures for _, figures in sorted(self._flows.items())]
 
@@ -98,7 +98,7 @@ class Collector:
         id = PathId(option.namespace, tuple(ids_of(nodes)), not option.flags & OVERFLOW)
         figures = self._paths.get(id)
         if figures is None:
-            figures = self._paths[id] = PathFigures.of(id, now)
+            figures = self._paths[id] = PathMetrics.of(id, now)
             if len(self._paths) > MOST_PATHS:
                 del self._paths[next(oldest for oldest in self._paths if oldest not in self._kept)]
                 self.forgotten_paths += 1
@@ -114,7 +114,7 @@ class Collector:
         key = (export.namespace, export.flow, export.node)
         figures = self._flows.get(key)
         if figures is None:
-            figures = self._flows[key] = FlowFigures(*key, now, now)
+            figures = self._flows[key] = FlowMetrics(*key, now, now)
             if len(self._flows) > MOST_FLOWS:
                 self._flows.popitem(last=False)
         self._flows.move_to_end(key)

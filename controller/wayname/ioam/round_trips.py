@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from wayname.ioam.figures import PathFigures, PathId, Summary
 from wayname.ioam.nodes import NodeData
+from wayname.ioam.path_metrics import PathId, PathMetrics, Summary
 
 
 @dataclass(slots=True)
 class RoundTrips:
     """Of one way: figures of the way there, and how long both ways together took, in nanoseconds."""
 
-    there: PathFigures
+    there: PathMetrics
     both: Summary = field(default_factory=Summary)
 
     @classmethod
     def of(cls, id: PathId, now: float) -> RoundTrips:
         """Return those of a way by which no probe came back yet."""
-        return cls(PathFigures.of(id, now))
+        return cls(PathMetrics.of(id, now))
 
     def take(self, nodes: Sequence[NodeData], both: int, now: float) -> None:
         """Take what the nodes on the way there wrote. What the last one says of itself is about the way back."""

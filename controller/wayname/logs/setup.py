@@ -10,7 +10,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from wayname.escape import escaped, escaped_inside
-from wayname.logs.seldom_lines import SeldomLines
+from wayname.logs.rate_limited_lines import RateLimitedLines
 
 TRACEBACK = "exception"
 INDENT = "    "
@@ -70,7 +70,7 @@ def without_details(_logger: object, _method: str, line: EventDict) -> EventDict
 def take_over_standard_logging(least: int, processors: list[Processor], out: TextIO) -> None:
     """Bring the lines of libraries, from warnings on, into the same form."""
     handler = logging.StreamHandler(out)
-    handler.addFilter(SeldomLines())
+    handler.addFilter(RateLimitedLines())
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=processors))
     root = logging.getLogger()
     root.handlers = [handler]

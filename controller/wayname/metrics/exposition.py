@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from wayname.edge.translation.translation import Translation
+from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.escape import escaped
 from wayname.metrics.first_hop_security import port_shares_of
 from wayname.metrics.paths import paths_of
@@ -17,8 +17,8 @@ from wayname.metrics.schedules import schedules_of
 from wayname.p4_constants import ProviderHealth
 from wayname.pipeline.reasons import drop_words, punt_words
 from wayname.snapshot.held_back import held_back as held_back_of
-from wayname.snapshot.picture import Picture
 from wayname.snapshot.running import Running, reconnects
+from wayname.snapshot.switch_snapshot import SwitchSnapshot
 
 COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punts", "errors_sent", "errors_held_back")
 
@@ -26,16 +26,18 @@ COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punt
 class Scrape(Collector):
     """One scrape's numbers."""
 
-    def __init__(self, running: Running, by_kind: Mapping[tuple[str, str], int], picture: Picture | None) -> None:
+    def __init__(
+        self, running: Running, by_kind: Mapping[tuple[str, str], int], switch_snapshot: SwitchSnapshot | None
+    ) -> None:
         self.running = running
         self.by_kind = by_kind
-        self.picture = picture
+        self.switch_snapshot = switch_snapshot
 
     def collect(self) -> Iterable[Metric]:
         """Return all of them."""
         yield from self.controller()
-        if self.picture is not None:
-            yield from self.switch(self.picture)
+        if self.switch_snapshot is not None:
+            yield from self.switch(self.switch_snapshot)
 
     def controller(self) -> Iterator[Metric]:
         """What the controller knows by itself."""
@@ -46,14 +48,14 @@ class Scrape(Collector):
         )
         yield CounterMetricFamily("wayname_writes", "Updates written to the switch.", running.writes)
         yield CounterMetricFamily("wayname_failed_writes", "Updates that the switch refused.", running.failed_writes)
-        yield GaugeMetricFamily("wayname_hosts", "Stations that are known.", len(list(known.stations)))
+        yield GaugeMetricFamily("wayname_hosts", "Stations that are known.", len(list(known.fdb)))
         up = [neighbour.mac is not None for neighbour in known.neighbours]
         neighbours = GaugeMetricFamily("wayname_neighbours", "Addresses on the router's links.", labels=["state"])
         neighbours.add_metric(["up"], up.count(True))
         neighbours.add_metric(["down"], up.count(False))
         yield neighbours
         given_up = CounterMetricFamily(
-            "wayname_resolutions_given_up",
+            "wayname_neighbour_resolution_failures",
             "Neighbours that were asked for no longer, since by their port too many were.",
             labels=["port"],
         )
@@ -92,84 +94,90 @@ class Scrape(Collector):
         yield from schedules_of(known.schedules)
         yield from paths_of(known.encapsulation.traces.collector)
 
-    def switch(self, picture: Picture) -> Iterator[Metric]:
+    def switch(self, switch_snapshot: SwitchSnapshot) -> Iterator[Metric]:
         """What was read from the switch."""
         for way, counter in (("received", "port_received"), ("sent", "port_sent")):
             packets = CounterMetricFamily(f"wayname_port_{way}_packets", f"Packets {way}.", labels=["port", "name"])
             octets = CounterMetricFamily(f"wayname_port_{way}_bytes", f"Bytes {way}.", labels=["port", "name"])
             for port in self.running.config.ports:
-                count = picture.counted(counter, port.number)
+                count = switch_snapshot.counted(counter, port.number)
                 packets.add_metric([str(port.number), port.name], count.packets)
                 octets.add_metric([str(port.number), port.name], count.bytes)
             yield packets
             yield octets
         drops = CounterMetricFamily("wayname_drops", "Packets dropped.", labels=["where", "reason", "name"])
         for where in ("ingress", "egress"):
-            for reason, number in packets_of(picture, f"{where}_drops"):
+            for reason, number in packets_of(switch_snapshot, f"{where}_drops"):
                 drops.add_metric([where, str(reason), drop_words(reason)], number)
         yield drops
         punts = CounterMetricFamily("wayname_punts", "Packets to the controller.", labels=["reason"])
-        for reason, number in packets_of(picture, "punts"):
+        for reason, number in packets_of(switch_snapshot, "punts"):
             punts.add_metric([punt_words(reason)], number)
         yield punts
         held_back = CounterMetricFamily(
-            "wayname_punts_held_back",
+            "wayname_punts_rate_limited",
             "Packets that were too many for the controller.",
             labels=["class", "port", "name", "where"],
         )
-        for row in held_back_of(self.running, picture):
+        for row in held_back_of(self.running, switch_snapshot):
             for where, number in (("switch", row.switch), ("controller", row.controller)):
                 held_back.add_metric([row.name, str(row.port), row.port_name, where], number)
         yield held_back
         errors = CounterMetricFamily("wayname_icmpv6_errors", "ICMPv6 errors by type.", labels=["type", "sent"])
         for counter, sent in (("errors_sent", "yes"), ("errors_held_back", "no")):
-            for kind, number in packets_of(picture, counter):
+            for kind, number in packets_of(switch_snapshot, counter):
                 errors.add_metric([str(kind), sent], number)
         yield errors
-        yield traces_put(self.running, picture)
+        yield traces_put(self.running, switch_snapshot)
         entries = GaugeMetricFamily("wayname_table_entries", "Entries in a table.", labels=["table"])
         sizes = GaugeMetricFamily("wayname_table_size", "Entries that a table can hold.", labels=["table"])
-        for table in picture.tables.values():
+        for table in switch_snapshot.tables.values():
             entries.add_metric([table.name], len(table.entries))
             sizes.add_metric([table.name], table.size)
         yield entries
         yield sizes
 
 
-def providers_of(translation: Translation) -> Iterator[Metric]:
+def providers_of(translation: Nptv6Manager) -> Iterator[Metric]:
     """Providers of a site alone, and flows that lost theirs."""
     if translation.providers:
         up = GaugeMetricFamily("wayname_provider_up", "Whether a provider works.", labels=["provider"])
         for name, each in translation.providers.items():
             up.add_metric([name], each.state is ProviderHealth.WORKS)
         yield up
-        flows = CounterMetricFamily("wayname_flows", "Flows whose provider failed.", labels=["fate"])
+        flows = CounterMetricFamily("wayname_nptv6_failed_flows", "Flows whose provider failed.", labels=["fate"])
         for fate, count in translation.flows.counts.items():
             flows.add_metric([fate.value], count)
         yield flows
 
 
-def traces_put(running: Running, picture: Picture) -> Metric:
+def traces_put(running: Running, switch_snapshot: SwitchSnapshot) -> Metric:
     """Packets that were to get each trace; what ends elsewhere, the controller there counts."""
     carrying = running.edge.encapsulation
-    put = CounterMetricFamily("wayname_traces_put", "Packets that a trace is for.", labels=["trace"])
+    put = CounterMetricFamily("wayname_ioam_traces_inserted", "Packets that a trace is for.", labels=["trace"])
     for trace in carrying.current.traces:
         number = carrying.trace_number(trace.name)
         packets = sum(
-            each.count.packets for each in picture.tables["ioam_traces"].entries if each.match["trace"] == number
+            each.count.packets
+            for each in switch_snapshot.tables["ioam_traces"].entries
+            if each.match["trace"] == number
         )
         put.add_metric([trace.name], packets)
     return put
 
 
-def packets_of(picture: Picture, counter: str) -> list[tuple[int, int]]:
+def packets_of(switch_snapshot: SwitchSnapshot, counter: str) -> list[tuple[int, int]]:
     """The indices that counted something, with their packets."""
-    return [(index, count.packets) for index, count in sorted(picture.counters[counter].items()) if count.packets]
+    return [
+        (index, count.packets) for index, count in sorted(switch_snapshot.counters[counter].items()) if count.packets
+    ]
 
 
-def exposition(running: Running, by_kind: Mapping[tuple[str, str], int], picture: Picture | None) -> bytes:
+def exposition(
+    running: Running, by_kind: Mapping[tuple[str, str], int], switch_snapshot: SwitchSnapshot | None
+) -> bytes:
     """Write all numbers in Prometheus's text format."""
     registry = CollectorRegistry()
-    registry.register(Scrape(running, by_kind, picture))
+    registry.register(Scrape(running, by_kind, switch_snapshot))
     # Labels are names, and not all of them are ours; what the format itself needs escaped is so already.
     return "\n".join(escaped(line) for line in generate_latest(registry).decode().split("\n")).encode()

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
-from wayname.config.translation import FlowPolicy
+from wayname.config.nptv6 import Nptv6Policy
 from wayname.nptv6 import ONES, SUBNET_PREFIX, PrefixMapping
 from wayname.p4_constants import BorderSide, ProviderHealth
 from wayname.pipeline.entries import prefix_keys, table_entry
@@ -83,7 +83,7 @@ def buckets(policy: int, homes: list[int], serving: list[int]) -> Iterator[fy.P4
         yield table_entry("hash_buckets", {"policy": policy, "bucket": number}, "set_bucket", owner=home, now=now)
 
 
-def flow_policy(number: int, priority: int, site: int, policy: FlowPolicy) -> fy.P4TableEntry:
+def flow_policy(number: int, priority: int, site: int, policy: Nptv6Policy) -> fy.P4TableEntry:
     """Flows that have buckets of their own; the highest priority comes first."""
     keys: dict[str, int | tuple[int, int]] = {"site": (site, ALL_OF_SITE)}
     for key, prefix in (("local", policy.local), ("remote", policy.remote)):

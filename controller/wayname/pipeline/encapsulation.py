@@ -8,7 +8,15 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network
 import finsy as fy
 
 from wayname.config.encapsulation.compression import MOST_MIDDLE, Compressed
-from wayname.config.encapsulation.model import Behaviour, Encapsulation, HmacForm, Mode, Namespace, Segment, Trace
+from wayname.config.encapsulation.model import (
+    Behaviour,
+    Encapsulation,
+    HmacForm,
+    IoamNamespace,
+    IoamTrace,
+    LocalSid,
+    Mode,
+)
 from wayname.p4_constants import (
     HOPS_CHECKED,
     PROVEN_LIST_BITS,
@@ -67,7 +75,7 @@ def proof(number: int, key_id: int, hmac: bytes, form: HmacForm) -> fy.P4TableEn
     return table_entry("hmacs", {"policy": number}, action, key=key_id, hmac=int.from_bytes(hmac))
 
 
-def trace(number: int, trace: Trace) -> fy.P4TableEntry:
+def trace(number: int, trace: IoamTrace) -> fy.P4TableEntry:
     """A trace that packets get, or a wish for direct export."""
     keys: dict[str, int | tuple[int, int]] = {"trace": number}
     share = {"packets": trace.packets, "of": trace.of}
@@ -79,7 +87,7 @@ def trace(number: int, trace: Trace) -> fy.P4TableEntry:
     return table_entry("ioam_traces", keys, "push_trace", **kind, **room, flags=flags, **share)
 
 
-def namespace(port: int, known: Namespace, epoch: int) -> fy.P4TableEntry:
+def namespace(port: int, known: IoamNamespace, epoch: int) -> fy.P4TableEntry:
     """What this node writes into traces that come by a port; the epoch is POSIX, in microseconds."""
     return table_entry(
         "ioam_namespaces",
@@ -116,7 +124,7 @@ def source_route(number: int, first: IPv6Address, hops: int, compressed: Compres
     )
 
 
-def segment(segment: Segment, nexthop: int, policy: int) -> fy.P4TableEntry:
+def segment(segment: LocalSid, nexthop: int, policy: int) -> fy.P4TableEntry:
     """A segment, tunnel end or source route hop of this node; numbers that it does not use are 0."""
     arguments: dict[str, int] = {}
     match segment.behaviour:
@@ -144,7 +152,7 @@ def own_hop(table: str, prefix: IPv6Network) -> fy.P4TableEntry:
     return table_entry(table, prefix_keys("address", prefix), "own_hop")
 
 
-def hmac_rule(segment: Segment) -> fy.P4TableEntry:
+def hmac_rule(segment: LocalSid) -> fy.P4TableEntry:
     """What a segment asks of the lists that lead to it."""
     return table_entry("hmac_rules", prefix_keys("destination", segment.prefix), f"{segment.hmac}_hmac")
 

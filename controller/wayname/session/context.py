@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from wayname.config.model import Config
 from wayname.edge.boundary import Json
+from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
 from wayname.edge.providers import Providers
-from wayname.edge.translation.translation import Translation
+from wayname.session.egress_selection import EgressSelection
 from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
 from wayname.session.scheduling.schedules import Schedules
-from wayname.session.ways_out import WaysOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class SessionContext:
     config: Config
     numbers: SessionNumbers
     providers: Providers
-    ways_out: WaysOut
+    egress: EgressSelection
     schedules: Schedules
     preferences: PathPreferences
-    translation: Translation
+    translation: Nptv6Manager
     outputs: Outputs
     rng: random.Random
     # What earlier controllers wrote down.

@@ -6,13 +6,13 @@ from itertools import zip_longest
 
 import finsy as fy
 
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 
 
 class EntriesBySession:
     """What the sessions of one protocol have among the entries that the switch is to hold."""
 
-    def __init__(self, desired: Desired) -> None:
+    def __init__(self, desired: DesiredState) -> None:
         self._desired = desired
         self._of: dict[int, list[fy.P4TableEntry]] = {}
 

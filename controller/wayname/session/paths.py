@@ -13,17 +13,17 @@ from wayname.session.preferences import PathPreferences
 from wayname.session.reap.order import disjoint_first
 from wayname.session.reap.reap import Reap
 from wayname.session.reap.timing import Timing
-from wayname.session.session import Health, Session
+from wayname.session.session import PathHealth, Session
 
 
-class JudgedPaths(ABC):
+class PathSelection(ABC):
     """Chooses among the paths of sessions by what is known of them."""
 
     def __init__(self, is_open: Callable[[IPv6Address], bool]) -> None:
         self._is_open = is_open
 
     @abstractmethod
-    def health(self, session: Session, path: int) -> Health:
+    def health(self, session: Session, path: int) -> PathHealth:
         """Return what is known of a path."""
 
     def backups(self, session: Session) -> dict[int, int]:
@@ -35,7 +35,7 @@ class JudgedPaths(ABC):
         for path, pair in session.paths.items():
             others = [each for each in disjoint_first(session.ordered, pair) if each != pair]
             numbers = [_number(session, each) for each in others]
-            works = [each for each in numbers if self.health(session, each) is Health.WORKS]
+            works = [each for each in numbers if self.health(session, each) is PathHealth.WORKS]
             worked = [each for each in numbers if each in session.trusted and not self._is_closed(session, each)]
             to = next(iter(works or worked), None)
             if to is not None:
@@ -54,7 +54,7 @@ class JudgedPaths(ABC):
 
     def is_usable(self, session: Session, path: int) -> bool:
         """Whether packets may take a path beside others."""
-        return self.health(session, path) is Health.WORKS
+        return self.health(session, path) is PathHealth.WORKS
 
     def preferred(self, session: Session) -> dict[str, int]:
         """Return the paths of flows that do not go as their session does, by policy; none where nobody probes them."""
@@ -71,7 +71,7 @@ class JudgedPaths(ABC):
             for pair in disjoint_first(session.ordered, session.pair)
             if self._is_open(pair.local) and pair != session.pair
         ]
-        return min(open_ones, key=lambda path: self.health(session, path) is not Health.WORKS, default=None)
+        return min(open_ones, key=lambda path: self.health(session, path) is not PathHealth.WORKS, default=None)
 
     def is_closed(self, session: Session) -> bool:
         """Whether nothing can leave by the path in use."""
@@ -81,7 +81,7 @@ class JudgedPaths(ABC):
         return not self._is_open(session.paths[path].local)
 
 
-class Paths(JudgedPaths):
+class ReapPathSelection(PathSelection):
     """Judges paths by what probes say."""
 
     def __init__(
@@ -111,20 +111,20 @@ class Paths(JudgedPaths):
         watched = self.reap.watched(session.name)
         return watched.returning if watched else session.returning
 
-    def health(self, session: Session, path: int) -> Health:
+    def health(self, session: Session, path: int) -> PathHealth:
         """Return what is known of a path."""
         pair = session.paths[path]
         if not self._is_open(pair.local):
-            return Health.CLOSED
+            return PathHealth.CLOSED
         watched = self.reap.watched(session.name)
         way = watched.ways.get(pair) if watched else None
         if way is None:
-            return Health.UNTRIED
+            return PathHealth.UNTRIED
         if way.verified:
-            return Health.WORKS
+            return PathHealth.WORKS
         if way.unanswered or way.failed > float("-inf"):
-            return Health.SILENT
-        return Health.UNTRIED
+            return PathHealth.SILENT
+        return PathHealth.UNTRIED
 
     def preferred(self, session: Session) -> dict[str, int]:
         """Return the paths of flows that do not go as their session does, by policy."""
@@ -148,7 +148,7 @@ class Paths(JudgedPaths):
 def timing(session: Session) -> Timing:
     """Return the times of REAP for a session."""
     rules = session.rules
-    times = Timing.of(session.send_timeout, rules.verify_every, rules.return_after)
+    times = Timing.of(session.send_timeout, rules.backup_probe_interval, rules.failback_delay)
     return replace(times, keepalive=session.keepalive)
 
 

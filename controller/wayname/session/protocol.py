@@ -12,14 +12,14 @@ from typing import Any
 from prometheus_client.core import Metric
 
 from wayname.config.model import Config
-from wayname.edge.links import Arrival
+from wayname.edge.links import ReceivedPacket
 from wayname.identity.locators import ProvableLocators
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.wire.ipv6 import Packet
 
 # Whether a packet that the switch punted is taken; then no other manager is asked.
-PuntHandlers = Mapping[int, Callable[[Arrival, float], bool]]
+PuntHandlers = Mapping[int, Callable[[ReceivedPacket, float], bool]]
 # What to do about digests, commands and other inputs; every manager that has a handler is told.
 InputHandlers = Mapping[type, Callable[[Any, float], None]]
 

@@ -17,7 +17,7 @@ from wayname.session.reap.timing import ROUND_TRIPS
 LEAST_CHANGE = 0.8
 
 
-class Health(StrEnum):
+class PathHealth(StrEnum):
     """What is known of a path."""
 
     UNTRIED = "not tried"
@@ -88,9 +88,9 @@ class Session:
 
     def adapt(self, round_trip: float) -> bool:
         """Let the send timeout follow the longest round trip, if it is to; return whether that changes it enough."""
-        if self.rules.least_send_timeout is None:
+        if self.rules.min_send_timeout is None:
             return False
-        wanted = min(max(ROUND_TRIPS * round_trip, self.rules.least_send_timeout), self.rules.send_timeout)
+        wanted = min(max(ROUND_TRIPS * round_trip, self.rules.min_send_timeout), self.rules.send_timeout)
         if LEAST_CHANGE * self.send_timeout < wanted <= self.send_timeout:
             return False
         self._adapted = wanted

@@ -11,7 +11,7 @@ import finsy as fy
 from wayname.config.model import Config
 from wayname.config.path_policies import MOST_PATH_POLICIES, PathPolicy
 from wayname.config.session_rules import ProxyMode, SessionRules
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.edge.providers import Providers
 from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions as entries
@@ -29,7 +29,7 @@ TCP = 6
 FIRST_POLICY = 1  # 0 is none
 
 
-def want_provider_routes(config: Config, providers: Providers, desired: Desired) -> None:
+def want_provider_routes(config: Config, providers: Providers, desired: DesiredState) -> None:
     """Want what sends the packets of any session by its provider, and the flows of policies by theirs."""
     for number, policy in enumerate(config.path_policies):
         desired.put(path_policy(number + FIRST_POLICY, MOST_PATH_POLICIES - number, policy))
@@ -37,7 +37,7 @@ def want_provider_routes(config: Config, providers: Providers, desired: Desired)
         desired.put(entries.provider_route(provider.prefix, table))
 
 
-def want_prefixes(rules_of: Iterable[SessionRules], desired: Desired) -> None:
+def want_prefixes(rules_of: Iterable[SessionRules], desired: DesiredState) -> None:
     """Want the packets of hosts looked at whose sessions have these rules."""
     for rules in rules_of:
         for prefix in rules.prefixes:
@@ -57,7 +57,7 @@ class SessionTables:
         route_table: Callable[[IPv6Address], int],
         schedules: Schedules,
         policies: Iterable[PathPolicy],
-        desired: Desired,
+        desired: DesiredState,
     ) -> None:
         self._route_table = route_table
         self._policies = {policy.name: number for number, policy in enumerate(policies, FIRST_POLICY)}

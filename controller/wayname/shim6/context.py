@@ -52,7 +52,7 @@ class LocalHost:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPeer:
     """What is known of a peer: its locators, each of which was proved, and how many seconds of silence it bears."""
 
     locators: frozenset[IPv6Address]
@@ -73,7 +73,7 @@ class Context:
     exchange: Pair
     state: State = State.IDLE
     peer_tag: int | None = field(default=None, repr=False)
-    known: Known = field(default_factory=lambda: Known(frozenset()))
+    known: KnownPeer = field(default_factory=lambda: KnownPeer(frozenset()))
     # What the peer may have been told of our host (one of these, and which is not known), and what it is being told.
     told: frozenset[LocalHost] = frozenset()
     telling: LocalHost | None = None
@@ -87,7 +87,7 @@ class Context:
     tries: int = 0  # repetitions of I2 or I2bis
     i1s: int = 0  # all that were sent
 
-    def learn(self, known: Known, heard_from: IPv6Address) -> None:
+    def learn(self, known: KnownPeer, heard_from: IPv6Address) -> None:
         """Take note of the peer's locators, and send no more packets to one that it gave up."""
         self.known = known
         if self.pair.peer in known.locators or known.listed is None:

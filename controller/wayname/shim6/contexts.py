@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from wayname.session.keys import Pair, SessionKey
-from wayname.shim6.context import Context, Known
+from wayname.shim6.context import Context, KnownPeer
 from wayname.shim6.states import USABLE
 from wayname.wire.shim6.messages import TAG_BITS
 
@@ -33,7 +33,7 @@ class Contexts:
         while tag in self._by_tag:
             tag = self._rng.getrandbits(TAG_BITS)
         nonce = self._new_nonce()
-        context = Context(name, tag, pair, pair, known=Known(frozenset({name.peer, pair.peer})), nonce=nonce)
+        context = Context(name, tag, pair, pair, known=KnownPeer(frozenset({name.peer, pair.peer})), nonce=nonce)
         self._by_name[name] = self._by_tag[tag] = self._by_nonce[nonce] = context
         return context
 

@@ -14,11 +14,11 @@ from ipaddress import IPv6Address
 from wayname.endpoint import BaseEndpoint
 from wayname.identity.errors import ProofError
 from wayname.session.keys import Pair, SessionKey
-from wayname.shim6.context import Context, Known, LocalHost, option_of
+from wayname.shim6.context import Context, KnownPeer, LocalHost, option_of
 from wayname.shim6.contexts import Contexts
 from wayname.shim6.limits import Limits
 from wayname.shim6.locators import LocatorError
-from wayname.shim6.machine import Arrival, Machine, check_size, r1_question, r1bis_question, validator_of
+from wayname.shim6.machine import Machine, ReceivedShim6Message, check_size, r1_question, r1bis_question, validator_of
 from wayname.shim6.outputs import Dropped, Outbox, Output, PeerError, Ready, Received
 from wayname.shim6.states import TRANSITIONS, USABLE, State, Trigger
 from wayname.shim6.updates import Updates
@@ -49,7 +49,7 @@ UNRECOGNISED_NEXT_HEADER = 1
 POINTER_OCTETS = 4
 
 # What a message's options prove of the locators of a context's peer, added to what is known of them.
-Learn = Callable[[SessionKey, tuple[Option, ...], Known], Known]
+Learn = Callable[[SessionKey, tuple[Option, ...], KnownPeer], KnownPeer]
 
 
 class Endpoint(BaseEndpoint[Output]):
@@ -85,7 +85,7 @@ class Endpoint(BaseEndpoint[Output]):
         host = self._hosts[name.local]
         pair = pair or Pair(host.first_among(host.locators), name.peer)
         context = self.contexts.named(name) or self.contexts.create(name, pair)
-        self._machine.fire(context, Trigger.ESTABLISH, Arrival(context.exchange), now)
+        self._machine.fire(context, Trigger.ESTABLISH, ReceivedShim6Message(context.exchange), now)
 
     def restore(self, context: Context) -> None:
         """Go on with an established context of an earlier endpoint; its host is served before or afterwards."""
@@ -108,7 +108,7 @@ class Endpoint(BaseEndpoint[Output]):
         """Forget a context; the peer is not told (section 9)."""
         context = self.contexts.named(name)
         if context is not None:
-            self._machine.fire(context, Trigger.DISCARD, Arrival(context.exchange), now)
+            self._machine.fire(context, Trigger.DISCARD, ReceivedShim6Message(context.exchange), now)
 
     def handle_timer(self, now: float) -> None:
         """Do what is due."""
@@ -158,7 +158,7 @@ class Endpoint(BaseEndpoint[Output]):
         """Find the context that a header is for (section 12.4), and what it means for it."""
         if is_payload(octets):
             header = PayloadHeader.decode(octets)
-            self._use(header.tag, Arrival(pair, header, octets=len(octets)), now)
+            self._use(header.tag, ReceivedShim6Message(pair, header, octets=len(octets)), now)
             return
         message = decode(octets)
         match message:
@@ -169,15 +169,15 @@ class Endpoint(BaseEndpoint[Output]):
             case R1():
                 context = self._asked(message.initiator_nonce, pair)
                 validator_of(message)
-                self._machine.fire(context, Trigger.R1, Arrival(pair, message), now)
+                self._machine.fire(context, Trigger.R1, ReceivedShim6Message(pair, message), now)
             case R2():
                 self._take_r2(pair, message, now)
             case R1bis():
                 validator_of(message)
                 context = self._sending(message.packet_tag, pair)
-                self._machine.fire(context, Trigger.R1BIS, Arrival(pair, message), now)
+                self._machine.fire(context, Trigger.R1BIS, ReceivedShim6Message(pair, message), now)
             case UpdateRequest() | UpdateAcknowledgement() | Keepalive() | Probe():
-                self._use(message.tag, Arrival(pair, message, octets=len(octets)), now)
+                self._use(message.tag, ReceivedShim6Message(pair, message, octets=len(octets)), now)
             case Error():
                 self._take_error(message)
 
@@ -191,7 +191,7 @@ class Endpoint(BaseEndpoint[Output]):
                 trigger = Trigger.I1_ASTRAY
             elif context.state is State.ESTABLISHED and context.peer_tag == message.tag:
                 trigger = Trigger.I1_REPEATED
-        self._machine.fire(context, trigger, Arrival(pair, message, octets=octets), now)
+        self._machine.fire(context, trigger, ReceivedShim6Message(pair, message, octets=octets), now)
 
     def _take_i2(self, pair: Pair, message: I2 | I2bis, now: float) -> None:
         """Sections 7.13 and 7.20."""
@@ -212,22 +212,22 @@ class Endpoint(BaseEndpoint[Output]):
         if not self._machine.validators.spend(validator, now):
             if context is None or context.peer_tag != message.tag:
                 raise MessageError("the validator was used before")
-            self._machine.fire(context, Trigger.I2_REPEATED, Arrival(pair, message), now)
+            self._machine.fire(context, Trigger.I2_REPEATED, ReceivedShim6Message(pair, message), now)
             return
         known = self._know(pair, name, message, context)
         context = context or self.contexts.create(name, pair)
-        self._machine.fire(context, trigger, Arrival(pair, message, known), now)
+        self._machine.fire(context, trigger, ReceivedShim6Message(pair, message, known), now)
 
     def _take_r2(self, pair: Pair, message: R2, now: float) -> None:
         """Section 7.16."""
         context = self._asked(message.initiator_nonce, pair)
-        arrival = Arrival(pair, message)
+        arrival = ReceivedShim6Message(pair, message)
         # A late one is ignored, so that nothing needs to be proved.
         if context.state is not State.ESTABLISHED:
-            arrival = Arrival(pair, message, self._know(pair, context.name, message, context))
+            arrival = ReceivedShim6Message(pair, message, self._know(pair, context.name, message, context))
         self._machine.fire(context, Trigger.R2, arrival, now)
 
-    def _use(self, tag: int, arrival: Arrival, now: float) -> None:
+    def _use(self, tag: int, arrival: ReceivedShim6Message, now: float) -> None:
         """Find the context that a packet is within; one with a stale tag is within none (section 12.4)."""
         context = self.contexts.tagged(tag)
         if context is None or not self._is_between(context, arrival.pair):
@@ -240,7 +240,7 @@ class Endpoint(BaseEndpoint[Output]):
         if self._machine.fire(context, Trigger.USE, arrival, now):
             self._process(context, arrival, known)
 
-    def _process(self, context: Context, arrival: Arrival, known: Known) -> None:
+    def _process(self, context: Context, arrival: ReceivedShim6Message, known: KnownPeer) -> None:
         """Take a message within a context."""
         match arrival.message:
             case UpdateRequest() as request:
@@ -250,7 +250,7 @@ class Endpoint(BaseEndpoint[Output]):
             case Keepalive() | Probe() as message:
                 self._outbox.add(Received(context.name, message, arrival.pair))
 
-    def _take_request(self, context: Context, pair: Pair, request: UpdateRequest, known: Known) -> None:
+    def _take_request(self, context: Context, pair: Pair, request: UpdateRequest, known: KnownPeer) -> None:
         """Section 10.4; the acknowledgement bears the peer's tag, which I2-SENT may not know yet."""
         if context.peer_tag is None:
             return
@@ -281,7 +281,7 @@ class Endpoint(BaseEndpoint[Output]):
         context = self._asked(i1.initiator_nonce, Pair(quoted.source, quoted.destination))
         if context.tag != i1.tag:
             raise MessageError("an ICMPv6 error about an I1 that is none of ours")
-        self._machine.fire(context, Trigger.PEER_HAS_NO_SHIM6, Arrival(context.exchange), now)
+        self._machine.fire(context, Trigger.PEER_HAS_NO_SHIM6, ReceivedShim6Message(context.exchange), now)
 
     def _name(self, pair: Pair, message: I1 | I2 | I2bis) -> SessionKey:
         """Return which context a message of its set-up means (sections 7.9, 7.13 and 7.20)."""
@@ -292,12 +292,12 @@ class Endpoint(BaseEndpoint[Output]):
             raise MessageError(f"{local} is no identity of a host here")
         return SessionKey(local, peer, forked.identifier if forked else 0)
 
-    def _know(self, pair: Pair, name: SessionKey, message: I2 | I2bis | R2, context: Context | None) -> Known:
+    def _know(self, pair: Pair, name: SessionKey, message: I2 | I2bis | R2, context: Context | None) -> KnownPeer:
         """Return what is known of a peer's locators now.
 
         The message must come from one of them, or from the identity itself, which may be about to be given up.
         """
-        known = context.known if context is not None and context.state in USABLE else Known(frozenset({name.peer}))
+        known = context.known if context is not None and context.state in USABLE else KnownPeer(frozenset({name.peer}))
         known = self._learn(name, message.options, known)
         if pair.peer not in known.locators | {name.peer}:
             raise ProofError(f"nothing proves that {name.peer} is at {pair.peer}")

@@ -50,7 +50,7 @@ def has_no_eui64(candidate: Candidate, now: float) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost:
+class ContextLimit:
     """A cap on contexts."""
 
     contexts: int
@@ -60,7 +60,7 @@ class AtMost:
         return f"there are {candidate.contexts} contexts already" if candidate.contexts >= self.contexts else None
 
 
-class WithoutShim6:
+class PeersWithoutShim6:
     """Remembers for an hour which peers turned out to have no Shim6; not more of them than fit."""
 
     def __init__(self, most: int = MOST_REMEMBERED, forget_after: float = FORGET_AFTER) -> None:

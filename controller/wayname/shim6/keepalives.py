@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import ceil
 
 from wayname.session.reap.timing import KEEPALIVES_IN_TIMEOUT, LEAST_SEND_TIMEOUT, SEND_TIMEOUT
-from wayname.shim6.context import Known, LocalHost
+from wayname.shim6.context import KnownPeer, LocalHost
 from wayname.wire.shim6.options import ExactKeepaliveTimeout, KeepaliveTimeout, Option
 
 MOST_SECONDS = 0xFFFF
@@ -26,17 +26,17 @@ def tell_send_timeout(host: LocalHost, send_timeout: float) -> LocalHost:
     return replace(host, options=(*host.options, *timeouts))
 
 
-def is_edge(known: Known) -> bool:
+def is_edge(known: KnownPeer) -> bool:
     """Whether a peer is an edge: nobody else tells exact send timeouts."""
     return known.exact_keepalive_timeout is not None
 
 
-def agreed_send_timeout(known: Known, configured: float) -> float:
+def agreed_send_timeout(known: KnownPeer, configured: float) -> float:
     """Return after how much silence a path to a peer may be left: as configured if the peer can be told so."""
     return configured if known.exact_keepalive_timeout else float(ceil(configured))
 
 
-def keepalive_interval(known: Known, configured: float) -> float:
+def keepalive_interval(known: KnownPeer, configured: float) -> float:
     """Return how long to be silent at the most: as configured, or less if the peer asks for it."""
     if known.exact_keepalive_timeout is not None:
         asked = max(known.exact_keepalive_timeout.microseconds / MICROSECONDS, LEAST_SEND_TIMEOUT)

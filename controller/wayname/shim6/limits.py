@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from wayname.rate_limits import PrefixBuckets, Rate
+from wayname.token_buckets import PrefixTokenBuckets, Rate
 
 # Octets.
 LONGER, LONGER_IN_ALL = Rate(1024, 4096), Rate(8192, 16_384)
@@ -20,5 +20,5 @@ class Limits:
     """Buckets for answers that are longer than what they answer, and for proofs."""
 
     def __init__(self, rng: random.Random) -> None:
-        self.longer = PrefixBuckets(rng, LONGER, LONGER_IN_ALL)
-        self.proofs = PrefixBuckets(rng, PROOFS, PROOFS_IN_ALL)
+        self.longer = PrefixTokenBuckets(rng, LONGER, LONGER_IN_ALL)
+        self.proofs = PrefixTokenBuckets(rng, PROOFS, PROOFS_IN_ALL)

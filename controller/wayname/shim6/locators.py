@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.keys import rsa_key
 from wayname.identity.parameters import Parameters, Prover, prover_of, sec_of
-from wayname.shim6.context import Known, LocalHost, option_of
+from wayname.shim6.context import KnownPeer, LocalHost, option_of
 from wayname.wire.shim6.errors import ErrorCode
 from wayname.wire.shim6.options import (
     HEADER_OCTETS,
@@ -47,10 +47,10 @@ class LocatorError(ProofError):
         self.at = at
 
 
-def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_sec: int = 0) -> Known:
+def learn(ulid: IPv6Address, options: tuple[Option, ...], known: KnownPeer, min_sec: int = 0) -> KnownPeer:
     """Add to what is known what options prove; nothing is learnt from options that do not prove all they say.
 
-    Sec is part of the address, so a host cannot be impersonated with less than its own; `least_sec` refuses hosts that
+    Sec is part of the address, so a host cannot be impersonated with less than its own; `min_sec` refuses hosts that
     chose to be easier to impersonate.
     """
     told = option_of(options, CgaParameters)
@@ -58,8 +58,8 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
     if prover is None and known.parameters is not None:
         prover = Prover(known.parameters)
     if told is not None and prover is not None:
-        if sec_of(ulid) < least_sec:
-            raise ProofError(f"{ulid} has Sec {sec_of(ulid)}, but at least {least_sec} is asked for")
+        if sec_of(ulid) < min_sec:
+            raise ProofError(f"{ulid} has Sec {sec_of(ulid)}, but at least {min_sec} is asked for")
         prover.prove(ulid)
     listed = option_of(options, LocatorList)
     locators, preferences = known.locators, known.preferences
@@ -76,10 +76,10 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: Known, least_se
     if asked is not None:
         _check_preferences(asked, listed)
         preferences = asked
-    return Known(locators, listed, preferences, prover.parameters if prover else None, *_timeouts(options, known))
+    return KnownPeer(locators, listed, preferences, prover.parameters if prover else None, *_timeouts(options, known))
 
 
-def believe(options: tuple[Option, ...], known: Known) -> Known:
+def believe(options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
     """Take a peer's list of locators at its word, whatever it is proved by: there is no security."""
     listed = option_of(options, LocatorList)
     if listed is not None:
@@ -89,11 +89,11 @@ def believe(options: tuple[Option, ...], known: Known) -> Known:
     if asked is not None:
         _check_preferences(asked, known.listed)
     asked = asked or known.preferences
-    return Known(known.locators, known.listed, asked, known.parameters, *_timeouts(options, known))
+    return KnownPeer(known.locators, known.listed, asked, known.parameters, *_timeouts(options, known))
 
 
 def _timeouts(
-    options: tuple[Option, ...], known: Known
+    options: tuple[Option, ...], known: KnownPeer
 ) -> tuple[KeepaliveTimeout | None, ExactKeepaliveTimeout | None]:
     """Return what a peer says of its silence; what it does not say again stays."""
     return (
@@ -146,14 +146,14 @@ def _prove_list(ulid: IPv6Address, listed: LocatorList, prover: Prover, signatur
     if len(listed.locators) > MOST_LISTED:
         raise ProofError(f"{len(listed.locators)} locators of {ulid}; no more than {MOST_LISTED} are looked at")
     signed = False
-    least_sec = sec_of(ulid)
+    min_sec = sec_of(ulid)
     for index, locator in enumerate(listed.locators):
         try:
             match locator.verification:
                 case Verification.HBA:
                     # Less costs less to forge.
-                    if (sec := sec_of(locator.address)) < least_sec:
-                        raise ProofError(f"it has Sec {sec}, less than the {least_sec} of the identity {ulid}")
+                    if (sec := sec_of(locator.address)) < min_sec:
+                        raise ProofError(f"it has Sec {sec}, less than the {min_sec} of the identity {ulid}")
                     prover.prove_member(locator.address)
                 case Verification.CGA:
                     # One signature is over all of them.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 
 from wayname.session.keys import Pair, SessionKey
-from wayname.shim6.context import Context, Known, LocalHost, option_of
+from wayname.shim6.context import Context, KnownPeer, LocalHost, option_of
 from wayname.shim6.contexts import Contexts
 from wayname.shim6.limits import Limits
 from wayname.shim6.outputs import Failed, Lost, Outbox, Ready, Refused
@@ -46,12 +46,12 @@ _WITH_TRIES = frozenset({State.I2_SENT, State.I2BIS_SENT})
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedShim6Message:
     """What arrived: the locators seen from here, the message, what it proves of its sender's locators, its octets."""
 
     pair: Pair
     message: Message | PayloadHeader | None = None
-    known: Known | None = None
+    known: KnownPeer | None = None
     octets: int = 0
 
 
@@ -77,7 +77,7 @@ class Machine:
         self._limits = limits
         self._on_change = on_change
 
-    def fire(self, context: Context, trigger: Trigger, arrival: Arrival, now: float) -> bool:
+    def fire(self, context: Context, trigger: Trigger, arrival: ReceivedShim6Message, now: float) -> bool:
         """Follow a row; tell whether the message is to be processed within its context."""
         before = context.state
         row = TRANSITIONS[before].get(trigger)
@@ -99,20 +99,20 @@ class Machine:
         for name in self.timers.due(now):
             context = self._contexts.named(name)
             if context is not None:
-                self.fire(context, _timeout(context), Arrival(context.exchange), now)
+                self.fire(context, _timeout(context), ReceivedShim6Message(context.exchange), now)
 
-    def send_r1bis(self, tag: int, arrival: Arrival, now: float) -> None:
+    def send_r1bis(self, tag: int, arrival: ReceivedShim6Message, now: float) -> None:
         """Say that no context has a tag; nothing is kept (section 7.17)."""
         if self._limits.longer.is_open(arrival.pair.peer, now):
             nonce, validator = self.validators.make(r1bis_question(arrival.pair, tag), now)
             self._send_longer(arrival, R1bis(tag, nonce, (ResponderValidator(validator),)), now)
 
-    def _send_longer(self, arrival: Arrival, message: Message, now: float) -> None:
+    def _send_longer(self, arrival: ReceivedShim6Message, message: Message, now: float) -> None:
         """Answer what anybody can have sent, and count by how much the answer is longer."""
         sent = self._outbox.send(arrival.pair, message)
         self._limits.longer.take(arrival.pair.peer, now, max(sent - arrival.octets, 0))
 
-    def _do(self, action: Action, context: Context, arrival: Arrival, now: float) -> None:
+    def _do(self, action: Action, context: Context, arrival: ReceivedShim6Message, now: float) -> None:
         match action, arrival.message:
             case Action.SEND_I1, _:
                 context.i1s += 1
@@ -162,13 +162,13 @@ class Machine:
         context.told |= {host}
         return host.options
 
-    def _record_peer(self, context: Context, arrival: Arrival, tag: int, now: float) -> None:
+    def _record_peer(self, context: Context, arrival: ReceivedShim6Message, tag: int, now: float) -> None:
         """Take note of what the peer told, and forget contexts that it must have lost (sections 7.13 to 7.16)."""
         self._contexts.set_peer_tag(context, tag)
         if arrival.known is not None:
             context.learn(arrival.known, arrival.pair.peer)
         for other in self._contexts.confused_with(context):
-            self.fire(other, Trigger.CONFUSED, Arrival(other.pair), now)
+            self.fire(other, Trigger.CONFUSED, ReceivedShim6Message(other.pair), now)
 
     def _enter(self, state: State, context: Context, trigger: Trigger) -> None:
         """Go to a state, and tell what became of the context."""

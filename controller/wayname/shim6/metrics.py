@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, Metric
 
 from wayname.session.protocol import SessionManager
-from wayname.shim6.edge.sessions import Sessions
+from wayname.shim6.edge.sessions import Shim6Sessions
 
 
 def metrics_of(known: SessionManager) -> Iterator[Metric]:
     """How often users' rules of when to begin failed."""
-    if not isinstance(known, Sessions):
+    if not isinstance(known, Shim6Sessions):
         return
     rules = CounterMetricFamily(
-        "wayname_begin_rule_failures",
+        "wayname_trigger_rule_failures",
         "Times that a user's rule failed, so that no session began.",
         labels=["rule", "why"],
     )
-    for name, rule in known.own_rules.items():
+    for name, rule in known.custom_rules.items():
         for why, count in sorted(rule.failed.items()):
             rules.add_metric([name, why], count)
     yield rules

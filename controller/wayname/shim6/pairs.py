@@ -8,7 +8,7 @@ from ipaddress import IPv6Address
 from itertools import product
 
 from wayname.session.keys import Pair
-from wayname.shim6.context import Known
+from wayname.shim6.context import KnownPeer
 from wayname.wire.shim6.options import Preference, PreferenceFlag
 
 MOST_PAIRS = 16
@@ -23,7 +23,7 @@ class LocatorState(IntEnum):
     TENTATIVE = 2  # not yet
 
 
-def usable_pairs(local: Mapping[IPv6Address, LocatorState], known: Known, identities: Pair) -> list[Pair]:
+def usable_pairs(local: Mapping[IPv6Address, LocatorState], known: KnownPeer, identities: Pair) -> list[Pair]:
     """Return the pairs that may be tried, best first.
 
     Where nothing else is said of locators, the identities lead; next comes what shares no locator with them. Of very
@@ -66,7 +66,7 @@ def _spread(ours: list[IPv6Address], theirs: list[IPv6Address], identities: Pair
     return sorted((Pair(*pair) for pair in product(ours, theirs)), key=distance)[:MOST_PAIRS]
 
 
-def _preferences(known: Known) -> dict[IPv6Address, Preference]:
+def _preferences(known: KnownPeer) -> dict[IPv6Address, Preference]:
     if known.listed is None or known.preferences is None:
         return {}
     addresses = (locator.address for locator in known.listed.locators)

@@ -7,13 +7,13 @@ from pydantic import BaseModel, Field
 from wayname.config import Config
 from wayname.pipeline import punts
 from wayname.pipeline.reasons import class_words
-from wayname.snapshot.picture import Picture
 from wayname.snapshot.running import Running
+from wayname.snapshot.switch_snapshot import SwitchSnapshot
 
 HELD_BACK = "punts_held_back"
 
 
-class HeldBack(BaseModel):
+class RateLimitedPunts(BaseModel):
     """A class of packets for the controller that were too many by a port."""
 
     punt_class: int = Field(description="the punt reason, or 35 and more for what the tables know")
@@ -29,17 +29,17 @@ def punt_cells(config: Config) -> dict[str, list[int]]:
     return {HELD_BACK: [punts.cell(each, port.number) for port in config.ports for each in punts.CLASSES]}
 
 
-def held_back(running: Running, picture: Picture) -> list[HeldBack]:
+def held_back(running: Running, switch_snapshot: SwitchSnapshot) -> list[RateLimitedPunts]:
     """The classes and ports of which something was held back, the most frequent first."""
     answer = []
     for port in running.config.ports:
         for each in (punts.DIGEST, *punts.CLASSES):
-            row = HeldBack(
+            row = RateLimitedPunts(
                 punt_class=each,
                 name=class_words(each),
                 port=port.number,
                 port_name=port.name,
-                switch=picture.counted(HELD_BACK, punts.cell(each, port.number)).packets,
+                switch=switch_snapshot.counted(HELD_BACK, punts.cell(each, port.number)).packets,
                 controller=running.lost.get((each, port.number), 0),
             )
             if row.switch or row.controller:

@@ -9,19 +9,19 @@ import json
 from collections.abc import Callable, Sequence
 from ipaddress import IPv6Address
 
+from wayname.event_limiter import EventLimiter
 from wayname.hip.esp.associations import Incoming, Outgoing
 from wayname.hip.esp.beet import ESP, Beet, Peer
-from wayname.hip.esp.errors import Rejected, Why
+from wayname.hip.esp.errors import Rejected, RejectReason
 from wayname.hip.esp.suites import SUITES
-from wayname.seldom import Seldom
 from wayname.session.keys import Pair
 from wayname.timers import earliest
 from wayname.wire.ipv6 import HIP, Packet
 from wayname.wire.mac import Mac
 from wayname_lab.hip.link import LocatorLink
+from wayname_lab.hip.pair_selection import PairSelection
 from wayname_lab.hip.signalling import Agreed, Ended, Note, Say, Signalling
 from wayname_lab.hip.stack import HitStack
-from wayname_lab.hip.ways import Ways
 
 NO_NEXT_HEADER = 59  # "no next header": nothing for the host (RFC 4303, section 2.6)
 SECOND = 1_000_000_000
@@ -54,10 +54,10 @@ class HipHost:
         self._rekey = rekey
         self._beet = Beet()
         self._agreed: dict[IPv6Address, Agreed] = {}
-        self._ways: dict[IPv6Address, Ways] = {}
+        self._ways: dict[IPv6Address, PairSelection] = {}
         self._waiting: dict[IPv6Address, list[Packet]] = {}
         self._replaced: dict[IPv6Address, int] = {}  # SPIs before a rekey
-        self._seldom = Seldom[Why | IPv6Address]()
+        self._event_limiter = EventLimiter[RejectReason | IPv6Address]()
         self._events: list[str] = []
 
     def command(self, line: str) -> int | None:
@@ -107,7 +107,7 @@ class HipHost:
                 waiting = self._waiting.setdefault(peer, [])
                 if len(waiting) < MOST_WAITING:
                     waiting.append(packet)
-            elif (more := self._seldom.untold_before(peer, now / SECOND)) is not None:
+            elif (more := self._event_limiter.untold_before(peer, now / SECOND)) is not None:
                 self._tell(now, "peer_unknown", peer, held_back=more)
         elif (sealed := self._beet.wrap(packet)) is not None:
             self._ways[peer].sent(now)
@@ -120,7 +120,7 @@ class HipHost:
         try:
             opened = self._beet.unwrap(packet)
         except Rejected as rejected:
-            if (more := self._seldom.untold_before(rejected.why, now / SECOND)) is not None:
+            if (more := self._event_limiter.untold_before(rejected.why, now / SECOND)) is not None:
                 self._tell(now, "esp_rejected", why=rejected.why.value, held_back=more)
             return
         peer, ways = opened.packet.source, self._ways[opened.packet.source]
@@ -162,7 +162,7 @@ class HipHost:
         self._agreed[peer] = agreed
         if before is None:
             self._beet.add_peer(Peer(self._hit, peer, *agreed.pairs[0]))
-            self._ways[peer] = Ways(agreed.pairs)
+            self._ways[peer] = PairSelection(agreed.pairs)
             self._tell(now, "association_up", peer, suite=agreed.suite.id.name)
         else:
             self._ways[peer].use(agreed.pairs)

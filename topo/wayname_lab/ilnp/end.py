@@ -23,7 +23,7 @@ from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.nonce import LONG_NONCE, nonce_of, with_nonce, without_nonce
 from wayname.ilnp.policies import Count
 from wayname.ilnp.settings import Settings
-from wayname.ilnp.states import FLOWS, Flow, Segment, State
+from wayname.ilnp.states import FLOWS, Segment, State, TcpFlowState
 from wayname.ilnp.vectors import L64, Vector
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.checksum import address_delta
@@ -50,13 +50,13 @@ class _Flow:
     opened_here: bool
     nonce_to_peer: bytes = field(repr=False)
     nonce_from_peer: bytes = field(default=b"", repr=False)
-    stage: Flow = Flow.NEW
+    stage: TcpFlowState = TcpFlowState.NEW
     seen: list[Segment] = field(default_factory=list)
 
     def pass_by(self, segment: Segment) -> None:
         """Take note of a segment that fits."""
         following = FLOWS[self.stage].get(segment)
-        if following is not None and self.stage is not Flow.ADMITTED:
+        if following is not None and self.stage is not TcpFlowState.ADMITTED:
             if following is not self.stage:
                 self.seen.append(segment)
             self.stage = following
@@ -209,7 +209,7 @@ class IlnpEnd:
         return flow
 
     def _admit(self, key: tuple[Names, Ports], flow: _Flow, peer: Vector, now: float) -> None:
-        if flow.stage is not Flow.ADMITTED or not flow.nonce_from_peer:
+        if flow.stage is not TcpFlowState.ADMITTED or not flow.nonce_from_peer:
             return
         del self._flows[key]
         seen = SeenFlow(self._here, peer, flow.nonce_to_peer, flow.nonce_from_peer, tuple(flow.seen), flow.opened_here)

@@ -2,7 +2,7 @@
 
 from wayname.ilnp.vectors import Vector, half_text
 from wayname_lab.configuration import KEY, KEY_NAME
-from wayname_lab.name_server import NameServer
+from wayname_lab.dns_server import DnsServer
 from wayname_lab.planned import ZONE, Plan
 
 
@@ -17,6 +17,6 @@ def first_records(plan: Plan) -> list[str]:
     return records
 
 
-def name_server(plan: Plan) -> NameServer:
+def name_server(plan: Plan) -> DnsServer:
     """Return the lab's DNS server."""
-    return NameServer(ZONE, KEY_NAME, KEY, first_records(plan))
+    return DnsServer(ZONE, KEY_NAME, KEY, first_records(plan))

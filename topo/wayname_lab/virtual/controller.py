@@ -16,7 +16,7 @@ from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind
 from wayname.hip.edge.keys import Identities
 from wayname.pipeline.read_back import decode_entities
-from wayname_lab.name_server import NameServer
+from wayname_lab.dns_server import DnsServer
 from wayname_lab.virtual.clock import MILLISECOND, SECOND, Alarm, Clock
 from wayname_lab.virtual.edge_key import load_key
 from wayname_lab.virtual.switch import VirtualSwitch
@@ -45,7 +45,7 @@ class VirtualController:
         schema: P4Schema,
         rng: random.Random,
         tell: Callable[[boundary.Event], None],
-        names: NameServer | None = None,
+        names: DnsServer | None = None,
         identities: Identities | None = None,
     ) -> None:
         self._clock = clock
@@ -145,7 +145,7 @@ class VirtualController:
                 self._receive(seen)
         else:
             entity = p4r.Entity(table_entry=p4r.TableEntry.FromString(message))
-            self._receive(boundary.Idle(decode_entity(entity, self._schema)))
+            self._receive(boundary.IdleEntry(decode_entity(entity, self._schema)))
 
     def _receive(self, message: boundary.Input) -> None:
         if self._edge is not None:
@@ -163,9 +163,9 @@ class VirtualController:
         for output in edge.take_outputs():
             if isinstance(output, boundary.Event):
                 self._tell(output)
-            elif isinstance(output, boundary.AskNames):
+            elif isinstance(output, boundary.DnsQuery):
                 self._clock.at(self._clock.now + NAMES_LATENCY, partial(self._ask_names, edge, output))
-            elif isinstance(output, boundary.Remember):
+            elif isinstance(output, boundary.Persist):
                 self._remember(output)
             elif isinstance(output, boundary.Write | boundary.PacketOut):
                 self._later(edge, partial(self._send, output))
@@ -173,15 +173,15 @@ class VirtualController:
         # A nanosecond later, so that the seconds made of it are not before what was asked for.
         self._timer.set(None if timer is None else int(timer * SECOND) + 1)
 
-    def _ask_names(self, edge: Edge, question: boundary.AskNames) -> None:
+    def _ask_names(self, edge: Edge, question: boundary.DnsQuery) -> None:
         answer = self._names.answer(question.message, question.transport) if self._names else None
         if answer is not None:
             self._clock.at(
                 self._clock.now + NAMES_LATENCY,
-                lambda: self._receive(boundary.NamesAnswered(question, answer)) if edge is self._edge else None,
+                lambda: self._receive(boundary.DnsResponse(question, answer)) if edge is self._edge else None,
             )
 
-    def _remember(self, output: boundary.Remember) -> None:
+    def _remember(self, output: boundary.Persist) -> None:
         if output.value is None:
             self._written.pop(output.key, None)
         else:

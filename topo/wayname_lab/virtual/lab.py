@@ -12,9 +12,9 @@ from wayname.edge.boundary import Event
 from wayname.pipeline.program import P4INFO, PROGRAM, SOURCE
 from wayname_lab.advertiser import Advertiser
 from wayname_lab.configuration import Controlled, controller_toml
-from wayname_lab.happenings import Happenings
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.ilnp.name_records import name_server
+from wayname_lab.lab_events import LabEvents
 from wayname_lab.model import Lab, Link, Quality
 from wayname_lab.names import Names
 from wayname_lab.plan import plan_lab
@@ -41,7 +41,7 @@ class VirtualLab:
         self.plan = plan_lab(lab)
         self.clock = Clock()
         self.trace = Trace()
-        self.happenings = Happenings(lambda: self.clock.now / SECOND, Names(self.plan))
+        self.happenings = LabEvents(lambda: self.clock.now / SECOND, Names(self.plan))
         self.events: list[tuple[str, Event]] = []  # of controllers
         self.host_events: list[tuple[str, HostEvent]] = []
         self.links: dict[str, VirtualLink] = {}

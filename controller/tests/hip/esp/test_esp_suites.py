@@ -12,7 +12,7 @@ from scapy.layers.ipsec import ESP, SecurityAssociation
 from scapy.packet import Raw
 
 from wayname.hip.esp.associations import Content, Incoming, Outgoing
-from wayname.hip.esp.errors import Rejected, Why
+from wayname.hip.esp.errors import Rejected, RejectReason
 from wayname.hip.esp.suites import SUITES, Suite, SuiteId
 from wayname.hip.esp.window import WORD
 
@@ -134,7 +134,7 @@ def test_the_keys_of_the_other_direction_open_nothing(suite: Suite) -> None:
     incoming = Incoming(SPI, suite, keys_of(suite, seed=9), random.Random(0).randbytes)
     with pytest.raises(Rejected) as rejected:
         incoming.open(outgoing.seal(Content(17, bytes(20))))
-    assert rejected.value.why is Why.FORGED
+    assert rejected.value.why is RejectReason.FORGED
 
 
 def test_keys_of_wrong_sizes_are_refused() -> None:

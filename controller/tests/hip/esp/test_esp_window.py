@@ -6,7 +6,7 @@ import pytest
 from hip.esp.associations import pair_of
 
 from wayname.hip.esp.associations import LAST_NUMBER, Content
-from wayname.hip.esp.errors import Exhausted, Rejected, Why
+from wayname.hip.esp.errors import Exhausted, Rejected, RejectReason
 from wayname.hip.esp.window import SIZE, WORD, Window
 
 
@@ -57,7 +57,7 @@ def test_a_stream_crosses_the_turn_of_the_lower_half() -> None:
     for _, packet in sealed:
         with pytest.raises(Rejected) as rejected:
             incoming.open(packet)
-        assert rejected.value.why is Why.REPLAYED
+        assert rejected.value.why is RejectReason.REPLAYED
 
 
 def test_what_is_forged_moves_no_window() -> None:

@@ -19,7 +19,7 @@ _KEYS = {
     "policy": ("trace", "mode"),
     "source_route": ("trace",),
     "locator": ("neutral",),
-    "nothing": (),
+    "no_encapsulation": (),
     "trace": ("mode", "to", "source"),
 }
 _MODES_ALONE = (Mode.INLINE, Mode.TUNNEL, Mode.AUTOMATIC)
@@ -42,7 +42,7 @@ class EncapsulationTable(Table):
     policy: str = ""
     source_route: str = ""
     locator: Annotated[int, parsed(_locator, "write a prefix of 64 bits as in 2001:db8:1:2::/64")] | None = None
-    nothing: bool = False
+    no_encapsulation: bool = False
     trace: str = ""
     mode: Annotated[Mode, WORD] | None = None
     to: FarAddress | None = None
@@ -54,15 +54,17 @@ class EncapsulationTable(Table):
         given = self.model_fields_set - {"prefix"}
         said = [key for key in _KEYS if key in given]
         if not said:
-            raise mistake("is missing", "write policy, trace, source_route, locator or nothing = true", "policy")
+            raise mistake(
+                "is missing", "write policy, trace, source_route, locator or no_encapsulation = true", "policy"
+            )
         first, *others = said
         for key in others:
             if key not in _KEYS[first]:
                 raise mistake(f"does not go with {first}", "write one of them", key)
         known = ("prefix", first, *_KEYS[first])
         raise_all(not_known(key, known) for key in given if key not in known)
-        if "nothing" in given and not self.nothing:
-            raise mistake("is False", "write true, or leave it out", "nothing")
+        if "no_encapsulation" in given and not self.no_encapsulation:
+            raise mistake("is False", "write true, or leave it out", "no_encapsulation")
         if first != "policy" and self.mode is not None and self.mode not in _MODES_ALONE:
             mend = f"write one of {', '.join(map(repr, map(str, _MODES_ALONE)))}"
             raise mistake(f"is {self.mode.value!r}", mend, "mode")
@@ -71,7 +73,7 @@ class EncapsulationTable(Table):
     def resolved(self, site: Site) -> Encapsulation:
         """Return it, if what it refers to is there."""
         raise_all(self._mistakes(site))
-        if self.nothing:
+        if self.no_encapsulation:
             return Encapsulation(self.prefix)
         if self.locator is not None:
             return Encapsulation(self.prefix, locator=self.locator, neutral=self.neutral)

@@ -78,7 +78,7 @@ class Changes:
     def put(self, kind: str, values: Mapping[str, Any]) -> Changes:
         """Add something, or replace what has its name."""
         _check_kind(kind)
-        keys = ("table", "prefix") if kind == "table_route" else (key_of(kind),)
+        keys = ("table", "prefix") if kind == "vrf_route" else (key_of(kind),)
         for key in keys:
             if key not in values:
                 raise ConfigError(f"{LIVE}: {kind}: {key} is missing; write {key}=... as well")

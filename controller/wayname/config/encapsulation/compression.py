@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv6Network
 
-from wayname.config.encapsulation.model import SourceRoute
+from wayname.config.encapsulation.model import RplSourceRoute
 
 MOST_MIDDLE = 128  # octets of the addresses between the first and the last
 _MOST_LEFT_OUT = 15
@@ -30,7 +30,7 @@ class Compressed:
         return 8 + -(-(len(self.middle) + 16 - self.last_left_out) // 8) * 8
 
 
-def compress(route: SourceRoute, destinations: IPv6Network) -> Compressed:
+def compress(route: RplSourceRoute, destinations: IPv6Network) -> Compressed:
     """Compress a route to the addresses of a prefix."""
     hops = [hop.packed for hop in route.hops]
     left_out = _common(hops)

@@ -6,7 +6,7 @@ from ipaddress import IPv6Address
 from typing import TYPE_CHECKING
 
 from wayname.config.encapsulation.compression import MOST_MIDDLE, compress
-from wayname.config.encapsulation.model import Encapsulation, EncapsulationConfig, Mode, Trace
+from wayname.config.encapsulation.model import Encapsulation, EncapsulationConfig, IoamTrace, Mode
 from wayname.config.tables import mistake
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def added_octets(carried: Encapsulation, known: EncapsulationConfig) -> int:
     return added + (IPV6 + frame if carried.policy or carried.trace else 0)
 
 
-def _trace_octets(trace: Trace) -> int:
+def _trace_octets(trace: IoamTrace) -> int:
     """Return the size of the hop-by-hop options with a trace, padded to eight octets."""
     return DIRECT_EXPORT if trace.direct_export else ((4 * trace.words + 12) // 8 + 1) * 8
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from wayname.config.encapsulation.bindings import EncapsulationTable
-from wayname.config.encapsulation.model import EncapsulationConfig, HmacKey, SourceRoute
+from wayname.config.encapsulation.model import EncapsulationConfig, HmacKey, RplSourceRoute
 from wayname.config.encapsulation.paths import PolicyTable, SegmentTable, TableRouteTable
 from wayname.config.encapsulation.traces import NamespaceTable, TraceTable
 from wayname.config.tables import ConfigError, Site, Table, by, mistake, read, reported
@@ -17,14 +17,14 @@ from wayname.config.tables import ConfigError, Site, Table, by, mistake, read, r
 if TYPE_CHECKING:
     from wayname.config.model import Config
 
-Kind = Literal["namespace", "trace", "policy", "source_route", "table_route", "hmac_key", "segment", "encapsulation"]
+Kind = Literal["namespace", "trace", "policy", "source_route", "vrf_route", "hmac_key", "segment", "encapsulation"]
 # What the switch's tables hold; of what a change puts beside the old one, half of it.
 MOST: dict[Kind, int] = {
     "namespace": 256,
     "trace": 127,
     "policy": 2047,
     "source_route": 511,
-    "table_route": 4096,
+    "vrf_route": 4096,
     "hmac_key": 256,
     "segment": 4096,
     "encapsulation": 4096,
@@ -34,8 +34,8 @@ KINDS: dict[Kind, tuple[type[Table], str]] = {
     "namespace": (NamespaceTable, "namespaces"),
     "trace": (TraceTable, "traces"),
     "policy": (PolicyTable, "policies"),
-    "source_route": (SourceRoute, "source_routes"),
-    "table_route": (TableRouteTable, "table_routes"),
+    "source_route": (RplSourceRoute, "source_routes"),
+    "vrf_route": (TableRouteTable, "table_routes"),
     "hmac_key": (HmacKey, "hmac_keys"),
     "segment": (SegmentTable, "segments"),
     "encapsulation": (EncapsulationTable, "encapsulations"),
@@ -59,7 +59,7 @@ def load_encapsulation(tables: Callable[[Kind], Iterable[Written]], config: Conf
                     if len(found) == MOST[kind]:
                         raise mistake(f"is [[{kind}]] number {len(found) + 1}", f"{MOST[kind]} are the most")
                 each = read(Annotated[object, by(form)], values, file, path, Site(config, Path()))
-                name, key = name_of(kind, values), "prefix" if kind == "table_route" else key_of(kind)
+                name, key = name_of(kind, values), "prefix" if kind == "vrf_route" else key_of(kind)
                 if name in found:
                     with reported(file, path):
                         raise mistake(f"{name!r} is there twice", "say it once", key)
@@ -75,7 +75,7 @@ def load_encapsulation(tables: Callable[[Kind], Iterable[Written]], config: Conf
 
 def name_of(kind: str, values: Mapping[str, Any]) -> str:
     """Return what tells a table from others of its kind, written in one way."""
-    if kind == "table_route":
+    if kind == "vrf_route":
         return f"{values.get('table')} {_written(values.get('prefix'))}"
     return _written(values.get(key_of(kind)))
 

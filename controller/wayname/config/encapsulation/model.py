@@ -101,7 +101,7 @@ _WIDE = 0b111 << 23 - 10
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class LocalSid:
     """A segment, tunnel end or source route hop of this node."""
 
     prefix: IPv6Network
@@ -135,7 +135,7 @@ class HmacKey(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class SrPolicy:
     """A list of segments in the order of travel, the source of its tunnels, and what proves it."""
 
     name: str
@@ -147,7 +147,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class IoamTrace:
     """A trace that packets get: room for data in words of 32 bits, or a wish for direct export."""
 
     name: str
@@ -167,7 +167,7 @@ class Trace:
         return node_length(self.type)
 
 
-class SourceRoute(Table):
+class RplSourceRoute(Table):
     """The hops of an RPL source route, without the destination."""
 
     name: Name
@@ -181,7 +181,7 @@ class SourceRoute(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Namespace:
+class IoamNamespace:
     """What this node says of itself in the traces of a namespace, and on which ports."""
 
     number: int
@@ -196,7 +196,7 @@ class Namespace:
 
 
 @dataclass(frozen=True, slots=True)
-class TableRoute:
+class VrfRoute:
     """A route of a table that segments name: to a link, by a next hop, or nowhere."""
 
     table: int
@@ -226,26 +226,26 @@ class EncapsulationConfig:
     """All of it, checked against each other."""
 
     hmac_keys: tuple[HmacKey, ...] = ()
-    segments: tuple[Segment, ...] = ()
-    policies: tuple[Policy, ...] = ()
-    traces: tuple[Trace, ...] = ()
-    source_routes: tuple[SourceRoute, ...] = ()
-    namespaces: tuple[Namespace, ...] = ()
-    table_routes: tuple[TableRoute, ...] = ()
+    segments: tuple[LocalSid, ...] = ()
+    policies: tuple[SrPolicy, ...] = ()
+    traces: tuple[IoamTrace, ...] = ()
+    source_routes: tuple[RplSourceRoute, ...] = ()
+    namespaces: tuple[IoamNamespace, ...] = ()
+    table_routes: tuple[VrfRoute, ...] = ()
     encapsulations: tuple[Encapsulation, ...] = ()
 
     @cached_property
-    def policy(self) -> Mapping[str, Policy]:
+    def policy(self) -> Mapping[str, SrPolicy]:
         """Policies by name."""
         return {policy.name: policy for policy in self.policies}
 
     @cached_property
-    def trace(self) -> Mapping[str, Trace]:
+    def trace(self) -> Mapping[str, IoamTrace]:
         """Traces by name."""
         return {trace.name: trace for trace in self.traces}
 
     @cached_property
-    def source_route(self) -> Mapping[str, SourceRoute]:
+    def source_route(self) -> Mapping[str, RplSourceRoute]:
         """Source routes by name."""
         return {route.name: route for route in self.source_routes}
 

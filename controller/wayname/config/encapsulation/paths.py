@@ -18,10 +18,10 @@ from wayname.config.encapsulation.model import (
     HmacUse,
     KeyNumber,
     KeyText,
+    LocalSid,
     Mode,
-    Policy,
-    Segment,
-    TableRoute,
+    SrPolicy,
+    VrfRoute,
 )
 from wayname.config.encapsulation.values import check_proof, own_address, own_source, unknown_name
 from wayname.config.links import LinkAddress, Refusal
@@ -75,10 +75,10 @@ class PolicyTable(Table):
             raise mistake("is of an HMAC, and there is none", "write key_id and key as well", "hmac_form")
         return self
 
-    def resolved(self, site: Site) -> Policy:
+    def resolved(self, site: Site) -> SrPolicy:
         """Return it with the source of its tunnels."""
         form = self.hmac_form or HmacForm.RFC_8754
-        return Policy(self.name, self.source or own_source(site), self.segments, self.key_id or 0, self.key, form)
+        return SrPolicy(self.name, self.source or own_source(site), self.segments, self.key_id or 0, self.key, form)
 
 
 class TableRouteTable(Table):
@@ -94,7 +94,7 @@ class TableRouteTable(Table):
     ]
     via: str
 
-    def resolved(self, site: Site) -> TableRoute:
+    def resolved(self, site: Site) -> VrfRoute:
         """Return it with the link or the next hop that it leads to."""
         interface = next((each for each in site.config.interfaces if each.name == self.via), None)
         is_ipv4 = isinstance(self.prefix, IPv4Network)
@@ -102,12 +102,12 @@ class TableRouteTable(Table):
             if is_ipv4:
                 mend = "name a router's IPv6 address"
                 raise mistake("is a link, and nobody is asked for IPv4 neighbours", mend, "via")
-            return TableRoute(self.table, self.prefix, vlan=interface.vlan)
+            return VrfRoute(self.table, self.prefix, vlan=interface.vlan)
         if self.via in tuple(Refusal):
             if is_ipv4 and self.via == Refusal.PROHIBITED:
                 raise mistake("tells nobody of IPv4", 'write "discard"', "via")
-            return TableRoute(self.table, self.prefix, refusal=Refusal(self.via))
-        return TableRoute(self.table, self.prefix, via=_neighbour(self.via, site))
+            return VrfRoute(self.table, self.prefix, refusal=Refusal(self.via))
+        return VrfRoute(self.table, self.prefix, via=_neighbour(self.via, site))
 
 
 def _neighbour(text: str, site: Site) -> LinkAddress:
@@ -152,11 +152,11 @@ class SegmentTable(Table):
             raise_all(Mistake((key,), "is missing", f"write {key} = ...") for key in needed)
         return values
 
-    def resolved(self, site: Site) -> Segment:
+    def resolved(self, site: Site) -> LocalSid:
         """Return it, if what it refers to is there."""
         raise_all(self._mistakes(site))
         flavours = Flavours(sum(set(self.flavours)))
-        segment = Segment(
+        segment = LocalSid(
             self.sid, self.behaviour, flavours, self.via, self.table, self.policy, self.reduced, self.port, self.hmac
         )
         if self.behaviour is Behaviour.END_B6_ENCAPS:

@@ -14,8 +14,8 @@ from wayname.config.encapsulation.model import (
     LOOPBACK_TYPE,
     NO_SCHEMA,
     SNAPSHOT,
-    Namespace,
-    Trace,
+    IoamNamespace,
+    IoamTrace,
     node_length,
 )
 from wayname.config.tables import Mistake, Site, Table, between, known_words, mistake, raise_all, site_of
@@ -45,7 +45,7 @@ class NamespaceTable(Table):
     def _name_node(cls, values: Any, info: ValidationInfo) -> Any:
         return {"node": site_of(info).config.switch.device_id & 0xFFFFFF, **values}
 
-    def resolved(self, site: Site) -> Namespace:
+    def resolved(self, site: Site) -> IoamNamespace:
         """Return it, if its ports are there."""
         known = [port.number for port in site.config.ports]
         for index, port in enumerate(self.ports):
@@ -56,7 +56,7 @@ class NamespaceTable(Table):
             mend = "write schema = ... (a number from 0 to 16777214) as well"
             raise mistake("has no schema", mend, "snapshot")
         data = self.data, self.data_wide, self.schema_, self.snapshot or 0
-        return Namespace(self.number, self.node, self.node_wide, *data, self.ports, self.export)
+        return IoamNamespace(self.number, self.node, self.node_wide, *data, self.ports, self.export)
 
 
 class TraceTable(Table):
@@ -141,10 +141,12 @@ class TraceTable(Table):
             mend = f"write {MOST_WORDS // each} at most, or fewer fields"
             yield Mistake(("nodes",), f"{wrong}, and a trace holds {4 * MOST_WORDS}", mend)
 
-    def resolved(self, site: Site) -> Trace:
+    def resolved(self, site: Site) -> IoamTrace:
         """Return it, if its namespace is there."""
         if not any(known.number == self.namespace for known in site.config.encapsulation.namespaces):
             mend = "add a [[namespace]] that says what this node writes in it"
             raise mistake(f"namespace {self.namespace} is not there", mend, "namespace")
         flags = self.loopback, self.active, self.direct_export
-        return Trace(self.name, self.namespace, self.wanted, self.words, *flags, self.flow or 0, self.packets, self.of)
+        return IoamTrace(
+            self.name, self.namespace, self.wanted, self.words, *flags, self.flow or 0, self.packets, self.of
+        )

@@ -10,10 +10,10 @@ from wayname.config.links import LinkAddress
 from wayname.config.model import Config
 from wayname.edge.boundary import DirectExport
 from wayname.edge.encapsulation.clock import SwitchClock
+from wayname.edge.encapsulation.next_hops import EncapsulationNextHops
 from wayname.edge.encapsulation.segment_proofs import SegmentProofs
 from wayname.edge.encapsulation.tables import EncapsulationTables
 from wayname.edge.encapsulation.traces import TraceEnds
-from wayname.edge.encapsulation.ways import Ways
 from wayname.edge.links import Links
 from wayname.edge.outputs import Outputs
 from wayname.edge.routes import Routes
@@ -57,7 +57,7 @@ class Encapsulation:
             self.start(now)
         self.proofs.set(current.hmac_keys)
         self._tables.set(current)
-        self._ways = Ways(current, self._tables.never_bound(), self._routes)
+        self._ways = EncapsulationNextHops(current, self._tables.never_bound(), self._routes)
 
     def change(self, current: EncapsulationConfig, now: float) -> None:
         """Do as somebody wants it while we run, and say so."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hmac
 from ipaddress import IPv6Address
 
-from wayname.config.encapsulation.model import HmacForm, Policy
+from wayname.config.encapsulation.model import HmacForm, SrPolicy
 from wayname.wire.segments import HMAC_TLV, LINUX_HMAC_FLAG, ProvenSegments
 
 
-def proof_of(policy: Policy) -> bytes:
+def proof_of(policy: SrPolicy) -> bytes:
     """Return the HMAC of a policy as it stands in a tunnel: the segments are written with the last one first."""
     segments = b"".join(segment.packed for segment in reversed(policy.segments))
     flags = LINUX_HMAC_FLAG if policy.form is HmacForm.LINUX else 0

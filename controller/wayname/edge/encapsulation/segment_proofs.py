@@ -13,13 +13,13 @@ from collections import Counter
 import finsy as fy
 
 from wayname.config.encapsulation.model import HmacKey
-from wayname.edge.complaints import Complaints
-from wayname.edge.desired import Key, key_of
+from wayname.edge.desired_state import Key, key_of
 from wayname.edge.encapsulation.proofs import hmac_of
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.outputs import Outputs
+from wayname.edge.rate_limited_events import RateLimitedEvents
 from wayname.pipeline.encapsulation import MOST_PROVEN_OCTETS, verified_segments
-from wayname.rate_limits import ADDRESS_BITS, PREFIX_BITS
+from wayname.token_buckets import ADDRESS_BITS, PREFIX_BITS
 from wayname.wire.errors import DecodeError
 from wayname.wire.segments import ProvenSegments
 
@@ -37,7 +37,7 @@ class SegmentProofs:
     def __init__(self, links: Links, outputs: Outputs) -> None:
         self._links = links
         self._outputs = outputs
-        self._complaints = Complaints(outputs)
+        self._rate_limited_events = RateLimitedEvents(outputs)
         self._keys: dict[int, HmacKey] = {}
         self._verified: dict[Key, tuple[fy.P4TableEntry, int, float]] = {}
         self._of_prefix: Counter[int] = Counter()
@@ -50,7 +50,7 @@ class SegmentProofs:
             for known in list(self._verified):
                 self._forget(known)
 
-    def packet(self, arrival: Arrival, now: float) -> None:
+    def packet(self, arrival: ReceivedPacket, now: float) -> None:
         """Verify the HMAC of a packet that is not known; DecodeError is raised if it is not right."""
         source = arrival.packet.source
         try:
@@ -58,7 +58,7 @@ class SegmentProofs:
             self._take(verified_segments(source, proven, IDLE), int(source) >> ADDRESS_BITS - PREFIX_BITS, now)
         except DecodeError as wrong:
             text = f"a packet of {source} to segment {arrival.packet.destination} was dropped: {wrong}"
-            self._complaints.tell(now, "segments.refused", source, text)
+            self._rate_limited_events.tell(now, "segments.refused", source, text)
             raise
         # The entry comes before the packet that needs it.
         self._links.submit(arrival.original)
@@ -67,7 +67,7 @@ class SegmentProofs:
         """Nothing went along a list for long."""
         self._forget(key_of(entry))
 
-    def _proven(self, arrival: Arrival) -> ProvenSegments:
+    def _proven(self, arrival: ReceivedPacket) -> ProvenSegments:
         proven = ProvenSegments.find(arrival.packet)
         key = self._keys.get(proven.key_id)
         if len(proven.segments) > MOST_PROVEN_OCTETS:

@@ -11,18 +11,18 @@ from wayname.config.encapsulation.model import (
     Encapsulation,
     EncapsulationConfig,
     HmacUse,
-    Policy,
-    Segment,
-    TableRoute,
+    LocalSid,
+    SrPolicy,
+    VrfRoute,
 )
 from wayname.config.links import Refusal
 from wayname.config.model import Config
-from wayname.edge.desired import Key, key_of
+from wayname.edge.desired_state import Key, key_of
 from wayname.edge.encapsulation.numbers import Numbers
 from wayname.edge.encapsulation.proofs import proof_of
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.outputs import Outputs
-from wayname.edge.prefixes import Prefixes
+from wayname.edge.prefix_map import PrefixMap
 from wayname.edge.routes import Routes
 from wayname.p4_constants import CPU_PORT, IOAM_TRACES, SOURCE_ROUTES, SR_POLICIES
 from wayname.pipeline import encapsulation as builders
@@ -113,7 +113,7 @@ class EncapsulationTables:
         yield from self._namespaces()
         yield from self._encapsulations(policies, traces)
 
-    def _segment(self, segment: Segment, policies: dict[str, int]) -> Iterator[Entity]:
+    def _segment(self, segment: LocalSid, policies: dict[str, int]) -> Iterator[Entity]:
         nexthop = self._routes.number(segment.via) if segment.via else 0
         policy = policies[_content(self.current.policy[segment.policy])] if segment.policy else 0
         yield builders.segment(segment, nexthop, policy)
@@ -128,7 +128,7 @@ class EncapsulationTables:
                 if interface.is_on_link(address):
                     yield entries.own_address(interface.vlan, address)
 
-    def _table_route(self, route: TableRoute) -> Entity:
+    def _table_route(self, route: VrfRoute) -> Entity:
         if route.via is not None:
             number = self._routes.number(route.via)
             return builders.table_route(route.table, route.prefix, "route_nexthop", nexthop=number)
@@ -163,7 +163,7 @@ class EncapsulationTables:
                 compressed = compress(route, carried.prefix)
                 yield builders.source_route(number, route.hops[0], len(route.hops), compressed)
             yield builders.encapsulation(carried, policy, trace, number)
-        bound: Prefixes[IPv6Network] = Prefixes()
+        bound: PrefixMap[IPv6Network] = PrefixMap()
         for carried in current.encapsulations:
             bound.add(carried.prefix, carried.prefix)
         for prefix in self.never_bound():
@@ -190,7 +190,7 @@ class EncapsulationTables:
         yield from (segment.prefix for segment in self.current.segments)
 
 
-def _content(policy: Policy) -> str:
+def _content(policy: SrPolicy) -> str:
     proof = proof_of(policy).hex() if policy.secret else ""
     return f"{policy.source} {proof} {','.join(map(str, policy.segments))}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wayname.config.encapsulation.model import LOOPBACK_TYPE, EncapsulationConfig
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.ioam.collector import Collector
 from wayname.ioam.nodes import NodeData, nodes_of
 from wayname.ioam.options import LOOPBACK, TraceOption, hop_by_hop, trace_in
@@ -24,7 +24,7 @@ class TraceEnds:
         self._current = current
         self.collector = Collector()
 
-    def punted(self, arrival: Arrival, now: float) -> None:
+    def punted(self, arrival: ReceivedPacket, now: float) -> None:
         """A copy of a packet whose trace ends here, or is to go back; with this node's data in it."""
         trace = _trace_of(arrival.packet)
         if trace is None:
@@ -34,7 +34,7 @@ class TraceEnds:
         if arrival.original.reason == Punt.TRACE:
             self.collector.trace(trace, arrival.packet.source, arrival.packet.destination, now)
 
-    def returned(self, arrival: Arrival, now: float) -> bool:
+    def returned(self, arrival: ReceivedPacket, now: float) -> bool:
         """Whether a packet to the router is a trace that some node sent back (RFC 9322, section 4.4)."""
         if arrival.packet.upper_layer().number != _NO_NEXT_HEADER:
             return False
@@ -48,7 +48,7 @@ class TraceEnds:
         known = next((each for each in self._current().namespaces if each.number == trace.namespace), None)
         return known is not None and first == known.node and port in known.ports and not trace.flags & LOOPBACK
 
-    def _send_back(self, arrival: Arrival, trace: TraceOption) -> None:
+    def _send_back(self, arrival: ReceivedPacket, trace: TraceOption) -> None:
         """Send the trace to who put it on, without what is behind it, and never again (section 4.2)."""
         options = hop_by_hop(_NO_NEXT_HEADER, trace.turned().encode())
         source = arrival.interface.error_address

@@ -22,13 +22,13 @@ import finsy as fy
 
 from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import Severity
-from wayname.edge.complaints import Complaints
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.first_hop_security.challenges import Challenges
 from wayname.edge.first_hop_security.host_ports import HostPorts
 from wayname.edge.interfaces import answered_addresses
-from wayname.edge.links import Arrival, Links
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.outputs import Outputs
+from wayname.edge.rate_limited_events import RateLimitedEvents
 from wayname.p4_constants import Guard
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.first_hop_security import NOBODY, source_binding
@@ -68,7 +68,7 @@ class Bindings:
         self._outputs = outputs
         self._in_session = in_session
         self._moved = moved
-        self._complaints = Complaints(outputs)
+        self._rate_limited_events = RateLimitedEvents(outputs)
         self._bindings: dict[LinkAddress, Binding] = {}
         self._of_station: defaultdict[tuple[int, Mac], set[LinkAddress]] = defaultdict(set)
         self._count: Counter[int] = Counter()
@@ -113,7 +113,7 @@ class Bindings:
         """Nobody can be asked while the switch is away."""
         self._challenges.stop()
 
-    def heard(self, arrival: Arrival, now: float) -> bool:
+    def heard(self, arrival: ReceivedPacket, now: float) -> bool:
         """A packet came from a host; return whether it may use the addresses that it uses or wants."""
         guards = self._host_ports.guards(arrival.port, arrival.interface.vlan)
         anchor = Anchor(arrival.port, arrival.frame.source)
@@ -136,7 +136,7 @@ class Bindings:
         self._claim(binding, anchor, now)
         return False
 
-    def _heard_beyond(self, arrival: Arrival, anchor: Anchor, now: float) -> None:
+    def _heard_beyond(self, arrival: ReceivedPacket, anchor: Anchor, now: float) -> None:
         """A packet came by a trusted port: what is advertised there no host beside it has."""
         for address in _claimed(arrival.packet, Guard.NEIGHBOURS):
             binding = self._bindings.get(LinkAddress(arrival.interface.vlan, address))
@@ -145,13 +145,13 @@ class Bindings:
             elif binding is not None and arrival.packet.source != UNSPECIFIED:
                 self._move(binding, anchor, now)
 
-    def elsewhere(self, arrival: Arrival, now: float) -> None:
+    def elsewhere(self, arrival: ReceivedPacket, now: float) -> None:
         """A host uses, advertises or asks for what is another's; the switch dropped it, unless it only asks."""
         guards = self._host_ports.guards(arrival.port, arrival.interface.vlan)
         for address in _claimed(arrival.packet, guards):
             if LinkAddress(arrival.interface.vlan, address) in self._nobodys:
                 text = f"{Anchor(arrival.port, arrival.frame.source)} uses {address}, which is no host's"
-                self._complaints.tell(now, "binding.refused", address, text)
+                self._rate_limited_events.tell(now, "binding.refused", address, text)
         self.heard(arrival, now)
 
     def lease(self, at: LinkAddress, anchor: Anchor, now: float) -> None:
@@ -252,7 +252,7 @@ class Bindings:
         held = binding.leased or self._in_session(binding.at.address, now)
         if held and binding.anchor.mac != challenger.mac:
             text = f"{challenger} uses {binding.at}, which is of {binding.anchor} by its sessions or its lease"
-            self._complaints.tell(now, "binding.refused", binding.at.address, text)
+            self._rate_limited_events.tell(now, "binding.refused", binding.at.address, text)
         else:
             self._challenges.begin(binding.at, challenger, now)
 
@@ -260,7 +260,7 @@ class Bindings:
         challenger = self._challenges.answered(binding.at, now)
         if challenger is not None:
             text = f"{challenger} uses {binding.at}, which is of {binding.anchor}"
-            self._complaints.tell(now, "binding.refused", binding.at.address, text)
+            self._rate_limited_events.tell(now, "binding.refused", binding.at.address, text)
 
     def _ask(self, at: LinkAddress) -> None:
         interface = self._config.interface(at.vlan)

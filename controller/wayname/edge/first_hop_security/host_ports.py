@@ -69,10 +69,10 @@ class HostPorts:
         members = [port.number for port in self._config.members(vlan)]
         return [number for number in members if vlan in self.vlans and (number, vlan) not in self._guards]
 
-    def max_stations(self, number: int) -> int:
+    def max_macs(self, number: int) -> int:
         """Return how many stations may be behind a port."""
         port = self._config.port(number)
-        given = port.max_stations if port else None
+        given = port.max_macs if port else None
         return given if given is not None else self._share(number, self._room["stations"], MOST_STATIONS)
 
     def max_addresses(self, number: int) -> int:

@@ -8,7 +8,7 @@ from ipaddress import IPv6Address, IPv6Network
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from wayname.edge.identities.identity import Identity
-from wayname.edge.identities.prefixes import prefix_of
+from wayname.edge.identities.link_prefixes import prefix_of
 from wayname.edge.outputs import Outputs
 from wayname.identity.locators import ProvableLocators
 

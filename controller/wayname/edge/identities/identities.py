@@ -14,15 +14,15 @@ from wayname.config.model import Config
 from wayname.edge.boundary import Json, ModifierFound
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.identities.announcements import Announcements
-from wayname.edge.identities.book import Book
 from wayname.edge.identities.dhcp_server import DhcpServer
 from wayname.edge.identities.identity import Identity
+from wayname.edge.identities.identity_store import IdentityStore
 from wayname.edge.identities.leases import Leases
-from wayname.edge.identities.mappings import Mappings
+from wayname.edge.identities.link_prefixes import LinkPrefixes
 from wayname.edge.identities.owners import Owners
-from wayname.edge.identities.prefixes import Prefixes
 from wayname.edge.identities.reachability import Reachability
-from wayname.edge.links import Arrival, Links
+from wayname.edge.identities.static_mappings import StaticMappings
+from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.outputs import Outputs
 from wayname.identity.key_files import public_half
 from wayname.identity.locators import ProvableLocators
@@ -61,10 +61,10 @@ class HostIdentities:
         self._deprecate = deprecate
         self._announcements = Announcements(key, outputs, self._serve, self._note)
         self._reachability = Reachability(config, outputs)
-        self.book = Book(identities, public_half(key), outputs, rng, remembered, self._discarded)
-        self.prefixes = Prefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
+        self.book = IdentityStore(identities, public_half(key), outputs, rng, remembered, self._discarded)
+        self.prefixes = LinkPrefixes(config, identities, links, outputs, remembered, self._prefixes_changed)
         self._leases = Leases(self.book, owners, outputs, self._changed)
-        self._mappings = Mappings(self.book, self.prefixes, owners, outputs, self._changed)
+        self._mappings = StaticMappings(self.book, self.prefixes, owners, outputs, self._changed)
         self._server = DhcpServer(DUID_LL + config.interfaces[0].mac.packed, self._leases)
         for link in identities.links:
             self.book.prepare(link, self.prefixes.valid(link))
@@ -86,13 +86,13 @@ class HostIdentities:
         """The switch is away."""
         self.prefixes.stop()
 
-    def datagram(self, arrival: Arrival, now: float) -> None:
+    def datagram(self, arrival: ReceivedPacket, now: float) -> None:
         """A client of DHCPv6 sent something to all servers."""
         link = self.config.link(arrival.interface.vlan)
         if link is not None and link.dhcp:
             self._answer(link, arrival, Datagram.decode(arrival.packet), now)
 
-    def asked_directly(self, arrival: Arrival, now: float) -> bool:
+    def asked_directly(self, arrival: ReceivedPacket, now: float) -> bool:
         """Take what a client sent to an address of the router's; False if it is for nobody here."""
         link = self.config.link(arrival.interface.vlan)
         datagram = Datagram.decode(arrival.packet)
@@ -101,14 +101,14 @@ class HostIdentities:
             self._answer(link, arrival, datagram, now)
         return mine
 
-    def seen(self, arrival: Arrival, now: float) -> None:
+    def seen(self, arrival: ReceivedPacket, now: float) -> None:
         """A host asked or said who has an address."""
         link = self.config.link(arrival.interface.vlan)
         if link is not None:
             self._mappings.seen(link, arrival.packet.source, arrival.port, now)
             self.book.prepare(link, self.prefixes.valid(link))
 
-    def advertised(self, arrival: Arrival, said: RouterAdvertisement, now: float) -> None:
+    def advertised(self, arrival: ReceivedPacket, said: RouterAdvertisement, now: float) -> None:
         """A router, perhaps a provider's, advertises."""
         self.prefixes.advertised(arrival, said, now)
 
@@ -155,7 +155,7 @@ class HostIdentities:
         self.prefixes.handle_timer(now)
         self._leases.handle_timer(now, self.config.links)
 
-    def _answer(self, link: HostLink, arrival: Arrival, datagram: Datagram, now: float) -> None:
+    def _answer(self, link: HostLink, arrival: ReceivedPacket, datagram: Datagram, now: float) -> None:
         if not arrival.packet.source.is_link_local:
             raise DecodeError("a DHCPv6 message from another link")
         to_all = arrival.packet.destination.is_multicast

@@ -9,8 +9,8 @@ from wayname.config.identities import HostLink
 from wayname.config.links import LinkAddress
 from wayname.edge.boundary import Severity
 from wayname.edge.first_hop_security.anchor import Anchor
-from wayname.edge.identities.book import Book
 from wayname.edge.identities.identity import Client, Identity
+from wayname.edge.identities.identity_store import IdentityStore
 from wayname.edge.identities.owners import Owners
 from wayname.edge.outputs import Outputs
 from wayname.timers import Timers
@@ -23,7 +23,7 @@ class Leases:
     """
 
     def __init__(
-        self, book: Book, owners: Owners, outputs: Outputs, changed: Callable[[Identity, float], None]
+        self, book: IdentityStore, owners: Owners, outputs: Outputs, changed: Callable[[Identity, float], None]
     ) -> None:
         self._book = book
         self._owners = owners

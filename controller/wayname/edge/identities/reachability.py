@@ -13,7 +13,7 @@ import finsy as fy
 
 from wayname.config.model import Config
 from wayname.edge.identities.identity import Identity
-from wayname.edge.identities.prefixes import Learned
+from wayname.edge.identities.link_prefixes import AdvertisedPrefix
 from wayname.edge.outputs import Outputs
 from wayname.pipeline import entries, sessions
 
@@ -32,7 +32,7 @@ class Reachability:
         self._places: dict[int, list[tuple[int, IPv6Address]]] = {}
         self._answered: set[tuple[int, IPv6Address]] = set()
 
-    def take(self, link: str, prefixes: Iterable[Learned]) -> None:
+    def take(self, link: str, prefixes: Iterable[AdvertisedPrefix]) -> None:
         """Want what the prefixes of a link need, and nothing else for it."""
         wanted: list[fy.P4TableEntry] = []
         for learned in prefixes:
@@ -46,7 +46,7 @@ class Reachability:
             self._desired.put(new)
         self._wanted[link] = wanted
 
-    def answer_for(self, identity: Identity, prefixes: Iterable[Learned]) -> None:
+    def answer_for(self, identity: Identity, prefixes: Iterable[AdvertisedPrefix]) -> None:
         """Answer for a host's addresses in these prefixes, and for no others of it."""
         self.withdraw(identity)
         for learned in prefixes:

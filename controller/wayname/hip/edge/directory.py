@@ -18,11 +18,11 @@ import dns.rdatatype
 import dns.update
 
 from wayname.config.names import Names
-from wayname.edge.boundary import NamesAnswered, Severity
+from wayname.edge.boundary import DnsResponse, Severity
 from wayname.edge.outputs import Outputs
 from wayname.hip.identities import Identity
 from wayname.hip.records import Named, make_record, read_record
-from wayname.session.name_server import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, NameServer, back_off
+from wayname.session.dns_client import LONGEST_TIMEOUT, TRIES, TRIES_OF_QUESTIONS, DnsClient, back_off
 from wayname.timers import Timers, earliest
 from wayname.wire.errors import DecodeError
 
@@ -43,7 +43,7 @@ class _Peer:
 
 
 @dataclass(slots=True)
-class Published:
+class PublishedHost:
     """A host whose record the DNS is to tell."""
 
     address: IPv6Address
@@ -52,7 +52,7 @@ class Published:
     is_told: bool = False
 
 
-class Directory:
+class HipDirectory:
     """Sends messages to one server, and takes what it answers."""
 
     def __init__(
@@ -67,8 +67,8 @@ class Directory:
         self._zone = dns.name.from_text(names.zone or ".")
         self._hosts = {node.address: dns.name.from_text(node.name) for node in names.hosts}
         self.peers = {node.address: dns.name.from_text(node.name) for node in names.peers}
-        self.published: dict[IPv6Address, Published] = {}
-        self._server: NameServer[Published | _Peer] = NameServer(names, rng, outputs)
+        self.published: dict[IPv6Address, PublishedHost] = {}
+        self._server: DnsClient[PublishedHost | _Peer] = DnsClient(names, rng, outputs)
         self._sought: set[IPv6Address] = set()
         self._vain: dict[IPv6Address, int] = {}
         self._watches: Timers[IPv6Address] = Timers()
@@ -79,7 +79,7 @@ class Directory:
     def publish(self, identities: Mapping[IPv6Address, Identity], now: float) -> None:
         """Tell who the hosts are that have names."""
         for address, name in self._hosts.items():
-            self.published[address] = published = Published(address, name, identities[address])
+            self.published[address] = published = PublishedHost(address, name, identities[address])
             self._send_update(published, 1, now)
 
     def seek(self, address: IPv6Address, now: float) -> None:
@@ -89,14 +89,14 @@ class Directory:
             message = dns.message.make_query(self.peers[address], dns.rdatatype.HIP, flags=dns.flags.RD)
             self._server.send(message, _Peer(address), 1, now)
 
-    def answered(self, answered: NamesAnswered, now: float) -> None:
+    def answered(self, answered: DnsResponse, now: float) -> None:
         """Take what the server says."""
         match self._server.answered(answered, now):
-            case (Published() as published, answer) if answer.rcode() == dns.rcode.NOERROR:
+            case (PublishedHost() as published, answer) if answer.rcode() == dns.rcode.NOERROR:
                 published.is_told = True
                 text = f"the DNS tells of {published.name} now: {published.identity.hit}"
                 self._outputs.event(now, "names.updated", published.name, text)
-            case (Published() as published, answer):
+            case (PublishedHost() as published, answer):
                 # Saying it again at once would change nothing.
                 self._watches.set(published.address, now + LONGEST_TIMEOUT)
                 self._untold(published, f"the server says {dns.rcode.to_text(answer.rcode())}", now)
@@ -112,7 +112,7 @@ class Directory:
         """Send again what was not answered, and ask again who was not there."""
         for asked in self._server.silent(now):
             match asked.about:
-                case Published() as published:
+                case PublishedHost() as published:
                     if asked.tries == TRIES:
                         self._untold(published, "the server does not answer", now)
                     self._send_update(published, asked.tries + 1, now)
@@ -130,14 +130,14 @@ class Directory:
             else:
                 self.seek(address, now)
 
-    def _send_update(self, published: Published, tries: int, now: float) -> None:
+    def _send_update(self, published: PublishedHost, tries: int, now: float) -> None:
         """Put the host's record in the place of all before (RFC 2136)."""
         message = dns.update.UpdateMessage(self._zone)
         message.delete(published.name, dns.rdatatype.HIP)
         message.add(published.name, RECORD_LIFETIME, make_record(published.identity.host))
         self._server.send(message, published, tries, now)
 
-    def _untold(self, published: Published, why: str, now: float) -> None:
+    def _untold(self, published: PublishedHost, why: str, now: float) -> None:
         text = f"the DNS does not know who {published.name} is: {why}"
         self._outputs.event(now, "names.untold", published.name, text, Severity.WARNING)
 

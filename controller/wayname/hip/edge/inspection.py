@@ -16,16 +16,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
+from wayname.bounded_by_source import BoundedBySource
+from wayname.hip.admission_control import LeakyBucket
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import MessageError, ProofError
 from wayname.hip.framing import places
-from wayname.hip.load import Bucket
 from wayname.hip.messages import HEADER_OCTETS, KIND_MASK, RECEIVER_AT, SENDER_AT, Kind, Message, decode, own_octets
 from wayname.hip.parameters import HostId
 from wayname.hip.proofs import check_r1, check_signature
 from wayname.hip.suites import hit_of
-from wayname.newcomers import Newcomers
-from wayname.rate_limits import ADDRESS_BITS, PREFIX_BITS, PrefixBuckets, Rate
+from wayname.token_buckets import ADDRESS_BITS, PREFIX_BITS, PrefixTokenBuckets, Rate
 from wayname.wire.ipv6 import HIP, Packet
 
 MOST_NEWCOMERS = 10_000
@@ -43,7 +43,7 @@ class UnknownKeyError(ProofError):
     """A message that cannot be verified: nobody proved yet which key its sender has."""
 
 
-class TooOftenError(MessageError):
+class HipRateLimitError(MessageError):
     """A message that was not looked at: too many like it were."""
 
 
@@ -53,16 +53,16 @@ class _Host:
 
     sessions: int = 0
     key: HostId | None = None
-    read: Bucket = field(default_factory=Bucket)
+    read: LeakyBucket = field(default_factory=LeakyBucket)
 
 
-class Inspection:
+class HipInspection:
     """Remembers the keys of hosts."""
 
     def __init__(self, rng: random.Random) -> None:
         self._hosts: dict[IPv6Address, _Host] = {}
-        self._newcomers: Newcomers[IPv6Address, HostId, int] = Newcomers(MOST_NEWCOMERS, MOST_OF_PREFIX)
-        self._strangers = PrefixBuckets(rng, STRANGERS, STRANGERS_IN_ALL)
+        self._newcomers: BoundedBySource[IPv6Address, HostId, int] = BoundedBySource(MOST_NEWCOMERS, MOST_OF_PREFIX)
+        self._strangers = PrefixTokenBuckets(rng, STRANGERS, STRANGERS_IN_ALL)
 
     def key_of(self, hit: IPv6Address) -> HostId | None:
         """Return the key of a host that proved itself."""
@@ -91,7 +91,7 @@ class Inspection:
             raise ProofError(f"the identity in it is not that of {message.sender}")
         pinned = self._hosts.get(message.sender)
         if not (pinned.read.may(OF_HOST, now) if pinned else self._strangers.may(packet.source, now)):
-            raise TooOftenError(f"{message.kind.name} of {message.sender}: more comes than is read")
+            raise HipRateLimitError(f"{message.kind.name} of {message.sender}: more comes than is read")
         host = known or told
         assert host is not None
         if known is None and hit_of(host) != message.sender:
@@ -111,7 +111,9 @@ class Inspection:
         kind = octets[2] & KIND_MASK
         is_hidden = kind == Kind.I2 and all(one.number != HostId.number for one in places(octets, HEADER_OCTETS))
         if kind != Kind.I1 and not is_hidden:
-            raise TooOftenError(f"HIP messages from {packet.source}: more come from its prefix, or all, than are read")
+            raise HipRateLimitError(
+                f"HIP messages from {packet.source}: more come from its prefix, or all, than are read"
+            )
 
     def pin(self, hits: Iterable[IPv6Address]) -> None:
         """Keep the keys of hosts that have one more session now."""

@@ -18,7 +18,7 @@ KEY = "native-hip"
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class PersistedEspSession:
     """A session of an earlier controller: what hosts said, with which keys, and what must not count again."""
 
     name: SessionKey
@@ -49,13 +49,13 @@ def write_down(session: Session, observed: Observed, seen: Iterable[bytes], keys
     }
 
 
-def read(key: str, written: Json) -> Remembered | None:
+def read(key: str, written: Json) -> PersistedEspSession | None:
     """Read what `write_down` wrote; None if this is something else."""
     kind, *hits = key.split()
     if kind != KEY or not isinstance(written, dict):
         return None
     said: Mapping[str, Any] = written
-    return Remembered(
+    return PersistedEspSession(
         SessionKey(IPv6Address(hits[0]), IPv6Address(hits[1])),
         said["session"],
         said["generation"],

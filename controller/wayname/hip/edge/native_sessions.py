@@ -15,20 +15,20 @@ import finsy as fy
 
 from wayname.config.hip import Hip
 from wayname.config.session_rules import ProxyMode, SessionRules
-from wayname.edge.links import Arrival
+from wayname.edge.links import ReceivedPacket
 from wayname.hip.edge import native_memory
-from wayname.hip.edge.inspection import Inspection, TooOftenError, UnknownKeyError
-from wayname.hip.edge.native_movements import NativeMovements
+from wayname.hip.edge.esp_failover import EspFailover
+from wayname.hip.edge.inspection import HipInspection, HipRateLimitError, UnknownKeyError
 from wayname.hip.edge.observations import Observations, Observed, Side, proven
 from wayname.hip.endpoint import BEFORE_HIP
 from wayname.hip.errors import ProofError
 from wayname.hip.messages import Message
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
-from wayname.session.kept import Kept, key_of
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.protocol import PuntHandlers
 from wayname.session.session import Esp, Session
+from wayname.session.watched_sessions import WatchedSessions, key_of
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import HIP
 
@@ -39,22 +39,22 @@ NO_KEEPALIVE = 0.0
 _WHY: dict[type[DecodeError], str] = {
     ProofError: "forged",
     UnknownKeyError: "unknown key",
-    TooOftenError: "too many",
+    HipRateLimitError: "too many",
 }
 
 
-class NativeSessions(Kept):
+class EspSessions(WatchedSessions):
     """All sessions between HITs of hosts here and those of their peers; they may be looked at between calls."""
 
     _endpoint: Observations
-    _movements: NativeMovements
+    _failover: EspFailover
 
     def __init__(self, config: Hip, means: SessionContext) -> None:
         super().__init__(means)
-        self._movements = NativeMovements(self._sessions, means, self._tables, self._write_down)
+        self._failover = EspFailover(self._sessions, means, self._tables, self._write_down)
         self._rules = [rules for rules in config.rules if rules.mode is not ProxyMode.PROXY]
         self._endpoint = Observations()
-        self._inspection = Inspection(means.rng)
+        self._inspection = HipInspection(means.rng)
         # Messages that did not pass where they are checked, by why.
         self.refused: Counter[str] = Counter()
         # Where peers are sent to, by the SPI there.
@@ -80,33 +80,33 @@ class NativeSessions(Kept):
         """The switch is there."""
         self.next_hops_changed(now)
 
-    def inspect(self, arrival: Arrival, now: float) -> bool:
+    def inspect(self, arrival: ReceivedPacket, now: float) -> bool:
         """A host sends or gets a message: let it go on if it proves what it tells, and take note of that."""
         try:
             checked = self._inspection.check(arrival.packet, now)
         except DecodeError as wrong:
             self.refused[_WHY.get(type(wrong), "malformed")] += 1
             text = f"a HIP message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
-            self._complaints.tell(now, "hip.refused", arrival.packet.source, text)
+            self._rate_limited_events.tell(now, "hip.refused", arrival.packet.source, text)
             return True
         self._learn(checked, arrival, now)
         # Entries come before the message that lets the peer use them.
-        self._ways_out.submit(arrival.original)
+        self._egress.submit(arrival.original)
         return True
 
-    def listen(self, arrival: Arrival, now: float) -> bool:
+    def listen(self, arrival: ReceivedPacket, now: float) -> bool:
         """Take note of a message that is on its way already; whatever is wrong with it is the hosts' business."""
         if arrival.packet.next_header == HIP:
             with suppress(DecodeError):
                 self._learn(self._inspection.check(arrival.packet, now), arrival, now)
         return False
 
-    def hold(self, arrival: Arrival, now: float) -> bool:
+    def hold(self, arrival: ReceivedPacket, now: float) -> bool:
         """Keep a copy of the last packet that may not have arrived."""
         spi = int.from_bytes(arrival.packet.upper_layer(BEFORE_HIP).data[:SPI_OCTETS])
         session = self._by_spi.get((arrival.packet.destination, spi))
         if session is not None:
-            self._movements.hold(session, arrival, now)
+            self._failover.hold(session, arrival, now)
         return session is not None
 
     def idle(self, entry: fy.P4TableEntry, now: float) -> None:
@@ -123,7 +123,7 @@ class NativeSessions(Kept):
         assert observed is not None
         return observed.side(session.name.peer)
 
-    def _learn(self, checked: tuple[Message, bytes] | None, arrival: Arrival, now: float) -> None:
+    def _learn(self, checked: tuple[Message, bytes] | None, arrival: ReceivedPacket, now: float) -> None:
         if checked is not None:
             self._endpoint.receive(*checked, arrival.packet, arrival.interface.vlan, now)
             self._take(now)
@@ -167,9 +167,9 @@ class NativeSessions(Kept):
         self._index(session)
         if is_new:
             self._tell_up(session, now)
-        self._movements.want(session)
+        self._failover.want(session)
         if in_use not in session.order:
-            self._movements.move(session, session.path_of(session.order[0]) or 0, "its locators are told no more", now)
+            self._failover.move(session, session.path_of(session.order[0]) or 0, "its locators are told no more", now)
 
     def _gone(self, name: SessionKey, why: str, now: float) -> None:
         session = self._sessions.get(name)
@@ -192,7 +192,7 @@ class NativeSessions(Kept):
             if self._by_spi.get(key) is session:
                 del self._by_spi[key]
 
-    def _recall(self, before: native_memory.Remembered) -> None:
+    def _recall(self, before: native_memory.PersistedEspSession) -> None:
         """Have a session of an earlier controller again, as it was; what no rule is for any more is left out."""
         here, there = before.observed.side(before.name.local), before.observed.side(before.name.peer)
         rules = self._rules_for(here.locators.current)
@@ -208,7 +208,7 @@ class NativeSessions(Kept):
         self._inspection.pin(before.observed.hits)
         for key in before.keys:
             self._inspection.know(key, here.locators.current)
-        self._movements.want(session)
+        self._failover.want(session)
 
     def _write_down(self, session: Session) -> None:
         hits = frozenset((session.name.local, session.name.peer))

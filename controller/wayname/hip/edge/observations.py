@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import IPv6Address
 
+from wayname.bounded_by_source import BoundedBySource
 from wayname.hip.locator_set import LocatorSet
 from wayname.hip.messages import Kind, Message
 from wayname.hip.parameters import EchoRequestSigned, EchoResponseSigned, Seq
 from wayname.hip.peer_locators import PeerLocator, PeerLocators, Status
 from wayname.hip.transports import EspInfo
 from wayname.hip.updates import WINDOW, is_after
-from wayname.newcomers import Newcomers
-from wayname.rate_limits import ADDRESS_BITS, PREFIX_BITS
 from wayname.session.keys import Pair
 from wayname.timers import Timers, earliest
+from wayname.token_buckets import ADDRESS_BITS, PREFIX_BITS
 from wayname.wire.ipv6 import Packet
 
 MOST_ASSOCIATIONS = 10_000
@@ -99,7 +99,9 @@ class Observations:
 
     def __init__(self) -> None:
         self._standing: dict[frozenset[IPv6Address], _Between] = {}
-        self._newcomers: Newcomers[frozenset[IPv6Address], _Between, int] = Newcomers(MOST_ASSOCIATIONS, MOST_OF_PREFIX)
+        self._newcomers: BoundedBySource[frozenset[IPv6Address], _Between, int] = BoundedBySource(
+            MOST_ASSOCIATIONS, MOST_OF_PREFIX
+        )
         self._old_spis: Timers[frozenset[IPv6Address]] = Timers()
         self._lifetimes: Timers[frozenset[IPv6Address]] = Timers()
         self._changed: dict[frozenset[IPv6Address], Observed | None] = {}

@@ -15,11 +15,11 @@ import finsy as fy
 
 from wayname.config.hip import Hip
 from wayname.config.session_rules import ProxyMode
-from wayname.edge.boundary import AssociationWish, ChangeAssociation, Json, NamesAnswered, PairActive, Severity
-from wayname.edge.links import Arrival
+from wayname.edge.boundary import AssociationAction, ChangeAssociation, DnsResponse, Json, PairActive, Severity
+from wayname.edge.links import ReceivedPacket
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
-from wayname.hip.edge.directory import Directory
+from wayname.hip.edge.directory import HipDirectory
 from wayname.hip.edge.keys import Identities
 from wayname.hip.endpoint import Endpoint
 from wayname.hip.records import Named
@@ -29,13 +29,13 @@ from wayname.hip.transports import Tagged
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
-from wayname.session.kept import Kept, key_of
+from wayname.session.failover import words
 from wayname.session.keys import Pair, SessionKey
-from wayname.session.movements import Movements
-from wayname.session.moving import words
 from wayname.session.protocol import InputHandlers, PuntHandlers
-from wayname.session.session import Health, Session
+from wayname.session.reap_failover import ReapFailover
+from wayname.session.session import PathHealth, Session
 from wayname.session.tables import want_prefixes
+from wayname.session.watched_sessions import WatchedSessions, key_of
 from wayname.timers import earliest
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import SHIM6, Packet
@@ -50,7 +50,7 @@ COUNTER_STEP = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class HipAssociationView:
     """An association as people see it."""
 
     local: IPv6Address
@@ -58,16 +58,16 @@ class Known:
     association: Association
 
 
-class HipSessions(Kept):
+class HipSessions(WatchedSessions):
     """All sessions that the edge's hosts have by HIP; they may be looked at between calls."""
 
     _endpoint: Endpoint
-    _movements: Movements
+    _failover: ReapFailover
 
     def __init__(self, config: Hip, identities: Identities, means: SessionContext) -> None:
         super().__init__(means)
         want_prefixes(config.rules, means.outputs.desired)
-        self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
+        self._failover = ReapFailover(self._sessions, means, self._tables, self._rate_limited_events, self._write_down)
         self.identities = identities
         self.config = config
         nobody = config.rules[0].model_copy(update={"prefixes": ()})
@@ -79,9 +79,9 @@ class HipSessions(Kept):
         self._by_peer_hit = {hit: address for address, hit in self.peers.items()}
         # Who is to be associated with a peer when its record is found.
         self._waiting: set[SessionKey] = set()
-        self.directory: Directory | None = None
+        self.directory: HipDirectory | None = None
         if config.names is not None:
-            self.directory = Directory(config.names, means.rng, means.outputs, self._found)
+            self.directory = HipDirectory(config.names, means.rng, means.outputs, self._found)
         self._by_tag: dict[int, Session] = {}
         self._by_peer_tag: dict[int, Session] = {}
         self._unfinished: list[SessionKey] = []
@@ -92,7 +92,7 @@ class HipSessions(Kept):
         settings = Settings(
             formats=(Tagged.number,),
             least_difficulty=config.difficulty,
-            most_difficulty=config.most_difficulty,
+            max_difficulty=config.max_difficulty,
             # The switch says when nothing passes any more.
             unused_time=float("inf"),
         )
@@ -116,7 +116,7 @@ class HipSessions(Kept):
         return {
             **super().inputs,
             PairActive: self.pair_active,
-            NamesAnswered: self.answered,
+            DnsResponse: self.answered,
             ChangeAssociation: lambda wish, now: self.change(wish.local, wish.peer, wish.wish, now),
         }
 
@@ -134,7 +134,7 @@ class HipSessions(Kept):
                 self._connect(name, now)
         self.next_hops_changed(now)
 
-    def packet(self, arrival: Arrival, now: float) -> bool:
+    def packet(self, arrival: ReceivedPacket, now: float) -> bool:
         """Take a HIP message for a host of the edge."""
         if not self._is_ours(arrival.packet.destination):
             return False
@@ -152,7 +152,7 @@ class HipSessions(Kept):
             if isinstance(message, Probe | Keepalive) and (session := self._by_tag.get(message.tag)) is not None:
                 pair = Pair(packet.destination, packet.source)
                 if pair in session.paths.values():
-                    self._movements.paths.reap.receive(session.name, message, pair, now)
+                    self._failover.paths.reap.receive(session.name, message, pair, now)
                     self._take(now)
         return True
 
@@ -165,7 +165,7 @@ class HipSessions(Kept):
             tag, pair = quoted_in(message)
             session = self._by_peer_tag.get(tag)
             if session is not None and pair in session.paths.values():
-                self._movements.error(session, message, packet.source, now)
+                self._failover.error(session, message, packet.source, now)
                 self._take(now)
         return True
 
@@ -187,35 +187,35 @@ class HipSessions(Kept):
         """Return what is being done about a session."""
         return "explores" if session.exploring else "well"
 
-    def change(self, local: IPv6Address, peer: IPv6Address, wish: AssociationWish, now: float) -> None:
+    def change(self, local: IPv6Address, peer: IPv6Address, wish: AssociationAction, now: float) -> None:
         """Somebody wants something done about an association."""
         name = SessionKey(local, peer)
         if self.refusal(local, peer, wish) is not None:
             return
         match wish:
-            case AssociationWish.CONNECT:
+            case AssociationAction.CONNECT:
                 self._connect(name, now)
-            case AssociationWish.RENEW:
+            case AssociationAction.RENEW:
                 self._endpoint.renew(self._names(name), now)
-            case AssociationWish.CLOSE:
+            case AssociationAction.CLOSE:
                 self._endpoint.disconnect(self._names(name), now)
         self._take(now)
 
-    def refusal(self, local: IPv6Address, peer: IPv6Address, wish: AssociationWish) -> str | None:
+    def refusal(self, local: IPv6Address, peer: IPv6Address, wish: AssociationAction) -> str | None:
         """Say why something cannot be done about an association; None if it can."""
         if local not in self.identities:
             return f"{local} is no host that this edge speaks HIP for; `wayname hip hosts` lists them"
         if peer not in self.peers and not self._is_named(peer):
             return f"nobody said who is at {peer}; give it a [[hip.peer]]"
         session = self._sessions.get(SessionKey(local, peer))
-        if wish is AssociationWish.CONNECT:
+        if wish is AssociationAction.CONNECT:
             return "there is one already" if session else None
         if session is None:
             return "there is none; `wayname hip associations` lists them"
         plain = session.path_of(Pair(local, peer))
-        if wish is AssociationWish.RENEW and (plain is None or self.health(session, plain) is not Health.WORKS):
+        if wish is AssociationAction.RENEW and (plain is None or self.health(session, plain) is not PathHealth.WORKS):
             return "it is set up between the two addresses themselves, and nothing passes there now"
-        if wish is AssociationWish.RENEW and not self._is_known(peer):
+        if wish is AssociationAction.RENEW and not self._is_known(peer):
             return f"the DNS does not say any more who is at {peer}"
         return None
 
@@ -227,9 +227,11 @@ class HipSessions(Kept):
         """Return how difficult a puzzle for who asks now is."""
         return self._endpoint.difficulty(now)
 
-    def associations(self) -> list[Known]:
+    def associations(self) -> list[HipAssociationView]:
         """Return all associations, those that are being set up or closed among them."""
-        return [Known(each.exchange.local, each.exchange.peer, each) for each in self._endpoint.associations]
+        return [
+            HipAssociationView(each.exchange.local, each.exchange.peer, each) for each in self._endpoint.associations
+        ]
 
     def _take(self, now: float) -> None:
         """Carry out what endpoint and REAP say; entries come before the messages that let the peer use them."""
@@ -249,8 +251,8 @@ class HipSessions(Kept):
                     self._outputs.event(now, f"hip.{kind.value}", "hip", text, Severity.WARNING)
         for output in outputs:
             if isinstance(output, hip.Send):
-                self._ways_out.send(output.packet)
-        self._movements.take(now)
+                self._egress.send(output.packet)
+        self._failover.take(now)
 
     def _stands(self, standing: hip.Standing, now: float) -> None:
         """An association stands, or something about it is new."""
@@ -275,8 +277,8 @@ class HipSessions(Kept):
         session.set_pairs(pairs, session.paths.get(session.path, standing.exchange))
         if is_new:
             self._tell_up(session, now)
-        self._movements.begin(session, now)
-        self._movements.want(session)
+        self._failover.begin(session, now)
+        self._failover.want(session)
 
     def _pairs(self, standing: hip.Standing) -> list[Pair]:
         """Return a path for each pair of locators, that of the identities first."""
@@ -324,7 +326,7 @@ class HipSessions(Kept):
             self._endpoint.connect(self._names(name), Pair(name.local, name.peer), now)
             self._take(now)
 
-    def answered(self, answered: NamesAnswered, now: float) -> None:
+    def answered(self, answered: DnsResponse, now: float) -> None:
         """A DNS server says something."""
         if self.directory is not None:
             self.directory.answered(answered, now)

@@ -5,7 +5,7 @@ SPI (4), sequence number's lower half (4), sealed [payload, padding 1, 2, 3 ...,
 
 from dataclasses import dataclass
 
-from wayname.hip.esp.errors import Exhausted, Rejected, Why
+from wayname.hip.esp.errors import Exhausted, Rejected, RejectReason
 from wayname.hip.esp.keys import Keys
 from wayname.hip.esp.protection import RandomOctets, protection
 from wayname.hip.esp.suites import Suite
@@ -61,15 +61,15 @@ class Incoming:
         sealed = packet[HEADER:]
         blocks = len(sealed) - self._suite.iv - self._suite.icv
         if blocks <= 0 or blocks % self._suite.block:
-            raise Rejected(Why.SHORT)
+            raise Rejected(RejectReason.SHORT)
         number = self._window.number(int.from_bytes(packet[4:HEADER]))
         if not self._window.is_fresh(number):
-            raise Rejected(Why.REPLAYED)
+            raise Rejected(RejectReason.REPLAYED)
         plain = self._protection.unseal(self.spi, number, sealed)
         is_newest = number > self._window.highest
         self._window.take(number)
         padding, next_header = plain[-2], plain[-1]
         payload = plain[: -TRAILER - padding]
         if padding + TRAILER > len(plain) or plain[len(payload) : -TRAILER] != bytes(range(1, padding + 1)):
-            raise Rejected(Why.PADDING)
+            raise Rejected(RejectReason.PADDING)
         return Content(next_header, payload, is_newest)

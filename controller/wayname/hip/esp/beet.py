@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
 
 from wayname.hip.esp.associations import HEADER, Content, Incoming, Outgoing
-from wayname.hip.esp.errors import Rejected, Why
+from wayname.hip.esp.errors import Rejected, RejectReason
 from wayname.wire.ipv6 import Packet
 
 ESP = 50
@@ -87,10 +87,10 @@ class Beet:
     def unwrap(self, packet: Packet) -> Opened:
         """Open an ESP packet of the wire."""
         if len(packet.payload) < HEADER:
-            raise Rejected(Why.SHORT)
+            raise Rejected(RejectReason.SHORT)
         held = self._incoming.get(int.from_bytes(packet.payload[:4]))
         if held is None:
-            raise Rejected(Why.SPI_UNKNOWN)
+            raise Rejected(RejectReason.SPI_UNKNOWN)
         peer, incoming = held
         content = incoming.open(packet.payload)
         inside = replace(

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Why(StrEnum):
+class RejectReason(StrEnum):
     """What is wrong with a packet that came."""
 
     SHORT = "short"  # less than its association's headers, or no whole blocks
@@ -16,7 +16,7 @@ class Why(StrEnum):
 class Rejected(Exception):
     """A packet that came is dropped (RFC 4303, section 3.4); nothing of the association changes."""
 
-    def __init__(self, why: Why) -> None:
+    def __init__(self, why: RejectReason) -> None:
         super().__init__(why.value)
         self.why = why
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.constant_time import bytes_eq
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
 
-from wayname.hip.esp.errors import Rejected, Why
+from wayname.hip.esp.errors import Rejected, RejectReason
 from wayname.hip.esp.keys import Keys
 from wayname.hip.esp.suites import Cipher, Integrity, Suite
 
@@ -63,7 +63,7 @@ class _Separate:
     def unseal(self, spi: int, number: int, sealed: bytes) -> bytes:
         hidden, icv = sealed[: -self._suite.icv], sealed[-self._suite.icv :]
         if not bytes_eq(icv, self._icv(spi, number, hidden)):
-            raise Rejected(Why.FORGED)
+            raise Rejected(RejectReason.FORGED)
         iv, hidden = hidden[: self._suite.iv], hidden[self._suite.iv :]
         return self._cbc(iv).decryptor().update(hidden) if iv else hidden
 
@@ -117,4 +117,4 @@ class _Combined:
                     decryptor.authenticate_additional_data(checked)
                     return decryptor.update(hidden) + decryptor.finalize()
         except InvalidTag as error:
-            raise Rejected(Why.FORGED) from error
+            raise Rejected(RejectReason.FORGED) from error

@@ -14,8 +14,8 @@ from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.ilnp import Ilnp, IlnpMode
 from wayname.config.model import Provider
-from wayname.edge.boundary import FlowNews
-from wayname.edge.links import Arrival
+from wayname.edge.boundary import FlowEvent
+from wayname.edge.links import ReceivedPacket
 from wayname.ilnp.cache import Names
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import with_nonce
@@ -57,7 +57,7 @@ class SiteBorder:
             for prefix in self._inside
         }
         self._translation = context.translation
-        self._ways_out = context.ways_out
+        self._egress = context.egress
         outputs = self._outputs = context.outputs
         self._rng = context.rng
         self._sessions: OrderedDict[Names, _Session] = OrderedDict()
@@ -74,23 +74,25 @@ class SiteBorder:
         locators = [Vector.of(outside).locator for outside in open_ or [outside for _, outside in seen]]
         return tuple(Listed(locator, FIRST_PREFERENCE * rank, LIFETIMES[0]) for rank, locator in enumerate(locators, 1))
 
-    def news(self, news: FlowNews, now: float) -> None:
+    def switch_event(self, switch_event: FlowEvent, now: float) -> None:
         """A session began, or its packets leave by another provider since theirs failed."""
-        to = self._translation.numbered(news.provider_to)
-        if to is None or to.name not in self._locators(news.flow.local):
+        to = self._translation.numbered(switch_event.provider_to)
+        if to is None or to.name not in self._locators(switch_event.flow.local):
             return
-        names = Names(Vector.of(news.flow.local).nid, Vector.of(news.flow.remote).nid)
+        names = Names(Vector.of(switch_event.flow.local).nid, Vector.of(switch_event.flow.remote).nid)
         session = self._sessions.get(names)
-        if session is None or session.nonce != news.nonce:
-            by = self._translation.numbered(news.provider_from) or to
+        if session is None or session.nonce != switch_event.nonce:
+            by = self._translation.numbered(switch_event.provider_from) or to
             # What the session before was told of is no business of this one's peer.
             self._timers.cancel(names)
-            session = self._sessions[names] = _Session(news.flow.local, news.flow.remote, news.nonce, by.name)
+            session = self._sessions[names] = _Session(
+                switch_event.flow.local, switch_event.flow.remote, switch_event.nonce, by.name
+            )
         self._sessions.move_to_end(names)
         if len(self._sessions) > MOST_SESSIONS:
             forgotten, _ = self._sessions.popitem(last=False)
             self._timers.cancel(forgotten)
-        if news.kind is FlowEventKind.MOVED and session.provider != to.name:
+        if switch_event.kind is FlowEventKind.MOVED and session.provider != to.name:
             self._move(names, session, to.name, now)
 
     def next_hops_changed(self, now: float) -> None:
@@ -101,7 +103,7 @@ class SiteBorder:
             if here and session.provider not in works:
                 self._move(names, session, here[0], now)
 
-    def takes(self, arrival: Arrival, now: float) -> bool:
+    def takes(self, arrival: ReceivedPacket, now: float) -> bool:
         """Take a Locator Update for a host here; of what it did not tell itself it gets no acknowledgement."""
         local, peer = Vector.of(arrival.packet.destination), Vector.of(arrival.packet.source)
         if not any(local.address in prefix for prefix in self._outside()):
@@ -111,7 +113,7 @@ class SiteBorder:
         names = Names(local.nid, peer.nid)
         session = self._sessions.get(names)
         if update.operation is Operation.ADVERTISEMENT or session is None or session.update is None:
-            self._ways_out.submit(arrival.original)
+            self._egress.submit(arrival.original)
         elif update.listed == session.update.listed:
             self._timers.cancel(names)
         return True
@@ -146,7 +148,7 @@ class SiteBorder:
         assert session.update is not None
         source = Vector(session.update.listed[0].locator, names.local).address
         message = icmpv6.Message(LOCATOR_UPDATE, 0, session.update.encode())
-        self._ways_out.send(with_nonce(message.packet(source, session.peer), session.nonce))
+        self._egress.send(with_nonce(message.packet(source, session.peer), session.nonce))
         self._timers.set(names, now + FIRST_TIMEOUT * 2**session.tries)
         session.tries += 1
 

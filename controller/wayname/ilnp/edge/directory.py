@@ -17,13 +17,13 @@ import dns.rcode
 import dns.rdatatype
 
 from wayname.config.names import NetworkNames
-from wayname.edge.boundary import NamesAnswered, Severity
+from wayname.edge.boundary import DnsResponse, Severity
 from wayname.edge.outputs import Outputs
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found, Lookup, Question, node_update
 from wayname.ilnp.records import Identified, LocatedV4, Pointed, Told
 from wayname.ilnp.vectors import NID, Vector, half_text
-from wayname.session.name_server import TRIES, TRIES_OF_QUESTIONS, NameServer, back_off
+from wayname.session.dns_client import TRIES, TRIES_OF_QUESTIONS, DnsClient, back_off
 from wayname.timers import Timers, earliest
 
 # A peer that nothing is known of is looked up again, so that who is told of later than we began is found.
@@ -35,7 +35,7 @@ PREFERENCE = 10
 
 
 @dataclass(slots=True)
-class Published:
+class PublishedName:
     """What the DNS is to tell under a name."""
 
     name: dns.name.Name
@@ -45,14 +45,14 @@ class Published:
 
 
 @dataclass(slots=True)
-class Sought:
+class PendingPeer:
     """A peer that is looked up."""
 
     lookup: Lookup
     waiting: dict[Question, int] = field(default_factory=dict)
 
 
-class Directory:
+class IlnpDirectory:
     """Sends messages to one server, and takes what it answers."""
 
     def __init__(
@@ -66,12 +66,12 @@ class Directory:
         self._outputs = outputs
         self._on_found = on_found
         self._zone = dns.name.from_text(names.zone or ".")
-        self._server: NameServer[Published | tuple[NID, Question]] = NameServer(names, rng, outputs)
+        self._server: DnsClient[PublishedName | tuple[NID, Question]] = DnsClient(names, rng, outputs)
         self._peers = {Vector.of(node.address).nid: dns.name.from_text(node.name) for node in names.peers}
-        self._sought: dict[NID, Sought] = {}
+        self._sought: dict[NID, PendingPeer] = {}
         self._watched: dict[NID, int] = {}
         self._watches: Timers[NID] = Timers()
-        self.published: dict[dns.name.Name, Published] = {}
+        self.published: dict[dns.name.Name, PublishedName] = {}
         self.found: dict[NID, Found | None] = {}
 
     def name_of(self, nid: NID) -> dns.name.Name | None:
@@ -104,7 +104,7 @@ class Directory:
         """Look a peer up by its name."""
         if nid in self._sought:
             return
-        self._sought[nid] = Sought(Lookup(self._peers[nid]))
+        self._sought[nid] = PendingPeer(Lookup(self._peers[nid]))
         self._go_on(nid, now)
 
     def watch(self, nids: Iterable[NID], now: float) -> None:
@@ -113,13 +113,13 @@ class Directory:
             self._watched[nid] = 0
             self.seek(nid, now)
 
-    def answered(self, answered: NamesAnswered, now: float) -> None:
+    def answered(self, answered: DnsResponse, now: float) -> None:
         """Take what the server says; what is no answer to a question of ours is left alone."""
         taken = self._server.answered(answered, now)
         if taken is None:
             return
         about, answer = taken
-        if isinstance(about, Published):
+        if isinstance(about, PublishedName):
             self._updated(about, answer, now)
         else:
             nid, question = about
@@ -132,7 +132,7 @@ class Directory:
     def handle_timer(self, now: float) -> None:
         """Send again what was not answered."""
         for asked in self._server.silent(now):
-            if isinstance(asked.about, Published):
+            if isinstance(asked.about, PublishedName):
                 self._again(asked.about, "the server does not answer", now)
             elif asked.tries < TRIES_OF_QUESTIONS:
                 self._server.send(asked.message, asked.about, asked.tries + 1, now)
@@ -145,16 +145,16 @@ class Directory:
         before = self.published.get(name)
         if before is not None and before.told == told:
             return
-        self.published[name] = published = Published(name, told)
+        self.published[name] = published = PublishedName(name, told)
         if before is not None:
             self._server.forget(before)
         self._send_update(published, now)
 
-    def _send_update(self, published: Published, now: float) -> None:
+    def _send_update(self, published: PublishedName, now: float) -> None:
         published.tries += 1
         self._server.send(node_update(self._zone, published.name, published.told), published, published.tries, now)
 
-    def _updated(self, published: Published, answer: dns.message.Message, now: float) -> None:
+    def _updated(self, published: PublishedName, answer: dns.message.Message, now: float) -> None:
         if answer.rcode() != dns.rcode.NOERROR:
             self._again(published, f"the server says {dns.rcode.to_text(answer.rcode())}", now)
             return
@@ -162,7 +162,7 @@ class Directory:
         text = f"the DNS tells of {published.name} now: {in_words(published.told)}"
         self._outputs.event(now, "names.updated", published.name, text)
 
-    def _again(self, published: Published, why: str, now: float) -> None:
+    def _again(self, published: PublishedName, why: str, now: float) -> None:
         if published.tries == TRIES:
             text = f"the DNS does not know where {published.name} is: {why}; it is told again"
             self._outputs.event(now, "names.untold", published.name, text, Severity.WARNING)

@@ -15,13 +15,13 @@ import finsy as fy
 
 from wayname.config.ilnp import Ilnp
 from wayname.config.model import Provider
-from wayname.edge.boundary import FlowAdmitted, FlowNews, Idle, LeaveProvider, NamesAnswered, PairActive, Severity
-from wayname.edge.links import Arrival
+from wayname.edge.boundary import DnsResponse, DrainProvider, FlowAdmitted, FlowEvent, IdleEntry, PairActive, Severity
+from wayname.edge.links import ReceivedPacket
 from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.edge import memory
 from wayname.ilnp.edge.border import SiteBorder
-from wayname.ilnp.edge.directory import Directory
+from wayname.ilnp.edge.directory import IlnpDirectory
 from wayname.ilnp.edge.errors import for_host
 from wayname.ilnp.edge.openings import MOST_FOUND, Openings
 from wayname.ilnp.edge.session import Ends, IlnpSession
@@ -31,7 +31,7 @@ from wayname.ilnp.endpoint import Endpoint, SeenFlow
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.locators import Host
 from wayname.ilnp.lookup import Found
-from wayname.ilnp.policies import Count, Policy, PrefixRate, Resources
+from wayname.ilnp.policies import AdmissionPolicy, Count, PrefixRate, Resources
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.states import Segment, State
 from wayname.ilnp.vectors import NID, Vector, half_text
@@ -73,7 +73,7 @@ class IlnpSessions(SessionManager):
         self.rules = rules
         self.border = border
         self._numbers = means.numbers
-        ways_out = self._ways_out = means.ways_out
+        egress = self._egress = means.egress
         outputs = self._outputs = means.outputs
         rng = self._rng = means.rng
         remembered = self._remembered = means.remembered
@@ -81,20 +81,20 @@ class IlnpSessions(SessionManager):
         self._hosts: dict[NID, Host] = {}
         self._sessions: dict[Names, IlnpSession] = {}
         self._by_number: dict[int, IlnpSession] = {}
-        self._unserved: OrderedDict[IPv6Address, Arrival] = OrderedDict()
+        self._unserved: OrderedDict[IPv6Address, ReceivedPacket] = OrderedDict()
         # How many sessions were admitted, and how often the endpoint told of what.
         self.admitted = 0
         self.told: Counter[str] = Counter()
         self._waiting: dict[NID, list[PairActive]] = {}
         self._waiting_pairs = 0
-        self.leaving = {key.partition(" ")[2] for key in remembered if key.startswith(f"{LEAVING} ")}
-        self._sites = Sites(rules, ways_out.is_open, self._is_leaving)
+        self.draining = {key.partition(" ")[2] for key in remembered if key.startswith(f"{LEAVING} ")}
+        self._sites = Sites(rules, egress.is_open, self._is_draining)
         self._tables = IlnpTables(means.providers.table_of, self._is_usable, means.schedules, rules, outputs.desired)
         want_sites(rules, outputs.desired)
         self._openings = Openings(rules, outputs.desired)
-        self.directory: Directory | None = None
+        self.directory: IlnpDirectory | None = None
         if rules.names is not None:
-            self.directory = Directory(rules.names, rng, outputs, self._found)
+            self.directory = IlnpDirectory(rules.names, rng, outputs, self._found)
         for number in memory.session_numbers(remembered):
             # They are taken up when the switch is there; until then nobody else gets their numbers.
             self._numbers.keep(number)
@@ -115,10 +115,10 @@ class IlnpSessions(SessionManager):
         return {
             PairActive: self.pair_active,
             FlowAdmitted: self.flow,
-            FlowNews: self.border.news,
-            NamesAnswered: self.answered,
-            LeaveProvider: lambda wish, now: self.leave(wish.name, wish.leaving, now),
-            Idle: lambda idle, now: self.idle(idle.entry, now),
+            FlowEvent: self.border.switch_event,
+            DnsResponse: self.answered,
+            DrainProvider: lambda wish, now: self.drain(wish.name, wish.leaving, now),
+            IdleEntry: lambda idle, now: self.idle(idle.entry, now),
         }
 
     def hosts(self) -> Iterator[IPv6Address]:
@@ -148,18 +148,18 @@ class IlnpSessions(SessionManager):
 
     def provider_state(self, provider: Provider) -> str:
         """Return in a word what sessions make of a provider."""
-        if not self._ways_out.is_open(provider.prefix.network_address):
+        if not self._egress.is_open(provider.prefix.network_address):
             return "down"
-        return "to be left" if provider.name in self.leaving else "up"
+        return "draining" if provider.name in self.draining else "up"
 
     def provider_of(self, address: IPv6Address) -> str | None:
         """Return the name of the provider by which packets from an address leave."""
-        provider = self._ways_out.provider(address)
+        provider = self._egress.provider(address)
         return provider.name if provider else None
 
     def is_open(self, address: IPv6Address) -> bool:
         """Whether packets from an address can leave."""
-        return self._ways_out.is_open(address)
+        return self._egress.is_open(address)
 
     def speaks_for(self, address: IPv6Address) -> bool:
         """Whether the edge speaks ILNP for the host of an address."""
@@ -192,13 +192,13 @@ class IlnpSessions(SessionManager):
             self._connect(active, (), now)
         self._take(now)
 
-    def packet(self, arrival: Arrival, now: float) -> bool:
+    def packet(self, arrival: ReceivedPacket, now: float) -> bool:
         """Take a message of ILNP for a host of the edge, or a packet of whose nonce nothing is known."""
         if self._endpoint is None:
             return False
         destination = arrival.packet.destination
         if Vector.of(destination).nid not in self._hosts:
-            known = [address for address in self._sites.addresses(destination) if self._ways_out.is_here(address)]
+            known = [address for address in self._sites.addresses(destination) if self._egress.is_here(address)]
             if not known:
                 # Who was never heard of has the address in the first prefix, if any.
                 for address in self._sites.addresses(destination)[:1]:
@@ -209,7 +209,7 @@ class IlnpSessions(SessionManager):
         self._endpoint.receive(arrival.packet, now)
         self._take(now)
         if self.rules.naive and len(self._sessions) > before:
-            self._ways_out.submit(arrival.original)
+            self._egress.submit(arrival.original)
         return True
 
     def is_here(self, address: IPv6Address, now: float) -> None:
@@ -218,7 +218,7 @@ class IlnpSessions(SessionManager):
         if arrival is not None:
             self.packet(arrival, now)
 
-    def error(self, arrival: Arrival, now: float) -> bool:
+    def error(self, arrival: ReceivedPacket, now: float) -> bool:
         """Take an ICMPv6 error about a packet that a host here sent, or about a request of the edge."""
         if self._endpoint is None:
             return False
@@ -233,7 +233,7 @@ class IlnpSessions(SessionManager):
             self._take(now)
             return True
         session, told = for_host(message, self._sessions)
-        self._ways_out.deliver(told.packet(arrival.packet.source, session.stands.local_identity))
+        self._egress.deliver(told.packet(arrival.packet.source, session.stands.local_identity))
         return True
 
     def flow(self, flow: FlowAdmitted, now: float) -> None:
@@ -273,15 +273,15 @@ class IlnpSessions(SessionManager):
             self.directory.publish(self._listed, now)
         self._take(now)
 
-    def leave(self, provider: str, leaving: bool, now: float) -> None:
+    def drain(self, provider: str, draining: bool, now: float) -> None:
         """Let sessions leave a provider before it is gone, or use it again."""
-        self.leaving ^= {provider} if (provider in self.leaving) is not leaving else set()
-        self._outputs.remember(f"{LEAVING} {provider}", True if leaving else None)
-        words = "is left: sessions go by others before it is gone" if leaving else "is used again"
-        self._outputs.event(now, "provider.leaving" if leaving else "provider.back", provider, f"{provider} {words}")
+        self.draining ^= {provider} if (provider in self.draining) is not draining else set()
+        self._outputs.remember(f"{LEAVING} {provider}", True if draining else None)
+        words = "is left: sessions go by others before it is gone" if draining else "is used again"
+        self._outputs.event(now, "provider.draining" if draining else "provider.back", provider, f"{provider} {words}")
         self.next_hops_changed(now)
 
-    def answered(self, answered: NamesAnswered, now: float) -> None:
+    def answered(self, answered: DnsResponse, now: float) -> None:
         """A DNS server answered."""
         if self.directory is not None:
             self.directory.answered(answered, now)
@@ -311,11 +311,11 @@ class IlnpSessions(SessionManager):
             self._endpoint.handle_timer(now)
         self._take(now)
 
-    def _wait_for(self, address: IPv6Address, arrival: Arrival, now: float) -> None:
+    def _wait_for(self, address: IPv6Address, arrival: ReceivedPacket, now: float) -> None:
         self._unserved[address] = arrival
         if len(self._unserved) > MOST_UNSERVED:
             self._unserved.popitem(last=False)
-        self._ways_out.look_for(address, now)
+        self._egress.look_for(address, now)
 
     def _settings(self) -> Settings:
         rules = self.rules
@@ -323,9 +323,9 @@ class IlnpSessions(SessionManager):
         # The tables know what passes, so they tell which sessions are idle.
         return Settings(rules.capacity, rules.nonce_octets, rules.nonce_use, rules.naive, idle=None, secret=secret)
 
-    def _policies(self) -> list[Policy]:
+    def _policies(self) -> list[AdmissionPolicy]:
         rules = self.rules.policies
-        policies: list[Policy] = [Count(rules.count), Resources(lambda: self._numbers.used, rules.resources)]
+        policies: list[AdmissionPolicy] = [Count(rules.count), Resources(lambda: self._numbers.used, rules.resources)]
         if rules.rate is not None:
             policies.append(PrefixRate(self._rng, rules.rate, rules.burst, rules.rate_prefix))
         return policies
@@ -363,11 +363,11 @@ class IlnpSessions(SessionManager):
         return self.border.listed(vector.address)
 
     def _is_usable(self, address: IPv6Address) -> bool:
-        return self.is_open(address) and not self._is_leaving(address)
+        return self.is_open(address) and not self._is_draining(address)
 
-    def _is_leaving(self, address: IPv6Address) -> bool:
-        provider = self._ways_out.provider(address)
-        return provider is not None and provider.name in self.leaving
+    def _is_draining(self, address: IPv6Address) -> bool:
+        provider = self._egress.provider(address)
+        return provider is not None and provider.name in self.draining
 
     def _connect(self, active: PairActive, listed: tuple[Listed, ...], now: float) -> None:
         assert self._endpoint is not None
@@ -410,7 +410,7 @@ class IlnpSessions(SessionManager):
                     self._stands(stands, now)
                 case ilnp.Gone(names, why):
                     self._gone(names, why, now)
-                case ilnp.Untold(names):
+                case ilnp.UpdateUnacknowledged(names):
                     if self.directory is not None and self.directory.name_of(names.peer) is not None:
                         self.directory.seek(names.peer, now)
                 case ilnp.Event(kind, words, others) if kind in KINDS:
@@ -420,7 +420,7 @@ class IlnpSessions(SessionManager):
                     self._outputs.event(now, name, "ilnp", words + more, severity)
         for output in outputs:
             if isinstance(output, ilnp.Send):
-                self._ways_out.send(output.packet)
+                self._egress.send(output.packet)
 
     def _stands(self, stands: ilnp.Session, now: float) -> None:
         session = self._sessions.get(stands.names)
@@ -450,9 +450,9 @@ class IlnpSessions(SessionManager):
         source = Vector(before.ours, stands.names.local).address
         if before.ours == stands.source:
             session.reason = "the peer told its locators"
-        elif not self._ways_out.is_open(source):
+        elif not self._egress.is_open(source):
             session.reason = f"{self.provider_of(source)} is down"
-        elif self._is_leaving(source):
+        elif self._is_draining(source):
             session.reason = f"{self.provider_of(source)} is to be left, and the peer knows"
         else:
             session.reason = "the preferred provider is there, and the peer knows"

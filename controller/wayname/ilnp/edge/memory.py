@@ -8,19 +8,19 @@ from ipaddress import IPv6Address
 from typing import Any
 
 from wayname.edge.boundary import Json
-from wayname.ilnp.cache import Entry, Heard, Names, Told
+from wayname.ilnp.cache import AdvertisedLocators, Entry, Names, ReceivedLocators
 from wayname.ilnp.edge.session import Ends, IlnpSession
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.locators import PeerLocators
 from wayname.ilnp.settings import GRACE_TIME
-from wayname.ilnp.states import State, Telling
+from wayname.ilnp.states import State, UpdateState
 from wayname.ilnp.vectors import L64, NID, Vector, half_text, read_half
 
 SESSION = "ilnp-session"
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class PersistedIlnpSession:
     """A session as it was last written down."""
 
     entry: Entry
@@ -73,7 +73,7 @@ def write_down(entry: Entry, session: IlnpSession) -> Json:
     }
 
 
-def read(names: Names, written: Mapping[str, Any], now: float) -> Remembered:
+def read(names: Names, written: Mapping[str, Any], now: float) -> PersistedIlnpSession:
     """Read what `write_down` wrote."""
     local, peer = (Vector.of(IPv6Address(text)) for text in written["identities"])
     to_peer, from_peer = (bytes.fromhex(text) for text in written["nonces"])
@@ -90,8 +90,8 @@ def read(names: Names, written: Mapping[str, Any], now: float) -> Remembered:
         used=now,
         bears_nonce=written["bears_nonce"],
         leaving={L64(read_half(text)): now + GRACE_TIME for text in written["leaving"]},
-        told=Told(Telling[written["telling"]], _lists(written["told"]), serial=written["serial"]),
-        heard=Heard(
+        told=AdvertisedLocators(UpdateState[written["telling"]], _lists(written["told"]), serial=written["serial"]),
+        heard=ReceivedLocators(
             _lists(written["heard"]),
             tuple(_lists(listed) for listed in written.get("heard_earlier", [])),
             written.get("heard_number"),
@@ -100,7 +100,9 @@ def read(names: Names, written: Mapping[str, Any], now: float) -> Remembered:
     paths = {
         int(number): Ends(*(L64(read_half(half)) for half in halves)) for number, halves in written["paths"].items()
     }
-    return Remembered(entry, written["session"], written["generation"], written["path"], paths, written["reason"])
+    return PersistedIlnpSession(
+        entry, written["session"], written["generation"], written["path"], paths, written["reason"]
+    )
 
 
 def _listed(one: Listed) -> list[Json]:

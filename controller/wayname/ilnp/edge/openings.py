@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.config.ilnp import Ilnp, TcpAdmission
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.ilnp.nonce import NONCE_OPTION
 from wayname.ilnp.settings import WITHOUT_ILNP_TIME
 from wayname.ilnp.vectors import NID
@@ -29,13 +29,13 @@ POINTER_OCTETS = 4
 class Openings:
     """Keeps who takes nonces, in the order of what is known: said no, found, configured."""
 
-    def __init__(self, rules: Ilnp, desired: Desired) -> None:
+    def __init__(self, rules: Ilnp, desired: DesiredState) -> None:
         self._octets = rules.nonce_octets
         self._desired = desired
         self._wanted = any(site.tcp is TcpAdmission.HANDSHAKE for site in rules.sites)
         self._found: dict[NID, frozenset[IPv6Address]] = {}
         self._refusing: OrderedDict[IPv6Address, float] = OrderedDict()
-        for prefix in rules.speakers if self._wanted else ():
+        for prefix in rules.ilnp_prefixes if self._wanted else ():
             desired.put(entries.takes_nonces(prefix, self._octets))
 
     def found(self, nid: NID, addresses: Iterable[IPv6Address]) -> None:

@@ -21,11 +21,11 @@ class Sites:
     """Knows the sites of the configuration, and which of their providers work, or are about to be given up."""
 
     def __init__(
-        self, config: Ilnp, is_open: Callable[[IPv6Address], bool], is_leaving: Callable[[IPv6Address], bool]
+        self, config: Ilnp, is_open: Callable[[IPv6Address], bool], is_draining: Callable[[IPv6Address], bool]
     ) -> None:
         self._proxied = [site for site in config.sites if site.mode is IlnpMode.PROXY]
         self._is_open = is_open
-        self._is_leaving = is_leaving
+        self._is_draining = is_draining
         self._own = {locator_of(prefix) for site in config.sites for prefix in site.prefixes}
         self._last = {site: self._now(site) or self._all(site) for site in self._proxied}
 
@@ -65,7 +65,7 @@ class Sites:
                 LocalLocator(
                     locator_of(prefix),
                     FIRST_PREFERENCE * rank,
-                    leaving=self._is_leaving(prefix.network_address),
+                    draining=self._is_draining(prefix.network_address),
                 ),
             )
             for rank, prefix in enumerate(site.prefixes, 1)

@@ -8,7 +8,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.ilnp import Ilnp, IlnpMode, NonceUse, TcpAdmission
-from wayname.edge.desired import Desired
+from wayname.edge.desired_state import DesiredState
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
 from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.vectors import Vector
@@ -20,7 +20,7 @@ from wayname.session.scheduling.scheduled import Scheduled
 from wayname.session.scheduling.schedules import Schedules
 
 
-def want_sites(config: Ilnp, desired: Desired) -> None:
+def want_sites(config: Ilnp, desired: DesiredState) -> None:
     """Want what follows from the configuration alone."""
     for site in config.sites:
         for prefix in site.prefixes:
@@ -45,7 +45,7 @@ class IlnpTables:
         is_usable: Callable[[IPv6Address], bool],
         schedules: Schedules,
         rules: Ilnp,
-        desired: Desired,
+        desired: DesiredState,
     ) -> None:
         self._route_table = route_table
         self._is_usable = is_usable

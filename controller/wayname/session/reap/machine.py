@@ -6,14 +6,14 @@ import random
 from dataclasses import dataclass
 
 from wayname.session.keys import Pair, SessionKey
-from wayname.session.reap.checks import Checks
+from wayname.session.reap.backup_probes import BackupProbes
 from wayname.session.reap.order import disjoint_first
 from wayname.session.reap.outputs import Check, Entered, Move, Output, Refused
 from wayname.session.reap.prober import Prober
-from wayname.session.reap.rate import Rate
+from wayname.session.reap.rate import ProbeRate
+from wayname.session.reap.reap_context import Clock, ReapContext, Sent
 from wayname.session.reap.states import TRANSITIONS, Action, State, Trigger
 from wayname.session.reap.timing import JITTER
-from wayname.session.reap.watched import Clock, Sent, Watched
 from wayname.timers import Timers
 from wayname.wire.shim6.messages import ProbeRecord
 
@@ -40,9 +40,9 @@ class Machine:
         self,
         timers: Timers[tuple[SessionKey, Clock]],
         prober: Prober,
-        checks: Checks,
-        probes: Rate,
-        answers: Rate,
+        checks: BackupProbes,
+        probes: ProbeRate,
+        answers: ProbeRate,
         outputs: list[Output],
         rng: random.Random,
     ) -> None:
@@ -54,7 +54,7 @@ class Machine:
         self._outputs = outputs
         self._rng = rng
 
-    def fire(self, watched: Watched, trigger: Trigger, sign: Sign, now: float) -> None:
+    def fire(self, watched: ReapContext, trigger: Trigger, sign: Sign, now: float) -> None:
         """Follow a row."""
         before = watched.state
         row = TRANSITIONS[before].get(trigger)
@@ -76,7 +76,7 @@ class Machine:
             self._cancel(watched, Clock.VERIFY)
         self._outputs.append(Entered(watched.name, row.state, sign.why))
 
-    def handle_doubt(self, watched: Watched, now: float, is_late: bool) -> None:
+    def handle_doubt(self, watched: ReapContext, now: float, is_late: bool) -> None:
         """The pair in use is doubted, and a probe of it was not answered yet; one that was late does not count."""
         watched.doubts -= is_late and watched.doubts > 0
         if watched.doubts < DOUBT_PROBES:
@@ -85,7 +85,7 @@ class Machine:
         why = f"{watched.why}, and {watched.doubts} probes of the path were not answered"
         self.fire(watched, Trigger.PAIR_FAILED, Sign(why, failed=watched.current), now)
 
-    def _do(self, action: Action, watched: Watched, sign: Sign, now: float) -> None:
+    def _do(self, action: Action, watched: ReapContext, sign: Sign, now: float) -> None:
         match action:
             case Action.BEGIN:
                 self._begin(watched, sign, now)
@@ -114,7 +114,7 @@ class Machine:
             case Action.STOP_KEEPALIVE:
                 self._cancel(watched, Clock.KEEPALIVE, Clock.AFTER_PROBE)
 
-    def _begin(self, watched: Watched, sign: Sign, now: float) -> None:
+    def _begin(self, watched: ReapContext, sign: Sign, now: float) -> None:
         watched.exploration += 1
         watched.why, watched.suspect = sign.why, sign.failed or watched.current
         watched.order = disjoint_first(watched.ways, sign.failed or watched.current, sign.works)
@@ -125,7 +125,7 @@ class Machine:
         if sign.failed is not None:
             self._checks.fail(watched, sign.failed, sign.why, now)
 
-    def _probe(self, watched: Watched, now: float) -> None:
+    def _probe(self, watched: ReapContext, now: float) -> None:
         """Probe the next pair, or wait for a turn among all contexts."""
         if not watched.order:
             self._wait_for_answer(watched, now)
@@ -140,13 +140,13 @@ class Machine:
         self._prober.explore(watched, pair, now)
         self._wait_for_answer(watched, now)
 
-    def _probe_current(self, watched: Watched, now: float) -> None:
+    def _probe_current(self, watched: ReapContext, now: float) -> None:
         if self._probes.is_free(now):
             watched.doubts += 1
             self._prober.check(watched, watched.current, now)
         self._set(watched, Clock.DOUBT, now, watched.timing.probe_timeout)
 
-    def _answer(self, watched: Watched, sign: Sign, now: float) -> None:
+    def _answer(self, watched: ReapContext, sign: Sign, now: float) -> None:
         """One that is not sent because there are too many is asked for again."""
         pair = watched.current
         if watched.state is State.INBOUND_OK:
@@ -159,11 +159,11 @@ class Machine:
         if watched.state is State.INBOUND_OK and self._timers.at((watched.name, Clock.PROBE)) is None:
             self._wait_for_answer(watched, now)
 
-    def _wait_for_answer(self, watched: Watched, now: float) -> None:
+    def _wait_for_answer(self, watched: ReapContext, now: float) -> None:
         watched.probes += 1
         self._set(watched, Clock.PROBE, now, watched.timing.probe_interval(watched.probes))
 
-    def _choose(self, watched: Watched, sign: Sign, now: float) -> None:
+    def _choose(self, watched: ReapContext, sign: Sign, now: float) -> None:
         """Take a pair that the peer reports a probe on: the one in use if it is among them, or else the best."""
         reported = {
             sent.pair for sent in sign.reported if sent.exploration == watched.exploration and sent.pair in watched.ways
@@ -179,14 +179,14 @@ class Machine:
         watched.returning, watched.moved = watched.current != watched.preferred, now
         self._outputs.append(Move(watched.name, watched.current, why))
 
-    def _is_trusted_still(self, watched: Watched, now: float) -> bool:
+    def _is_trusted_still(self, watched: ReapContext, now: float) -> bool:
         """Whether the switch has just gone to a proven pair; that of another pair may only be the quicker answer."""
         patience = min(watched.timing.send_timeout, ANSWERED_WITHIN)
         return watched.current in watched.verified and now < watched.moved + patience
 
-    def _set(self, watched: Watched, clock: Clock, now: float, wait: float) -> None:
+    def _set(self, watched: ReapContext, clock: Clock, now: float, wait: float) -> None:
         self._timers.set((watched.name, clock), now + wait * self._rng.uniform(*JITTER))
 
-    def _cancel(self, watched: Watched, *clocks: Clock) -> None:
+    def _cancel(self, watched: ReapContext, *clocks: Clock) -> None:
         for clock in clocks:
             self._timers.cancel((watched.name, clock))

@@ -7,8 +7,8 @@ import random
 from wayname.outbox import Send
 from wayname.session.keys import Pair
 from wayname.session.reap.outputs import Output
+from wayname.session.reap.reap_context import MOST_TOLD, ReapContext, Sent
 from wayname.session.reap.states import State
-from wayname.session.reap.watched import MOST_TOLD, Sent, Watched
 from wayname.wire.ipv6 import SHIM6, Packet
 from wayname.wire.shim6.messages import Keepalive, Message, Probe, ProbeRecord, ProbeState, encode
 
@@ -26,7 +26,7 @@ class Prober:
         self._outputs = outputs
         self._rng = rng
 
-    def explore(self, watched: Watched, pair: Pair, now: float, question: ProbeRecord | None = None) -> None:
+    def explore(self, watched: ReapContext, pair: Pair, now: float, question: ProbeRecord | None = None) -> None:
         """Send a probe that tells our state, what else was sent, and what arrived; what it answers comes first."""
         sent = self._new(watched, pair, watched.exploration, now)
         others = [
@@ -40,7 +40,7 @@ class Prober:
             received = [question, *(each for each in received if each != question)]
         self._send(watched, pair, TOLD_STATES[watched.state], records, tuple(received[:MOST_TOLD]))
 
-    def check(self, watched: Watched, pair: Pair, now: float) -> None:
+    def check(self, watched: ReapContext, pair: Pair, now: float) -> None:
         """Send a probe that the peer reports, but that leads it nowhere else.
 
         An edge answers one in state Operational that reports nothing. Others answer in state InboundOk (section 6.8),
@@ -55,11 +55,11 @@ class Prober:
         else:
             self._send(watched, pair, ProbeState.EXPLORING, (sent.record,), ())
 
-    def keep_alive(self, watched: Watched) -> None:
+    def keep_alive(self, watched: ReapContext) -> None:
         """Send a keepalive (section 5.1)."""
         self._send_message(watched.current, Keepalive(watched.peer_tag))
 
-    def reported(self, watched: Watched, message: Probe) -> list[Sent]:
+    def reported(self, watched: ReapContext, message: Probe) -> list[Sent]:
         """Return the probes of ours that a message reports."""
         found = []
         for record in message.received:
@@ -68,7 +68,7 @@ class Prober:
                 found.append(sent)
         return found
 
-    def _new(self, watched: Watched, pair: Pair, exploration: int | None, now: float) -> Sent:
+    def _new(self, watched: ReapContext, pair: Pair, exploration: int | None, now: float) -> Sent:
         nonce = self._rng.getrandbits(32)
         while nonce in watched.sent:
             nonce = self._rng.getrandbits(32)
@@ -78,7 +78,7 @@ class Prober:
 
     def _send(
         self,
-        watched: Watched,
+        watched: ReapContext,
         pair: Pair,
         state: ProbeState,
         sent: tuple[ProbeRecord, ...],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Rate:
+class ProbeRate:
     """So many a second on average, and a burst beyond; who has to wait gets a time of its own."""
 
     def __init__(self, per_second: float, burst: int) -> None:

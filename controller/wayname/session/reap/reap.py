@@ -16,15 +16,15 @@ import random
 from collections.abc import Sequence
 
 from wayname.session.keys import Pair, SessionKey
-from wayname.session.reap.checks import Checks
+from wayname.session.reap.backup_probes import BackupProbes
 from wayname.session.reap.machine import Machine, Sign
 from wayname.session.reap.outputs import Check, Dropped, KeepaliveWanted, Move, Output, RoundTrip
 from wayname.session.reap.prober import Prober
-from wayname.session.reap.rate import Rate
+from wayname.session.reap.rate import ProbeRate
+from wayname.session.reap.reap_context import Clock, PairState, ReapContext, Sent
 from wayname.session.reap.states import State, Trigger
-from wayname.session.reap.suspicions import Suspicions
+from wayname.session.reap.suspected_pairs import SuspectedPairs
 from wayname.session.reap.timing import Timing
-from wayname.session.reap.watched import Clock, Sent, Watched, Way
 from wayname.timers import Timers
 from wayname.wire.shim6.messages import Keepalive, Message, Probe, ProbeState
 
@@ -39,14 +39,14 @@ class Reap:
 
     def __init__(self, rng: random.Random, most_probes: int = MOST_PROBES) -> None:
         self._rng = rng
-        self._watched: dict[SessionKey, Watched] = {}
+        self._watched: dict[SessionKey, ReapContext] = {}
         self._timers: Timers[tuple[SessionKey, Clock]] = Timers()
         self._outputs: list[Output] = []
         prober = Prober(self._outputs, rng)
-        probes, answers = Rate(most_probes, most_probes), Rate(most_probes, most_probes)
+        probes, answers = ProbeRate(most_probes, most_probes), ProbeRate(most_probes, most_probes)
         self._prober = prober
-        self._checks = Checks(self._timers, prober, probes, self._outputs, rng)
-        self._suspicions = Suspicions(self._timers, prober, probes, self._outputs)
+        self._checks = BackupProbes(self._timers, prober, probes, self._outputs, rng)
+        self._suspicions = SuspectedPairs(self._timers, prober, probes, self._outputs)
         self._machine = Machine(self._timers, prober, self._checks, probes, answers, self._outputs, rng)
 
     def watch(
@@ -72,8 +72,8 @@ class Reap:
         """
         watched = self._watched.get(name)
         if watched is None:
-            ways = {pair: Way(pair, now + self._rng.uniform(0, timing.probe_timeout)) for pair in pairs}
-            watched = Watched(name, peer_tag, timing, current, ways, now, answers_checks=answers_checks)
+            ways = {pair: PairState(pair, now + self._rng.uniform(0, timing.probe_timeout)) for pair in pairs}
+            watched = ReapContext(name, peer_tag, timing, current, ways, now, answers_checks=answers_checks)
             watched.returning = returning
             self._watched[name] = watched
             if current in ways:
@@ -112,7 +112,7 @@ class Reap:
             for clock in Clock:
                 self._timers.cancel((name, clock))
 
-    def watched(self, name: SessionKey) -> Watched | None:
+    def watched(self, name: SessionKey) -> ReapContext | None:
         """Return what is known of a context, to look at."""
         return self._watched.get(name)
 
@@ -198,7 +198,7 @@ class Reap:
         watched = self._watched.get(name)
         if watched is not None:
             # A peer that does not come along on the way back cannot yet: that is tried again.
-            came_back = now < watched.went_back + watched.timing.return_after
+            came_back = now < watched.went_back + watched.timing.failback_delay
             watched.returning = came_back and to != watched.preferred
             self._checks.note_activity(watched, now)
             if to.peer not in watched.reached:
@@ -268,13 +268,13 @@ class Reap:
                 case Clock.SUSPICION:
                     self._suspicions.handle(watched, now)
 
-    def _measure(self, watched: Watched, sent: Sent, now: float) -> None:
+    def _measure(self, watched: ReapContext, sent: Sent, now: float) -> None:
         """Take note of how long an answer took; reports of an exploration come again and again."""
         if sent.exploration is None:
             watched.round_trips.append(now - sent.at)
             self._outputs.append(RoundTrip(watched.name, max(watched.round_trips)))
 
-    def _look_again(self, watched: Watched, age: float, now: float) -> None:
+    def _look_again(self, watched: ReapContext, age: float, now: float) -> None:
         timing = watched.timing
         if age < timing.suspect_after:
             wait = timing.suspect_after - age
@@ -282,7 +282,7 @@ class Reap:
             wait = max(timing.send_timeout - age, timing.suspect_after)
         self._timers.set((watched.name, Clock.CHECK), now + wait + MARGIN)
 
-    def _go_to(self, watched: Watched, pair: Pair, why: str, now: float) -> None:
+    def _go_to(self, watched: ReapContext, pair: Pair, why: str, now: float) -> None:
         """Take note of another pair in use; one that is not verified has to prove itself at once."""
         if watched.current == pair:
             return
@@ -290,7 +290,7 @@ class Reap:
         if pair not in watched.verified:
             self._machine.fire(watched, Trigger.DOUBT, Sign(why), now)
 
-    def _leave(self, watched: Watched, why: str, now: float) -> None:
+    def _leave(self, watched: ReapContext, why: str, now: float) -> None:
         """Leave a pair that is gone."""
         pair = next((way.pair for way in watched.ways.values() if way.verified), None)
         if pair is None:
@@ -300,7 +300,7 @@ class Reap:
         watched.current, watched.moved, watched.returning = pair, now, pair != watched.preferred
         self._outputs.append(Move(watched.name, pair, why))
 
-    def _take_probe(self, watched: Watched, message: Probe, pair: Pair, now: float) -> None:
+    def _take_probe(self, watched: ReapContext, message: Probe, pair: Pair, now: float) -> None:
         question = message.sent[0]
         if (question.source, question.destination) != (pair.peer, pair.local):
             reason = f"a probe from {pair.peer} to {pair.local} says that it went from "
@@ -331,7 +331,7 @@ class Reap:
         self._machine.fire(watched, trigger, sign, now)
 
 
-def _is_of_way_before(watched: Watched, age: float, now: float) -> bool:
+def _is_of_way_before(watched: ReapContext, age: float, now: float) -> bool:
     """Whether what was not answered since `age` left by another way than the one in use."""
     return now - age < watched.moved
 

@@ -38,13 +38,16 @@ class Timing:
     # How long the answer to a probe may take before the next one leaves.
     probe_timeout: float
     max_probe_timeout: float
-    verify_every: float
+    backup_probe_interval: float
     # The preferred pair must have worked for so long before packets go back to it.
-    return_after: float
+    failback_delay: float
 
     @classmethod
     def of(
-        cls, send_timeout: float = SEND_TIMEOUT, verify_every: float | None = None, return_after: float | None = None
+        cls,
+        send_timeout: float = SEND_TIMEOUT,
+        backup_probe_interval: float | None = None,
+        failback_delay: float | None = None,
     ) -> Timing:
         """Return the times that go with a send timeout."""
         if send_timeout < LEAST_SEND_TIMEOUT:
@@ -54,8 +57,8 @@ class Timing:
             send_timeout / KEEPALIVES_IN_TIMEOUT,
             _bounded(send_timeout / INITIAL_PROBES, 0.01, 0.5),
             _bounded(4 * send_timeout, 5.0, 60.0),
-            _bounded(4 * send_timeout, 1.0, 60.0) if verify_every is None else verify_every,
-            _bounded(4 * send_timeout, 5.0, 60.0) if return_after is None else return_after,
+            _bounded(4 * send_timeout, 1.0, 60.0) if backup_probe_interval is None else backup_probe_interval,
+            _bounded(4 * send_timeout, 5.0, 60.0) if failback_delay is None else failback_delay,
         )
 
     @property

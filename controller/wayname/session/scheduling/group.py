@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 import finsy as fy
 
-from wayname.config.schedules import Policy, Schedule, SchedulePath, Source
-from wayname.edge.boundary import ScheduleNews
+from wayname.config.schedules import Schedule, SchedulePath, SchedulingPolicy, Source
+from wayname.edge.boundary import PathEvent
 from wayname.p4_constants import PathEventKind, ScheduleFeedback
 from wayname.pipeline import schedules as entries
 from wayname.pipeline.schedules import Feedback, Registers, Subflow
 
 
 @dataclass(slots=True)
-class Rule:
+class ScheduleRule:
     """A schedule of the configuration as it is now."""
 
     config: Schedule
-    policy: Policy
+    policy: SchedulingPolicy
     # Delay in seconds and bandwidth in bit/s that its ways are taken to have.
     figures: list[tuple[float, float]]
 
@@ -38,7 +38,7 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Known:
+class PathReport:
     """What the switch said of a path; of what it did not tell, None."""
 
     closed: bool = False
@@ -49,15 +49,20 @@ class Known:
     delay: float | None = None
     bandwidth: float | None = None
 
-    def take(self, news: ScheduleNews, now: float) -> None:
+    def take(self, switch_event: PathEvent, now: float) -> None:
         """Take what the switch says."""
-        self.told, self.late, self.delay, self.bandwidth = now, news.late, news.delay, news.bandwidth
-        if news.kind is PathEventKind.ESTIMATED:
+        self.told, self.late, self.delay, self.bandwidth = (
+            now,
+            switch_event.late,
+            switch_event.delay,
+            switch_event.bandwidth,
+        )
+        if switch_event.kind is PathEventKind.ESTIMATED:
             return
-        self.since, self.closed = now, news.kind is not PathEventKind.OPENED
-        match news.kind:
+        self.since, self.closed = now, switch_event.kind is not PathEventKind.OPENED
+        match switch_event.kind:
             case PathEventKind.LATE:
-                self.why = f"a packet came {1000 * news.late:.1f} ms late"
+                self.why = f"a packet came {1000 * switch_event.late:.1f} ms late"
             case PathEventKind.LOST:
                 self.why = "a packet was lost"
             case PathEventKind.OPENED:
@@ -68,11 +73,11 @@ class Known:
 class Group:
     """The sessions of a schedule that go by the same ways, by place; each with the numbers of its paths."""
 
-    rule: Rule
+    rule: ScheduleRule
     ways: tuple[int, ...]
     registers: Registers
     sessions: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    known: list[Known] = field(default_factory=list)
+    known: list[PathReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.begin_anew()
@@ -96,11 +101,11 @@ class Group:
     def paths_of(self, session: int) -> tuple[int, ...]:
         """Return which of its paths the packets of a session take."""
         paths = self.sessions[session]
-        return (paths[self.best],) if self.rule.policy is Policy.BEST_PATH else paths
+        return (paths[self.best],) if self.rule.policy is SchedulingPolicy.BEST_PATH else paths
 
     def begin_anew(self) -> None:
         """Know nothing of paths."""
-        self.known = [Known() for _ in self.ways]
+        self.known = [PathReport() for _ in self.ways]
 
     def session_entry(self, session: int) -> fy.P4TableEntry:
         """Return the entry of one of its sessions."""
@@ -118,11 +123,11 @@ class Group:
     def _policy_entry(self) -> fy.P4TableEntry:
         count, framing = len(self.ways), self.rule.config.framing
         match self.rule.policy:
-            case Policy.FASTEST_FIRST:
+            case SchedulingPolicy.FASTEST_FIRST:
                 return entries.fastest_first(self.registers, count, framing, self.rule.feedback)
-            case Policy.WEIGHTED_ROUND_ROBIN:
+            case SchedulingPolicy.WEIGHTED_ROUND_ROBIN:
                 return entries.weighted_round_robin(self.registers, count, framing)
-            case Policy.PER_FLOW:
+            case SchedulingPolicy.PER_FLOW:
                 return entries.per_flow(self.registers.schedule, count)
-            case Policy.BEST_PATH:
+            case SchedulingPolicy.BEST_PATH:
                 return entries.best_path(self.registers.schedule, self.best)

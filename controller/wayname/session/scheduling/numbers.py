@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from wayname.config.schedules import Policy
+from wayname.config.schedules import SchedulingPolicy
 from wayname.edge.boundary import Json
 from wayname.edge.outputs import Outputs
 from wayname.p4_constants import SCHEDULES
@@ -32,7 +32,7 @@ class ScheduleNumbers:
                 self._registers[str(of)] = Registers(int(number), generation)
                 self._policies[str(of)] = str(policy)
 
-    def take(self, of: str, policy: Policy, live: Collection[str]) -> Registers | None:
+    def take(self, of: str, policy: SchedulingPolicy, live: Collection[str]) -> Registers | None:
         """Return the registers of a set of ways; those of none that is live, and None if there are no others."""
         registers = self._registers.get(of)
         if registers is None:
@@ -49,13 +49,13 @@ class ScheduleNumbers:
         self._keep(of, policy, registers)
         return registers
 
-    def begin_anew(self, of: str, policy: Policy) -> Registers:
+    def begin_anew(self, of: str, policy: SchedulingPolicy) -> Registers:
         """Return the registers of a set of ways with another generation: what they know counts no more."""
         registers = _anew(self._registers[of])
         self._keep(of, policy, registers)
         return registers
 
-    def _keep(self, of: str, policy: Policy, registers: Registers) -> None:
+    def _keep(self, of: str, policy: SchedulingPolicy, registers: Registers) -> None:
         if (self._registers.get(of), self._policies.get(of)) != (registers, policy):
             self._registers[of], self._policies[of] = registers, policy
             self._outputs.remember(f"{NUMBER} {registers.schedule}", [of, policy.value, registers.generation])

@@ -19,9 +19,9 @@ from wayname.config.schedules import PROBED_WORDS, Probe
 from wayname.edge.inner_link import submitted
 from wayname.edge.outputs import Outputs
 from wayname.edge.punt_limits import PATH_PROBES_SENT
-from wayname.ioam.figures import PathId
 from wayname.ioam.nodes import ids_of, nodes_of
 from wayname.ioam.options import ACTIVE, TraceOption, hop_by_hop, trace_in
+from wayname.ioam.path_metrics import PathId
 from wayname.ioam.round_trips import RoundTrips
 from wayname.pipeline.punts import own_probe
 from wayname.timers import Timers
@@ -45,7 +45,7 @@ _IPV6 = 41
 
 
 @dataclass(slots=True)
-class Answers:
+class ProbeAnswers:
     """What became of the probes of a way."""
 
     sent: int = 0
@@ -80,7 +80,7 @@ class Probes:
         }
         self._timers: Timers[Probe] = Timers()
         self._under_way: dict[bytes, tuple[Probe, float]] = {}
-        self.answers = {probe: Answers() for probe in bandwidths}
+        self.answers = {probe: ProbeAnswers() for probe in bandwidths}
 
     def start(self, now: float) -> None:
         """Send from now on."""
@@ -133,7 +133,7 @@ class Probes:
             if answers.trips is not None and now < answers.trips.there.last + STALE:
                 yield probe, answers.trips
 
-    def _take(self, answers: Answers, probe: Probe, packet: ipv6.Packet, both: float, now: float) -> None:
+    def _take(self, answers: ProbeAnswers, probe: Probe, packet: ipv6.Packet, both: float, now: float) -> None:
         answers.came += 1
         trace = trace_in(packet.payload) if packet.next_header == ipv6.HOP_BY_HOP else None
         if trace is None or trace.namespace != probe.trace.namespace:

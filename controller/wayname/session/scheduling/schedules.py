@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import finsy as fy
 
-from wayname.config.schedules import Policy, Schedule, Source
-from wayname.edge.boundary import Json, ScheduleNews, Severity
+from wayname.config.schedules import Schedule, SchedulingPolicy, Source
+from wayname.edge.boundary import Json, PathEvent, Severity
 from wayname.edge.outputs import Outputs
+from wayname.event_limiter import EventLimiter
 from wayname.p4_constants import PathEventKind
 from wayname.pipeline.entries import Entity
 from wayname.pipeline.schedules import SLOTS, figures_in
-from wayname.seldom import Seldom
-from wayname.session.scheduling.group import Group, Rule
+from wayname.session.scheduling.group import Group, ScheduleRule
 from wayname.session.scheduling.numbers import ScheduleNumbers
 from wayname.session.scheduling.scheduled import Scheduled, ways_of
 
@@ -32,16 +32,16 @@ class Schedules:
     def __init__(self, configured: Iterable[Schedule], remembered: Mapping[str, Json], outputs: Outputs) -> None:
         self._outputs = outputs
         self._numbers = ScheduleNumbers(remembered, outputs)
-        self.rules: dict[str, Rule] = {}
+        self.rules: dict[str, ScheduleRule] = {}
         for config in configured:
             written = remembered.get(f"{POLICY} {config.name}")
-            policy = Policy(written) if isinstance(written, str) else config.policy
+            policy = SchedulingPolicy(written) if isinstance(written, str) else config.policy
             figures = [(path.delay, path.bandwidth) for path in config.paths]
-            self.rules[config.name] = Rule(config, policy, figures)
+            self.rules[config.name] = ScheduleRule(config, policy, figures)
         self._groups: dict[Key, Group] = {}
         self._by_number: dict[int, Group] = {}
         self._group_of: dict[int, Group] = {}
-        self._seldom = Seldom[tuple[int, int, bool]]()
+        self._event_limiter = EventLimiter[tuple[int, int, bool]]()
         # The ways that sessions took when that was told last, and whether that may be different now.
         self._taken: set[tuple[str, int]] = set()
         self.changed = False
@@ -101,24 +101,24 @@ class Schedules:
             if found != figures_in(group.slot_entry(slot)):
                 self.set_figures(group.rule.config.name, group.ways[slot], *found)
 
-    def news(self, news: ScheduleNews, now: float) -> None:
+    def switch_event(self, switch_event: PathEvent, now: float) -> None:
         """The switch found something out about a path."""
-        group = self._by_number.get(news.schedule)
-        if group is None or news.place >= len(group.ways):
+        group = self._by_number.get(switch_event.schedule)
+        if group is None or switch_event.place >= len(group.ways):
             return
-        known, path = group.known[news.place], group.paths[news.place]
-        known.take(news, now)
-        if news.kind is PathEventKind.ESTIMATED:
+        known, path = group.known[switch_event.place], group.paths[switch_event.place]
+        known.take(switch_event, now)
+        if switch_event.kind is PathEventKind.ESTIMATED:
             return
-        more = self._seldom.untold_before((news.schedule, news.place, known.closed), now)
+        more = self._event_limiter.untold_before((switch_event.schedule, switch_event.place, known.closed), now)
         if more is None:
             return
         kind, severity = ("closed", Severity.WARNING) if known.closed else ("opened", Severity.INFO)
         text = f"schedule {group.rule.config.name}: path {path.name} is {kind}: {known.why}"
         text += f" (and {more} times more before)" if more else ""
-        self._outputs.event(now, f"path.{kind}", news.schedule, text, severity)
+        self._outputs.event(now, f"path.{kind}", switch_event.schedule, text, severity)
 
-    def set_policy(self, name: str, policy: Policy, now: float) -> None:
+    def set_policy(self, name: str, policy: SchedulingPolicy, now: float) -> None:
         """Have the sessions of a schedule share their packets out this way from now on."""
         rule = self.rules.get(name)
         if rule is None or rule.policy is policy:
@@ -149,7 +149,7 @@ class Schedules:
             self._outputs.event(now, f"path.{'taken' if is_taken else 'left'}", name, text)
         self._taken = taken
 
-    def _group(self, rule: Rule, ways: tuple[int, ...]) -> Group | None:
+    def _group(self, rule: ScheduleRule, ways: tuple[int, ...]) -> Group | None:
         key = rule.config.name, ways
         group = self._groups.get(key)
         if group is None:

@@ -14,12 +14,12 @@ import random
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address
 
+from wayname.bounded_by_source import BoundedBySource
 from wayname.identity.errors import ProofError
-from wayname.newcomers import Newcomers
-from wayname.rate_limits import ADDRESS_BITS, PREFIX_BITS, PrefixBuckets, Rate
 from wayname.session.keys import Pair
-from wayname.shim6.context import Known, option_of
+from wayname.shim6.context import KnownPeer, option_of
 from wayname.shim6.locators import learn
+from wayname.token_buckets import ADDRESS_BITS, PREFIX_BITS, PrefixTokenBuckets, Rate
 from wayname.wire.ipv6 import Packet
 from wayname.wire.shim6.messages import I2, R2, I2bis, UpdateRequest, decode
 from wayname.wire.shim6.options import CgaParameters, CgaSignature, LocatorList, Option, UlidPair
@@ -36,7 +36,7 @@ _PROVING = (CgaParameters, CgaSignature, LocatorList)
 _Prefixes = tuple[int, int]
 
 
-class TooOftenError(ProofError):
+class Shim6RateLimitError(ProofError):
     """A message whose proofs were not looked at: too many like it were."""
 
 
@@ -47,7 +47,7 @@ class _Asked:
     name: Pair
     tag: int = field(repr=False)
     link: int
-    known: Known
+    known: KnownPeer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +56,18 @@ class _Sender:
 
     ulid: IPv6Address
     prefixes: _Prefixes
-    known: Known
+    known: KnownPeer
 
 
-class Inspection:
+class Shim6Inspection:
     """Judges messages."""
 
     def __init__(self, rng: random.Random) -> None:
-        self._asked: Newcomers[int, _Asked, _Prefixes] = Newcomers(MOST_CONTEXTS, MOST_OF_PREFIXES)
+        self._asked: BoundedBySource[int, _Asked, _Prefixes] = BoundedBySource(MOST_CONTEXTS, MOST_OF_PREFIXES)
         # By tag. Only contexts that both hosts had a part in, each from its own side.
-        self._senders: Newcomers[int, _Sender, _Prefixes] = Newcomers(MOST_CONTEXTS, MOST_OF_PREFIXES)
-        self._strangers = PrefixBuckets(rng, STRANGERS, STRANGERS_IN_ALL)
-        self._updates = PrefixBuckets(rng, UPDATES, UPDATES_IN_ALL)
+        self._senders: BoundedBySource[int, _Sender, _Prefixes] = BoundedBySource(MOST_CONTEXTS, MOST_OF_PREFIXES)
+        self._strangers = PrefixTokenBuckets(rng, STRANGERS, STRANGERS_IN_ALL)
+        self._updates = PrefixTokenBuckets(rng, UPDATES, UPDATES_IN_ALL)
 
     def check(self, packet: Packet, link: int, now: float) -> None:
         """Raise DecodeError or ProofError if a message that came by a link tells locators that it does not prove."""
@@ -100,13 +100,15 @@ class Inspection:
         self._senders.put(message.tag, _Sender(asked.name.local, prefixes, asked.known), prefixes)
         self._senders.put(asked.tag, _Sender(asked.name.peer, prefixes, known), prefixes)
 
-    def _count(self, limit: PrefixBuckets, packet: Packet, options: tuple[Option, ...], now: float) -> None:
+    def _count(self, limit: PrefixTokenBuckets, packet: Packet, options: tuple[Option, ...], now: float) -> None:
         if any(isinstance(option, _PROVING) for option in options) and not limit.may(packet.source, now):
-            raise TooOftenError(f"more proofs come from the prefix of {packet.source}, or from all, than are looked at")
+            raise Shim6RateLimitError(
+                f"more proofs come from the prefix of {packet.source}, or from all, than are looked at"
+            )
 
 
-def _first(ulid: IPv6Address, options: tuple[Option, ...]) -> Known:
-    return learn(ulid, options, Known(frozenset({ulid})))
+def _first(ulid: IPv6Address, options: tuple[Option, ...]) -> KnownPeer:
+    return learn(ulid, options, KnownPeer(frozenset({ulid})))
 
 
 def _prefixes(name: Pair) -> _Prefixes:

@@ -11,7 +11,7 @@ from wayname.edge.boundary import Json
 from wayname.identity.parameters import Parameters
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.session import Session
-from wayname.shim6.context import Context, Known, LocalHost, option_of
+from wayname.shim6.context import Context, KnownPeer, LocalHost, option_of
 from wayname.wire.ipv6 import address_text
 from wayname.wire.shim6.options import (
     CgaParameters,
@@ -29,7 +29,7 @@ CONTEXT = "context"
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class PersistedContext:
     """A context as it was last written down, and its session."""
 
     number: int
@@ -39,7 +39,7 @@ class Remembered:
     tag: int = field(repr=False)
     peer_tag: int = field(repr=False)
     pair: Pair
-    known: Known
+    known: KnownPeer
     told: frozenset[LocalHost]
     trusted: frozenset[int]
     returning: bool
@@ -88,11 +88,11 @@ def write_down(context: Context, session: Session, returning: bool) -> Json:
     }
 
 
-def read(name: SessionKey, written: Mapping[str, Any]) -> Remembered:
+def read(name: SessionKey, written: Mapping[str, Any]) -> PersistedContext:
     """Read what `write_down` wrote."""
     proofs = _options(written["proofs"])
     parameters = option_of(proofs, CgaParameters)
-    return Remembered(
+    return PersistedContext(
         number=written["session"],
         generation=written["generation"],
         path=written["path"],
@@ -100,7 +100,7 @@ def read(name: SessionKey, written: Mapping[str, Any]) -> Remembered:
         tag=written["tag"],
         peer_tag=written["peer_tag"],
         pair=_pair(written["pair"]),
-        known=Known(
+        known=KnownPeer(
             frozenset(map(IPv6Address, written["locators"])),
             option_of(proofs, LocatorList),
             option_of(proofs, LocatorPreferences),

@@ -18,32 +18,40 @@ from wayname.config.begin_rules import load_rule
 from wayname.config.session_rules import ProxyMode
 from wayname.config.shim6 import Security, Shim6
 from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, UnforkSession
-from wayname.edge.links import Arrival
+from wayname.edge.links import ReceivedPacket
 from wayname.identity.errors import ProofError
 from wayname.identity.locators import ProvableLocators
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
-from wayname.session.kept import Kept, key_of
+from wayname.session.failover import words
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.lasting_secret import lasting_secret
-from wayname.session.movements import Movements
-from wayname.session.moving import words
 from wayname.session.protocol import InputHandlers, PuntHandlers
+from wayname.session.reap_failover import ReapFailover
 from wayname.session.session import Session
 from wayname.session.tables import want_prefixes
+from wayname.session.watched_sessions import WatchedSessions, key_of
 from wayname.shim6 import outputs as shim6
-from wayname.shim6.context import Context, Known, LocalHost
+from wayname.shim6.context import Context, KnownPeer, LocalHost
+from wayname.shim6.custom_rule import CustomRule
 from wayname.shim6.edge import memory
-from wayname.shim6.edge.endings import Endings
+from wayname.shim6.edge.fork_teardown import ForkTeardown
 from wayname.shim6.edge.forks import Forks
 from wayname.shim6.edge.hosts import local_host
-from wayname.shim6.edge.inspection import Inspection, TooOftenError
+from wayname.shim6.edge.inspection import Shim6Inspection, Shim6RateLimitError
 from wayname.shim6.endpoint import Endpoint
-from wayname.shim6.heuristics import AtMost, Candidate, Rule, WithoutShim6, has_no_eui64, never_initiate, objection
+from wayname.shim6.heuristics import (
+    Candidate,
+    ContextLimit,
+    PeersWithoutShim6,
+    Rule,
+    has_no_eui64,
+    never_initiate,
+    objection,
+)
 from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
 from wayname.shim6.locators import LocatorError, believe, learn, tell
-from wayname.shim6.own_rule import OwnRule
 from wayname.shim6.pairs import LocatorState, usable_pairs
 from wayname.shim6.states import State
 from wayname.wire import icmpv6
@@ -55,31 +63,33 @@ from wayname.wire.shim6.payload import BEFORE_SHIM6, PayloadHeader, is_payload
 
 SECRET = "shim6-secret"
 
-_WHY: dict[type[Exception], str] = {ProofError: "unproven", LocatorError: "unproven", TooOftenError: "too many"}
+_WHY: dict[type[Exception], str] = {ProofError: "unproven", LocatorError: "unproven", Shim6RateLimitError: "too many"}
 
 
-class Sessions(Kept):
+class Shim6Sessions(WatchedSessions):
     """All sessions of an edge; they may be looked at between calls."""
 
     _endpoint: Endpoint
-    _movements: Movements
+    _failover: ReapFailover
 
     def __init__(self, means: SessionContext) -> None:
         super().__init__(means)
-        self._movements = Movements(self._sessions, means, self._tables, self._complaints, self._write_down)
-        self._movements.on_moved = self._moved
+        self._failover = ReapFailover(self._sessions, means, self._tables, self._rate_limited_events, self._write_down)
+        self._failover.on_moved = self._moved
         config = self._config = means.config
         secret = lasting_secret(SECRET, means.remembered, means.rng, means.outputs)
         self._endpoint = Endpoint(means.rng, self._learn, secret)
-        self._inspection = Inspection(means.rng)
+        self._inspection = Shim6Inspection(means.rng)
         # Messages of hosts that speak Shim6 themselves which did not pass, by why.
         self.refused: Counter[str] = Counter()
-        self._without_shim6 = WithoutShim6()
-        names = {rules.begin_rule for rules in config.shim6 if rules.begin_rule is not None}
-        self.own_rules = {name: OwnRule(load_rule(name), partial(self._rule_failed, name)) for name in sorted(names)}
+        self._without_shim6 = PeersWithoutShim6()
+        names = {rules.trigger_rule for rules in config.shim6 if rules.trigger_rule is not None}
+        self.custom_rules = {
+            name: CustomRule(load_rule(name), partial(self._rule_failed, name)) for name in sorted(names)
+        }
         self._hosts: dict[IPv6Address, LocalHost] = {}
         self.forks = Forks()
-        self._endings = Endings(self._ways_out.send)
+        self._endings = ForkTeardown(self._egress.send)
         self._unfinished: list[SessionKey] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
@@ -119,7 +129,7 @@ class Sessions(Kept):
                 self._endpoint.serve(host, now)
             for name, session in list(self._sessions.items()):
                 if name.local in self._hosts:
-                    self._movements.begin(session, now)
+                    self._failover.begin(session, now)
                 else:
                     self._endpoint.withdraw(name)
                     self._lost(name, "its host is not here any more", now)
@@ -166,7 +176,7 @@ class Sessions(Kept):
             raise DecodeError("the error quotes nothing of ours")
         session = self._sessions.get(context.name)
         if session is not None:
-            self._movements.error(session, message, packet.source, now)
+            self._failover.error(session, message, packet.source, now)
             self._take(now)
         return True
 
@@ -178,16 +188,16 @@ class Sessions(Kept):
         context = self._endpoint.contexts.tagged(PayloadHeader.decode(upper.data).tag)
         return packet if context is None else replace(packet, source=context.name.peer, destination=context.name.local)
 
-    def inspect(self, arrival: Arrival, now: float) -> bool:
+    def inspect(self, arrival: ReceivedPacket, now: float) -> bool:
         """A host that speaks Shim6 itself sends or gets a message: let it go on if it proves what it tells."""
         try:
             self._inspection.check(arrival.packet, arrival.interface.vlan, now)
         except (DecodeError, ProofError) as wrong:
             self.refused[_WHY.get(type(wrong), "malformed")] += 1
             text = f"a Shim6 message from {arrival.packet.source} to {arrival.packet.destination} was dropped: {wrong}"
-            self._complaints.tell(now, "shim6.refused", arrival.packet.source, text)
+            self._rate_limited_events.tell(now, "shim6.refused", arrival.packet.source, text)
             return True
-        self._ways_out.submit(arrival.original)
+        self._egress.submit(arrival.original)
         return True
 
     def pair_active(self, active: PairActive, now: float) -> None:
@@ -198,9 +208,9 @@ class Sessions(Kept):
             return
         contexts = len(self._endpoint.contexts)
         candidate = Candidate(name.local, name.peer, contexts, active.bytes, active.age, active.opened_here)
-        checks: list[Rule] = [AtMost(rules.most)]
-        if rules.begin_rule is not None:
-            checks.append(self.own_rules[rules.begin_rule])
+        checks: list[Rule] = [ContextLimit(rules.most)]
+        if rules.trigger_rule is not None:
+            checks.append(self.custom_rules[rules.trigger_rule])
         else:
             checks += [has_no_eui64, self._without_shim6]
         if rules.server:
@@ -227,10 +237,10 @@ class Sessions(Kept):
         """End a fork: what our host sends is its session's again at once, and the peer is told."""
         session = self._by_number.get(number)
         if session is not None and session.fork is not None and not session.fork.ending:
-            self._movements.paths.reap.forget(session.name)
+            self._failover.paths.reap.forget(session.name)
             self._outputs.remember(memory.context_key(session.name), None)
             self._endings.begin(session, session.fork, now)
-            self._movements.want(session)
+            self._failover.want(session)
 
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
@@ -265,7 +275,7 @@ class Sessions(Kept):
             else:
                 self._resume(name, rules, memory.read(name, written))
 
-    def _resume(self, name: SessionKey, rules: Shim6, was: memory.Remembered) -> None:
+    def _resume(self, name: SessionKey, rules: Shim6, was: memory.PersistedContext) -> None:
         context = Context(name, was.tag, was.pair, was.pair, State.ESTABLISHED, was.peer_tag, was.known, was.told)
         self._endpoint.restore(context)
         session = Session(
@@ -287,7 +297,7 @@ class Sessions(Kept):
         self.forks.add(session)
         self._numbers.keep(was.number)
         self._sessions[name] = self._by_number[was.number] = session
-        self._movements.want(session)
+        self._failover.want(session)
 
     def _establish(self, name: SessionKey, now: float) -> None:
         if name.local not in self._hosts:
@@ -308,18 +318,20 @@ class Sessions(Kept):
                     case shim6.Failed(name, state):
                         self._failed(name, state, now)
                     case shim6.Received(name, message, pair):
-                        self._movements.paths.reap.receive(name, message, pair, now)
+                        self._failover.paths.reap.receive(name, message, pair, now)
                     case shim6.PeerError(name, ErrorCode.FORK_ENDED) if name.instance:
                         self._ended_by_peer(name, now)
                     case shim6.PeerError(name, code):
                         text = f"{words(name)}: the peer cannot process a message (error {code})"
-                        self._complaints.tell(now, "session.error", name.local, text)
+                        self._rate_limited_events.tell(now, "session.error", name.local, text)
                     case shim6.Dropped(reason):
-                        self._complaints.tell(now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}")
+                        self._rate_limited_events.tell(
+                            now, "shim6.dropped", "shim6", f"a Shim6 packet was dropped: {reason}"
+                        )
             for output in outputs:
                 if isinstance(output, shim6.Send):
-                    self._ways_out.send(output.packet)
-        self._movements.take(now)
+                    self._egress.send(output.packet)
+        self._failover.take(now)
 
     def _ready(self, name: SessionKey, now: float) -> None:
         """A context stands, or something about it is new."""
@@ -350,10 +362,10 @@ class Sessions(Kept):
             session.rules = _agreed(rules, context.known)
             session.keepalive = keepalive_interval(context.known, rules.keepalive)
             self._set_paths(session, context)
-        self._movements.begin(session, now)
-        self._movements.want(session)
+        self._failover.begin(session, now)
+        self._failover.want(session)
         for each in self.forks.adopt(session):
-            self._movements.want(each)
+            self._failover.want(each)
 
     def _paths_changed(self, host: IPv6Address, now: float) -> None:
         """The locators of a host are others, or for other uses."""
@@ -361,11 +373,11 @@ class Sessions(Kept):
             context = self._endpoint.contexts.named(name)
             if name.local == host and context is not None and self._began:
                 self._set_paths(session, context)
-                self._movements.begin(session, now)
+                self._failover.begin(session, now)
                 if self._state(session.pair.local) > self._state(session.ordered[0].local):
                     # Before its locator ends, so that nothing is under way to it then.
-                    self._movements.paths.reap.displaced(session.name, now)
-                self._movements.want(session)
+                    self._failover.paths.reap.displaced(session.name, now)
+                self._failover.want(session)
 
     def _state(self, locator: IPv6Address) -> LocatorState:
         deprecated = any(locator in prefix for prefix in self._deprecated)
@@ -408,18 +420,18 @@ class Sessions(Kept):
         why = "the peer has no Shim6" if state is State.NO_SUPPORT else "the peer does not answer"
         self._outputs.event(now, "session.failed", name.local, f"{words(name)}: no session, {why}")
 
-    def _learn(self, name: SessionKey, options: tuple[Option, ...], known: Known) -> Known:
+    def _learn(self, name: SessionKey, options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
         """Return what is known of a peer's locators, with what options prove of them."""
         rules = self._rules(name.local)
         if rules is not None and rules.security is Security.NONE:
             return believe(options, known)
-        return learn(name.peer, options, known, rules.least_sec if rules is not None else 0)
+        return learn(name.peer, options, known, rules.min_sec if rules is not None else 0)
 
     def _moved(self, session: Session, now: float) -> None:
         self._endpoint.go_by(session.name, session.pair, now)
 
     def _rule_failed(self, name: str, now: float, text: str) -> None:
-        self._complaints.tell(now, "session.rule", name, f"begin_rule {name}: {text}")
+        self._rate_limited_events.tell(now, "session.rule", name, f"trigger_rule {name}: {text}")
 
     def _warn(self, now: float) -> None:
         for rules in self._config.shim6:
@@ -431,7 +443,7 @@ class Sessions(Kept):
     def _write_down(self, session: Session) -> None:
         context = self._endpoint.contexts.named(session.name)
         if context is not None:
-            written = memory.write_down(context, session, self._movements.paths.is_returning(session))
+            written = memory.write_down(context, session, self._failover.paths.is_returning(session))
             self._outputs.remember(memory.context_key(session.name), written)
 
     def _rules(self, address: IPv6Address) -> Shim6 | None:
@@ -446,11 +458,11 @@ class Sessions(Kept):
         )
 
 
-def _agreed(rules: Shim6, known: Known) -> Shim6:
+def _agreed(rules: Shim6, known: KnownPeer) -> Shim6:
     """Return what is done for a session with a peer of whom this is known."""
-    most, least = agreed_send_timeout(known, rules.send_timeout), rules.least_send_timeout
+    most, least = agreed_send_timeout(known, rules.send_timeout), rules.min_send_timeout
     if least is not None:
         least = agreed_send_timeout(known, least)
-    if (most, least) == (rules.send_timeout, rules.least_send_timeout):
+    if (most, least) == (rules.send_timeout, rules.min_send_timeout):
         return rules
-    return rules.model_copy(update={"send_timeout": most, "least_send_timeout": least})
+    return rules.model_copy(update={"send_timeout": most, "min_send_timeout": least})

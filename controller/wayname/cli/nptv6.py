@@ -1,0 +1,134 @@
+"""`wayname nptv6`: providers of a site whose peers speak nothing, and what became of flows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wayname.cli.files import file_option, read_toml
+from wayname.cli.options import Asking, client_options, pass_asking
+
+PROTOCOLS = {6: "tcp", 17: "udp", 58: "icmpv6", 132: "sctp"}
+
+
+@click.group(invoke_without_command=True)
+@client_options
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Show providers and their shares of flows; `flows` shows what became of those whose provider failed."""
+    if context.invoked_subcommand is None:
+        context.invoke(providers)
+
+
+@command.command()
+@client_options
+@pass_asking
+def providers(asking: Asking) -> None:
+    """Providers: their prefixes, whether they work, and what went by them."""
+    from wayname.cli import show
+
+    answer = asking.client().get("/v1/nptv6")
+    if asking.json:
+        show.show_json(answer)
+        return
+    rows = [
+        (
+            each["name"],
+            each["inside"],
+            each["prefix"],
+            each["state"],
+            each["home"],
+            each["serves"],
+            each["sent_packets"],
+            each["received_packets"],
+        )
+        for each in answer["providers"]
+    ]
+    columns = ("provider", "inside", "outside", "", "home of", "serves", "packets out", "packets in")
+    show.show_table(columns, rows, "nothing is translated")
+
+
+@command.command()
+@client_options
+@pass_asking
+def flows(asking: Asking) -> None:
+    """Flows whose provider failed: the last hundred, what became of them, and why."""
+    from wayname.cli import show
+
+    answer = asking.client().get("/v1/nptv6")
+    if asking.json:
+        show.show_json({key: answer[key] for key in ("counts", "flows")})
+        return
+    rows = [(_flow(each), each["provider"], each["fate"], each["why"]) for each in answer["flows"]]
+    show.show_table(("flow", "provider", "", "because"), rows, "no flow has met a provider that failed")
+    print(", ".join(f"{fate}: {count}" for fate, count in answer["counts"].items()))
+
+
+@command.command()
+@client_options
+@pass_asking
+def rules(asking: Asking) -> None:
+    """How new flows are shared out: of each prefix, and of the flows that have a policy of their own."""
+    _show_rules(asking, asking.client().get("/v1/nptv6/rules"))
+
+
+@command.command("set")
+@click.argument("inside")
+@click.option("--providers", help="Names between commas; default: all of the prefix.")
+@click.option("--weights", help="Numbers between commas, one for each; 0 serves when no other works.")
+@file_option("Tables [[policy]], keys as of [[nptv6.policy]]: all there are to be, the configuration's first.")
+@client_options
+@pass_asking
+def set_command(asking: Asking, inside: str, providers: str | None, weights: str | None, file: Path | None) -> None:
+    """Share the new flows of a prefix out another way; connections stay with their providers.
+
+    \b
+    wayname nptv6 set fd12:3456:789a::/48 --providers p,q --weights 3,1
+
+    It holds until the controller ends. What cannot be is refused, with the reason.
+    """
+    wish: dict[str, Any] = {"inside": inside}
+    if providers is not None:
+        wish["providers"] = providers.split(",")
+    if weights is not None:
+        try:
+            wish["weights"] = [int(weight) for weight in weights.split(",")]
+        except ValueError:
+            raise click.UsageError(f"{weights!r} are no numbers between commas") from None
+    if file is not None:
+        wish["policy"] = read_toml(file).get("policy", [])
+    _show_rules(asking, asking.client().post("/v1/nptv6/rules", wish))
+
+
+def _show_rules(asking: Asking, answer: list[dict[str, Any]]) -> None:
+    from wayname.cli import show
+
+    if asking.json:
+        show.show_json(answer)
+        return
+    rows = []
+    for each in answer:
+        rows.append((each["inside"], "all others", _shares(each), ""))
+        rows += [(each["inside"], _flows_of(policy), _shares(policy), policy["origin"]) for policy in each["policies"]]
+    show.show_table(("inside", "flows", "providers", "from"), rows, "nothing is translated")
+
+
+def _shares(rules: dict[str, Any]) -> str:
+    pairs = zip(rules["providers"], rules["weights"], strict=True)
+    return ", ".join(f"{name} {weight}" for name, weight in pairs)
+
+
+def _flows_of(policy: dict[str, Any]) -> str:
+    protocol = policy["protocol"]
+    words = [PROTOCOLS.get(protocol, f"protocol {protocol}") if protocol is not None else ""]
+    for key, word in (("local", "from"), ("local_ports", "from port"), ("remote", "to"), ("remote_ports", "to port")):
+        if policy[key] is not None:
+            words.append(f"{word} {policy[key]}")
+    return " ".join(word for word in words if word) or "all"
+
+
+def _flow(flow: dict[str, Any]) -> str:
+    name = PROTOCOLS.get(flow["protocol"], f"protocol {flow['protocol']}")
+    return f"{name} {flow['local']} {flow['local_port']} with {flow['remote']} {flow['remote_port']}"
