@@ -197,14 +197,14 @@ def test_new_keys_are_agreed_on_while_packets_flow() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('hip.suite = "des"', r"\[hip\] suite = 'des': give one of aes_128_cbc_hmac_sha1, "),
-        ("hip.rekey = 0", r"\[hip\] rekey = 0: give a number of packets, 1 or more"),
-        ('hip.edges = "proxy"', r"\[hip\] edges = 'proxy': give transparent or verify, or leave it out"),
-        ("hip.key = 1", r"\[hip\] key: there is no such key; known are edges, rekey, send_timeout, suite"),
-        ("hip = {}\nshim6 = {}", r"\[shim6\], \[hip\], \[ilnp\], \[hip_edges\]: a lab has one of them; leave out"),
+        ('hip.suite = "des"', r"hip\.suite: is 'des'; write one of 'aes_128_cbc_hmac_sha1', "),
+        ("hip.rekey = 0", r"hip\.rekey: is 0; write a number from 1 to "),
+        ('hip.edges = "proxy"', r"hip\.edges: is 'proxy'; write one of 'transparent' or 'verify'"),
+        ("hip.key = 1", r"hip\.key: is not known; did you mean rekey\?"),
+        ("hip = {}\nshim6 = {}", r"a lab has one of \[shim6\], \[hip\], \[ilnp\], \[hip_edges\]; leave out the others"),
         (
             "hip = {}\nhost.a1.autoconfigure = true",
-            r"\[host.a1\] autoconfigure: with \[hip\] hosts know their locators",
+            r"host\.a1\.autoconfigure: hosts of multihomed sites have addresses that the lab gives them; leave it out",
         ),
     ],
 )

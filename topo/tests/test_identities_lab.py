@@ -66,7 +66,7 @@ def test_connections_of_unmodified_hosts_survive_a_provider() -> None:
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        (('identity = "leased"', 'identity = "bought"'), "give one of configured, leased, mapped"),
+        (('identity = "leased"', 'identity = "bought"'), "write one of 'configured', 'leased' or 'mapped'"),
         (('to = "b2"', 'to = "a1"'), "nobody knows it before the lab runs"),
         (('[shim6]\nsend_timeout = "auto"', ""), "edges give identities where they speak Shim6"),
     ],
