@@ -96,11 +96,11 @@ test-p4src: venv-switch ## The pipeline's cases, and whether its P4Info is up to
 test-controller: venv-switch ## The tests of the controller, and whether those that docs name are there
 	$(PYTEST) controller/tests
 
-# What is by lot is the same for the same SEED.
+# Random choices are the same for the same SEED.
 fuzz-decoders: venv-switch ## The controller's decoders, and whole edges, against ROUNDS=10000 inputs each that are nearly right (SEED=1)
 	cd controller/tests && ../../$(BIN)/python -m fuzz --rounds $(or $(ROUNDS),10000) --seed $(or $(SEED),1)
 
-parser-fuzz: venv-switch ## The parser against 100,000 packets by lot, with scapy as second opinion
+parser-fuzz: venv-switch ## The parser against 100,000 random packets, with scapy as second opinion
 	$(BIN)/python p4src/tests/parser_fuzz.py
 
 test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pairs and BMv2 where there is root and BMv2

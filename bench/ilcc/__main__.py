@@ -13,7 +13,7 @@ from bench.ilcc import capacity, flooding, syns
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Short floods and few sessions: whether it works, not what it costs.")
-@click.option("--seed", type=int, default=1, show_default=True, help="What is by lot is the same for the same seed.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Random choices are the same for the same seed.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
 def main(quick: bool, seed: int, out: Path) -> None:
     """Measure, print, and draw into docs/figures; status 1 if a goal is missed."""

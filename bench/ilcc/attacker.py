@@ -1,4 +1,4 @@
-"""An attacker: a process at the end of a wire that sends UDP with the nonce option, from identifiers by lot.
+"""An attacker: a process at the end of a wire that sends UDP with the nonce option, from random identifiers.
 
 python -m bench.ilcc.attacker --wire PATH --router MAC --locator PREFIX --host ADDRESS --port N --seconds S --seed N
 

@@ -71,7 +71,7 @@ class Filler:
 
 
 def found_in(edge: Edge, sessions_: int, rng: random.Random) -> float:
-    """Return what a packet of a session by lot takes, median in seconds."""
+    """Return what a packet of a random session takes, median in seconds."""
     times = []
     datagram = bytes.fromhex("03e807d0000f1234") + b"wayname"
     for _ in range(LOOKUPS):
@@ -105,7 +105,7 @@ def run(seed: int, quick: bool) -> list[Result]:
     text = table(("sessions", "memory", "a packet", "written"), rows)
     text += ["", f"each in {', '.join(TABLES)}; a packet among {most} sessions: {slower:.2f} times that of one"]
     data = {"rows": rows, "microseconds": points}
-    panel = Panel("A packet of a session by lot", "sessions", "µs", [Line("from the peer", points)])
+    panel = Panel("A packet of a random session", "sessions", "µs", [Line("from the peer", points)])
     return [Result("ilcc-sessions", data, [panel], text)]
 
 

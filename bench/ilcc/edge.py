@@ -222,7 +222,7 @@ def _site(protocols: HostProtocols) -> list[entries.Entity]:
 
 
 def attack(rng: random.Random) -> Callable[[], bytes]:
-    """Return what makes the packets of an attacker: UDP, a nonce, an identifier by lot; 102 octets, as the paper's."""
+    """Return what makes the packets of an attacker: UDP, a nonce, a random identifier; 102 octets, as the paper's."""
     nonce_header = bytes([17, 1, 0x8B, 12])
     datagram = (1000).to_bytes(2) + (2000).to_bytes(2) + (32).to_bytes(2) + b"\x12\x34" + bytes(24)
     start = bytes([0x60, 0, 0, 0, 0, 16 + len(datagram), 60, 64]) + PEERS_LOCATOR.to_bytes(8)

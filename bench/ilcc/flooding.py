@@ -1,4 +1,4 @@
-"""Figures 3 and 4: floods of UDP with the nonce option from identifiers by lot, against a live edge with a host.
+"""Figures 3 and 4: floods of UDP with the nonce option from random identifiers, against a live edge with a host.
 
 Switches, controllers, hosts and attackers are processes, joined by wires. A host elsewhere pings the target, and a host
 beside the target, within sessions, before the flood and during it; what it sees is the figure. Each run draws the

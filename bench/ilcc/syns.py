@@ -1,4 +1,4 @@
-"""A flood of SYNs with nonces, from identifiers by lot, and a connection in the middle of it.
+"""A flood of SYNs with nonces, from random identifiers, and a connection in the middle of it.
 
 The switch alone works on it: nothing may reach the controller but the one connection that both ends spoke in.
 """

@@ -52,7 +52,7 @@ def disturbances(seconds: float, seed: int) -> dict[str, Disturbance]:
     dying = replace(plain, cuts=[(begin, seconds + 1, 2)])
     degrading = replace(plain, changes=[(at, 2, route) for at, route in zip(steps, slower, strict=True)])
     return {
-        "no_encapsulation": (plain, most),
+        "nothing": (plain, most),
         "a path dies": (dying, most - dead),
         "a path dies, no SACK": (replace(dying, sack=False), most - dead),
         "a path degrades slowly": (degrading, most - lost),

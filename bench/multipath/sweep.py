@@ -1,4 +1,4 @@
-"""Two to eight paths of many kinds, by lot and at the corners: which share of what they can carry TCP gets."""
+"""Two to eight paths of many kinds, at random and at the corners: which share of what they can carry TCP gets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATHS = range(2, 9)
 POINTS_OF_EACH, QUICK_POINTS_OF_EACH = 4, 1
 # A session's packets have 1492 octets at most, so that 8 are left for the header that another path would put on.
 SIZES = ((1250,), (1250, 600), (1492, 1250, 300))
-# Bits, of the points by lot, so that all of them take a minute; corners have more.
+# Bits, of the points at random, so that all of them take a minute; corners have more.
 MOST_UNDER_WAY = 8 * 10_000_000
 # Mbit/s and milliseconds. A window has at most 64 MiB, so that two paths of 1000 Mbit/s and 200 ms are out of reach.
 CORNERS = (

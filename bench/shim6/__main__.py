@@ -35,7 +35,7 @@ def experiments(seed: int, full: bool, quick: bool) -> dict[int, Callable[[], Re
 )
 @click.option("--full", is_flag=True, help="Figure 6 to the end of Sec 2: minutes.")
 @click.option("--quick", is_flag=True, help="Figure 9 with few runs: whether it works. Nothing is drawn.")
-@click.option("--seed", type=int, default=1, show_default=True, help="What is by lot is the same for the same seed.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Random choices are the same for the same seed.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=FIGURES, help="Where figures go.")
 def main(figure: str | None, full: bool, quick: bool, seed: int, out: Path) -> None:
     """Measure, print, draw into docs/figures, keep what was printed in the page; status 1 if a goal is missed."""

@@ -2,7 +2,7 @@
 
 From the first I1 to the last R2, as in the paper. Both ends run in this process and packets take no time on the way:
 what the ends do is compared, with nothing to hide it. Hosts never met, or met before and proved their locators to each
-other then; they tell locators that they signed in advance, or sign as a part of it. Kinds take turns by lot, so that
+other then; they tell locators that they signed in advance, or sign as a part of it. Kinds take turns at random, so that
 all meet the same machine.
 """
 

@@ -49,7 +49,7 @@ def dark(rng: random.Random) -> Script:
 
 
 def lossy(rng: random.Random) -> Script:
-    """Lose frames by lot, up to a tenth."""
+    """Lose frames at random, up to a tenth."""
     return Script(150 * MSS - SHORT, _delay(rng), loss=rng.uniform(0.01, 0.1))
 
 

@@ -45,7 +45,7 @@ def wanted_by(entity: Entity) -> Iterator[tuple[Field, int]]:
 
 
 class Made:
-    """Entries of tables by lot, each with all that it refers to."""
+    """Random entries of tables, each with all that it refers to."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng

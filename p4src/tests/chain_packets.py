@@ -1,4 +1,4 @@
-"""IPv6 packets by lot: chains of extension headers as RFC 8200 allows them, and spoilt in many ways."""
+"""Random IPv6 packets: chains of extension headers as RFC 8200 allows them, and spoilt in many ways."""
 
 import random
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The parser against packets by lot: forwarded unchanged, or dropped by the right reason; never a crash.
+"""The parser against random packets: forwarded unchanged, or dropped by the right reason; never a crash.
 
     parser_fuzz.py                            100,000 packets
     parser_fuzz.py --packets 1000 --seed 7    others
@@ -120,7 +120,7 @@ def scapy_chain(frame: bytes) -> list[tuple[int, int]]:
 
 def main() -> int:
     """Run packets through, and print what was found."""
-    arguments = argparse.ArgumentParser(description="Send packets by lot through the parser")
+    arguments = argparse.ArgumentParser(description="Send random packets through the parser")
     arguments.add_argument("--packets", type=int, default=100_000, help="how many (%(default)s)")
     arguments.add_argument("--seed", type=int, default=8200, help="which ones (%(default)s)")
     chosen = arguments.parse_args()

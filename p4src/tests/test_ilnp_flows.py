@@ -400,7 +400,7 @@ def test_what_is_under_way_of_a_flow_passes_when_the_session_stands_with_another
 
 
 def flood(edge: Edge, count: int) -> None:
-    """SYNs with nonces from identifiers by lot, as fast as they come."""
+    """SYNs with nonces from random identifiers, as fast as they come."""
     frame = bytearray(bytes(in_by(4, with_nonce(packet(TCP, PEERS_SYN, REMOTE, LOCAL, ilnp=True), PEERS_LONG))))
     for number in range(count):
         frame[30:38] = (0x9E37_79B9_7F4A_7C15 * (number + 1) % (1 << 64)).to_bytes(8)

@@ -19,8 +19,8 @@ def test_every_table_is_there() -> None:
     )
     numbered = {
         f"{base}_{number}"
-        for base, most in re.findall(r"(\w+)_1 \.\. (\d+)", shown)
-        for number in range(1, int(most) + 1)
+        for base, first, last in re.findall(r"(\w+)_(\d+) \.\. (\d+)", shown)
+        for number in range(int(first), int(last) + 1)
     }
     names = set(re.findall(r"^ +(\w+)", shown, re.MULTILINE))
     assert len(tables) > 50

@@ -1,4 +1,4 @@
-"""The parser against some thousand packets by lot; `make parser-fuzz` sends a hundred thousand."""
+"""The parser against some thousand random packets; `make parser-fuzz` sends a hundred thousand."""
 
 import pytest
 from chain_packets import Lot

@@ -1,4 +1,4 @@
-"""The payload header among extension headers by lot: where RFC 5533 (12.2 and 11) has it, and off again."""
+"""The payload header among random extension headers: where RFC 5533 (12.2 and 11) has it, and off again."""
 
 from __future__ import annotations
 

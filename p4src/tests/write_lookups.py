@@ -85,7 +85,7 @@ def _inner(found: dict[str, Control], control: Control, depth: int) -> Iterator[
         seen.add(base)
         if name in control.tables:
             alike = [each for each in control.tables if re.fullmatch(rf"{base}_\d+", each)]
-            label = f"{alike[0]} .. {len(alike)}" if number else name
+            label = f"{alike[0]} .. {alike[-1].removeprefix(f'{base}_')}" if number else name
             yield f"{'  ' * (depth + 1) + label:{COLUMN}}{', '.join(control.tables[name]) or '(no key)'}"
         else:
             yield from lines(found, control.types[name], name, depth + 1)

@@ -55,7 +55,7 @@ class AnyOrder(ChainTest):
 
 
 class LongChains(ChainTest):
-    """Ten headers, in orders drawn by lot; kinds may come again."""
+    """Ten headers, in orders drawn at random; kinds may come again."""
 
     def runTest(self) -> None:
         dice = random.Random(8200)

@@ -111,7 +111,7 @@ def test_a_list_without_an_hmac_goes_no_further_where_one_is_required() -> None:
 
 
 def test_any_octet_that_an_hmac_covers_matters() -> None:
-    """Sixty octets of the header and the source, by lot, one changed in each."""
+    """Sixty octets of the header and the source, at random, one changed in each."""
     draws = random.Random(1)
     site = Site()
     right = proven()

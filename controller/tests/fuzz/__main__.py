@@ -17,7 +17,7 @@ from wayname.p4_constants import Punt
 @click.option(
     "--rounds", "count", default=10_000, show_default=True, help="How many inputs each decoder and edge gets."
 )
-@click.option("--seed", default=1, show_default=True, help="What is by lot is the same for the same seed.")
+@click.option("--seed", default=1, show_default=True, help="Random choices are the same for the same seed.")
 @click.option("--only", default="", help="Those whose name has this in it.")
 def main(count: int, seed: int, only: str) -> None:
     """Give each decoder and each edge so many inputs; print what they may not raise, and what made them do so."""

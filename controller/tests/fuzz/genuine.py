@@ -288,5 +288,5 @@ def _right(number: int, data: bytes, packet: Packet) -> bytes:
 
 
 def by_lot(seed: int) -> random.Random:
-    """Return what decides by lot."""
+    """Return what decides at random."""
     return random.Random(seed)

@@ -324,7 +324,7 @@ def nonce_given(output: Output) -> bytes:
 
 
 def requests(count: int) -> list[Packet]:
-    """Return requests from identifiers and locators by lot."""
+    """Return requests from identifiers and locators at random."""
     rng = random.Random(3)
     packets = []
     for _ in range(count):

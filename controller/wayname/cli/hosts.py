@@ -11,7 +11,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Hosts: where they are and what addresses they use."""
+    """The FDB and neighbours: ports, MACs and addresses of hosts."""
     from wayname.cli import show
 
     hosts = asking.client().get("/v1/hosts")

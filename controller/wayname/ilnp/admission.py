@@ -120,7 +120,7 @@ class Admission:
         self._outbox.event(Kind.HALF_OPEN, f"{names}: given up before anybody answered, for want of room", now)
 
     def new_nonce(self) -> bytes:
-        """Return a nonce by lot, which is not zero."""
+        """Return a random nonce, which is not zero."""
         nonce = self._rng.randbytes(self._settings.nonce_octets)
         while not any(nonce):
             nonce = self._rng.randbytes(self._settings.nonce_octets)

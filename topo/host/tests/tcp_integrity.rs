@@ -1,4 +1,4 @@
-//! TCP over links that lose, delay and cut by lot: whatever happens, the octets arrive as they were sent.
+//! TCP over links that lose, delay and cut at random: whatever happens, the octets arrive as they were sent.
 
 mod common;
 

@@ -14,7 +14,7 @@ GCM = SUITES[SuiteId.AES_GCM_16]
 
 
 def keys_of(suite: Suite, seed: int = 1) -> Keys:
-    """Keys by lot, of a suite's sizes."""
+    """Random keys, of a suite's sizes."""
     rng = random.Random(seed)
     return Keys(rng.randbytes(suite.encryption_key), rng.randbytes(suite.integrity_key))
 

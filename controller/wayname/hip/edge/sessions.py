@@ -298,7 +298,7 @@ class HipSessions(WatchedSessions):
 
     def _forget_tags(self, session: Session) -> None:
         for known, tag in ((self._by_tag, session.tag), (self._by_peer_tag, session.peer_tag)):
-            # Peers choose their tags by lot; two of them may have chosen the same one.
+            # Peers choose their tags at random; two of them may have chosen the same one.
             if known.get(tag) is session:
                 del known[tag]
 
