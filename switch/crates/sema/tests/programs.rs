@@ -11,7 +11,7 @@ fn right(text: &str) -> Program {
 
 /// The body of the last control.
 fn apply(program: &Program) -> &[Stmt] {
-    &program.controls.iter().last().expect("a control").1.apply
+    &program.controls.iter().next_back().expect("a control").1.apply
 }
 
 fn callee(stmt: &Stmt) -> &Callee {
@@ -240,7 +240,7 @@ fn a_type_applied_directly_gets_one_instance_of_its_name() {
         "control sub(inout bit<8> x) { apply { x = x + 1; } }
         control c(inout bit<8> x) { apply { sub.apply(x); sub.apply(x); } }",
     );
-    let (_, control) = program.controls.iter().last().expect("the control");
+    let (_, control) = program.controls.iter().next_back().expect("the control");
     let names: Vec<&str> = control.locals.iter().map(|local| program.vars[local.var].name.as_str()).collect();
     assert_eq!(names, ["sub"]);
     assert!(control.apply.iter().all(|stmt| matches!(callee(stmt), Callee::ControlApply(_))));
@@ -280,7 +280,7 @@ fn selects_match_values_masks_and_sets() {
             state more {{}}
         }}"
     ));
-    let (_, parser) = program.parsers.iter().last().expect("the parser");
+    let (_, parser) = program.parsers.iter().next_back().expect("the parser");
     let hir::Transition::Select { exprs, cases } = &parser.states[0].transition else { panic!("no select") };
     assert_eq!(exprs.len(), 2);
     assert_eq!(cases.iter().map(|case| case.keys.len()).collect::<Vec<_>>(), [2, 2, 1, 1]);
