@@ -87,9 +87,24 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
             "peer": [{"address": str(address), "hit": str(hit)} for address, hit in hip.peers],
             **({"names": _names(router.names, where, True)} if router.names is not None else {}),
         }
-    for key, values in parse_toml(router.configuration).items():
-        tables[key] = tables.get(key, []) + values if isinstance(values, list) else tables.get(key, {}) | values
-    return tomli_w.dumps(tables)
+    return tomli_w.dumps(_with_own(tables, parse_toml(router.configuration)))
+
+
+def _with_own(tables: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return the tables of a router's configuration with those that its lab wrote for it.
+
+    As where the one text followed the other: what is under a key of several tables belongs to the last one.
+    """
+    return tables | {key: _joined(tables[key], more) if key in tables else more for key, more in own.items()}
+
+
+def _joined(written: Any, more: Any) -> Any:
+    match written, more:
+        case list(), list():
+            return written + more
+        case [*before, dict() as last], dict():
+            return [*before, last | more]
+    return written | more
 
 
 def write_keys(router: RouterPlan, folder: Path) -> None:
