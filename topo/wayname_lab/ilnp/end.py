@@ -53,8 +53,10 @@ class _Flow:
     stage: TcpFlowState = TcpFlowState.NEW
     seen: list[Segment] = field(default_factory=list)
 
-    def pass_by(self, segment: Segment) -> None:
-        """Take note of a segment that fits."""
+    def pass_by(self, segment: Segment, *, leaves: bool) -> None:
+        """Take note of a segment that fits; an ACK does only of who opens the flow."""
+        if segment is Segment.ACK and leaves is not self.opened_here:
+            return
         following = FLOWS[self.stage].get(segment)
         if following is not None and self.stage is not TcpFlowState.ADMITTED:
             if following is not self.stage:
@@ -181,7 +183,7 @@ class IlnpEnd:
         if flags & SYN and not flags & ACK and flow is None:
             flow = self._begin(key, _Flow(True, self._nonce()))
         if flow is not None:
-            flow.pass_by(_segment(flags))
+            flow.pass_by(_segment(flags), leaves=True)
             self._admit(key, flow, Vector.of(packet.destination), now)
 
     def _segment_arrives(self, names: Names, packet: Packet, nonce: bytes, now: float) -> None:
@@ -198,7 +200,7 @@ class IlnpEnd:
         if flow is None or (flow.nonce_from_peer and flow.nonce_from_peer != nonce):
             return
         flow.nonce_from_peer = nonce
-        flow.pass_by(_segment(flags))
+        flow.pass_by(_segment(flags), leaves=False)
         self._admit(key, flow, Vector.of(packet.source), now)
         self._arrive(_counting_addresses(bare, bare))
 
