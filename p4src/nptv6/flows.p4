@@ -212,6 +212,9 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             flow_of_border.apply(hdr, meta.border, meta.flow, meta.icmpv6, meta.fragmented, is_error, of_tcp, begins, hashed);
             if (native) {
                 of_tcp = false;
+                // A peer whose edge speaks for it knows the host by one address from the session's first packet on, so what
+                // begins side by side with the session goes the same way.
+                hashed = 0;
                 meta.flow_event.nonce_octets = meta.ilnp.octets;
             }
             bit<32> ports = meta.border.local_port ++ meta.border.remote_port;

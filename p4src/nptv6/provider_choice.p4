@@ -89,7 +89,8 @@ control ProviderChoice(in border_t border, in bit<32> hashed_ports, out bit<8> h
         home = 0;
         current = 0;
         flow_policies.apply();
-        HASH_OF_4(bucket, (bit<32>)HASH_BUCKETS_OF_POLICY, border.local, border.remote, border.next_header, hashed_ports);
+        // The protocol does not count: what hosts say before their session stands, and in it, goes one way.
+        HASH_OF_4(bucket, (bit<32>)HASH_BUCKETS_OF_POLICY, border.local, border.remote, hashed_ports[31:16], hashed_ports[15:0]);
         hash_buckets.apply();
     }
 }

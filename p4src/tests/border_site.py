@@ -38,7 +38,7 @@ def out_of(address: str, provider: int) -> str:
 def bucket_of(local: str, remote: str, next_header: int, local_port: int = 0, remote_port: int = 0) -> int:
     """The bucket of a flow; of what may come in fragments ports do not count."""
     ports = (local_port, remote_port) if next_header in (TCP, SCTP) else (0, 0)
-    flow = octets(local) + octets(remote) + bytes([next_header]) + b"".join(port.to_bytes(2) for port in ports)
+    flow = octets(local) + octets(remote) + b"".join(port.to_bytes(2) for port in ports)
     return zlib.crc32(flow) % BUCKETS
 
 

@@ -430,6 +430,19 @@ def test_what_has_no_connections_moves_at_once(make: Make) -> None:
     assert switch.switch_event() == [[MOVED_NEWS, 2, 1, 1, value_of(HOST), value_of(FAR), 17, 53, 9, 0, 0]]
 
 
+def test_what_begins_with_a_host_s_own_session_goes_by_one_provider(make: Make) -> None:
+    """Else a peer whose edge speaks for it would know the host by one address, and have a connection to another."""
+    switch = make(home=1, more=proxied(prefix=f"{HOST}/128", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
+    switch.modify(bucket(bucket_of(HOST, FAR, 17), 2, 2))
+    for port in range(5000, 5064):
+        assert bucket_of(HOST, FAR, 6, port, 80) != bucket_of(HOST, FAR, 17)
+        sent = with_nonce(bytes(tcp(HOST, FAR, "S", port)), LONG)
+        assert switch.goes_out(0, sent) == (2, less(sent[:8] + octets(out_of(HOST, 2)) + sent[24:]))
+    assert switch.goes_out(1, datagram(HOST, FAR)) == (2, less(datagram(out_of(HOST, 2), FAR))), "before the session"
+    without = tcp(HOST, FAR, "S", 6000)
+    assert switch.goes_out(1, without) == (1, less(tcp(out_of(HOST, 1), FAR, "S", 6000)))
+
+
 def test_a_session_of_the_host_s_own_moves_at_once_and_its_nonce_is_told(make: Make) -> None:
     """Its identifier is the same, and so are checksums over identifiers; the peer has to know the locator."""
     switch = make(home=1, more=proxied(prefix=f"{HOST}/128", protocols=ILNP_SPOKEN | HOSTS_SPEAK))

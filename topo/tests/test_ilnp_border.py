@@ -29,6 +29,13 @@ def talking(source: str = "n1", destination: str = "f1", described: Lab | None =
     return traffic
 
 
+def with_policies(policies: str) -> Lab:
+    """Return the lab with a border that chooses providers for flows."""
+    described = find_lab("ilnp-border")
+    routers = tuple(replace(each, configuration=policies if each.name == "s" else "") for each in described.routers)
+    return replace(described, routers=routers)
+
+
 def locators(lab: VirtualLab) -> dict[str, int]:
     """Return what n1's locator is beyond each provider."""
     site = lab.plan.routers["s"]
@@ -53,6 +60,30 @@ def test_the_locator_inside_is_seen_nowhere_outside() -> None:
     assert entry["key_remote"] & (1 << 64) - 1 == int(lab.plan.hosts["n1"].address.ip) & (1 << 64) - 1
 
 
+@pytest.mark.parametrize("provider", ["p", "q"])
+def test_a_session_begins_by_either_provider(provider: str) -> None:
+    """Asked for by messages and by TCP at once."""
+    traffic = talking(described=with_policies(f'[[nptv6.policy]]\nproviders = ["{provider}"]\n'))
+    assert sends_to(traffic.lab) == {provider}
+    assert traffic.lost() == 0 and traffic.arrived(0.0) > 400_000
+    assert len(sessions_of(traffic.lab, "n1")) == 1
+
+
+@pytest.mark.parametrize(("source", "destination"), [("n1", "f1"), ("n1", "f2"), ("n2", "f1"), ("n2", "f2")])
+def test_connections_that_begin_before_the_session_stands_go_on_in_it(source: str, destination: str) -> None:
+    lab = VirtualLab(find_lab("ilnp-border"), seed=1)
+    lab.run_until(STARTED)
+    to, ports = str(lab.plan.hosts[destination].address.ip), range(6000, 6008)
+    for port in ports:
+        lab.command(destination, "tcp_serve", port=port, interval=0.5)
+    for port in ports:
+        lab.command(source, "tcp_send", to=to, port=port, pace=400_000, buffer=65536)
+    lab.run_for(3)
+    arrived = {each["flow"]: each["total_bytes"] for each in lab.events_of(destination, "rate")}
+    assert len(arrived) == len(ports) and min(arrived.values()) > 100_000, arrived
+    assert len(sessions_of(lab, source)) == 1
+
+
 @pytest.mark.parametrize("source", ["n1", "f1"])
 def test_a_provider_fails_and_the_peer_is_told_in_the_host_s_name(source: str) -> None:
     traffic = talking(*(("n1", "f1") if source == "n1" else ("f1", "n1")))
@@ -71,13 +102,11 @@ def test_a_provider_fails_and_the_peer_is_told_in_the_host_s_name(source: str) -
 
 def test_each_flow_goes_by_the_provider_that_the_site_chose_for_it() -> None:
     """Two flows of one session; the host knows nothing of it."""
-    described = find_lab("ilnp-border")
     policies = "".join(
         f'[[nptv6.policy]]\nprotocol = "{protocol}"\nproviders = ["{provider}"]\n'
         for protocol, provider in (("tcp", "p"), ("udp", "q"))
     )
-    routers = tuple(replace(each, configuration=policies if each.name == "s" else "") for each in described.routers)
-    traffic = talking(described=replace(described, routers=routers))
+    traffic = talking(described=with_policies(policies))
     lab = traffic.lab
     carried = {name: lab.links[f"s-{name}"] for name in ("p", "q")}
     seen: dict[str, list[int]] = {name: [] for name in carried}
@@ -88,6 +117,7 @@ def test_each_flow_goes_by_the_provider_that_the_site_chose_for_it() -> None:
     assert TCP in seen["p"] and TCP not in seen["q"]
     assert UDP in seen["q"] and UDP not in seen["p"]
     assert traffic.lost() == lost and len(sessions_of(lab, "n1")) == 1
+    assert traffic.arrived(lab.now - 0.5) > 100_000
 
 
 def _count(carry: Callable[[bytes], None], seen: list[int], frame: bytes) -> None:
