@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::segment::Timestamps;
+
 /// What is believed of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
@@ -23,10 +25,11 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Whether an acknowledgement can be that of the last transmission (RFC 8985, section 6.2, step 2). What a timestamp echoes
-    /// does not tell it, as in Linux: behind a hole it is that of the segment before the hole.
-    pub fn is_answered(&self, least_rtt: Option<u64>, now: u64) -> bool {
-        !self.retransmitted || least_rtt.is_none_or(|least| now - self.sent_at >= least)
+    /// Whether an acknowledgement can be that of the last transmission (RFC 8985, section 6.2, step 2).
+    pub fn is_answered_by(&self, timestamps: Option<Timestamps>, least_rtt: Option<u64>, now: u64) -> bool {
+        let echoes_older = timestamps.is_some_and(|stamps| stamps.echo.wrapping_sub(self.stamp).cast_signed() < 0);
+        let too_soon = least_rtt.is_some_and(|least| now - self.sent_at < least);
+        !self.retransmitted || !(echoes_older || too_soon)
     }
 }
 
@@ -225,7 +228,9 @@ mod tests {
         let mut board = board();
         board.lose(|sent| sent.start == 10);
         let again = board.resend_lost(10, 100, 9).unwrap();
-        assert!(!again.is_answered(Some(20), 119) && again.is_answered(Some(20), 120));
+        assert!(!again.is_answered_by(None, Some(20), 119) && again.is_answered_by(None, Some(20), 120));
+        let before = Timestamps { value: 1, echo: again.stamp - 1 };
+        assert!(!again.is_answered_by(Some(before), Some(20), 120));
     }
 
     #[test]

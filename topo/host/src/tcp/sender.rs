@@ -438,7 +438,9 @@ impl Sender {
         // Blocks come in another order: that is no reordering.
         new.sort_by_key(|sent| sent.end);
         for sent in &new {
-            let answered = sent.is_answered(self.rtt.least(), now);
+            // Behind a hole the echo is that of the segment before it; of a probe of the tail nothing else could tell.
+            let timestamps = said.timestamps.filter(|_| !self.is_repeated_by_probe(sent));
+            let answered = sent.is_answered_by(timestamps, self.rtt.least(), now);
             self.rack.delivered(sent, answered, now);
         }
         let mut delivered = new.len() as u32;
@@ -498,6 +500,10 @@ impl Sender {
         if let Some(sample) = once.map(|sent| now - sent.sent_at).or(echoed) {
             self.rtt.take(sample, now);
         }
+    }
+
+    fn is_repeated_by_probe(&self, sent: &Sent) -> bool {
+        self.probe.as_ref().is_some_and(|probe| probe.repeats && probe.end == sent.end)
     }
 
     fn count_duplicate(&mut self, said: &Acknowledgement, advances: bool, done: u32) -> u32 {
