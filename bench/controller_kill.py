@@ -20,10 +20,10 @@ import httpx
 from bench.shim6.report import table
 from bench.side_by_side import AT_ONCE, side_by_side
 from bench.spread import Spread
+from wayname_lab.host_handle import Event
 from wayname_lab.load import find_lab
 from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
-from wayname_lab.station import Event
 from wayname_lab.wires import Wires
 
 LABS = {"Shim6": "two-sites", "HIP": "hip-edges"}
@@ -80,7 +80,7 @@ async def _kill(draw: Draw) -> Seen:
     with LabFolder() as folder:
         async with RunningLab(plan, Wires(plan, folder), folder, answers.take) as lab:
             began = time.monotonic()
-            await lab.stations[FROM].start({**PING, "to": str(plan.hosts[TO].address.ip)})
+            await lab.hosts[FROM].start({**PING, "to": str(plan.hosts[TO].address.ip)})
             await asyncio.sleep(began + draw.moment - time.monotonic())
             at = time.monotonic()
             lab.kill_controller(draw.edge)

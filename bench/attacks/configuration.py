@@ -16,7 +16,7 @@ from bench.attacks.site import (
     SEND_TIMEOUT,
     SITES,
     Site,
-    Station,
+    SiteHost,
     guest_name,
     hip_guest,
     locator,
@@ -103,7 +103,7 @@ def _rules() -> tuple[str, ...]:
     return (f"send_timeout = {SEND_TIMEOUT}", f"idle = {IDLE}", "backup_probe_interval = 60")
 
 
-def _others(site: Site, kind: str) -> list[Station]:
+def _others(site: Site, kind: str) -> list[SiteHost]:
     return [other.host(kind) for other in SITES if other is not site]
 
 

@@ -12,19 +12,18 @@ from typing import Any, Self
 import httpx
 
 from bench.attacks.configuration import write_configuration
-from bench.attacks.site import SITES, A, Site, Station
+from bench.attacks.site import SITES, A, Site, SiteHost
 from wayname.hip.esp.suites import SuiteId
 from wayname_lab.commands import controller, embedded_switch
 from wayname_lab.controller import ControllerApi
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
 from wayname_lab.hip.process import describe
+from wayname_lab.host_handle import Event, HostHandle, Take
 from wayname_lab.load import LabError
 from wayname_lab.model import Quality
 from wayname_lab.planned import PlannedPort, RouterPlan
 from wayname_lab.programs import program, python
-from wayname_lab.station import Event, Take
-from wayname_lab.station import Station as HostProcess
 from wayname_lab.supervise import Supervisor
 
 # Room for headers of every protocol below 1500 octets.
@@ -67,7 +66,7 @@ class Live:
         self.folder = folder
         self.deaths: list[tuple[float, str, str]] = []
         self.supervisor = Supervisor(folder, self._note_death)
-        self.hosts: dict[str, HostProcess] = {}
+        self.hosts: dict[str, HostHandle] = {}
         self.controllers: dict[str, ControllerApi] = {}
         # What the edge under attack told: when, and the event.
         self.events: list[tuple[float, Event]] = []
@@ -111,7 +110,7 @@ class Live:
 
     def process(self, name: str) -> int:
         """Return the number of a process of site a: its `controller` or its `switch`."""
-        return self.supervisor.kept[f"{A.name}-{name}"].process.pid
+        return self.supervisor.processes[f"{A.name}-{name}"].process.pid
 
     async def _start(self) -> None:
         for site in SITES:
@@ -146,7 +145,7 @@ class Live:
     def _device(self, site: Site) -> Callable[[PlannedPort], str]:
         return lambda port: f"wire:{self.folder / f'{site.name}-{port.peer}'}"
 
-    async def _start_host(self, host: Station) -> None:
+    async def _start_host(self, host: SiteHost) -> None:
         wire, seed = self.folder / host.name, self._seed + host.site.number * 10 + host.site.kinds.index(host.kind)
         if host.kind == "verify":
             arguments = self._hip_host(host, wire, seed)
@@ -155,9 +154,9 @@ class Live:
             arguments += ["--address", f"{host.address}/64", "--gateway", str(host.gateway)]
             arguments += ["--mtu", str(HOST_MTU), "--seed", str(seed), "--control", "-"]
         process = await self.supervisor.talk(host.name, arguments)
-        self.hosts[host.name] = HostProcess(host.name, process, self._take)
+        self.hosts[host.name] = HostHandle(host.name, process, self._take)
 
-    def _hip_host(self, host: Station, wire: Path, seed: int) -> list[str]:
+    def _hip_host(self, host: SiteHost, wire: Path, seed: int) -> list[str]:
         others = [site.host("verify") for site in SITES if site is not host.site]
         peers = {other.address: other.locators for other in others}
         suite = SuiteId.AES_128_CBC_HMAC_SHA_256

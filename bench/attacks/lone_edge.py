@@ -118,7 +118,7 @@ class LoneEdge:
         answers = (PacketOutKind.SEND, PacketOutKind.FLOOD)
         return sum(len(one.payload) for one in outputs if isinstance(one, PacketOut) and one.kind in answers), took
 
-    def kept(self) -> int:
+    def state_size(self) -> int:
         """Return how many contexts, associations, sessions and newcomers are known."""
         edge = self.edge
         count = 0

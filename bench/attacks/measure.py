@@ -33,7 +33,7 @@ from wayname_lab.load import LabError
 
 # Answers that are on their way when a flood ends.
 LATE = 0.15
-SETTLED = 3.0
+CONVERGED = 3.0
 CONNECTING = 5.0
 HANGS, RECOVERED = 5.0, 90.0
 # For how many seconds is looked whether users are served again.
@@ -100,7 +100,7 @@ class Attacked:
             self._stack.push_async_callback(self.switch.close)
             await self.users.begin(self.live)
             await self.live.guests.ask(do="begin")
-            await asyncio.sleep(SETTLED)
+            await asyncio.sleep(CONVERGED)
         except BaseException:
             await self._stack.aclose()
             raise

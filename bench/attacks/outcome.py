@@ -107,12 +107,14 @@ class Outcome:
         begun = Counter[str]()
         for run in self.runs:
             begun.update({kind: count for kind, (count, _) in run.during.admissions.items()})
-        return {kind: kept for kind, kept in self._kept(lambda kind: kind).items() if begun[kind] >= LEAST_ATTEMPTS}
+        return {
+            kind: share for kind, share in self._admitted(lambda kind: kind).items() if begun[kind] >= LEAST_ATTEMPTS
+        }
 
     @property
     def others(self) -> float:
         """Which share of the attempts of others was admitted, over that before: of those who come by another port."""
-        return self._kept(self._port).get(OTHERS, 0.0)
+        return self._admitted(self._port).get(OTHERS, 0.0)
 
     @property
     def others_a_second(self) -> tuple[float, float]:
@@ -129,7 +131,7 @@ class Outcome:
         is_attackers = self.attack.wire == FLOODED and kind.endswith(SAME_PORT)
         return "" if is_attackers else OTHERS
 
-    def _kept(self, sort: Callable[[str], str]) -> dict[str, float]:
+    def _admitted(self, sort: Callable[[str], str]) -> dict[str, float]:
         shares = share((run.during.admissions for run in self.runs), sort)
         before = share([self.before.admissions], sort)
         return {kind: shares[kind] / before[kind] for kind in shares if before.get(kind)}

@@ -42,7 +42,7 @@ HOST_NUMBER = 0x11
 
 
 @dataclass(frozen=True, slots=True)
-class Station:
+class SiteHost:
     """A host of a site."""
 
     name: str
@@ -101,11 +101,11 @@ class Site:
     others: tuple[str, ...] = ()  # on the LAN, beside the hosts
 
     @property
-    def hosts(self) -> tuple[Station, ...]:
+    def hosts(self) -> tuple[SiteHost, ...]:
         """Its hosts."""
-        return tuple(Station(f"{self.name}-{kind}", kind, self) for kind in self.kinds)
+        return tuple(SiteHost(f"{self.name}-{kind}", kind, self) for kind in self.kinds)
 
-    def host(self, kind: str) -> Station:
+    def host(self, kind: str) -> SiteHost:
         """Return the host of a kind."""
         return next(host for host in self.hosts if host.kind == kind)
 
@@ -134,7 +134,7 @@ class Site:
         """Return the prefix of the link to a provider; the edge has 1, the provider 2."""
         return IPv6Network(f"2001:db8:0:{self.number}{PROVIDERS.index(provider) + 1}::/64")
 
-    def outside(self, host: Station, provider: str) -> IPv6Address:
+    def outside(self, host: SiteHost, provider: str) -> IPv6Address:
         """Return how the world knows a host behind the border by a provider."""
         return PrefixMapping(INSIDE, self.given(provider, border=True)).out(host.address)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from bench.attacks.live import Live
 from bench.attacks.ports import BORDER_PORT, DATAGRAM_PORT, ILNP_PORT, REQUESTS_PORT, SPOOFED_PORT, STREAM_PORT
-from bench.attacks.site import A, B, Station
-from wayname_lab.station import Event
+from bench.attacks.site import A, B, SiteHost
+from wayname_lab.host_handle import Event
 
 REPORT = 0.25  # seconds
 DATAGRAMS = 100  # a second
@@ -170,6 +170,6 @@ class Users:
         return max(0.0, lost + silent) / max(1.0, expected + silent)
 
 
-async def _start(live: Live, host: Station, command: str, **fields: Any) -> int:
+async def _start(live: Live, host: SiteHost, command: str, **fields: Any) -> int:
     async with asyncio.timeout(10):
         return await live.hosts[host.name].start({"command": command, **fields})

@@ -114,7 +114,7 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
     missed: list[str] = []
     parts, running = [], []
     lines: list[Line] = []
-    kept: dict[str, list[dict[str, float]]] = {}
+    drawn: dict[str, list[dict[str, float]]] = {}
     for key in protocol or PROTOCOLS:
         wanted = sessions // (10 if key == "hip" else 1)
         wanted = max(wanted // GROUP, 1) * GROUP
@@ -124,7 +124,7 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
         name = PROTOCOLS[key].name
         parts.append(_parts(name, costs, missed))
         lines.append(Line(name, [(each.sessions, each.spent.edge * 1e3) for each in costs], marks=len(costs) < 50))
-        kept[name] = [{"sessions": each.sessions, "resident": each.resident, **asdict(each.spent)} for each in costs]
+        drawn[name] = [{"sessions": each.sessions, "resident": each.resident, **asdict(each.spent)} for each in costs]
         if live:
             strangers = PROTOCOLS[key](seed, wanted)
             running.append(_row(name, run_live(strangers, wanted, min(rate, strangers.rate)), missed))
@@ -136,7 +136,7 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
         click.echo("\n".join(["", *table((*live_head, "waited: median", "90 %", "99 %", "worst", "memory"), running)]))
     lines.append(Line("goal", [(0, GOAL_SECONDS * 1e3), (lines[0].points[-1][0], GOAL_SECONDS * 1e3)], marks=False))
     panel = Panel("What a set-up costs an edge", "sessions that it has", "ms of processor time", lines)
-    click.echo(f"drawn: {keep('session-cost', kept, [panel], out)}")
+    click.echo(f"drawn: {keep('session-cost', drawn, [panel], out)}")
     for one in missed:
         click.echo(f"MISSED: {one}")
     sys.exit(1 if missed else 0)

@@ -37,7 +37,7 @@ from wayname.wire.ipv6 import Packet
 
 T = TypeVar("T")
 
-SETTLED = 5.0
+CONVERGED = 5.0
 TICK = 0.25
 
 
@@ -74,7 +74,7 @@ class EdgeWithin:
         reply = p4r.ReadResponse.FromString(self._switch.read(request.SerializeToString(), self._ns()))
         self.edge.receive(SwitchUp(decode_entities(reply.entities, self._schema)), self.now)
         self._settle()
-        self.pass_time(SETTLED)
+        self.pass_time(CONVERGED)
 
     def close(self) -> None:
         """Let go of the state file."""

@@ -130,7 +130,7 @@ def _draw(letter: str, memory: Mapping[Point, InMemory], roads: Roads | None, lo
     y = "million packets/s"
     alone = [_line(mode.name, mode, {point: seen.rate for point, seen in memory.items()}) for mode in modes]
     panels = [Panel(f"{title}, in memory, one core", x, y, alone)]
-    data: dict[str, object] = {"load": load, "memory": _kept(memory, letter)}
+    data: dict[str, object] = {"load": load, "memory": _figures_of(memory, letter)}
     if roads:
         between = [
             _line(f"{mode.name}, {name}", mode, _rates(found))
@@ -144,8 +144,8 @@ def _draw(letter: str, memory: Mapping[Point, InMemory], roads: Roads | None, lo
             if BMV2 in roads.lossless
         ]
         panels.append(Panel(f"{title}, between veth pairs", x, y, [line for line in (*between, *slow) if line.points]))
-        data["floods"] = {name: _kept(found, letter) for name, found in roads.floods.items()}
-        data["lossless"] = {name: _kept(found, letter) for name, found in roads.lossless.items()}
+        data["floods"] = {name: _figures_of(found, letter) for name, found in roads.floods.items()}
+        data["lossless"] = {name: _figures_of(found, letter) for name, found in roads.lossless.items()}
     return keep(f"encap-figure-6{letter}", data, panels, folder)
 
 
@@ -154,7 +154,7 @@ def _line(name: str, mode: Mode, rates: Mapping[Point, float]) -> Line:
     return Line(name, points, marks=len(points) < 10)
 
 
-def _kept(found: Mapping[Point, InMemory | OnRoad | float], letter: str) -> dict[str, object]:
+def _figures_of(found: Mapping[Point, InMemory | OnRoad | float], letter: str) -> dict[str, object]:
     """What a figure keeps of its data: its own points and the plain one."""
     return {
         point.name: seen if isinstance(seen, float) else asdict(seen)

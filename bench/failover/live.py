@@ -14,13 +14,13 @@ from typing import Any
 import httpx
 
 from bench.lateness import Arrival
+from wayname_lab.host_handle import Event
 from wayname_lab.lab_events import LabEvent
 from wayname_lab.load import LabError
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.planned import HostPlan, Plan
 from wayname_lab.programs import python
 from wayname_lab.running import LabFolder, RunningLab
-from wayname_lab.station import Event
 
 SENDER, RECEIVER = "a1", "b1"
 CUT = "p-r"
@@ -65,7 +65,7 @@ class Live:
             begin = float((await _line(sender))["begin"])
             await asyncio.sleep(begin + moment - time.monotonic())
             send_timeout = await self._send_timeout()
-            self._lab.happenings.listeners.append(told.append)
+            self._lab.event_log.listeners.append(told.append)
             cut = time.monotonic()
             await self._lab.set_cut(self._link, True)
             await asyncio.sleep(cut + CUT_FOR - time.monotonic())
@@ -78,19 +78,19 @@ class Live:
                 if process.returncode is None:
                     process.kill()
                     await process.wait()
-        self._lab.happenings.listeners.remove(told.append)
+        self._lab.event_log.listeners.remove(told.append)
         return Transfer(begin, cut, send_timeout, [Arrival(*each) for each in arrivals], told)
 
     async def until_steady(self) -> None:
         """Wait until the sessions of both edges are on their first path and all others are proven."""
         deadline = time.monotonic() + PATIENCE
         # Edges look after sessions that are in use.
-        pings = await self._lab.stations[SENDER].start(PINGS | {"to": self._to})
+        pings = await self._lab.hosts[SENDER].start(PINGS | {"to": self._to})
         while True:
             found = [await self._session(edge.name) for edge in self._lab.plan.lab.edges]
             known = [session for session in found if session is not None]
             if len(known) == len(found) and all(map(_is_steady, known)):
-                self._lab.stations[SENDER].stop(pings)
+                self._lab.hosts[SENDER].stop(pings)
                 return
             for edge, session in zip(self._lab.plan.lab.edges, found, strict=True):
                 if session is not None and session["path"] and session["paths"][0]["state"] == "works":

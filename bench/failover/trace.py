@@ -16,7 +16,7 @@ from wayname_lab.virtual.clock import SECOND
 from wayname_lab.virtual.lab import VirtualLab
 
 LAB, CUT = "two-sites", "a-p"
-STARTED, SETTLED = 2.0, 7.0
+STARTED, CONVERGED = 2.0, 7.0
 AFTER = 1.0
 # The flows of the lab: who sends, who receives, at how many bit/s (None: as fast as TCP goes).
 STREAMS = (("a1", "b1", None), ("b2", "a2", 5_000_000))
@@ -34,7 +34,7 @@ def cut(seed: int) -> tuple[VirtualLab, float]:
         to = str(lab.plan.hosts[receiver].address.ip)
         lab.command(sender, "tcp_send", to=to, port=PORT, **({} if pace is None else {"pace": pace}))
     lab.command(PINGS[0], "ping", to=str(lab.plan.hosts[PINGS[1]].address.ip), count=0, interval=0.02)
-    lab.run_until(SETTLED + rng.random())
+    lab.run_until(CONVERGED + rng.random())
     at = lab.now
     lab.cut(CUT)
     lab.run_for(AFTER)
@@ -53,9 +53,9 @@ def gap(lab: VirtualLab, host: str, kind: str, since: float) -> float:
 def main(seed: int) -> None:
     """Cut the link and print what happens, in milliseconds after the cut."""
     lab, at = cut(seed)
-    for happening in lab.happenings.kept:
-        if happening.time >= at:
-            click.echo(f"{1e3 * (happening.time - at):7.1f}  {happening.who:4} {happening.text}")
+    for event in lab.event_log.last:
+        if event.time >= at:
+            click.echo(f"{1e3 * (event.time - at):7.1f}  {event.who:4} {event.text}")
     for sender, receiver, _ in STREAMS:
         click.echo(f"TCP from {sender} to {receiver}: {1e3 * gap(lab, receiver, 'rate', at):.0f} ms without data")
     click.echo(f"ping from {PINGS[0]}: {1e3 * gap(lab, PINGS[0], 'ping_reply', at):.0f} ms without an answer")

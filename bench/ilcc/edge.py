@@ -202,13 +202,13 @@ def session_entries(session: Session, number: int) -> list[fy.P4TableEntry]:
 def _site(protocols: HostProtocols) -> list[entries.Entity]:
     wanted: list[entries.Entity] = [
         fy.P4CloneSessionEntry(CPU_SESSION, replicas=(CPU_PORT,)),
-        entries.station(HOST_VLAN, HOST_MAC, HOST_PORT),
+        entries.fdb_entry(HOST_VLAN, HOST_MAC, HOST_PORT),
         entries.route_connected(LAN, HOST_VLAN),
         entries.neighbour(HOST_VLAN, HOST.address, HOST_PORT, HOST_MAC),
         entries.route_nexthop(IPv6Network("::/0"), 1),
         entries.nexthop(1, PROVIDER_VLAN, IPv6Address("fe80::a1")),
         entries.neighbour(PROVIDER_VLAN, IPv6Address("fe80::a1"), PROVIDER_PORT, PROVIDER_MAC),
-        *sessions.proxied(LAN, 0, 0.0, protocols),
+        *sessions.endpoint_policy(LAN, 0, 0.0, protocols),
     ]
     for number, vlan in ((HOST_PORT, HOST_VLAN), (PROVIDER_PORT, PROVIDER_VLAN)):
         wanted += [

@@ -144,7 +144,7 @@ class FloodedLab(RunningLab):
 
     def processor_time(self) -> float:
         """Return the processor seconds that the target's switch and controller have used."""
-        ids = [self.supervisor.kept[f"a-{part}"].process.pid for part in ("switch", "controller")]
+        ids = [self.supervisor.processes[f"a-{part}"].process.pid for part in ("switch", "controller")]
         fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in ids]
         return sum(int(each[11]) + int(each[12]) for each in fields) / TICKS
 
@@ -158,8 +158,8 @@ async def flood(part: Part) -> list[Run]:
         async with FloodedLab(plan, wires, folder) as lab:
             ping = {"command": "ping", "count": 0, "interval": PING_EVERY}
             to, beside = (str(plan.hosts[name].address.ip) for name in (TARGET, BESIDE))
-            await lab.stations[FRIEND].start({**ping, "to": to})
-            lab.flow_beside = await lab.stations[FRIEND].start({**ping, "to": beside})
+            await lab.hosts[FRIEND].start({**ping, "to": to})
+            lab.flow_beside = await lab.hosts[FRIEND].start({**ping, "to": beside})
             await _until_there_are_sessions(lab)
             return [await _flood_once(lab, wires, part, count, seed) for seed in part.seeds]
 
@@ -168,7 +168,7 @@ async def _flood_once(lab: FloodedLab, wires: Wires, part: Part, count: int, see
     rng, run = random.Random(f"{seed} {part.policy} {part.attackers}"), Run(part.policy, part.attackers)
     port = rng.randrange(6000, 60000)
     serve = {"command": "udp_echo"} if part.policy == ANSWERED else {"command": "udp_receive"}
-    serving = await lab.stations[TARGET].start({**serve, "port": port})
+    serving = await lab.hosts[TARGET].start({**serve, "port": port})
     rate = RATE if isinstance(part.attackers, int) else None
     starts = (_start(lab.whole, wires, at, port, rate, part.seconds, rng.getrandbits(32)) for at in range(1, count + 1))
     processes = await asyncio.gather(*starts)
@@ -186,7 +186,7 @@ async def _flood_once(lab: FloodedLab, wires: Wires, part: Part, count: int, see
     run.places = (await lab.policies())["places"] - places
     await asyncio.sleep(1.0)  # pings are given up after a second
     lab.run = None
-    lab.stations[TARGET].stop(serving)
+    lab.hosts[TARGET].stop(serving)
     return run
 
 

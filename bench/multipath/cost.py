@@ -74,7 +74,7 @@ class Sessions:
         self._now = 1_000_000_000
         self._sequence = 0
         self._insert(tables.of_edge(0, 1, PATHS))
-        self._insert(sessions.proxied(IPv6Network(self._local), 0, 0.0))
+        self._insert(sessions.endpoint_policy(IPv6Network(self._local), 0, 0.0))
 
     def grow(self, count: int) -> None:
         """Have so many; all of them have schedules."""

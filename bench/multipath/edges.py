@@ -17,11 +17,11 @@ from bench.multipath.report import Goal, Result, share
 from bench.multipath.tap import missing
 from bench.shim6.report import table
 from wayname.config.schedules import SchedulingPolicy
+from wayname_lab.host_handle import Event
 from wayname_lab.load import LabError, find_lab
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
-from wayname_lab.station import Event
 
 LAB = "many-paths"
 SENDER, RECEIVER = "a1", "b1"
@@ -84,19 +84,19 @@ class Live:
         before = await self._counters()
         port, self._next_port = self._next_port, self._next_port + 1
         to = str(self._lab.plan.hosts[RECEIVER].address.ip)
-        serving = await self._lab.stations[RECEIVER].start({"command": "tcp_serve", "port": port, "interval": SAMPLE})
-        flow = await self._lab.stations[SENDER].start({"command": "tcp_send", "to": to, "port": port})
+        serving = await self._lab.hosts[RECEIVER].start({"command": "tcp_serve", "port": port, "interval": SAMPLE})
+        flow = await self._lab.hosts[SENDER].start({"command": "tcp_send", "to": to, "port": port})
         sampling = asyncio.create_task(self._sample(seconds))
         if dies is not None:
             await asyncio.sleep(dies)
             await self._set_cut(True)
         sending = await sampling
         received = self._arrived.octets.get(port, 0)
-        self._lab.stations[SENDER].stop(flow)
+        self._lab.hosts[SENDER].stop(flow)
         if dies is not None:
             await self._set_cut(False)
         await asyncio.sleep(PAUSE)
-        self._lab.stations[RECEIVER].stop(serving)
+        self._lab.hosts[RECEIVER].stop(serving)
         after = await self._counters()
         retransmitted, out_of_order = (late - early for early, late in zip(before, after, strict=True))
         return Scene(received * 8 / seconds, retransmitted, out_of_order, sending)

@@ -52,7 +52,7 @@ class Outcome:
 
     goodput: float  # what the receiving programs got, from the first packet on
     goodputs: Sequence[float]  # by connection
-    settleds: Sequence[float]  # the same without the time in which connections warm up
+    steady_goodputs: Sequence[float]  # the same without the time in which connections warm up
     backward: float  # what the other side's programs got, if the receivers send too
     segments: int
     retransmissions: int
@@ -65,14 +65,14 @@ class Outcome:
         """Return the goodput that so many bits on the wire allow, for the mix of packet sizes that arrived."""
         return bits / setup.seconds * payload(self.goodputs, setup.packet_bytes)
 
-    def settled_limit(self, setup: Setup) -> float:
+    def steady_limit(self, setup: Setup) -> float:
         """Return the goodput that full paths carry, when connections have warmed up."""
-        return sum(route.rate for route in setup.routes) * payload(self.settleds, setup.packet_bytes)
+        return sum(route.rate for route in setup.routes) * payload(self.steady_goodputs, setup.packet_bytes)
 
     @property
-    def settled(self) -> float:
+    def steady_goodput(self) -> float:
         """The goodput without the time in which connections warm up."""
-        return sum(self.settleds)
+        return sum(self.steady_goodputs)
 
     @property
     def text(self) -> tuple[str, str, str, str]:
@@ -150,7 +150,7 @@ def outcome(network: Network, setup: Setup) -> Outcome:
     return Outcome(
         sum(goodputs),
         goodputs,
-        [settled(network, host, setup.seconds) for host in hosts],
+        [steady_goodput(network, host, setup.seconds) for host in hosts],
         backward,
         sum(watch.segments for watch in network.watches),
         sum(watch.retransmissions for watch in network.watches),
@@ -175,7 +175,7 @@ def received(network: Network, side: int, host: int) -> int:
     return sum(event["bytes"] for event in network.events_of(side, host, "tcp_done") if event["flow"] in flows)
 
 
-def settled(network: Network, host: int, seconds: float) -> float:
+def steady_goodput(network: Network, host: int, seconds: float) -> float:
     """Return what a receiving host got a second since its connection's first report; it has been ended."""
     flows = sinks(network, RECEIVER, host)
     reports = [event for event in network.events_of(RECEIVER, host, "rate") if event["flow"] in flows]

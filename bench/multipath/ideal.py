@@ -67,15 +67,15 @@ class Ideal:
         """Return the sum of what each carries alone."""
         return sum(self.goodput(rate) for rate in rates)
 
-    def settled(self, *rates: int) -> float:
+    def steady_goodput(self, *rates: int) -> float:
         """Return their goodput without the first second in bit/s."""
         outcome = self.over(*rates)
-        return outcome.settled if outcome else 0.0
+        return outcome.steady_goodput if outcome else 0.0
 
     def goals(self, name: str, points: Sequence[tuple[int, ...]]) -> list[Goal]:
         """Compare the worst of these points with what is wanted."""
         whole = self._goal(name, points, self.goodput)
-        later = self._goal(f"{name}, after the first second", points, self.settled)
+        later = self._goal(f"{name}, after the first second", points, self.steady_goodput)
         reordered = [(point, outcome.reordered) for point in points if (outcome := self.over(*point))]
         most = max(reordered, key=lambda each: each[1])
         arrived = (
@@ -141,7 +141,7 @@ def table_1(ideal: Ideal) -> Result:
         (
             " and ".join(map(str, rates)),
             megabits(ideal.goodput(*rates)),
-            megabits(ideal.settled(*rates)),
+            megabits(ideal.steady_goodput(*rates)),
             f"{PAPER_TABLE[rates]:.2f}",
             outcome.retransmissions,
             outcome.reordered,
@@ -150,7 +150,7 @@ def table_1(ideal: Ideal) -> Result:
         if (outcome := ideal.over(*rates))
     ]
     rows.insert(
-        3, ("sum", megabits(ideal.alone(2, 4, 5)), megabits(sum(map(ideal.settled, (2, 4, 5)))), "10.34", "", "")
+        3, ("sum", megabits(ideal.alone(2, 4, 5)), megabits(sum(map(ideal.steady_goodput, (2, 4, 5)))), "10.34", "", "")
     )
     text = table(("Mbit/s", "goodput", "after 1 s", "paper", "retransmitted", "reordered"), rows)
     data = {" and ".join(map(str, rates)): asdict(outcome) for rates in sets if (outcome := ideal.over(*rates))}

@@ -55,7 +55,7 @@ class Point:
     @property
     def reached(self) -> float:
         """The share of the limit."""
-        return self.outcome.settled / self.outcome.settled_limit(self.setup)
+        return self.outcome.steady_goodput / self.outcome.steady_limit(self.setup)
 
     @property
     def paths(self) -> str:
@@ -143,13 +143,13 @@ def run_all(quick: bool, seed: int) -> Result:
 
 def _row(point: Point) -> Sequence[object]:
     outcome = point.outcome
-    limit = outcome.settled_limit(point.setup)
+    limit = outcome.steady_limit(point.setup)
     return (
         len(point.setup.routes),
         point.sizes,
-        megabits(outcome.settled),
+        megabits(outcome.steady_goodput),
         megabits(limit),
-        share(outcome.settled, limit),
+        share(outcome.steady_goodput, limit),
         outcome.reordered,
         outcome.retransmissions,
         "all paths" if point.setup.both_scheduled else "path 1",

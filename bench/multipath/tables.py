@@ -46,7 +46,7 @@ def of_edge(side: int, hosts: int, paths: int) -> Iterator[Entity]:
     """Return everything of an edge but its sessions. Without a session packets go by the first path."""
     for host in range(hosts):
         yield from _port(host + 1, HOSTS_VLAN)
-        yield entries.station(HOSTS_VLAN, host_mac(side, host), host + 1)
+        yield entries.fdb_entry(HOSTS_VLAN, host_mac(side, host), host + 1)
         yield entries.neighbour(HOSTS_VLAN, host_address(side, host), host + 1, host_mac(side, host))
     yield from _interface(side, HOSTS_VLAN)
     yield from _routes_home(side, entries.MAIN_ROUTES)
@@ -64,7 +64,7 @@ def of_edge(side: int, hosts: int, paths: int) -> Iterator[Entity]:
 def of_session(side: int, number: int, host: int, paths: Sequence[int], scheduled: bool) -> Iterator[Entity]:
     """Return a session between the two sides' hosts of one number; without a schedule it goes by its first path."""
     local, remote = host_address(side, host), host_address(1 - side, host)
-    yield from sessions.proxied(IPv6Network(local), 0, 0.0)
+    yield from sessions.endpoint_policy(IPv6Network(local), 0, 0.0)
     yield sessions.identities(
         local,
         remote,

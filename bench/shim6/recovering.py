@@ -37,7 +37,7 @@ LIVE_TIMEOUTS = (0.1, 0.5, 1.0)
 RUNS, QUICK_RUNS = 45, 3
 NETWORKS = 3  # among which the live runs of a Tsend are divided
 QUICK_TIMEOUTS = (0.5,)
-BEGIN = 2.0  # when everything has settled
+BEGIN = 2.0  # when everything has converged
 # Between providers the way that is left takes 2 ms longer; a packet on the virtual clock waits for nothing else.
 ALLOWED, ALLOWED_LIVE = 0.010, 0.020
 PIECE = 1400  # octets that a paced sender writes at a time
@@ -58,7 +58,7 @@ def lab_with(timeout: float, hold: bool) -> Lab:
     return replace(load_lab(LAB), shim6=LabShim6(send_timeout=round(timeout * SECOND), hold=hold))
 
 
-def settled(timeout: float, hold: bool, seed: int) -> VirtualLab:
+def converged(timeout: float, hold: bool, seed: int) -> VirtualLab:
     """Return the lab on the virtual clock when everything stands."""
     lab = VirtualLab(lab_with(timeout, hold), seed)
     lab.run_until(BEGIN)
@@ -104,7 +104,7 @@ def _keep(lab: VirtualLab) -> None:
 
 def each_on_the_virtual_clock(timeout: float, hold: bool, seeds: Sequence[int]) -> list[Wait]:
     """Do so with each seed, in a copy of one lab that stands: to start one takes longer than a run."""
-    lab = settled(timeout, hold, seeds[0])
+    lab = converged(timeout, hold, seeds[0])
     with get_context("fork").Pool(initializer=_keep, initargs=(lab,), maxtasksperchild=1) as pool:
         return pool.map(partial(_in_the_copy, timeout), seeds, chunksize=1)
 

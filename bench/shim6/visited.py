@@ -43,7 +43,7 @@ between = ["s", "p"]
 [[link]]
 between = ["c", "p"]
 """
-SETTLED = 5.0
+CONVERGED = 5.0
 APART = 0.2  # seconds from visit to visit
 HEADERS = 48
 LONGEST = 1000  # octets of a packet with its headers
@@ -65,7 +65,7 @@ class Visited:
         self._peers: set[IPv6Address] = set()
         self._hear("c-p", "c")
         self._hear("s-s1", "s1")
-        self._lab.run_until(SETTLED)
+        self._lab.run_until(CONVERGED)
 
     def lifetimes(self, visits: Sequence[Sequence[Exchange]]) -> list[Lifetimes]:
         """Return for each visit from when to when there was a session, by its first packet."""

@@ -25,20 +25,20 @@ def test_there_is_a_message_for_each_mode_and_each_reason_for_which_strangers_re
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.mode}: {row.message}")
 def test_each_message_is_taken_as_what_it_is(row: Row) -> None:
     edge = LoneEdge(row.mode)
-    before = edge.kept()
+    before = edge.state_size()
     packet = row.make(edge, row.source)
     edge.receive(row.reason, packet, ATTACKERS_MAC, row.port)
     assert not edge.edge.faults.counts
     # A key that proves itself, and the pair of hosts that it speaks of.
-    assert edge.kept() - before <= 2
+    assert edge.state_size() - before <= 2
 
 
 def test_a_goal_that_is_missed_is_told() -> None:
     row, cheap = ROWS[0], Cost(100 * FLOOD, 100 * FLOOD, 50e-6, 0)
     met = Measured(row, cheap, cheap, cheap)
     assert missed([met]) == []
-    longer, dear, kept = replace(cheap, left=101 * FLOOD), replace(cheap, seconds=2e-4), replace(cheap, kept=501)
-    for flood, word in ((longer, "octets out"), (dear, "200 µs"), (kept, "501 more")):
+    longer, dear, state = replace(cheap, left=101 * FLOOD), replace(cheap, seconds=2e-4), replace(cheap, state=501)
+    for flood, word in ((longer, "octets out"), (dear, "200 µs"), (state, "501 more")):
         [goal] = missed([replace(met, from_all=flood)])
         assert word in goal
         # Who is where it says has rations, and no goals.

@@ -67,7 +67,7 @@ async def test_a_connection_of_linux_outlives_a_cut_between_providers() -> None:
         await live.until_steady()
         transfer = await live.transfer(1.0, 2.0, 1000, 0.01)
     assert transfer.arrivals[-1].total == 200 * 1000
-    assert any("from path 0" in happening.text for happening in transfer.told)
+    assert any("from path 0" in event.text for event in transfer.told)
 
 
 def test_a_cut_on_the_virtual_clock_is_traced_until_all_flows_go_on() -> None:

@@ -133,12 +133,12 @@ def test_both_sides_may_send_at_once() -> None:
     assert outcome.reordered == outcome.retransmissions == 0
 
 
-def test_what_is_settled_leaves_the_warm_up_out() -> None:
+def test_the_steady_goodput_leaves_the_warm_up_out() -> None:
     setup = Setup([Route(4e6, 5 * MILLISECOND)], seconds=0.2, warm_up=0.1, window=30, congestion="none")
     outcome = run(setup)
-    assert outcome.settled == sum(outcome.settleds)
-    assert outcome.goodput < outcome.settled
-    assert abs(outcome.settled / outcome.settled_limit(setup) - 1) < 0.02
+    assert outcome.steady_goodput == sum(outcome.steady_goodputs)
+    assert outcome.goodput < outcome.steady_goodput
+    assert abs(outcome.steady_goodput / outcome.steady_limit(setup) - 1) < 0.02
 
 
 def test_headers_are_no_payload() -> None:

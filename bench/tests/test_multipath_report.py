@@ -57,7 +57,7 @@ def test_disturbances_say_what_is_left() -> None:
 def test_paths_of_rate_nought_are_not_there() -> None:
     none = ideal.Ideal(quick=True, seed=1)
     assert none.over(0, 0) is None
-    assert none.goodput(0) == none.settled(0) == none.alone(0, 0) == 0.0
+    assert none.goodput(0) == none.steady_goodput(0) == none.alone(0, 0) == 0.0
 
 
 @pytest.mark.parametrize("number", [1, 255, 256, 65_536, 1_000_000])

@@ -72,25 +72,25 @@ def references(entity: Entity) -> Iterator[Key]:
 
 @st.composite
 def networks(draw: Callable[..., object]) -> list[Entity]:
-    """A consistent set of entities: next hops, spreads of them, routes by both, VLANs, stations."""
+    """A consistent set of entities: next hops, ECMP groups, routes by both, VLANs, stations."""
     numbers = st.integers(1, 4)
     hops = draw(st.dictionaries(numbers, st.integers(1, 3), max_size=3))
     assert isinstance(hops, dict)
     made: list[Entity] = [entries.nexthop(number, vlan, IPv6Address(vlan)) for number, vlan in hops.items()]
-    made += [entries.spread_member(number) for number in hops]
-    ways = ["refused", *(["hop", "spread"] if hops else [])]
-    for spread in range(1, 4):
+    made += [entries.ecmp_member(number) for number in hops]
+    ways = ["refused", *(["hop", "ecmp_group"] if hops else [])]
+    for ecmp_group in range(1, 4):
         chosen = draw(st.dictionaries(st.sampled_from(sorted(hops)), st.integers(1, 3), min_size=1)) if hops else {}
         assert isinstance(chosen, dict)
         if chosen:
-            made += [entries.spread_group(spread, chosen), entries.spread(spread)]
+            made += [entries.ecmp_group_members(ecmp_group, chosen), entries.ecmp_group(ecmp_group)]
     routes = draw(st.dictionaries(st.integers(0, 3), st.sampled_from(ways)))
     assert isinstance(routes, dict)
     for number, way in routes.items():
         prefix = IPv6Network((number << 96, 32)) if number else IPv6Network("::/0")
         if way == "hop":
             made.append(entries.route_nexthop(prefix, next(iter(hops))))
-        elif way == "spread":
+        elif way == "ecmp_group":
             made.append(entries.route_ecmp(prefix, 1 + number % 3))
         else:
             made.append(entries.route_refused(prefix, bool(number % 2)))
@@ -98,7 +98,7 @@ def networks(draw: Callable[..., object]) -> list[Entity]:
     assert isinstance(vlans, dict)
     for vlan, ports in vlans.items():
         made += [entries.flood_group(vlan, ports), entries.flood(vlan)]
-        made += [entries.station(vlan, Mac(port), port) for port in ports]
+        made += [entries.fdb_entry(vlan, Mac(port), port) for port in ports]
         made += [entries.rate("learn_meter", port, vlan) for port in ports]
     return list({key_of(each): each for each in made}.values())
 

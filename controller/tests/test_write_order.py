@@ -57,8 +57,8 @@ class Made:
         keys = {field.alias: given.get(field.alias, self._rng.choice(VALUES)) for field in table.match_fields}
         if table.action_profile is not None:
             (number,) = keys.values()
-            self._keep(entries.nexthop(number, number, IPv6Address(number)), entries.spread_member(number))
-            self._keep(entries.spread_group(number, {number: 1}), entries.spread(number))
+            self._keep(entries.nexthop(number, number, IPv6Address(number)), entries.ecmp_member(number))
+            self._keep(entries.ecmp_group_members(number, {number: 1}), entries.ecmp_group(number))
             return
         action = self._rng.choice([each for each in table.actions if each.alias != "NoAction"])
         arguments = {param.name: self._rng.choice(VALUES) for param in action.params}

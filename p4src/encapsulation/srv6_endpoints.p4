@@ -38,7 +38,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @id(SIDS_COUNTER_ID) TABLE_COUNTER(sids_counter);
 
     bit<8> behaviour = NOT_A_SEGMENT;
-    bit<8> kept = 0;            // flavours
+    bit<8> sid_flavours = 0;
     bit<8> inside = 0;
     port_t frame_port = 0;
 
@@ -47,7 +47,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @brief("To the next segment, by the routes. Flavours: 1 PSP, 2 USP, 4 USD, or sums of them.")
     action end(@id(1) bit<8> flavours) {
         behaviour = TO_NEXT_SEGMENT;
-        kept = flavours;
+        sid_flavours = flavours;
     }
 
     @id(END_X_ACTION_ID)
@@ -55,7 +55,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @brief("To the next segment, by a next hop.")
     action end_x(@id(1) bit<8> flavours, @id(2) @refers_to(nexthops, nexthop) nexthop_id_t nexthop) {
         behaviour = TO_NEXT_SEGMENT;
-        kept = flavours;
+        sid_flavours = flavours;
         meta.next.nexthop = nexthop;
     }
 
@@ -64,7 +64,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     @brief("To the next segment, by a table of routes.")
     action end_t(@id(1) bit<8> flavours, @id(2) @refers_to(vrf_routes, vrf) vrf_id_t vrf) {
         behaviour = TO_NEXT_SEGMENT;
-        kept = flavours;
+        sid_flavours = flavours;
         meta.next.vrf = vrf;
     }
 
@@ -74,7 +74,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
     action end_b6_encaps(@id(1) bit<8> flavours, @id(2) bit<8> mode,
                          @id(3) @refers_to(sr_policies, policy) policy_id_t policy) {
         behaviour = TO_NEXT_SEGMENT;
-        kept = flavours;
+        sid_flavours = flavours;
         meta.encapsulation.mode = mode;
         meta.encapsulation.policy = policy;
     }
@@ -223,7 +223,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                     meta.icmp_error.parameter = meta.routing.pointer;
                 } else {
                     to_next_segment();
-                    if (kept & FLAVOUR_PSP != 0 && meta.routing.left == 1) {
+                    if (sid_flavours & FLAVOUR_PSP != 0 && meta.routing.left == 1) {
                         if (meta.routing.index == 0) {
                             hdr.ipv6.next_header = hdr.segment_routing.next_header;
                         } else if (!hdr.hop_by_hop.isValid()) {
@@ -236,7 +236,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                         take_routing_header_off();
                     }
                 }
-            } else if (behaviour == TO_NEXT_SEGMENT && kept & FLAVOUR_USD != 0) {
+            } else if (behaviour == TO_NEXT_SEGMENT && sid_flavours & FLAVOUR_USD != 0) {
                 inside = INSIDE_IPV6 | INSIDE_IPV4;
                 tunnel_end = true;
             } else if (behaviour == TO_NEXT_HOP) {

@@ -10,7 +10,7 @@
 //
 //   heard      from outside alone                      not at all
 //   answered   the inside said something               for 4 seconds
-//   kept       the outside again                       as long as it has lived, 4 seconds at least and 300 at most;
+//   established the outside again                       as long as it has lived, 4 seconds at least and 300 at most;
 //                                                      of a source with more than its share of the slots, for 4 seconds
 //
 // Its source is who began it: an address inside, or a /48 outside. A flow whose slot nobody wants stays for ever.
@@ -39,7 +39,7 @@
 // What is remembered: the provider, how far it has come, and sums of the rest.
 const bit<4> FLOW_HEARD    = 1;             // from outside alone
 const bit<4> FLOW_ANSWERED = 2;             // and the inside said something
-const bit<4> FLOW_KEPT     = 3;             // and the outside again
+const bit<4> FLOW_ESTABLISHED = 3;          // and the outside again
 const bit<48> FLOW_ANSWER_TIME = 4000000;   // microseconds
 const bit<48> FLOW_KEEP_TIME   = 300000000;
 
@@ -171,7 +171,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
     @id(FLOW_EVENTS_METER_ID)
     @name("flow_event_meter")
     @brief("Digests of flows whose provider failed, by provider.")
-    METERS(bit<8>, PROVIDERS, news_meter);
+    METERS(bit<8>, PROVIDERS, events_meter);
 
     apply {
         border_sides.apply(hdr, meta);
@@ -189,7 +189,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         bit<48> last = 0;
         bit<16> state = 0;
         bit<48> quiet = 0;
-        bit<8> kept_provider = 0;
+        bit<8> remembered_provider = 0;
         bit<4> stage = 0;
         bool translated = false;        // it goes under another address than the inside's
         bool told = false;              // that it is held; of a host's own session, that it began
@@ -262,7 +262,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             }
             free = hold == SLOT_FREE;
             quiet = meta.arrived - last;
-            kept_provider = state[7:0];
+            remembered_provider = state[7:0];
             stage = state[11:8];
             if (known) {
                 translated = state[12:12] == 1;
@@ -288,7 +288,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             told = false;
             bit<8> by = current;
             if (known && !begins) {
-                by = kept_provider;
+                by = remembered_provider;
             } else if (goes_on) {
                 by = home;
             }
@@ -315,7 +315,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             meta.border.provider = by;
             if (native && known) {
                 told = was_told;
-                if (!told && stage == FLOW_KEPT && meta.flow_event.kind == FLOW_EVENT_NONE) {
+                if (!told && stage == FLOW_ESTABLISHED && meta.flow_event.kind == FLOW_EVENT_NONE) {
                     meta.flow_event.kind = FLOW_EVENT_BEGAN;
                     meta.flow_event.provider_from = by;
                     meta.flow_event.provider_to = by;
@@ -327,7 +327,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
             }
             if (meta.flow_event.kind != FLOW_EVENT_NONE) {
                 colour_t colour;
-                METER(news_meter, meta.flow_event.provider_from, colour);
+                METER(events_meter, meta.flow_event.provider_from, colour);
                 if (colour == COLOUR_RED) {
                     told = told && meta.flow_event.kind != FLOW_EVENT_BEGAN;    // with the next packet, then
                     meta.flow_event.kind = FLOW_EVENT_NONE;
@@ -356,12 +356,12 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         } else if (meta.border.way == BORDER_IN && !meta.decided) {
             bool elsewhere = provider != home || provider != current;
             write = known || (free && (elsewhere || (meta.border.destination.wanted && meta.session.destination_speaker == SPEAKER_EDGE)));
-            if (known && provider == kept_provider) {
+            if (known && provider == remembered_provider) {
                 if (stage == FLOW_ANSWERED) {
-                    stage = FLOW_KEPT;
+                    stage = FLOW_ESTABLISHED;
                 }
-            } else if (known && stage == FLOW_KEPT && (quiet < FLOW_ANSWER_TIME || (of_tcp && !begins))) {
-                provider = kept_provider;       // nobody else moves it while it lives
+            } else if (known && stage == FLOW_ESTABLISHED && (quiet < FLOW_ANSWER_TIME || (of_tcp && !begins))) {
+                provider = remembered_provider;       // nobody else moves it while it lives
             } else {
                 stage = FLOW_HEARD;
                 translated = meta.border.destination.wanted;

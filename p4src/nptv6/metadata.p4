@@ -58,7 +58,7 @@ const flow_event_kind_t FLOW_EVENT_MOVED = 2;  // it goes by another provider, s
 const flow_event_kind_t FLOW_EVENT_BEGAN = 3;  // of a session of the host's own: both ends have spoken
 
 struct flow_event_t {
-    bit<8> kind;                // FLOW_NEWS_*
+    bit<8> kind;                // FLOW_EVENT_*
     bit<8> provider_from;
     bit<8> provider_to;
     bit<8> nonce_octets;        // of the host's own session; 0 is none
@@ -67,7 +67,7 @@ struct flow_event_t {
 // A flow whose provider failed, for the controller.
 @name("flow_events")
 struct flow_event_digest_t {
-    bit<8> kind;                    // FLOW_NEWS_*
+    bit<8> kind;                    // FLOW_EVENT_*
     bit<8> provider_from;
     bit<8> provider_to;
     bit<16> site;

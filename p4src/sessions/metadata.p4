@@ -90,7 +90,7 @@ struct session_t {
 
 // What the controller is told.
 struct session_event_t {
-    bit<8> kind;                    // NEWS_*
+    bit<8> kind;                    // SESSION_EVENT_*
     path_t path_from;
     path_t path_to;
     bit<48> age;                    // microseconds
@@ -111,7 +111,7 @@ struct pair_t {
 // What became of a session, for the controller.
 @name("session_events")
 struct session_event_digest_t {
-    bit<8> kind;                    // NEWS_*
+    bit<8> kind;                    // SESSION_EVENT_*
     session_id_t session;
     path_t path_from;
     path_t path_to;

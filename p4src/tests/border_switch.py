@@ -108,7 +108,7 @@ class BorderSwitch(SiteSwitch):
         assert port == 1 and frame[:14] == bytes(to_host(b""))[:14]
         return frame[14:]
 
-    def switch_event(self) -> list[list[int]]:
+    def flow_events(self) -> list[list[int]]:
         """What was told of flows since the last time."""
         told: list[list[int]] = []
         for text in self.switch.digests(self.now):

@@ -124,8 +124,8 @@ def esp_of_none() -> Case:
     return case
 
 
-def esp_of_proxied() -> Case:
-    case = Case("esp_of_proxied", "ESP of hosts that the edge speaks for, or looks at.")
+def esp_endpoint_policy() -> Case:
+    case = Case("esp_endpoint_policy", "ESP of hosts that the edge speaks for, or looks at.")
     hold(case, EspSession(path=1, action="proxy").entries())
     case.say("Of those that it speaks for, it is payload as any: their session is not HIP's.")
     case.passes(1, from_host(OUTWARD), 4, out_by(4, hop_less(OUTWARD)))
@@ -146,4 +146,4 @@ def esp_verify() -> Case:
     return case
 
 
-ALL: tuple[Callable[[], Case], ...] = (esp_sessions, esp_of_none, esp_of_proxied, esp_verify)
+ALL: tuple[Callable[[], Case], ...] = (esp_sessions, esp_of_none, esp_endpoint_policy, esp_verify)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from carriers import ipv6
-from session_site import LOCAL, LOCAL_2, REMOTE, REMOTE_2, between, proxied
+from session_site import LOCAL, LOCAL_2, REMOTE, REMOTE_2, between, endpoint_policy
 
 from small_site import HOST, Entry
 
@@ -43,14 +43,14 @@ class EspSession:
     number: int = ESP_SESSION
     path: int = 0
     generation: int = 1
-    spread: int = 0
+    ecmp_paths: int = 0
     send_timeout: int = 0
     mode: int = 0
     action: str = "transparent"
 
     def identities(self) -> Entry:
         chosen: dict[str, int | str] = {"session": self.number, "path": self.path, "generation": self.generation}
-        rest = {"ecmp_paths": self.spread, "send_timeout": self.send_timeout, "keepalive": 0, "mode": self.mode}
+        rest = {"ecmp_paths": self.ecmp_paths, "send_timeout": self.send_timeout, "keepalive": 0, "mode": self.mode}
         return Entry("identities", {"local": OUR_HIT, "remote": PEERS_HIT}, "send_in_session", {**chosen, **rest})
 
     def backup(self) -> Entry:
@@ -59,7 +59,7 @@ class EspSession:
     def entries(self) -> Iterator[Entry]:
         yield Entry("routes", {"destination": "2001:db8:1:b::/64"}, "route_connected", {"vlan": 1})
         yield Entry("neighbours", {"vlan": 1, "address": LOCAL_2}, "set_neighbour", {"port": 1, "mac": HOST[1]})
-        yield from proxied(self.action)
+        yield from endpoint_policy(self.action)
         yield self.identities()
         for path, (here, there) in LOCATORS.items():
             yield spi(there, PEERS_SPI)

@@ -13,10 +13,10 @@ from session_site import (
     REMOTE_1,
     SESSION,
     Session,
+    endpoint_policy,
     from_host,
     in_by,
     out_by,
-    proxied,
 )
 
 from small_site import OUT
@@ -36,8 +36,8 @@ def message(source: str, destination: str, kind: int, sender: str = "::", receiv
 def hip_messages() -> Case:
     case = Case("hip_messages", "HIP's own messages: the controller's where the edge speaks for hosts.")
     hold(case, Session(path=1, watched=False).entries())
-    hold(case, proxied("verify", "2001:db8:c::/48"))
-    hold(case, proxied("transparent", "2001:db8:d::/48"))
+    hold(case, endpoint_policy("verify", "2001:db8:c::/48"))
+    hold(case, endpoint_policy("transparent", "2001:db8:d::/48"))
 
     case.say("For a host that the edge speaks for: the controller's.")
     for kind in (1, 2, 3, 4, 16, 17, 18, 19, 127):

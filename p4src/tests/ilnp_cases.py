@@ -41,10 +41,10 @@ from session_site import (
     REMOTE_1,
     REMOTE_2,
     between,
+    endpoint_policy,
     from_host,
     in_by,
     out_by,
-    proxied,
     to_host,
 )
 
@@ -192,9 +192,9 @@ def ilnp_admission() -> Case:
 def ilnp_messages() -> Case:
     case = Case("ilnp_messages", "ILNP: what the controller gets, and what must have a nonce.")
     hold(case, entries())
-    hold(case, proxied(prefix="2001:db8:1:c::/64", protocols=ILNP_SPOKEN | NAIVE))
-    hold(case, proxied(prefix="2001:db8:1:d::/64", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
-    hold(case, proxied(prefix="2001:db8:1:e::/64"))
+    hold(case, endpoint_policy(prefix="2001:db8:1:c::/64", protocols=ILNP_SPOKEN | NAIVE))
+    hold(case, endpoint_policy(prefix="2001:db8:1:d::/64", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
+    hold(case, endpoint_policy(prefix="2001:db8:1:e::/64"))
 
     def message(data: bytes, nonce: bytes = WRONG, to: str = LOCAL, source: str = REMOTE) -> bytes:
         return with_nonce(packet(ICMPV6, data, source, to), nonce)

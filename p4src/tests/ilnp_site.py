@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 
 from carriers import ipv6, octets, ones_sum
-from session_site import LOCAL, LOCATORS, REMOTE, proxied
+from session_site import LOCAL, LOCATORS, REMOTE, endpoint_policy
 
 from small_site import Entry
 from wayname.p4_constants import SessionMode
@@ -126,7 +126,7 @@ def entries(
     path: int = 0, mode: int = SessionMode.ILNP, legacy: bool = True, protocols: int = ILNP_SPOKEN, bare: bool = True
 ) -> Iterator[Entry]:
     """The session; `bare`: it is also known without a nonce."""
-    yield from proxied(protocols=protocols)
+    yield from endpoint_policy(protocols=protocols)
     yield identities(mode, path)
     yield from path_entries(legacy)
     for nonce in (PEERS_LONG, PEERS_SHORT, *((b"",) if bare else ())):

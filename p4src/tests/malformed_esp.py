@@ -7,7 +7,7 @@ import random
 from carriers import HOP_BY_HOP, ROUTING, ipv6
 from esp_site import ESP, OUR_SPI, PEERS_SPI, EspSession, spi
 from malformed_headers import behind
-from session_site import REMOTE, between, proxied
+from session_site import REMOTE, between, endpoint_policy
 from site_switch import SiteSwitch
 
 from small_site import HOST, Entry
@@ -17,12 +17,12 @@ LOCATORS = ((ENCRYPTING, REMOTE), (REMOTE, ENCRYPTING))
 
 
 def add_esp_session(switch: SiteSwitch) -> None:
-    """A session on one path, whose host is neither proxied nor of the site's other prefixes."""
+    """A session on one path, whose host is neither spoken for nor of the site's other prefixes."""
     number = EspSession().number
     bears: dict[str, int | str] = {"source": ENCRYPTING, "destination": REMOTE, "vrf": 0}
     came: dict[str, int | str] = {"session": number, "source": REMOTE, "destination": ENCRYPTING}
     for entry in (
-        *proxied("transparent", "2001:db8:d::/48"),
+        *endpoint_policy("transparent", "2001:db8:d::/48"),
         Entry("routes", {"destination": "2001:db8:d::/48"}, "route_connected", {"vlan": 1}),
         Entry("neighbours", {"vlan": 1, "address": ENCRYPTING}, "set_neighbour", {"port": 1, "mac": HOST[1]}),
         EspSession().identities(),

@@ -8,7 +8,7 @@ from carriers import HOP_BY_HOP, ROUTING, ipv6
 from ilnp_site import DESTINATION, ICMPV6, ILNP_SPOKEN, LONG, PEERS_LONG, PEERS_SHORT, TCP, UDP, whole
 from malformed_headers import behind
 from session_cases import DATAGRAM
-from session_site import proxied
+from session_site import endpoint_policy
 from site_switch import SiteSwitch
 
 from small_site import FAR, Entry
@@ -24,7 +24,7 @@ def add_ilnp_session(switch: SiteSwitch) -> None:
     parameters: dict[str, int | str] = {"session": SESSION, "local": LOCAL, "remote": REMOTE}
     chosen = {"session": SESSION, "path": 0, "generation": 1, "ecmp_paths": 0}
     for entry in (
-        *proxied(prefix="2001:db8:1:9::/64", protocols=ILNP_SPOKEN),
+        *endpoint_policy(prefix="2001:db8:1:9::/64", protocols=ILNP_SPOKEN),
         Entry(
             "identities",
             {"local": LOCAL, "remote": REMOTE},

@@ -9,7 +9,7 @@ from scapy.layers.inet6 import ICMPv6Unknown, IPv6, IPv6ExtHdrFragment
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 from session_cases import hold
-from session_site import LOCAL, REMOTE_1, SHIM6_SPOKEN, in_by, proxied, to_host
+from session_site import LOCAL, REMOTE_1, SHIM6_SPOKEN, endpoint_policy, in_by, to_host
 
 from small_site import HOST, IP_OF, OUT, PUNT, ROUTER
 
@@ -41,8 +41,8 @@ OTHERS = (
 
 def protocol_punts() -> Case:
     case = Case("protocol_punts", "Messages of a protocol that P4 does not know, by what the controller says of them.")
-    hold(case, proxied(protocols=SHIM6_SPOKEN | SPOKEN))
-    hold(case, proxied(prefix=f"{IP_OF[2]}/128"))
+    hold(case, endpoint_policy(protocols=SHIM6_SPOKEN | SPOKEN))
+    hold(case, endpoint_policy(prefix=f"{IP_OF[2]}/128"))
     has_bit = "0b**1*****"  # 32
     message = f"punt_message(reason:{REASON},class:{REASON})"
     case.add_ternary("protocol_punts", 1, message, next_header=NEXT_HEADER, protocols=has_bit)

@@ -46,14 +46,14 @@ class FastestFirst:
 class RoundRobin:
     """Octets by capacity: a packet goes where least has been sent of what the path should have had."""
 
-    octet_times: list[Fraction]
+    inverse_rates: list[Fraction]
     had: list[Fraction] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.had = [Fraction(0)] * len(self.octet_times)
+        self.had = [Fraction(0)] * len(self.inverse_rates)
 
     def send(self, octets: int) -> int:
-        ends = [had + octets * time for had, time in zip(self.had, self.octet_times, strict=True)]
+        ends = [had + octets * time for had, time in zip(self.had, self.inverse_rates, strict=True)]
         place = min(range(len(ends)), key=lambda each: (ends[each], self.had[each], each))
         self.had[place] = ends[place]
         return place

@@ -19,15 +19,14 @@ from schedule_site import (
     paths_of,
     segment,
 )
-from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, between, from_host, in_by, with_header
-from session_site import Session as Kept
+from session_site import LOCAL, OUR_TAG, REMOTE, REMOTE_1, Session, between, from_host, in_by, with_header
 from session_switch import SessionSwitch
 
 from small_site import CPU, Entry
 from wayname.p4_constants import PathEventKind
 
 
-class PathNews(NamedTuple):
+class PathEvent(NamedTuple):
     kind: str
     place: int
     late: int
@@ -36,7 +35,7 @@ class PathNews(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scheduled(Kept):
+class Scheduled(Session):
     """A session whose paths are all of one kind."""
 
     mode: int = SCHEDULE
@@ -50,7 +49,7 @@ class Scheduled(Kept):
 class ScheduledSwitch(SessionSwitch):
     def __init__(self, schedule: Schedule, backend: str = "jit") -> None:
         mtu = Entry("port_mtus", {"port": 4}, "set_port_mtu", {"bytes": LARGEST + 8})
-        self._path_news: list[PathNews] = []
+        self._path_events: list[PathEvent] = []
         super().__init__(Scheduled(), mtu, *schedule.entries(), backend=backend)
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.digest_entry.digest_id = self.digests["path_events"]
@@ -89,9 +88,9 @@ class ScheduledSwitch(SessionSwitch):
         frame = bytes(in_by(4, with_header(between(packet, REMOTE_1, locator(by)), OUR_TAG)))
         assert len(self.at(time, 4, frame)) == (not held)
 
-    def path_news(self) -> list[PathNews]:
+    def path_events(self) -> list[PathEvent]:
         """What was told of paths since the last time."""
-        told, self._path_news = self._path_news, []
+        told, self._path_events = self._path_events, []
         return told
 
     def _hear_digests(self) -> None:
@@ -101,7 +100,7 @@ class ScheduledSwitch(SessionSwitch):
                     int.from_bytes(each.bitstring) for each in data.struct.members
                 )
                 late -= (late >> 31) << 32
-                self._path_news.append(PathNews(PathEventKind(kind).name.lower(), place, late, delay, inverse_rate))
+                self._path_events.append(PathEvent(PathEventKind(kind).name.lower(), place, late, delay, inverse_rate))
 
     def sends_octets(self, time: int, octets: int) -> int:
         return self.goes_by(time, datagram(octets))

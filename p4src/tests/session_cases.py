@@ -22,10 +22,10 @@ from session_site import (
     Session,
     between,
     came_by,
+    endpoint_policy,
     from_host,
     in_by,
     out_by,
-    proxied,
     sent_by,
     to_host,
     with_header,
@@ -224,8 +224,8 @@ def session_admission() -> Case:
 def session_messages() -> Case:
     case = Case("session_messages", "Sessions: Shim6's own messages, keepalives, errors about what sessions sent.")
     hold(case, Session(path=1, watched=False).entries())
-    hold(case, proxied("verify", "2001:db8:c::/48"))
-    hold(case, proxied("transparent", "2001:db8:d::/48"))
+    hold(case, endpoint_policy("verify", "2001:db8:c::/48"))
+    hold(case, endpoint_policy("transparent", "2001:db8:d::/48"))
 
     def message(source: str, destination: str, body: bytes) -> bytes:
         return ipv6(SHIM6, body, source, destination)

@@ -23,12 +23,12 @@ SESSION, OUR_TAG, PEERS_TAG = 7, 0x1234_5678_9ABC, 0x7FED_CBA9_8765
 SEND_TIMEOUT, KEEPALIVE = 300_000, 100_000
 REPORT, FOLLOW, HOLD = SessionMode.REPORT, SessionMode.FOLLOW, SessionMode.HOLD
 SHIM6_SPOKEN, ILNP_SPOKEN = HostProtocols.SHIM6, HostProtocols.ILNP
-PROXIED = "2001:db8:1::/48"
+HOSTS_PREFIX = "2001:db8:1::/48"
 LOCATORS = {0: (LOCAL, REMOTE), 1: (LOCAL_1, REMOTE_1), 2: (LOCAL_2, REMOTE_2)}
 PORTS = {0: 4, 1: 4, 2: 5}
 
 
-def proxied(action: str = "proxy", prefix: str = PROXIED, **parameters: int | str) -> Iterator[Entry]:
+def endpoint_policy(action: str = "proxy", prefix: str = HOSTS_PREFIX, **parameters: int | str) -> Iterator[Entry]:
     if action == "proxy":
         parameters = {"bytes": 0, "time": 0, "protocols": SHIM6_SPOKEN, **parameters}
     yield Entry("endpoint_policy_sources", {"source": prefix}, action, parameters)
@@ -42,7 +42,7 @@ class Session:
     number: int = SESSION
     path: int = 0
     generation: int = 1
-    spread: int = 0
+    ecmp_paths: int = 0
     mode: int = 0
     watched: bool = True
     send_timeout: int = SEND_TIMEOUT
@@ -51,14 +51,14 @@ class Session:
     def identities(self) -> Entry:
         chosen = {"session": self.number, "path": self.path, "generation": self.generation}
         timers = (self.send_timeout, self.keepalive) if self.watched else (0, 0)
-        rest = {"ecmp_paths": self.spread, "send_timeout": timers[0], "keepalive": timers[1], "mode": self.mode}
+        rest = {"ecmp_paths": self.ecmp_paths, "send_timeout": timers[0], "keepalive": timers[1], "mode": self.mode}
         return Entry("identities", {"local": LOCAL, "remote": REMOTE}, "send_in_session", {**chosen, **rest})
 
     def backup(self, path: int, to: int) -> Entry:
         return Entry("backups", {"session": self.number, "path": path}, "next_path", {"path": to})
 
     def entries(self) -> Iterator[Entry]:
-        yield from proxied()
+        yield from endpoint_policy()
         yield self.identities()
         admit: dict[str, int | str] = {"session": self.number, "local": LOCAL, "remote": REMOTE}
         yield Entry("context_tags", {"tag": OUR_TAG}, "admit", admit)

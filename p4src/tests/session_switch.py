@@ -1,4 +1,4 @@
-"""The embedded switch with one session, its news, and the controller's questions."""
+"""The embedded switch with one session, its events, and the controller's questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INWARD = ipv6(17, DATAGRAM, REMOTE, LOCAL)
 Outputs = list[tuple[int, bytes]]
 
 
-class News(NamedTuple):
+class SessionEvent(NamedTuple):
     kind: int
     session: int
     path_from: int
@@ -37,7 +37,7 @@ class SessionSwitch(SiteSwitch):
         super().__init__(backend, program)
         self.session = session
         self.begin = self.now
-        self._news: list[list[int]] = []
+        self._session_events: list[list[int]] = []
         self._pairs: list[list[int]] = []
         for entry in (*session.entries(), *more):
             self.add(entry.table, entry.action, entry.keys, entry.parameters)
@@ -84,10 +84,10 @@ class SessionSwitch(SiteSwitch):
     def keeps(self, time: int, tag: int) -> Outputs:
         return self.asks(time, "KEEPALIVE", ipv6(SHIM6, bytes(Shim6Keepalive(tag=tag)), LOCAL, REMOTE))
 
-    def switch_event(self) -> list[News]:
+    def session_events(self) -> list[SessionEvent]:
         """What was told of sessions since the last time."""
-        told, self._news = self._news, []
-        return [News(*members) for members in told]
+        told, self._session_events = self._session_events, []
+        return [SessionEvent(*members) for members in told]
 
     def pairs(self) -> list[list[int]]:
         """What was told of pairs of addresses since the last time: source, destination, bytes, age."""
@@ -97,5 +97,5 @@ class SessionSwitch(SiteSwitch):
     def _hear_digests(self) -> None:
         for text in self.switch.digests(self.now):
             digest = p4r.DigestList.FromString(text)
-            told = self._news if digest.digest_id == self.digests["session_events"] else self._pairs
+            told = self._session_events if digest.digest_id == self.digests["session_events"] else self._pairs
             told += [[int.from_bytes(each.bitstring) for each in data.struct.members] for data in digest.data]

@@ -22,7 +22,7 @@ from mapped_packets import all_kinds
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import ICMPv6DestUnreach, ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6PacketTooBig, IPv6
 from scapy.packet import Packet, Raw
-from session_site import from_host, in_by, proxied
+from session_site import endpoint_policy, from_host, in_by
 from site_switch import value_of, with_sizes
 
 from small_site import ADDRESS, DROP, FAR, IP_OF
@@ -32,7 +32,7 @@ from wayname.nptv6 import PrefixMapping, UnmappableError
 Make = Callable[..., BorderSwitch]
 HOST = IP_OF[1]
 FLOWS = 131072
-HELD_NEWS, MOVED_NEWS, BEGAN_NEWS = 1, 2, 3
+FLOW_HELD, FLOW_MOVED, FLOW_BEGAN = 1, 2, 3
 LOCAL = 1  # PUNT_LOCAL
 
 
@@ -201,7 +201,7 @@ STRANGER = "2001:db8:f00::bad"
 
 
 @pytest.mark.parametrize(("lived", "held"), [(0, 4), (3, 4), (100, 100), (1000, 300)])
-def test_a_kept_connection_holds_its_slot_for_as_long_as_it_has_lived(
+def test_an_established_connection_holds_its_slot_for_as_long_as_it_has_lived(
     tmp_path: Path, lived: float, held: float
 ) -> None:
     """Here there is one slot. Four seconds at least, 300 at most; and while nobody wants it, for ever."""
@@ -347,7 +347,7 @@ def test_a_flood_of_connections_moves_none_that_lives_and_keeps_few_out(
     live = [f"2001:db8:{number:x}::1" for number in range(0xE00, 0xE0A)]
     for number, peer in enumerate(live):
         established_by_2(switch, number, peer=peer)
-    begins, ends, newcomers, kept_out, moved = 60.0, 460.0, 0, 0, 0
+    begins, ends, newcomers, rejected, moved = 60.0, 460.0, 0, 0, 0
     due = [(20.0, "live", peer, 0.0) for peer in live] + [(begins, "newcomer", "", 0.0)]
     flooding = strangers(flood.sites)
     due += [(begins + number / flood.rate, "flood", next(flooding), 0.0) for number in range(int(400 * flood.rate))]
@@ -363,7 +363,7 @@ def test_a_flood_of_connections_moves_none_that_lives_and_keeps_few_out(
             if comes_in_by_2(switch, now, peer):
                 assert goes_on(switch, now, peer=peer)
             else:
-                kept_out += 1
+                rejected += 1
             heapq.heappush(due, (now + 1, kind, "", 0.0))
         elif kind == "flood":
             if comes_in_by_2(switch, now, peer):
@@ -372,7 +372,7 @@ def test_a_flood_of_connections_moves_none_that_lives_and_keeps_few_out(
                     heapq.heappush(due, (now + 3.9, "alive", peer, now))
         elif goes_on(switch, now, peer=peer):
             heapq.heappush(due, (now + max(3.9, 0.95 * (now - since)), kind, peer, since))
-    assert (newcomers, moved) == (400, 0) and kept_out <= refused * newcomers
+    assert (newcomers, moved) == (400, 0) and rejected <= refused * newcomers
 
 
 def test_when_a_provider_fails_new_flows_move_and_those_of_the_other_stay(make: Make) -> None:
@@ -385,7 +385,7 @@ def test_when_a_provider_fails_new_flows_move_and_those_of_the_other_stay(make: 
     assert switch.goes_out(2, tcp(HOST, FAR, "A", 7001)) == (2, less(tcp(out_of(HOST, 2), FAR, "A", 7001)))
     stays = switch.goes_out(2, tcp(HOST, FAR, "A", 80, 9))
     assert stays and stays[0] == 2
-    assert switch.switch_event() == []
+    assert switch.flow_events() == []
 
 
 def test_a_connection_whose_provider_failed_waits_and_lives_when_that_is_back(make: Make) -> None:
@@ -395,9 +395,7 @@ def test_a_connection_whose_provider_failed_waits_and_lives_when_that_is_back(ma
     for second in (1, 2, 3):
         assert switch.goes_out(second, tcp(HOST, FAR, "A", 7000)) is None
     assert drops(switch, "DROP_FLOW_HELD") == 3
-    assert switch.switch_event() == [[HELD_NEWS, 1, 0, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], (
-        "told once"
-    )
+    assert switch.flow_events() == [[FLOW_HELD, 1, 0, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], "told once"
     begun = switch.goes_out(4, tcp(HOST, FAR, "S", 7001))
     switch.is_now(1, WORKS)
     switch.serve(1)
@@ -405,7 +403,7 @@ def test_a_connection_whose_provider_failed_waits_and_lives_when_that_is_back(ma
     assert begun and begun[0] == 2
     stays = switch.goes_out(5, tcp(HOST, FAR, "A", 7001))
     assert stays and stays[0] == 2, "it has begun by the other"
-    assert switch.switch_event() == []
+    assert switch.flow_events() == []
 
 
 def test_a_connection_whose_provider_stays_away_is_lost(make: Make) -> None:
@@ -414,7 +412,7 @@ def test_a_connection_whose_provider_stays_away_is_lost(make: Make) -> None:
     switch.serve(2)
     for second in (1, 2):
         assert switch.goes_out(second, tcp(HOST, FAR, "A", 7000)) == (2, less(tcp(out_of(HOST, 2), FAR, "A", 7000)))
-    assert switch.switch_event() == [[MOVED_NEWS, 1, 2, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], (
+    assert switch.flow_events() == [[FLOW_MOVED, 1, 2, 1, value_of(HOST), value_of(FAR), 6, 7000, 80, 0, 0]], (
         "told once"
     )
     reset = tcp(FAR, out_of(HOST, 2), "R", 80, 7000)
@@ -427,12 +425,12 @@ def test_what_has_no_connections_moves_at_once(make: Make) -> None:
     assert switch.comes_in(0, 2, datagram(FAR, outside, 9, 53)) is not None
     switch.is_now(2, HELD)
     assert switch.goes_out(1, datagram(HOST, FAR, 53, 9)) == (1, less(datagram(out_of(HOST, 1), FAR, 53, 9)))
-    assert switch.switch_event() == [[MOVED_NEWS, 2, 1, 1, value_of(HOST), value_of(FAR), 17, 53, 9, 0, 0]]
+    assert switch.flow_events() == [[FLOW_MOVED, 2, 1, 1, value_of(HOST), value_of(FAR), 17, 53, 9, 0, 0]]
 
 
 def test_what_begins_with_a_host_s_own_session_goes_by_one_provider(make: Make) -> None:
     """Else a peer whose edge speaks for it would know the host by one address, and have a connection to another."""
-    switch = make(home=1, more=proxied(prefix=f"{HOST}/128", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
+    switch = make(home=1, more=endpoint_policy(prefix=f"{HOST}/128", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
     switch.modify(bucket(bucket_of(HOST, FAR, 17), 2, 2))
     for port in range(5000, 5064):
         assert bucket_of(HOST, FAR, 6, port, 80) != bucket_of(HOST, FAR, 17)
@@ -445,7 +443,7 @@ def test_what_begins_with_a_host_s_own_session_goes_by_one_provider(make: Make) 
 
 def test_a_session_of_the_host_s_own_moves_at_once_and_its_nonce_is_told(make: Make) -> None:
     """Its identifier is the same, and so are checksums over identifiers; the peer has to know the locator."""
-    switch = make(home=1, more=proxied(prefix=f"{HOST}/128", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
+    switch = make(home=1, more=endpoint_policy(prefix=f"{HOST}/128", protocols=ILNP_SPOKEN | HOSTS_SPEAK))
 
     def bears(packet: Packet, nonce: bytes) -> bytes:
         return with_nonce(bytes(packet), nonce)
@@ -462,15 +460,15 @@ def test_a_session_of_the_host_s_own_moves_at_once_and_its_nonce_is_told(make: M
     leaves(1, "S", 1)
     answer = bears(tcp(FAR, out_of(HOST, 1), "SA", 80, 7000), PEERS_LONG)
     assert switch.comes_in(1, 1, answer) == less(answer[:24] + octets(HOST) + answer[40:])
-    assert switch.switch_event() == [], "a peer that answers once may be forged"
+    assert switch.flow_events() == [], "a peer that answers once may be forged"
     leaves(1, "A", 1)
-    assert switch.switch_event() == ends(BEGAN_NEWS, 1, 1)
+    assert switch.flow_events() == ends(FLOW_BEGAN, 1, 1)
     leaves(2, "A", 1)
     switch.is_now(1, HELD)
     switch.serve(2)
     leaves(3, "A", 2)
     leaves(4, "A", 2)
-    assert switch.switch_event() == ends(MOVED_NEWS, 1, 2), "told once"
+    assert switch.flow_events() == ends(FLOW_MOVED, 1, 2), "told once"
 
 
 def test_without_any_provider_the_sender_is_told(make: Make) -> None:

@@ -21,7 +21,7 @@ from esp_site import (
 )
 from schedule_site import SCHEDULE, PathOf, Schedule
 from session_site import FOLLOW, HOLD, LOCAL, REPORT, SEND_TIMEOUT, from_host, in_by, out_by, to_host
-from session_switch import FOLLOWED, HEARD, LEFT_PATH, UNANSWERED, WATCH, News, SessionSwitch
+from session_switch import FOLLOWED, HEARD, LEFT_PATH, UNANSWERED, WATCH, SessionEvent, SessionSwitch
 from shim6_layers import NO_NEXT_HEADER
 
 from small_site import CPU, PACKET_IN_BYTES, PUNT
@@ -54,17 +54,17 @@ def make(request: pytest.FixtureRequest) -> Make:
     return lambda session, *more: EspSwitch(session, *more, backend=request.param)
 
 
-def switch_event(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> News:
-    return News(kind, ESP_SESSION, path_from, path_from if path_to is None else path_to, age)
+def event(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> SessionEvent:
+    return SessionEvent(kind, ESP_SESSION, path_from, path_from if path_to is None else path_to, age)
 
 
 def test_the_packet_that_finds_the_path_failed_leaves_by_the_backup(make: Make) -> None:
     switch = make(WATCHED, BACKUP)
     assert switch.sends(1) == 0
-    assert switch.switch_event() == [switch_event(WATCH)]
+    assert switch.session_events() == [event(WATCH)]
     assert switch.sends(SEND_TIMEOUT) == 0
     assert switch.sends(1 + SEND_TIMEOUT) == 1
-    assert switch.switch_event() == [switch_event(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
+    assert switch.session_events() == [event(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
     switch.comes(2 + SEND_TIMEOUT, 1)
     assert switch.sends(3 + SEND_TIMEOUT) == 1
 
@@ -87,27 +87,27 @@ def test_strangers_do_not_answer(make: Make) -> None:
 def test_a_check_between_the_hits_moves_it_too(make: Make) -> None:
     switch = make(WATCHED, BACKUP)
     switch.sends(1)
-    switch.switch_event()
+    switch.session_events()
     switch.asked(1 + SEND_TIMEOUT)
-    assert switch.switch_event() == [switch_event(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
+    assert switch.session_events() == [event(LEFT_PATH, 0, 1, SEND_TIMEOUT)]
     assert switch.sends(2 + SEND_TIMEOUT) == 1
 
 
 def test_without_a_backup_the_controller_is_told(make: Make) -> None:
     switch = make(WATCHED)
     switch.sends(1)
-    switch.switch_event()
+    switch.session_events()
     assert switch.sends(1 + SEND_TIMEOUT) == 0
-    assert switch.switch_event() == [switch_event(UNANSWERED, age=SEND_TIMEOUT)]
+    assert switch.session_events() == [event(UNANSWERED, age=SEND_TIMEOUT)]
 
 
 def test_it_follows_the_peer(make: Make) -> None:
     switch = make(EspSession(send_timeout=SEND_TIMEOUT, mode=FOLLOW | REPORT))
     assert switch.sends(1) == 0
     switch.comes(2)
-    assert switch.switch_event() == [switch_event(WATCH), switch_event(HEARD)]
+    assert switch.session_events() == [event(WATCH), event(HEARD)]
     switch.comes(SEND_TIMEOUT * 2, 1)
-    assert switch.switch_event() == [switch_event(FOLLOWED, 0, 1)]
+    assert switch.session_events() == [event(FOLLOWED, 0, 1)]
     assert switch.sends(SEND_TIMEOUT * 2 + 1) == 1
 
 
@@ -121,7 +121,7 @@ def test_what_is_unanswered_is_held_as_the_host_sent_it(make: Make) -> None:
 
 
 def test_flows_are_spread_by_their_labels(make: Make) -> None:
-    switch = make(EspSession(spread=2))
+    switch = make(EspSession(ecmp_paths=2))
     labelled = [OUTWARD[:2] + label.to_bytes(2) + OUTWARD[4:] for label in range(64)]
     paths = [switch.sends(1, packet) for packet in labelled]
     assert paths == [switch.sends(2, packet) for packet in labelled]

@@ -42,7 +42,7 @@ from ilnp_site import (
     with_nonce,
 )
 from keyed_hash import KEYS, PERIOD_BITS, Keys, nonce
-from session_site import LOCAL, REMOTE, from_host, in_by, out_by, proxied, to_host
+from session_site import LOCAL, REMOTE, endpoint_policy, from_host, in_by, out_by, to_host
 from site_switch import MAIN, MICROSECOND, SiteSwitch, value_of, with_sizes
 
 from small_site import CPU, Entry
@@ -65,7 +65,7 @@ class Edge:
 
     def __init__(self, backend: str = "jit", *more: Entry, program: Path = MAIN) -> None:
         self.site = SiteSwitch(backend, program)
-        for entry in more or tuple(proxied(protocols=ILNP_SPOKEN)):
+        for entry in more or tuple(endpoint_policy(protocols=ILNP_SPOKEN)):
             self.site.add(entry.table, entry.action, entry.keys, entry.parameters)
         update = p4r.Update(type=p4r.Update.INSERT)
         update.entity.digest_entry.digest_id = self.site.digests["ilnp_flow"]
@@ -227,14 +227,14 @@ def test_without_nonces_nothing_is_told(make: Make) -> None:
     assert edge.told == []
 
 
-OPENS_HERE = (*proxied(protocols=ILNP_SPOKEN | OPENS), takes_nonces(len(LONG)))
+OPENS_HERE = (*endpoint_policy(protocols=ILNP_SPOKEN | OPENS), takes_nonces(len(LONG)))
 
 
 @pytest.mark.parametrize("size", [len(LONG), len(SHORT)])
 @pytest.mark.parametrize("data", [0, 1])
 def test_a_flow_that_a_host_here_opens(make: Make, size: int, data: int) -> None:
     """The switch draws the nonce: nothing was asked for before, and nobody was told."""
-    edge = make(*proxied(protocols=ILNP_SPOKEN | OPENS), takes_nonces(size))
+    edge = make(*endpoint_policy(protocols=ILNP_SPOKEN | OPENS), takes_nonces(size))
     theirs = PEERS_LONG if size == len(LONG) else PEERS_SHORT
     ours = edge.host(HOSTS_SYN)
     assert len(ours) == size and any(ours)
@@ -264,7 +264,11 @@ def test_a_peer_without_a_nonce_gets_none_after_the_syn(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    "entries_here", [tuple(proxied(protocols=ILNP_SPOKEN | OPENS)), (*proxied(protocols=ILNP_SPOKEN), takes_nonces(12))]
+    "entries_here",
+    [
+        tuple(endpoint_policy(protocols=ILNP_SPOKEN | OPENS)),
+        (*endpoint_policy(protocols=ILNP_SPOKEN), takes_nonces(12)),
+    ],
 )
 def test_who_is_not_known_to_take_a_nonce_gets_none(make: Make, entries_here: tuple[Entry, ...]) -> None:
     edge = make(*entries_here)
@@ -326,7 +330,7 @@ def test_a_nonce_is_a_hash_under_the_key_of_the_switch(make: Make) -> None:
     drawn = set()
     for keys in (KEYS, Keys(KEYS.slots, KEYS.nonces ^ 1)):
         for size in (len(LONG), len(SHORT)):
-            edge = make(*proxied(protocols=ILNP_SPOKEN | OPENS), takes_nonces(size))
+            edge = make(*endpoint_policy(protocols=ILNP_SPOKEN | OPENS), takes_nonces(size))
             edge.site.set_keys(keys)
             at = edge.site.now // MICROSECOND + 1000
             drawn.add(edge.host(HOSTS_SYN))

@@ -70,9 +70,9 @@ class Edge:
             self.write("action_profile_member", member)
             group.members.add(member_id=number, weight=1)
         self.write("action_profile_group", group)
-        spread = self.entry("ecmp_groups", [7])
-        spread.action.action_profile_group_id = 1
-        self.write("table_entry", spread)
+        ecmp_group = self.entry("ecmp_groups", [7])
+        ecmp_group.action.action_profile_group_id = 1
+        self.write("table_entry", ecmp_group)
         route = p4r.TableEntry(table_id=self.id_of("tables", "routes"))
         lpm = route.match.add(field_id=1).lpm
         lpm.value, lpm.prefix_len = PREFIX.packed, 48

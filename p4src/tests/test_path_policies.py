@@ -11,7 +11,7 @@ from carriers import ipv6
 from finsy.proto import p4r
 from session_cases import DATAGRAM
 from session_site import FOLLOW, HOLD, LOCAL, REMOTE, REPORT, SEND_TIMEOUT, SESSION, Session
-from session_switch import FOLLOWED, HEARD, INWARD, LEFT_PATH, OUTWARD, WATCH, News, SessionSwitch
+from session_switch import FOLLOWED, HEARD, INWARD, LEFT_PATH, OUTWARD, WATCH, SessionEvent, SessionSwitch
 from site_switch import MAIN
 
 from small_site import CPU, Entry
@@ -54,8 +54,8 @@ def make(request: pytest.FixtureRequest) -> Make:
     return lambda session, *more: PolicedSwitch(session, *more, backend=request.param)
 
 
-def switch_event(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> News:
-    return News(kind, SESSION, path_from, path_from if path_to is None else path_to, age)
+def event(kind: int, path_from: int = 0, path_to: int | None = None, age: int = 0) -> SessionEvent:
+    return SessionEvent(kind, SESSION, path_from, path_from if path_to is None else path_to, age)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_what_it_sends_in_vain_is_not_said_of_the_sessions_path(make: Make) -> N
         outputs = switch.at(time, 1, bytes.fromhex("02990000000a 020000000001 86dd") + marked(OUTWARD))
         assert CPU not in dict(outputs)
     assert switch.sends(4 * SEND_TIMEOUT) == 0
-    assert LEFT_PATH not in {each.kind for each in switch.switch_event()}
+    assert LEFT_PATH not in {each.kind for each in switch.session_events()}
 
 
 def test_there_is_traffic_though_nothing_else_is_sent(make: Make) -> None:
@@ -135,10 +135,10 @@ def test_there_is_traffic_though_nothing_else_is_sent(make: Make) -> None:
     switch.police(dscp=EXPEDITED)
     for time in range(1, 4 * SEND_TIMEOUT, SEND_TIMEOUT // 7):
         assert switch.sends(time, marked(OUTWARD)) == 2
-    assert switch.switch_event() == [switch_event(WATCH, 0)] * 2
+    assert switch.session_events() == [event(WATCH, 0)] * 2
     switch.checks(4 * SEND_TIMEOUT)
     switch.sends(1 + 4 * SEND_TIMEOUT, marked(OUTWARD))
-    assert switch.switch_event() == [switch_event(WATCH, 0)]
+    assert switch.session_events() == [event(WATCH, 0)]
 
 
 def test_a_host_that_sends_it_is_not_silent(make: Make) -> None:
@@ -155,11 +155,11 @@ def test_nobody_is_followed_by_it(make: Make) -> None:
     for time in range(1, 3 * SEND_TIMEOUT, SEND_TIMEOUT // 3):
         switch.hears(time, 0)
         switch.hears(time + 1, 2, marked(INWARD))
-    assert FOLLOWED not in {each.kind for each in switch.switch_event()}
+    assert FOLLOWED not in {each.kind for each in switch.session_events()}
     assert switch.sends(4 * SEND_TIMEOUT) == 0
     # The session itself is, as ever.
     switch.hears(5 * SEND_TIMEOUT, 1)
-    assert switch_event(FOLLOWED, 0, 1, age=SEND_TIMEOUT) in switch.switch_event()
+    assert event(FOLLOWED, 0, 1, age=SEND_TIMEOUT) in switch.session_events()
 
 
 def test_the_peers_ports_are_the_other_way_round(make: Make) -> None:
@@ -168,7 +168,7 @@ def test_the_peers_ports_are_the_other_way_round(make: Make) -> None:
     for time in range(1, 3 * SEND_TIMEOUT, SEND_TIMEOUT // 3):
         switch.hears(time, 0)
         switch.hears(time + 1, 2, between_ports(53, 1000, outward=False))
-    assert FOLLOWED not in {each.kind for each in switch.switch_event()}
+    assert FOLLOWED not in {each.kind for each in switch.session_events()}
 
 
 def test_nobody_is_followed_by_it_either_where_it_has_no_path_of_its_own_here(make: Make) -> None:
@@ -176,7 +176,7 @@ def test_nobody_is_followed_by_it_either_where_it_has_no_path_of_its_own_here(ma
     switch.police(number=2, dscp=EXPEDITED)
     switch.hears(1, 0)
     switch.hears(2 * SEND_TIMEOUT, 2, marked(INWARD))
-    assert FOLLOWED not in {each.kind for each in switch.switch_event()}
+    assert FOLLOWED not in {each.kind for each in switch.session_events()}
     assert switch.sends(3 * SEND_TIMEOUT, marked(OUTWARD)) == 0
 
 
@@ -185,7 +185,7 @@ def test_a_flow_that_goes_as_its_session_does_is_watched_as_it(make: Make) -> No
     switch.police(dscp=EXPEDITED)
     assert switch.sends(1, marked(OUTWARD)) == 2
     switch.sends(1 + SEND_TIMEOUT, marked(OUTWARD))
-    assert switch_event(LEFT_PATH, 2, 1, SEND_TIMEOUT) in switch.switch_event()
+    assert event(LEFT_PATH, 2, 1, SEND_TIMEOUT) in switch.session_events()
 
 
 def test_what_is_heard_by_it_is_an_answer_and_reported_seldom(make: Make) -> None:
@@ -194,5 +194,5 @@ def test_what_is_heard_by_it_is_an_answer_and_reported_seldom(make: Make) -> Non
     switch.sends(1)
     for time in range(2, 2002, 10):
         switch.hears(time, 2, marked(INWARD))
-    assert [each.kind for each in switch.switch_event()].count(HEARD) == 1
+    assert [each.kind for each in switch.session_events()].count(HEARD) == 1
     assert switch.sends(1 + SEND_TIMEOUT) == 0

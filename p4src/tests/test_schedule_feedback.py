@@ -42,7 +42,7 @@ def late(make: Make) -> ScheduledSwitch:
 
 
 def kinds(switch: ScheduledSwitch) -> list[tuple[str, int]]:
-    return [(each.kind, each.place) for each in switch.path_news()]
+    return [(each.kind, each.place) for each in switch.path_events()]
 
 
 @pytest.mark.parametrize("over", [0, 1])
@@ -50,7 +50,7 @@ def test_a_mark_that_is_late_by_more_than_the_tolerance_closes_its_path(make: Ma
     switch = make(CLOSING)
     assert switch.data(0, 0, LENGTH) == 0
     switch.acknowledges(DUE + TOLERANCE + over, LENGTH)
-    told = [(each.kind, each.place, each.late) for each in switch.path_news()]
+    told = [(each.kind, each.place, each.late) for each in switch.path_events()]
     assert told == ([("late", 0, TOLERANCE + 1)] if over else [])
     assert switch.data(SECOND // 2, LENGTH, LENGTH) == over
 
@@ -74,7 +74,7 @@ def test_what_acknowledgements_wait_behind_the_peers_data_makes_no_path_late(mak
     switch.data(0, 0, LENGTH)
     assert hears_data(switch, 20, DUE + 20 * MILLISECOND) < DUE
     switch.acknowledges(DUE + 20 * MILLISECOND, LENGTH)
-    assert [(each.kind, each.late, each.delay) for each in switch.path_news()] == [("estimated", 0, 10 * MILLISECOND)]
+    assert [(each.kind, each.late, each.delay) for each in switch.path_events()] == [("estimated", 0, 10 * MILLISECOND)]
 
 
 def test_acknowledgements_wait_no_longer_than_data_came_without_a_pause(make: Make) -> None:
@@ -82,7 +82,7 @@ def test_acknowledgements_wait_no_longer_than_data_came_without_a_pause(make: Ma
     switch.data(0, 0, LENGTH)
     began = hears_data(switch, 10, DUE + 20 * MILLISECOND)
     switch.acknowledges(DUE + 20 * MILLISECOND, LENGTH)
-    assert [(each.kind, each.late) for each in switch.path_news()] == [("late", began - DUE)]
+    assert [(each.kind, each.late) for each in switch.path_events()] == [("late", began - DUE)]
 
 
 def test_a_path_that_alone_is_late_is_seen_beside_the_peers_data(make: Make) -> None:
@@ -94,7 +94,7 @@ def test_a_path_that_alone_is_late_is_seen_beside_the_peers_data(make: Make) -> 
     switch.acknowledges(DUE + 19 * MILLISECOND, LENGTH, options=NOPS + block(2 * LENGTH, 3 * LENGTH))
     hears_data(switch, 1, DUE + 20 * MILLISECOND)
     switch.acknowledges(DUE + 20 * MILLISECOND, 3 * LENGTH)
-    assert [(each.kind, each.place, each.late) for each in switch.path_news()] == [("late", 1, 19 * MILLISECOND)]
+    assert [(each.kind, each.place, each.late) for each in switch.path_events()] == [("late", 1, 19 * MILLISECOND)]
 
 
 def test_closing_is_a_choice(make: Make) -> None:
@@ -111,9 +111,9 @@ def test_a_closed_path_gets_one_new_packet_an_interval_and_opens_when_it_is_in_t
     assert late.sends_octets(closed + SECOND, 500) == 1, "no answer to be expected: no probe"
     assert late.data(closed + SECOND, 2 * LENGTH, LENGTH) == 0
     assert late.data(closed + SECOND + 1, 3 * LENGTH, LENGTH) == 1
-    late.path_news()
+    late.path_events()
     late.acknowledges(closed + SECOND + 2, 2 * LENGTH)
-    assert late.path_news() == []
+    assert late.path_events() == []
     late.acknowledges(closed + SECOND + DUE + TOLERANCE, 3 * LENGTH)
     assert kinds(late) == [("opened", 0)]
     assert late.data(closed + 2 * SECOND, 4 * LENGTH, LENGTH) == 0
@@ -131,7 +131,7 @@ def test_a_probe_that_was_sent_again_opens_nothing(late: ScheduledSwitch) -> Non
     closed = DUE + TOLERANCE + 1
     assert late.data(closed + SECOND, LENGTH, LENGTH) == 0
     assert late.data(closed + SECOND + 1, LENGTH, LENGTH) == 1
-    late.path_news()
+    late.path_events()
     late.acknowledges(closed + SECOND + DUE, 2 * LENGTH)
     assert kinds(late) == []
 
@@ -139,7 +139,7 @@ def test_a_probe_that_was_sent_again_opens_nothing(late: ScheduledSwitch) -> Non
 def test_a_probe_that_came_before_what_was_missing_opens_its_path(late: ScheduledSwitch) -> None:
     closed = DUE + TOLERANCE + 1
     assert [late.data(closed + SECOND - 1 + number, (1 + number) * LENGTH, LENGTH) for number in (0, 1)] == [1, 0]
-    late.path_news()
+    late.path_events()
     late.acknowledges(closed + SECOND + DUE - 1, LENGTH)
     late.acknowledges(closed + SECOND + DUE, 3 * LENGTH)
     assert ("opened", 0) in kinds(late)
@@ -205,7 +205,7 @@ def test_a_missing_packet_that_comes_late_is_measured(make: Make) -> None:
     assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 0]
     switch.acknowledges(DUE - 1, 0)
     switch.acknowledges(DUE + TOLERANCE + 7, 2 * LENGTH)
-    assert [(each.kind, each.late) for each in switch.path_news()] == [("late", TOLERANCE + 7)]
+    assert [(each.kind, each.late) for each in switch.path_events()] == [("late", TOLERANCE + 7)]
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_what_is_acknowledged_selectively_is_measured(make: Make, around: tuple[
     assert [switch.data(0, number * LENGTH, LENGTH) for number in (0, 1)] == [0, 1]
     before, after = around
     switch.acknowledges(DUE - 3 * MILLISECOND, 0, options=before + block(LENGTH, 2 * LENGTH) + after)
-    assert [(each.place, each.late, each.delay) for each in switch.path_news()] == [
+    assert [(each.place, each.late, each.delay) for each in switch.path_events()] == [
         (1, -3 * MILLISECOND, 7 * MILLISECOND)
     ]
 
@@ -290,7 +290,7 @@ def test_while_what_was_sent_again_is_under_way_blocks_say_nothing(make: Make) -
     switch = make(Schedule(EARLY, feedback=CLOSE))
     assert [switch.data(0, number * LENGTH, LENGTH) for number in range(3)] == [0, 1, 0]
     switch.data(SECOND, 0, LENGTH)
-    switch.path_news()
+    switch.path_events()
     # The receiver has held this one since long ago: what made it answer is what came again.
     switch.acknowledges(SECOND + DUE, 0, options=NOPS + block(LENGTH, 2 * LENGTH))
     assert kinds(switch) == []
@@ -461,10 +461,10 @@ def test_what_was_sent_before_a_delay_was_corrected_does_not_correct_it_again(ma
         assert switch.data(2 * number * MILLISECOND, number * LENGTH, LENGTH) == 0
     for number in range(3):
         switch.acknowledges(DUE + (2 * number + 4) * MILLISECOND, (number + 1) * LENGTH)
-    assert [each.delay for each in switch.path_news()] == [14 * MILLISECOND]
+    assert [each.delay for each in switch.path_events()] == [14 * MILLISECOND]
 
 
-def octet_times(switch: ScheduledSwitch, paces: list[tuple[int, int]]) -> list[int]:
+def inverse_rates(switch: ScheduledSwitch, paces: list[tuple[int, int]]) -> list[int]:
     """Let packets that leave at once come, so many, each so long after the one before; return what is learned."""
     packets = sum(count for count, _ in paces)
     for number in range(packets):
@@ -474,7 +474,7 @@ def octet_times(switch: ScheduledSwitch, paces: list[tuple[int, int]]) -> list[i
         for _ in range(count):
             time, acknowledged = time + pace, acknowledged + LENGTH
             switch.acknowledges(time, acknowledged)
-    return [each.inverse_rate for each in switch.path_news()]
+    return [each.inverse_rate for each in switch.path_events()]
 
 
 ONE_OF_TWO = Schedule([PathOf(10 * MILLISECOND, OCTET), PathOf(SECOND, OCTET)], feedback=FOLLOW, probe_interval=1)
@@ -482,13 +482,13 @@ PACE = LENGTH + HEADERS
 
 
 def test_a_path_that_makes_up_for_a_pause_is_not_taken_for_faster_than_its_entry_says(make: Make) -> None:
-    learned = octet_times(make(ONE_OF_TWO), [(20, PACE), (1, 20 * MILLISECOND), (20, PACE // 2), (80, PACE)])
+    learned = inverse_rates(make(ONE_OF_TWO), [(20, PACE), (1, 20 * MILLISECOND), (20, PACE // 2), (80, PACE)])
     assert max(learned) > OCTET
     assert min(learned) == OCTET
 
 
 def test_a_path_that_was_faster_than_its_entry_says_becomes_it_again(make: Make) -> None:
-    learned = octet_times(make(ONE_OF_TWO), [(20, PACE), (80, PACE // 2), (200, PACE)])
+    learned = inverse_rates(make(ONE_OF_TWO), [(20, PACE), (80, PACE // 2), (200, PACE)])
     assert min(learned) < OCTET * 15 // 16
     assert learned[-1] > OCTET * 15 // 16
 
@@ -530,7 +530,7 @@ def test_a_path_that_is_as_the_entry_says_stays_so(make: Make) -> None:
     switch = make(FOLLOWING)
     transfer = followed(switch, (2, 4), (10_000, 10_000), SECOND)
     assert transfer.reordered == 0
-    told = switch.path_news()
+    told = switch.path_events()
     assert told and {each.kind for each in told} == {"estimated"}
     assert all(abs(each.late) <= 1 for each in told)
 

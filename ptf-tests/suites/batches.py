@@ -145,12 +145,12 @@ class InUse(BatchTest):
         member = fy.P4ActionProfileMember("ecmp_members", member_id=1, action=action)
         members = [fy.P4Member(1, weight=1)]
         group = fy.P4ActionProfileGroup("ecmp_members", group_id=1, max_size=4, members=members)
-        spread = fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1))
-        self.entries.add(member, group, spread)
+        ecmp_group = fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1))
+        self.entries.add(member, group, ecmp_group)
         for entity in (member, group):
             (status,) = self.entries.try_write(DELETE, entity)
             self.assertNotEqual(status.code, 0)
-        self.entries.delete(spread, group, member)
+        self.entries.delete(ecmp_group, group, member)
 
 
 class NamesThatAreNotThere(BatchTest):
@@ -159,5 +159,5 @@ class NamesThatAreNotThere(BatchTest):
     def runTest(self) -> None:
         members = [fy.P4Member(9, weight=1)]
         group = fy.P4ActionProfileGroup("ecmp_members", group_id=1, max_size=4, members=members)
-        spread = fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1))
-        self.assertEqual(self.names(self.entries.try_write(INSERT, group, spread)), ["NOT_FOUND", "NOT_FOUND"])
+        ecmp_group = fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1))
+        self.assertEqual(self.names(self.entries.try_write(INSERT, group, ecmp_group)), ["NOT_FOUND", "NOT_FOUND"])

@@ -2,7 +2,7 @@
 
 from carriers import hop_less
 from hip_cases import message
-from session_site import LOCAL_1, REMOTE, REMOTE_1, from_host, in_by, out_by, proxied
+from session_site import LOCAL_1, REMOTE, REMOTE_1, endpoint_policy, from_host, in_by, out_by
 
 from harness.edge_test import EdgeTest
 
@@ -18,8 +18,8 @@ class HipTest(EdgeTest):
         """Have them."""
         super().setUp()
         for action, prefix in (("verify", "2001:db8:c::/48"), ("transparent", "2001:db8:d::/48")):
-            self.hold(proxied(action, prefix))
-        self.hold(proxied())
+            self.hold(endpoint_policy(action, prefix))
+        self.hold(endpoint_policy())
 
 
 class ForAHostOfTheEdge(HipTest):

@@ -35,7 +35,7 @@ from ilnp_site import (
     with_nonce,
 )
 from keyed_hash import KEYS
-from session_site import LOCAL, LOCAL_1, LOCATORS, PORTS, REMOTE, from_host, in_by, out_by, proxied, to_host
+from session_site import LOCAL, LOCAL_1, LOCATORS, PORTS, REMOTE, endpoint_policy, from_host, in_by, out_by, to_host
 from suites.sessions import ToldTest
 
 from harness.edge_test import EdgeTest
@@ -124,7 +124,7 @@ class FlowTest(ToldTest):
         super().setUp()
         keys = fy.Action("set_hash_keys", slots=KEYS.slots, nonces=KEYS.nonces)
         self.entries.modify(fy.P4TableEntry("hash_keys", action=keys, is_default_action=True))
-        self.hold(proxied(protocols=ILNP_SPOKEN | OPENS))
+        self.hold(endpoint_policy(protocols=ILNP_SPOKEN | OPENS))
         self.entries.add(fy.P4DigestEntry("ilnp_flow", max_list_size=1, ack_timeout_ns=0))
 
     def peer(self, data: bytes, source: str) -> None:

@@ -20,7 +20,7 @@ from mapped_packets import all_kinds
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import ICMPv6DestUnreach, ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6PacketTooBig, IPv6
 from scapy.packet import Packet, Raw
-from session_site import from_host, in_by, out_by, proxied, to_host
+from session_site import endpoint_policy, from_host, in_by, out_by, to_host
 
 from harness.edge_test import EdgeTest
 from small_site import FAR, IP_OF, Entry, error_about, to_router
@@ -170,7 +170,7 @@ class WithASession(Nptv6Test):
     home = 2
 
     def runTest(self) -> None:
-        self.hold(proxied())
+        self.hold(endpoint_policy())
         outside = out_of(HOST, 2)
         self.goes(2, tcp(HOST, FAR, "S", 501, 80), tcp(outside, FAR, "S", 501, 80))
         self.comes(2, tcp(FAR, outside, "SA", 80, 501), tcp(FAR, HOST, "SA", 80, 501))

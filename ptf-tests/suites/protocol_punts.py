@@ -5,7 +5,7 @@ from typing import Any
 import finsy as fy
 from carriers import hop_less
 from protocol_punt_cases import MESSAGES, NEXT_HEADER, OTHERS, PORT, REASON, SPOKEN, TYPE
-from session_site import SHIM6_SPOKEN, in_by, proxied, to_host
+from session_site import SHIM6_SPOKEN, endpoint_policy, in_by, to_host
 
 from harness.edge_test import EdgeTest
 
@@ -16,7 +16,7 @@ class ProtocolPuntTest(EdgeTest):
     def setUp(self) -> None:
         """Have it."""
         super().setUp()
-        self.hold(proxied(protocols=SHIM6_SPOKEN | SPOKEN))
+        self.hold(endpoint_policy(protocols=SHIM6_SPOKEN | SPOKEN))
 
     def rule(self, punt_class: int = REASON, **keys: int) -> Any:
         """Return an entry for what has these numbers, and the protocol's bit."""

@@ -19,7 +19,7 @@ class ReadTest(EntitiesTest):
         """A read brings exactly these, in any order."""
         self._verify([asked.encode(self.target.schema)], expected)
 
-    def verify_kept(self, *entities: P4Entity) -> None:
+    def verify_read_back(self, *entities: P4Entity) -> None:
         """Each is read by its key as it was written."""
         for entity in entities:
             self._verify([identity(entity.encode(self.target.schema))], [entity])
@@ -36,7 +36,7 @@ def site() -> list[fy.P4TableEntry]:
 
 
 def member(number: int) -> fy.P4ActionProfileMember:
-    """A member of the spreads' profile."""
+    """A member of the ECMP groups' profile."""
     action = fy.Action("set_ecmp_nexthop", nexthop=number)
     return fy.P4ActionProfileMember("ecmp_members", member_id=number, action=action)
 
@@ -48,7 +48,7 @@ class TableEntries(ReadTest):
         self.verify_read(fy.P4TableEntry())
         written = site()
         self.entries.add(*written)
-        self.verify_kept(*written)
+        self.verify_read_back(*written)
         for table in ("routes", "neighbours", "fdb"):
             self.verify_read(fy.P4TableEntry(table), *(entry for entry in written if entry.table_id == table))
         self.verify_read(fy.P4TableEntry(), *written)
@@ -72,7 +72,7 @@ class Metadata(ReadTest):
         entry = self.entries.entry("fdb", {"vlan": 1, "destination": "02:00:00:00:00:01"}, "send_to_port", port=1)
         entry.metadata = b"\x00noted"
         self.entries.add(entry)
-        self.verify_kept(entry)
+        self.verify_read_back(entry)
 
 
 class IdleTimeout(ReadTest):
@@ -83,7 +83,7 @@ class IdleTimeout(ReadTest):
         entry = self.entries.entry("learned_macs", key, "known_mac")
         entry.idle_timeout_ns = 3_600_000_000_000
         self.entries.add(entry)
-        self.verify_kept(entry)
+        self.verify_read_back(entry)
         asked = self.entries.entry("learned_macs", key, "known_mac")
         asked.time_since_last_hit = 0
         (found,) = self.read(asked)
@@ -122,15 +122,15 @@ class MembersAndGroups(ReadTest):
             for number, of_group in ((1, (1, 2)), (2, (2, 3)), (3, ()))
         ]
         self.entries.add(*groups)
-        spreads = [
+        ecmp_groups = [
             fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=1), action=fy.IndirectAction(group_id=1)),
             fy.P4TableEntry("ecmp_groups", match=fy.Match(ecmp_group=2), action=fy.IndirectAction(member_id=3)),
         ]
-        self.entries.add(*spreads)
-        self.verify_kept(*members, *groups, *spreads)
+        self.entries.add(*ecmp_groups)
+        self.verify_read_back(*members, *groups, *ecmp_groups)
         self.verify_read(fy.P4ActionProfileMember(), *members)
         self.verify_read(fy.P4ActionProfileGroup(), *groups)
-        self.verify_read(fy.P4TableEntry("ecmp_groups"), *spreads)
+        self.verify_read(fy.P4TableEntry("ecmp_groups"), *ecmp_groups)
 
 
 class MulticastGroups(ReadTest):
@@ -142,13 +142,13 @@ class MulticastGroups(ReadTest):
             fy.P4MulticastGroupEntry(2, replicas=[(4, 0), (4, 1)]),
         ]
         self.entries.add(*groups)
-        self.verify_kept(*groups)
+        self.verify_read_back(*groups)
         smaller = fy.P4MulticastGroupEntry(1, replicas=[2])
         self.entries.modify(smaller)
-        self.verify_kept(smaller)
+        self.verify_read_back(smaller)
         self.entries.delete(smaller)
         self.assertEqual(self.try_read(smaller), [])
-        self.verify_kept(groups[1])
+        self.verify_read_back(groups[1])
 
     def try_read(self, entity: P4Entity) -> list[p4r.Entity]:
         """What there is of an entity; switches answer NOT_FOUND or nothing."""
@@ -165,10 +165,10 @@ class CloneSessions(ReadTest):
     def runTest(self) -> None:
         whole = fy.P4CloneSessionEntry(1, replicas=[CPU])
         self.entries.add(whole)
-        self.verify_kept(whole)
+        self.verify_read_back(whole)
         cut = fy.P4CloneSessionEntry(1, packet_length_bytes=128, replicas=[CPU])
         self.entries.modify(cut)
-        self.verify_kept(cut)
+        self.verify_read_back(cut)
 
 
 class Digests(ReadTest):
@@ -177,7 +177,7 @@ class Digests(ReadTest):
     def runTest(self) -> None:
         digest = fy.P4DigestEntry("learn", max_list_size=10, max_timeout_ns=1_000_000, ack_timeout_ns=2_000_000)
         self.entries.add(digest)
-        self.verify_kept(digest)
+        self.verify_read_back(digest)
 
 
 class Counters(ReadTest):
@@ -187,7 +187,7 @@ class Counters(ReadTest):
         data = fy.P4CounterData(packet_count=7, byte_count=700)
         cell = fy.P4CounterEntry("punts", index=200, data=data)
         self.entries.modify(cell)
-        self.verify_kept(cell)
+        self.verify_read_back(cell)
         cells = self.read(fy.P4CounterEntry("punts"))
         self.assertEqual([each.counter_entry.index.index for each in cells], list(range(256)))
         self.entries.modify(fy.P4CounterEntry("punts", index=200, data=fy.P4CounterData()))

@@ -50,16 +50,16 @@ class LivenessTest(SessionTest):
         """A packet of the peer comes."""
         self.passes(4, in_by(4, came_by(1, INWARD)), 1, to_host(hop_less(INWARD)))
 
-    def ask_for_news(self) -> None:
+    def ask_for_events(self) -> None:
         """From now on digests tell what becomes of sessions."""
         self.entries.add(fy.P4DigestEntry("session_events", max_list_size=1, ack_timeout_ns=0))
 
-    def switch_event(self) -> list[int]:
+    def session_event(self) -> list[int]:
         """The next of this test's session: kind, session, paths."""
         while True:
-            switch_event = [int.from_bytes(member) for member in self.told("session_events")[:4]]
-            if switch_event[1] == self.session.number:
-                return switch_event
+            event = [int.from_bytes(member) for member in self.told("session_events")[:4]]
+            if event[1] == self.session.number:
+                return event
 
 
 class LeavesThePath(LivenessTest):
@@ -69,12 +69,12 @@ class LeavesThePath(LivenessTest):
 
     def runTest(self) -> None:
         self.hold([self.session.backup(0, 2)])
-        self.ask_for_news()
+        self.ask_for_events()
         self.use(replace(self.session, send_timeout=1))
         self.goes(0)
-        self.assertEqual(self.switch_event(), [WATCH, 101, 0, 0])
+        self.assertEqual(self.session_event(), [WATCH, 101, 0, 0])
         self.goes(2)
-        self.assertEqual(self.switch_event(), [LEFT_PATH, 101, 0, 2])
+        self.assertEqual(self.session_event(), [LEFT_PATH, 101, 0, 2])
         self.use(replace(self.session, send_timeout=LONG))
         self.goes(2)
         self.use(replace(self.session, send_timeout=LONG, generation=3, path=1))
@@ -87,12 +87,12 @@ class HasNoBackup(LivenessTest):
     session = replace(FIRST, number=102)
 
     def runTest(self) -> None:
-        self.ask_for_news()
+        self.ask_for_events()
         self.use(replace(self.session, send_timeout=1))
         self.goes(0)
-        self.assertEqual(self.switch_event()[0], WATCH)
+        self.assertEqual(self.session_event()[0], WATCH)
         self.goes(0)
-        self.assertEqual(self.switch_event(), [UNANSWERED, 102, 0, 0])
+        self.assertEqual(self.session_event(), [UNANSWERED, 102, 0, 0])
 
 
 class IsAnswered(LivenessTest):
@@ -116,15 +116,15 @@ class OnlyAsked(LivenessTest):
     def runTest(self) -> None:
         self.hold([self.session.backup(0, 2)])
         self.use(replace(self.session, send_timeout=1))
-        self.ask_for_news()
+        self.ask_for_events()
         self.goes(0)
-        self.assertEqual(self.switch_event(), [WATCH, 104, 0, 0])
+        self.assertEqual(self.session_event(), [WATCH, 104, 0, 0])
         self.verify([self.out("CHECK", from_host(ipv6(59, b"", LOCAL, REMOTE)), 1)], dropped={"DROP_CHECKED": 1})
-        self.assertEqual(self.switch_event(), [LEFT_PATH, 104, 0, 2])
+        self.assertEqual(self.session_event(), [LEFT_PATH, 104, 0, 2])
         self.goes(2)
 
 
-class KeptAlive(LivenessTest):
+class Keepalives(LivenessTest):
     """By the path in use, once, and only where something was heard and nothing sent."""
 
     session = replace(FIRST, number=105, keepalive=1)

@@ -20,10 +20,10 @@ from session_site import (
     Session,
     between,
     came_by,
+    endpoint_policy,
     from_host,
     in_by,
     out_by,
-    proxied,
     sent_by,
     to_host,
     with_header,
@@ -139,8 +139,8 @@ class Messages(SessionTest):
     """Shim6's own messages: the controller's, looked at, or none of ours."""
 
     def runTest(self) -> None:
-        self.hold(proxied("verify", "2001:db8:c::/48"))
-        self.hold(proxied("transparent", "2001:db8:d::/48"))
+        self.hold(endpoint_policy("verify", "2001:db8:c::/48"))
+        self.hold(endpoint_policy("transparent", "2001:db8:d::/48"))
         self.punts(4, in_by(4, ipv6(SHIM6, control(1, 40), REMOTE_1, LOCAL_1)), "PUNT_SHIM6", 100)
         for source, destination in (("2001:db8:c::1", REMOTE), (REMOTE, "2001:db8:c::1")):
             packet = from_host(ipv6(SHIM6, control(3, 48), source, destination))

@@ -25,7 +25,7 @@ def steady(name: str = "two-sites") -> Lab:
 
 
 def talking(described: Lab | None = None) -> VirtualLab:
-    """Return a lab with two hosts that ask and answer ten times a second, when everything has settled."""
+    """Return a lab with two hosts that ask and answer ten times a second, when everything has converged."""
     lab = VirtualLab(described or steady(), seed=1)
     lab.run_until(STARTED)
     to = str(lab.plan.hosts["b1"].address.ip)

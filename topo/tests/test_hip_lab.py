@@ -85,7 +85,7 @@ def test_a_transfer_goes_on_when_a_provider_is_cut(lab: VirtualLab, link: str) -
         assert (moved["local"], moved["remote"]) == (f"2001:db8:20{site}:10::11", f"2001:db8:20{other}:10::11")
 
 
-def test_peers_are_told_of_each_move_and_of_the_way_back(lab: VirtualLab) -> None:
+def test_peers_are_told_of_each_move_and_of_the_move_back(lab: VirtualLab) -> None:
     lab.command("a1", "ping", to=hit(lab, "b1"), count=0, interval=0.1)
     packets = seen_on(lab, "b-q", "b")
     lab.run_for(1.0)

@@ -56,7 +56,7 @@ def test_who_hears_and_says_nothing_owes_a_keepalive() -> None:
     assert ways.next_timer() == 5 + KEEPALIVE
     assert not ways.owes_keepalive(4 + KEEPALIVE)
     assert ways.owes_keepalive(5 + KEEPALIVE)
-    ways.kept_alive()
+    ways.sent_keepalive()
     assert ways.next_timer() is None
 
 

@@ -186,7 +186,7 @@ def written_down(folder: Path) -> set[str]:
 
 def environments(supervisor: Supervisor) -> Iterator[str]:
     """The environments of a lab's processes."""
-    for process in [*(kept.process for kept in supervisor.kept.values()), *supervisor.others]:
+    for process in [*(each.process for each in supervisor.processes.values()), *supervisor.others]:
         # One that has just ended is started again with the same.
         with contextlib.suppress(OSError):
             yield Path(f"/proc/{process.pid}/environ").read_text(errors="replace")
@@ -212,10 +212,10 @@ async def test_logs_and_command_lines_of_a_running_lab_have_none(name: str, monk
             secrets = forms(KEY) | forms(POLICY_KEY)
             for pem in folder.glob("*.pem"):
                 secrets |= {line for line in pem.read_text().splitlines() if not line.startswith("-")}
-            await lab.until(lambda: any(" session" in each.text for each in lab.running.happenings.kept))
+            await lab.until(lambda: any(" session" in each.text for each in lab.running.event_log.last))
             lab.running.kill_switch("a")
             lab.running.kill_controller("b")
-            if "names" in lab.running.supervisor.kept:
+            if "names" in lab.running.supervisor.processes:
                 lab.running.supervisor.kill("names")
             since = lab.running.elapsed()
             await lab.until(
@@ -226,7 +226,7 @@ async def test_logs_and_command_lines_of_a_running_lab_have_none(name: str, monk
             said += "\n".join(environments(lab.running.supervisor))
         secrets |= written_down(folder)
         logs = {path.name: path.read_text(errors="replace") for path in folder.glob("*.log")}
-        told = "\n".join([said, *logs.values(), *(each.text for each in lab.running.happenings.kept)])
+        told = "\n".join([said, *logs.values(), *(each.text for each in lab.running.event_log.last)])
     assert [each for each in open_to_others if not each.endswith(".log")] == []
     assert all(logs[f"{router}-{kind}.log"] for router in ("a", "b") for kind in ("switch", "controller"))
     assert len(secrets) >= 10

@@ -12,7 +12,7 @@ HOLD = 2.0  # as the lab says
 
 
 def one_site() -> VirtualLab:
-    """Return the lab with servers at both ends, when everything has settled."""
+    """Return the lab with servers at both ends, when everything has converged."""
     lab = VirtualLab(find_lab("one-site"), seed=1)
     lab.run_until(STARTED)
     for host in ("s1", "f1"):

@@ -16,7 +16,7 @@ from wayname_lab.model import Lab, Quality
 from wayname_lab.virtual.clock import SECOND
 from wayname_lab.virtual.lab import VirtualLab
 
-SETTLED = 5.0
+CONVERGED = 5.0
 SLOWEST, FASTEST = 500_000, 10_000_000  # bit/s
 
 
@@ -45,7 +45,7 @@ def after_a_cut(draw: Draw, lasts: float = 3.0) -> tuple[VirtualLab, float]:
     to = str(lab.plan.hosts[draw.receiver].address.ip)
     lab.command(draw.receiver, "tcp_serve", port=5001, interval=0.002)
     lab.command(draw.sender, "tcp_send", to=to, port=5001, pace=draw.pace)
-    lab.run_until(SETTLED + draw.moment)
+    lab.run_until(CONVERGED + draw.moment)
     cut = lab.now
     lab.cut("b-p")
     lab.run_for(lasts)

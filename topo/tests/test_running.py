@@ -72,8 +72,8 @@ class Watched:
 
     def told(self, who: str, word: str, since: float) -> bool:
         """Whether somebody told something since a moment."""
-        kept = self.running.happenings.kept
-        return any(each.time > since and each.who == who and word in each.text for each in kept)
+        events = self.running.event_log.last
+        return any(each.time > since and each.who == who and word in each.text for each in events)
 
 
 def namespaces() -> list[Path]:
@@ -87,7 +87,7 @@ async def watched(name: str, medium: str, folder: Path) -> AsyncIterator[Watched
     traffic = Traffic(plan)
     async with RunningLab(plan, MEDIA[medium](plan, folder), folder, traffic.take) as running:
         for part in traffic.parts:
-            traffic.started(part, await running.stations[part.host].start(part.command))
+            traffic.started(part, await running.hosts[part.host].start(part.command))
         lab = Watched(running, traffic)
         await lab.until_all_flow()
         yield lab
@@ -130,7 +130,7 @@ async def test_a_site_alone_makes_new_connections_by_the_provider_that_is_left(m
             await lab.until(lambda: lab.told("s", "new flows go by q", since))
             part = next(part for part in lab.traffic.parts if part.command["command"] == "tcp_send")
             before = lab.connections(part.flow)
-            lab.traffic.started(part, await lab.running.stations[part.host].start(part.command))
+            lab.traffic.started(part, await lab.running.hosts[part.host].start(part.command))
             await lab.until(lambda: lab.connections(part.flow) not in ([], before))
             await lab.until(lambda: part.flow.state(part.flow.last_progress or 0) == "flows")
 
@@ -164,8 +164,8 @@ async def test_killed_controllers_and_switches_come_back_under_traffic(medium: s
             await lab.until_all_flow()
             lab.running.kill_switch("p")
             await lab.until_all_flow()
-            kept = lab.running.supervisor.kept
-            assert (kept["p-switch"].starts, kept["p-controller"].starts) == (2, 2)
+            supervised = lab.running.supervisor.processes
+            assert (supervised["p-switch"].starts, supervised["p-controller"].starts) == (2, 2)
         assert processes(folder) == []
     assert not folder.exists()
 

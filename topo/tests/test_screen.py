@@ -31,7 +31,7 @@ def drawn(width: int, height: int) -> list[str]:
         [RouterView(name, name in "ab", "ready", 1, 2) for name in "abpq"],
         [HostView("a1", "a", 10, "2001:db8:1:10::11")],
         [flow],
-        [LabEvent(float(number), "lab", f"happening {number}") for number in range(100)],
+        [LabEvent(float(number), "lab", f"event {number}") for number in range(100)],
     )
     console = Console(width=width, height=height, file=io.StringIO(), force_terminal=True, color_system=None)
     with console.capture() as capture:
@@ -45,9 +45,9 @@ def test_everything_is_there_and_fits(width: int, height: int) -> None:
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
     text = "\n".join(lines)
-    for shown in ("Two sites", "23.1M→ ←400k", " cut ", "ping a1 > b1", "16.2 ms", "2001:db8:1:10::11", "happening 99"):
+    for shown in ("Two sites", "23.1M→ ←400k", " cut ", "ping a1 > b1", "16.2 ms", "2001:db8:1:10::11", "event 99"):
         assert shown in text
-    assert "happening 1\n" not in text
+    assert "event 1\n" not in text
 
 
 def test_a_link_is_drawn_in_its_direction() -> None:

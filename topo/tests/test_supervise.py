@@ -30,7 +30,7 @@ def test_a_killed_process_is_started_again_and_all_end(tmp_path: Path) -> None:
         await starts(supervisor, "switch", 1)
         supervisor.kill("switch")
         await starts(supervisor, "switch", 2)
-        process = supervisor.kept["switch"].process
+        process = supervisor.processes["switch"].process
         await supervisor.stop()
         assert (process.returncode, other.returncode) == (-15, -15)
 

@@ -6,7 +6,7 @@ from wayname_lab.virtual.lab import VirtualLab
 B1 = "2001:db8:2:10::11"
 B2 = "2001:db8:2:10::12"
 BUFFER = 128 * 1024
-STARTED = 2.0  # when everything has settled
+STARTED = 2.0  # when everything has converged
 
 
 def started(name: str, seed: int = 1) -> VirtualLab:

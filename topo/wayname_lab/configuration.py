@@ -135,8 +135,8 @@ def _ilnp(router: RouterPlan, names: PlannedNames, where: Controlled) -> dict[st
         | (_given(bytes=wishes.bytes, tcp=wishes.tcp) if site.mode == "proxy" else {})
         for site in router.ilnp
     ]
-    is_proxied = not any(site.mode == "transparent" for site in router.ilnp)
-    network = {"network": names.network} if is_proxied else {}
+    has_proxy = not any(site.mode == "transparent" for site in router.ilnp)
+    network = {"network": names.network} if has_proxy else {}
     return _given(
         nonce=wishes.nonce,
         nonce_use=wishes.nonce_use,
@@ -144,7 +144,7 @@ def _ilnp(router: RouterPlan, names: PlannedNames, where: Controlled) -> dict[st
         idle=_seconds(wishes.idle),
         capacity=wishes.capacity,
         site=sites,
-        names=_names(names, where, is_proxied) | network,
+        names=_names(names, where, has_proxy) | network,
     )
 
 

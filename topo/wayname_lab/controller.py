@@ -35,12 +35,12 @@ class ControllerApi:
         self.state = response.json()["switch"]["state"]
         return bool(self.state == "ready")
 
-    async def follow(self, happenings: LabEvents) -> None:
+    async def follow(self, event_log: LabEvents) -> None:
         """Pass on what happens, for ever."""
         async with self._connection(None) as client:
             while True:
                 try:
-                    await self._read(client, happenings)
+                    await self._read(client, event_log)
                 except httpx.TransportError:
                     self.state = "away"
                 await asyncio.sleep(PAUSE)
@@ -83,10 +83,10 @@ class ControllerApi:
         transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
         return httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=timeout)
 
-    async def _read(self, client: httpx.AsyncClient, happenings: LabEvents) -> None:
+    async def _read(self, client: httpx.AsyncClient, event_log: LabEvents) -> None:
         async with client.stream("GET", "/v1/events", params={"since": self._seen, "follow": "true"}) as response:
             async for line in response.aiter_lines():
                 event = json.loads(line)
                 self._seen = event["sequence"]
                 if not event["kind"].startswith(COMMONPLACE):
-                    happenings.tell(self.name, event["text"], SEVERITIES[event["severity"]])
+                    event_log.tell(self.name, event["text"], SEVERITIES[event["severity"]])

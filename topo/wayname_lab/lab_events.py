@@ -9,7 +9,7 @@ from wayname.escape import escaped
 from wayname_lab.names import Names
 
 Severity = Literal["info", "warning", "error"]
-KEPT = 500
+HISTORY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,17 @@ class LabEvent:
 
 
 class LabEvents:
-    """The last happenings; who wants to hear of each one as it happens is told."""
+    """The last events; each listener gets every new one."""
 
     def __init__(self, clock: Callable[[], float], names: Names) -> None:
         self._clock = clock
         self._names = names
-        self.kept: deque[LabEvent] = deque(maxlen=KEPT)
+        self.last: deque[LabEvent] = deque(maxlen=HISTORY)
         self.listeners: list[Callable[[LabEvent], None]] = []
 
     def tell(self, who: str, text: str, severity: Severity = "info") -> None:
         """Note something that happens now."""
-        happening = LabEvent(self._clock(), who, escaped(self._names.put_into(text)), severity)
-        self.kept.append(happening)
+        event = LabEvent(self._clock(), who, escaped(self._names.put_into(text)), severity)
+        self.last.append(event)
         for listener in self.listeners:
-            listener(happening)
+            listener(event)

@@ -15,13 +15,13 @@ from wayname_lab.advertiser import END, begin
 from wayname_lab.commands import controller, embedded_switch, name_server_arguments
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.controller import ControllerApi
+from wayname_lab.host_handle import HostHandle, Take
 from wayname_lab.lab_events import LabEvents
 from wayname_lab.load import LabError
 from wayname_lab.model import Link
 from wayname_lab.names import Names
 from wayname_lab.planned import AdvertiserPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import free_names_port
-from wayname_lab.station import Station, Take
 from wayname_lab.supervise import Supervisor
 
 # How long the lab may take to come up, on a machine that is very busy, and how often it is asked.
@@ -65,10 +65,10 @@ class RunningLab:
         self.folder = folder
         self._take = take
         self._began = time.monotonic()
-        self.happenings = LabEvents(self.elapsed, Names(plan))
-        self.supervisor = Supervisor(folder, lambda who, text: self.happenings.tell(who, text, "warning"))
-        self.stations: dict[str, Station] = {}
-        self.advertisers: dict[str, Station] = {}
+        self.event_log = LabEvents(self.elapsed, Names(plan))
+        self.supervisor = Supervisor(folder, lambda who, text: self.event_log.tell(who, text, "warning"))
+        self.hosts: dict[str, HostHandle] = {}
+        self.advertisers: dict[str, HostHandle] = {}
         self.admins: dict[str, Admin] = {}
         self.controllers: dict[str, ControllerApi] = {}
         self.cut_links: set[str] = set()
@@ -98,7 +98,7 @@ class RunningLab:
         except httpx.TransportError as error:
             raise LabError(f"the switch of {link.a} does not answer; it may be starting again") from error
         (self.cut_links.add if cut else self.cut_links.discard)(link.name)
-        self.happenings.tell("lab", f"link {link.name} {'cut' if cut else 'restored'}", "warning" if cut else "info")
+        self.event_log.tell("lab", f"link {link.name} {'cut' if cut else 'restored'}", "warning" if cut else "info")
 
     async def link_octets(self, link: Link) -> Octets:
         """Return what went through a link, seen from its first end."""
@@ -108,12 +108,12 @@ class RunningLab:
     async def advertise(self, plan: AdvertiserPlan) -> None:
         """Let a provider advertise a site's prefix from now on."""
         await self.advertisers[plan.name].start(begin(plan))
-        self.happenings.tell("lab", f"{plan.provider} advertises {plan.prefix} to {plan.said.site}")
+        self.event_log.tell("lab", f"{plan.provider} advertises {plan.prefix} to {plan.said.site}")
 
     async def withdraw(self, plan: AdvertiserPlan) -> None:
         """Let a provider advertise it with lifetimes of 0."""
         await self.advertisers[plan.name].start(END)
-        self.happenings.tell("lab", f"{plan.provider} withdraws {plan.prefix} from {plan.said.site}", "warning")
+        self.event_log.tell("lab", f"{plan.provider} withdraws {plan.prefix} from {plan.said.site}", "warning")
 
     def kill_switch(self, router: str) -> None:
         """Kill a router's switch; it is started again with empty tables."""
@@ -133,15 +133,15 @@ class RunningLab:
             await self._start_router(router)
         for number, host in enumerate(self.plan.hosts.values(), 1):
             process = await self.supervisor.talk(host.name, self.medium.host_arguments(host, number))
-            self.stations[host.name] = Station(host.name, process, self._take)
+            self.hosts[host.name] = HostHandle(host.name, process, self._take)
         for advertiser in self.plan.advertisers.values():
             process = await self.supervisor.talk(advertiser.name, self.medium.advertiser_arguments(advertiser))
-            self.advertisers[advertiser.name] = Station(advertiser.name, process, self._take)
+            self.advertisers[advertiser.name] = HostHandle(advertiser.name, process, self._take)
         for name, api in self.controllers.items():
             await self._until_ready(name, api)
-            self._followers.append(asyncio.create_task(api.follow(self.happenings), name=f"follow {name}"))
-        for station in self.stations.values():
-            await self._until_has_address(station)
+            self._followers.append(asyncio.create_task(api.follow(self.event_log), name=f"follow {name}"))
+        for handle in self.hosts.values():
+            await self._until_has_address(handle)
 
     async def _start_router(self, router: RouterPlan) -> None:
         sockets = {kind: self.folder / f"{router.name}.{kind}" for kind in ("admin", "api")}
@@ -166,12 +166,12 @@ class RunningLab:
                 raise LabError(f"the controller of {name} has not set up its switch in {PATIENCE:.0f} s: {words}")
             await asyncio.sleep(PAUSE)
 
-    async def _until_has_address(self, station: Station) -> None:
+    async def _until_has_address(self, handle: HostHandle) -> None:
         deadline = time.monotonic() + PATIENCE
-        while not station.has_address:
+        while not handle.has_address:
             self._check()
             if time.monotonic() > deadline:
-                raise LabError(f"host {station.name} has no address after {PATIENCE:.0f} s")
+                raise LabError(f"host {handle.name} has no address after {PATIENCE:.0f} s")
             await asyncio.sleep(PAUSE)
 
     def _check(self) -> None:
@@ -187,8 +187,8 @@ class RunningLab:
         for api in self.controllers.values():
             await api.close()
         await self.supervisor.stop()
-        for station in (*self.stations.values(), *self.advertisers.values()):
-            await station.close()
+        for handle in (*self.hosts.values(), *self.advertisers.values()):
+            await handle.close()
         await self.medium.tear_down()
 
 

@@ -131,12 +131,12 @@ class Screen:
         return table
 
     def _happenings(self, lines: int, width: int) -> list[Text]:
-        shown = self._view.happenings[-lines:] if lines > 0 else []
+        shown = self._view.event_log[-lines:] if lines > 0 else []
         texts = []
-        for happening in shown:
-            text = Text(f" {clock(happening.time)} ", no_wrap=True, overflow="ellipsis")
-            text.append(f"{happening.who:<8} ", "cyan")
-            text.append(happening.text, SEVERITY_STYLES[happening.severity])
+        for event in shown:
+            text = Text(f" {clock(event.time)} ", no_wrap=True, overflow="ellipsis")
+            text.append(f"{event.who:<8} ", "cyan")
+            text.append(event.text, SEVERITY_STYLES[event.severity])
             text.truncate(width, overflow="ellipsis")
             texts.append(text)
         return texts

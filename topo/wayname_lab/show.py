@@ -78,7 +78,7 @@ class Show:
         self._running = running
         self._traffic = traffic
         self._lab = running.plan.lab
-        traffic.on_resumed = lambda flow, seconds: running.happenings.tell(
+        traffic.on_resumed = lambda flow, seconds: running.event_log.tell(
             "traffic", f"{flow} flows again after {seconds:.1f} s"
         )
         traffic.on_lost = self._begin_anew
@@ -110,19 +110,19 @@ class Show:
         """A connection is lost; its sender makes another one, as programs do."""
         words = {"reset": "reset by its peer", "timed_out": "given up by its sender"}.get(outcome, outcome)
         name = part.flow.name
-        self._running.happenings.tell("traffic", f"{name} was lost, {words}; it begins anew", "warning")
+        self._running.event_log.tell("traffic", f"{name} was lost, {words}; it begins anew", "warning")
         task = asyncio.create_task(self._start_part(part))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _start_part(self, part: Part) -> None:
-        number = await self._running.stations[part.host].start(part.command)
+        number = await self._running.hosts[part.host].start(part.command)
         self._traffic.started(part, number)
 
     async def _plain(self, seconds: float | None) -> None:
-        for happening in self._running.happenings.kept:
-            _print_happening(happening)
-        self._running.happenings.listeners.append(_print_happening)
+        for event in self._running.event_log.last:
+            _print_event(event)
+        self._running.event_log.listeners.append(_print_event)
         due = 0.0
         while not self._is_over(seconds):
             await self._step()
@@ -189,7 +189,7 @@ class Show:
             self._end.set()
         elif key == "a":
             self._automatic = not self._automatic and bool(self._expendable)
-            self._running.happenings.tell("lab", f"automatic cuts are {'on' if self._automatic else 'off'}")
+            self._running.event_log.tell("lab", f"automatic cuts are {'on' if self._automatic else 'off'}")
         elif key.isdigit() and 1 <= int(key) <= len(self._lab.links):
             self._automatic = False
             link = self._lab.links[int(key) - 1]
@@ -199,14 +199,14 @@ class Show:
 
     def _view(self) -> View:
         running = self._running
-        kept = running.supervisor.kept
+        processes = running.supervisor.processes
         routers = [
             RouterView(
                 router.name,
                 router.is_edge,
                 running.controllers[router.name].state,
-                kept[f"{router.name}-switch"].starts,
-                kept[f"{router.name}-controller"].starts,
+                processes[f"{router.name}-switch"].starts,
+                processes[f"{router.name}-controller"].starts,
             )
             for router in self._lab.routers
         ]
@@ -221,7 +221,7 @@ class Show:
             routers,
             hosts,
             self._traffic.flows,
-            list(running.happenings.kept),
+            list(running.event_log.last),
         )
 
     def _print_rates(self) -> None:
@@ -236,8 +236,8 @@ class Show:
         _print_line(self._running.elapsed(), "flows", flows)
 
 
-def _print_happening(happening: LabEvent) -> None:
-    _print_line(happening.time, happening.who, happening.text)
+def _print_event(event: LabEvent) -> None:
+    _print_line(event.time, event.who, event.text)
 
 
 def _print_line(time: float, who: str, text: str) -> None:

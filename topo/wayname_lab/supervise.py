@@ -38,7 +38,7 @@ class Supervisor:
     folder: Path
     tell: Callable[[str, str], None]
     backoff: float = 0.2  # seconds, times the quick deaths in a row
-    kept: dict[str, SupervisedProcess] = field(default_factory=dict)
+    processes: dict[str, SupervisedProcess] = field(default_factory=dict)
     watchers: list[asyncio.Task[None]] = field(default_factory=list)
     others: list[asyncio.subprocess.Process] = field(default_factory=list)
     failed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -48,9 +48,9 @@ class Supervisor:
         """Start a process that is started again whenever it ends by itself; its log is NAME.log."""
         log = self.folder / f"{name}.log"
         process = await self._spawn_logged(arguments, log)
-        kept = SupervisedProcess(name, arguments, log, process, asyncio.get_running_loop().time())
-        self.kept[name] = kept
-        self.watchers.append(asyncio.create_task(self._watch(kept), name=f"watch {name}"))
+        supervised = SupervisedProcess(name, arguments, log, process, asyncio.get_running_loop().time())
+        self.processes[name] = supervised
+        self.watchers.append(asyncio.create_task(self._watch(supervised), name=f"watch {name}"))
 
     async def talk(self, name: str, arguments: Sequence[str]) -> asyncio.subprocess.Process:
         """Start a process whose standard input and output the caller uses; it is not started again."""
@@ -60,8 +60,8 @@ class Supervisor:
         return process
 
     def kill(self, name: str) -> None:
-        """Kill a kept process as by kill -9; it is started again."""
-        process = self.kept[name].process
+        """Kill a supervised process as by kill -9; it is started again."""
+        process = self.processes[name].process
         if process.returncode is None:
             process.kill()
 
@@ -70,7 +70,7 @@ class Supervisor:
         for watcher in self.watchers:
             watcher.cancel()
         await asyncio.gather(*self.watchers, return_exceptions=True)
-        processes = [kept.process for kept in self.kept.values()] + self.others
+        processes = [each.process for each in self.processes.values()] + self.others
         for process in processes:
             if process.returncode is None:
                 process.terminate()
@@ -86,20 +86,20 @@ class Supervisor:
         """Return the last line that a process wrote."""
         return last_line(self.folder / f"{name}.log")
 
-    async def _watch(self, kept: SupervisedProcess) -> None:
+    async def _watch(self, supervised: SupervisedProcess) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            status = await kept.process.wait()
-            kept.quick_deaths = kept.quick_deaths + 1 if loop.time() - kept.started < QUICK else 0
-            if kept.quick_deaths >= DEATHS:
-                self.failure = f"{kept.name} {ending(status)} again and again: {self.last_words(kept.name)}"
+            status = await supervised.process.wait()
+            supervised.quick_deaths = supervised.quick_deaths + 1 if loop.time() - supervised.started < QUICK else 0
+            if supervised.quick_deaths >= DEATHS:
+                self.failure = f"{supervised.name} {ending(status)} again and again: {self.last_words(supervised.name)}"
                 self.failed.set()
                 return
-            self.tell(kept.name, f"{ending(status)}; started again")
-            await asyncio.sleep(self.backoff * kept.quick_deaths)
-            kept.process = await self._spawn_logged(kept.arguments, kept.log)
-            kept.started = loop.time()
-            kept.starts += 1
+            self.tell(supervised.name, f"{ending(status)}; started again")
+            await asyncio.sleep(self.backoff * supervised.quick_deaths)
+            supervised.process = await self._spawn_logged(supervised.arguments, supervised.log)
+            supervised.started = loop.time()
+            supervised.starts += 1
 
     async def _spawn_logged(self, arguments: Sequence[str], log: Path) -> asyncio.subprocess.Process:
         with log.open("ab") as output:

@@ -51,7 +51,7 @@ class View:
     routers: list[RouterView]
     hosts: list[HostView]
     flows: list[FlowState]
-    happenings: list[LabEvent]
+    event_log: list[LabEvent]
 
 
 def bits(rate: float) -> str:

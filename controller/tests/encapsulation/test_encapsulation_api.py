@@ -47,7 +47,7 @@ async def test_what_is_wanted_without_its_secrets(client: httpx.AsyncClient) -> 
 async def test_a_change_is_on_the_switch_when_it_is_answered(client: httpx.AsyncClient, served: Served) -> None:
     policy = {"name": "new", "segments": ["fd00::77"]}
     bound = {"prefix": "2001:db8:42::/48", "policy": "new"}
-    assert await change(client, put={"policy": [policy], "encapsulation": [bound]}) == {"kept": False, "written": True}
+    assert await change(client, put={"policy": [policy], "encapsulation": [bound]}) == {"saved": False, "written": True}
     assert any(entry.get("first") == int(IPv6Address("fd00::77")) for entry in served.rig.entries("sr_policies"))
     [new] = [each for each in await ask(client, "/v1/encapsulation", kind="policy") if each["name"] == "new"]
     assert (new["origin"], new["values"]) == ("live", policy)

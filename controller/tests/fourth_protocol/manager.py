@@ -44,7 +44,7 @@ class KeyedSessions(SessionManager):
         # What was offered and not accepted yet: the nonce, and how often.
         self._offered: dict[Pair, tuple[bytes, int]] = {}
         self.sessions: dict[Pair, tuple[int, int]] = {}
-        for entry in entries.proxied(rules.prefix, BYTES, SECONDS, PROTOCOL_BIT):
+        for entry in entries.endpoint_policy(rules.prefix, BYTES, SECONDS, PROTOCOL_BIT):
             context.outputs.desired.put(entry)
 
     @property

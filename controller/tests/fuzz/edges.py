@@ -136,11 +136,11 @@ class FuzzedEdge:
         self._frames = genuine.frames(genuine.all_packets())
         self._others: tuple[Callable[[], Input], ...] = (
             self._learned,
-            self._session_news,
+            self._session_event,
             self._pair_active,
-            self._flow_news,
+            self._flow_event,
             self._flow_admitted,
-            self._schedule_news,
+            self._path_event,
             self._direct_export,
             self._names,
             self._command,
@@ -210,7 +210,7 @@ class FuzzedEdge:
     def _learned(self) -> Input:
         return LearnedMac(self.rng.choice((*self.ports, 300)), self.rng.choice(self.vlans), self.rng.getrandbits(48))
 
-    def _session_news(self) -> Input:
+    def _session_event(self) -> Input:
         kind = self.rng.choice(list(SessionEventKind))
         return SessionEvent(kind, self._number(), self._number() % 16, self._number() % 16, self.rng.random() * 9)
 
@@ -221,7 +221,7 @@ class FuzzedEdge:
     def _flow(self) -> Flow:
         return Flow(self._address(), self._address(), self.rng.getrandbits(8), self._number() % 65536, 7)
 
-    def _flow_news(self) -> Input:
+    def _flow_event(self) -> Input:
         nonce = self.rng.randbytes(self.rng.choice((0, 4, 12)))
         return FlowEvent(self.rng.choice(list(FlowEventKind)), self._number(), self._number(), self._flow(), nonce)
 
@@ -230,7 +230,7 @@ class FuzzedEdge:
         nonces = self.rng.randbytes(size), self.rng.randbytes(size)
         return FlowAdmitted(self._address(), self._address(), *nonces, self.rng.random() < 0.5)
 
-    def _schedule_news(self) -> Input:
+    def _path_event(self) -> Input:
         kind = self.rng.choice(list(PathEventKind))
         numbers = self._number(), self._number(), self._number() % 8, self._number() % 16
         return PathEvent(kind, *numbers, self.rng.random(), self.rng.random(), self.rng.random() * 1e9)

@@ -190,9 +190,9 @@ def test_a_wrong_checksum_and_a_wrong_version_are_refused() -> None:
 
 def test_what_is_unknown_is_left_out_unless_it_is_critical() -> None:
     known = frame(385, bytes(4))
-    assert decode(raw(frame(300, b"news"), known), A, B).parameters == (Seq(0),)
+    assert decode(raw(frame(300, b"data"), known), A, B).parameters == (Seq(0),)
     with pytest.raises(CriticalError) as refusal:
-        decode(raw(frame(301, b"news"), known), A, B)
+        decode(raw(frame(301, b"data"), known), A, B)
     assert refusal.value.number == 301
 
 

@@ -52,7 +52,9 @@ def test_an_adjusted_checksum_is_the_one_counted_anew(
 
 
 @given(addresses, addresses, payloads)
-def test_a_legacy_host_is_proxied_there_and_back(source: IPv6Address, destination: IPv6Address, payload: bytes) -> None:
+def test_a_legacy_host_speaks_ilnp_by_its_edge_both_ways(
+    source: IPv6Address, destination: IPv6Address, payload: bytes
+) -> None:
     whole = upper_layer_checksum(source, destination, TCP_NUMBER, payload)
     over_ilnp = adjust(whole, identifiers_delta(source, destination), TCP_NUMBER)
     assert over_ilnp == identifiers_checksum(source, destination, TCP_NUMBER, payload)

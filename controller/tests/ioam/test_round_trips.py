@@ -27,7 +27,7 @@ def trips(there: float, back: float, ahead: float = 0.0, waits: float = 0.0) -> 
     return known
 
 
-def test_the_way_there_is_without_what_packets_waited_and_without_the_way_back() -> None:
+def test_the_forward_delay_is_without_queueing_and_without_the_reverse_delay() -> None:
     known = trips(20, 90, waits=30)
     assert known.waited == 30 * MS
     assert known.delay(clock_difference([known])) == 20 * MS

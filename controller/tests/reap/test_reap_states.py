@@ -362,7 +362,7 @@ def test_packets_do_not_follow_the_peer_to_a_pair_that_is_known_to_fail() -> Non
     assert len(one.outputs) == 1
 
 
-def test_old_news_of_the_way_before_change_nothing() -> None:
+def test_old_events_of_the_path_before_change_nothing() -> None:
     one = One()
     one.answer_checks()
     one.reap.unanswered(NAME, 15.0, one.now)
@@ -518,7 +518,7 @@ def test_a_backup_that_is_left_is_not_said_to_fail_as_the_pair_before_it_did() -
     assert Unverified(NAME, PAIRS[3], why) in one.outputs
 
 
-def test_old_news_of_a_pair_that_was_left_say_nothing_of_the_one_in_use() -> None:
+def test_old_events_of_a_pair_that_was_left_say_nothing_of_the_one_in_use() -> None:
     one = One()
     one.answer_checks()
     one.reap.moved(NAME, PAIRS[3], one.now)
@@ -531,7 +531,7 @@ def test_old_news_of_a_pair_that_was_left_say_nothing_of_the_one_in_use() -> Non
     assert one.state is FINE
 
 
-def test_news_of_a_pair_that_was_left_long_before_are_taken() -> None:
+def test_events_of_a_pair_that_was_left_long_before_are_taken() -> None:
     one = One()
     one.answer_checks()
     one.reap.moved(NAME, PAIRS[3], one.now)

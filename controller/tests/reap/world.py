@@ -33,7 +33,7 @@ class Switch:
     path: Pair
     first_unanswered: float | None = None
     unreplied: float | None = None
-    kept_until: float = float("-inf")
+    keepalive_due: float = float("-inf")
     watched_until: float = float("-inf")
     heard_on: Pair | None = None
     backups: dict[Pair, Pair] = field(default_factory=dict)
@@ -60,9 +60,9 @@ class Switch:
 
     def keepalive(self, now: float) -> None:
         """A keepalive leaves unless something else did."""
-        self.kept_until = now
+        self.keepalive_due = now
         if self.unreplied is not None and now - self.unreplied < self.side.timing.keepalive:
-            self.kept_until = now + 2 * self.side.timing.keepalive
+            self.keepalive_due = now + 2 * self.side.timing.keepalive
             self.side.reap.silent(self.side.name, now - self.unreplied, now)
         elif self.unreplied is not None:
             self.unreplied = None
@@ -78,8 +78,8 @@ class Switch:
         self.heard_on = pair
         if wants_answer:
             self.unreplied = now if self.unreplied is None else self.unreplied
-            if now >= self.kept_until:
-                self.kept_until = now + 2 * timing.keepalive
+            if now >= self.keepalive_due:
+                self.keepalive_due = now + 2 * timing.keepalive
                 reap.silent(name, now - self.unreplied, now)
         if self.reports:
             reap.heard(name, now)

@@ -287,7 +287,7 @@ def test_another_policy_in_the_configuration_begins_anew() -> None:
     assert site.entry(5)["generation"] != before["generation"]
 
 
-def test_news_of_a_path_are_kept_and_told() -> None:
+def test_estimates_of_a_path_are_stored_and_told() -> None:
     site = Site()
     site.follow(5, PP, QQ)
     [group] = site.schedules
@@ -316,7 +316,7 @@ def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
     assert "more before" in closed[1]
 
 
-def test_news_of_what_is_not_there_any_more_are_nothing() -> None:
+def test_events_of_what_is_not_there_any_more_are_ignored() -> None:
     site = Site()
     site.follow(5, PP, QQ)
     site.switch_event(PathEventKind.LOST, 2)

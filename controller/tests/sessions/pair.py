@@ -25,7 +25,7 @@ from wayname.session.numbers import SessionNumbers
 from wayname.session.preferences import PathPreferences
 from wayname.session.scheduling.schedules import Schedules
 from wayname.session.session import Session
-from wayname.session.tables import want_provider_routes
+from wayname.session.tables import want_source_policy_routes
 from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname.wire.ipv6 import HIP, ICMPV6, Packet
 from wayname.wire.shim6.messages import MessageType
@@ -153,7 +153,7 @@ class SideOf(ABC, Generic[S]):
             memory,
             {},
         )
-        want_provider_routes(self.config, self.providers, self.outputs.desired)
+        want_source_policy_routes(self.config, self.providers, self.outputs.desired)
         self.sessions = self.keep_sessions(means)
         self.outputs.desired.compare(self.held.values())
         self.outputs.connected = True

@@ -1,4 +1,4 @@
-"""Sessions of two edges: from the first news to a session, and what becomes of it."""
+"""Sessions of two edges: from the first event to a session, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_where_the_switch_went_is_taken_note_of() -> None:
 
 
 @pytest.mark.parametrize("kind", [SessionEventKind.LEFT_PATH, SessionEventKind.FOLLOWED])
-def test_news_of_what_is_not_there_change_nothing(kind: SessionEventKind) -> None:
+def test_events_of_what_is_not_there_change_nothing(kind: SessionEventKind) -> None:
     pair = established()
     pair.tell(pair.a, kind, 0, 9)
     assert pair.a.only.path == 0

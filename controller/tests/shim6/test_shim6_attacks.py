@@ -52,19 +52,19 @@ EVIL = IPv6Address("2001:db8:bad::1")
 ONE, TWO = IPv6Network("2001:db8:1::/64"), IPv6Network("2001:db8:2::/64")
 
 
-def kept(thing: object) -> int:
+def state_size(thing: object) -> int:
     """Return of how many things something consists, all the way down."""
     match thing:
         case Random() | str() | bytes() | IPv6Address():
             return 1
         case Mapping():
-            return 1 + sum(kept(key) + kept(value) for key, value in thing.items())
+            return 1 + sum(state_size(key) + state_size(value) for key, value in thing.items())
         case Sequence() | Set():
-            return 1 + sum(map(kept, thing))
+            return 1 + sum(map(state_size, thing))
     if is_dataclass(thing):
-        return 1 + sum(kept(getattr(thing, field.name)) for field in fields(thing))
+        return 1 + sum(state_size(getattr(thing, field.name)) for field in fields(thing))
     if type(thing).__module__.startswith("wayname.") and hasattr(thing, "__dict__"):
-        return 1 + sum(map(kept, vars(thing).values()))
+        return 1 + sum(map(state_size, vars(thing).values()))
     return 1
 
 
@@ -77,7 +77,7 @@ def test_a_flood_of_i1_leaves_nothing_behind() -> None:
     network = Network()
     network.b.endpoint.receive(i1_from(0), network.now)
     network.b.endpoint.take_outputs()
-    before = kept(network.b.endpoint)
+    before = state_size(network.b.endpoint)
     # 1000 a second for four seconds, in which the secret of the validators stays the same.
     came = left = 0
     for number in range(1, 4001):
@@ -85,7 +85,7 @@ def test_a_flood_of_i1_leaves_nothing_behind() -> None:
         network.b.endpoint.receive(i1, network.now + number / 1000)
         came += len(i1.payload)
         left += sum(len(one.packet.payload) for one in network.b.endpoint.take_outputs() if isinstance(one, Send))
-    assert kept(network.b.endpoint) == before
+    assert state_size(network.b.endpoint) == before
     # R1 is longer than I1, but of a flood out of one prefix less goes back than came.
     assert 0 < left < came
     assert network.b.endpoint.next_timer() is None
@@ -95,12 +95,12 @@ def test_a_flood_of_bad_i2_leaves_nothing_behind_and_is_not_answered() -> None:
     network = Network()
     i2 = decode(i2_of(network).payload)
     assert isinstance(i2, I2)
-    before = kept(network.b.endpoint)
+    before = state_size(network.b.endpoint)
     for number in range(2000):
         forged = replace(i2, options=(ResponderValidator(number.to_bytes(16)),), responder_nonce=i2.responder_nonce)
         network.b.endpoint.receive(shim6(A1, B1, encode(forged)), network.now + number / 1000)
         assert network.b.endpoint.take_outputs() == [Dropped("the validator is not ours, or too old")]
-    assert kept(network.b.endpoint) == before
+    assert state_size(network.b.endpoint) == before
 
 
 def test_i2s_with_good_validators_and_bad_proofs_leave_nothing_behind() -> None:
@@ -111,7 +111,7 @@ def test_i2s_with_good_validators_and_bad_proofs_leave_nothing_behind() -> None:
 
     network = Network(learn=nobody)
     endpoint = network.b.endpoint
-    before = kept(endpoint)
+    before = state_size(endpoint)
     for number in range(1000):
         network.now += 0.025
         packet = i1_from(number)
@@ -127,7 +127,7 @@ def test_i2s_with_good_validators_and_bad_proofs_leave_nothing_behind() -> None:
     network.now += 3 * VALIDATOR_MIN_LIFETIME
     endpoint.receive(i1_from(0), network.now)
     endpoint.take_outputs()
-    assert kept(endpoint) - before < 10
+    assert state_size(endpoint) - before < 10
 
 
 def test_a_validator_serves_for_one_look_at_proofs() -> None:

@@ -84,7 +84,7 @@ def test_a_request_that_was_lost_follows_packets_at_once(network: Network) -> No
 
 def test_all_locators_change(network: Network) -> None:
     network.move(network.a, host(A3, ulid=A1, generation=2))
-    # B takes packets from where it knows A to be, so that the news must come from there.
+    # B takes packets from where it knows A to be, so that the update must come from there.
     assert network.step() == "A1 --UPDATE_REQUEST-> B1"
     assert network.step() == "B1 --UPDATE_ACKNOWLEDGEMENT-> A1"
     assert context(network.a, A).pair == (A3, B1)
@@ -135,7 +135,7 @@ def test_a_lost_acknowledgement_is_made_good(network: Network) -> None:
     assert network.b.take() == [Ready(B)]
 
 
-def test_newer_news_take_the_place_of_older_ones(network: Network) -> None:
+def test_newer_updates_take_the_place_of_older_ones(network: Network) -> None:
     network.move(network.a, WIDER)
     assert network.step() == "A1 --UPDATE_REQUEST-> B1"
     network.move(network.a, host(A1, A3, generation=3))
@@ -193,7 +193,7 @@ def test_an_update_before_r2_waits_for_it() -> None:
     assert_told(network)
 
 
-def test_news_that_are_taken_back_while_they_are_under_way(network: Network) -> None:
+def test_updates_that_are_withdrawn_while_they_are_under_way(network: Network) -> None:
     before = network.a.host
     network.move(network.a, WIDER)
     network.move(network.a, before)

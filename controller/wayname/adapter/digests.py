@@ -62,13 +62,13 @@ def told(digest: P4DigestList) -> list[Input]:
                 for member in digest
             ]
         case "flow_events":
-            return [_flow_news(member) for member in digest]
+            return [_flow_event(member) for member in digest]
         case "path_events":
-            return [_schedule_news(member) for member in digest]
+            return [_path_event(member) for member in digest]
     return [LearnedMac(member["port"], member["vlan"], member["source"]) for member in digest]
 
 
-def _flow_news(member: Mapping[str, int]) -> FlowEvent:
+def _flow_event(member: Mapping[str, int]) -> FlowEvent:
     flow = Flow(
         IPv6Address(member["local"]),
         IPv6Address(member["remote"]),
@@ -80,7 +80,7 @@ def _flow_news(member: Mapping[str, int]) -> FlowEvent:
     return FlowEvent(FlowEventKind(member["kind"]), member["provider_from"], member["provider_to"], flow, nonce)
 
 
-def _schedule_news(member: Mapping[str, int]) -> PathEvent:
+def _path_event(member: Mapping[str, int]) -> PathEvent:
     late = member["late"] - (1 << 32) * (member["late"] >> 31)
     return PathEvent(
         PathEventKind(member["kind"]),

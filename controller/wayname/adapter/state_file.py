@@ -69,12 +69,12 @@ class StateFile:
         """Write all that is not written in one transaction: a commit for each would take as long as all of it."""
         if not self._unwritten:
             return
-        kept = [(key, json.dumps(value)) for key, value in self._unwritten.items() if value is not None]
+        changed = [(key, json.dumps(value)) for key, value in self._unwritten.items() if value is not None]
         forgotten = [(key,) for key, value in self._unwritten.items() if value is None]
         try:
             self._file.execute("BEGIN")
             self._file.executemany("DELETE FROM state WHERE key = ?", forgotten)
-            self._file.executemany("REPLACE INTO state VALUES (?, ?)", kept)
+            self._file.executemany("REPLACE INTO state VALUES (?, ?)", changed)
             self._file.execute("COMMIT")
         except sqlite3.Error:
             if self._file.in_transaction:

@@ -42,7 +42,7 @@ class Change(BaseModel):
 class Changed(BaseModel):
     """What came of a change."""
 
-    kept: bool = Field(description="it survives a restart of the controller, since controller.changes names a file")
+    saved: bool = Field(description="it survives a restart of the controller, since controller.changes names a file")
     written: bool = Field(description="it is on the switch; else it will be when the switch is there")
 
 
@@ -69,7 +69,7 @@ def serve_encapsulation(app: FastAPI, running: Running) -> None:
                 await carry_out(running, after)
             except ConfigError as error:
                 raise ApiError(409, "Refused", str(error)) from None
-        return Changed(kept=running.config.controller.changes is not None, written=running.connected)
+        return Changed(saved=running.config.controller.changes is not None, written=running.connected)
 
 
 def changed(changes: Changes, change: Change) -> Changes:

@@ -152,7 +152,7 @@ def tell(asking: Asking, answer: dict[str, Any]) -> None:
         show.show_json(answer)
         return
     when = "done" if answer["written"] else "done when the switch is there"
-    print(when if answer["kept"] else f"{when}; holds until the controller ends (controller.changes names no file)")
+    print(when if answer["saved"] else f"{when}; holds until the controller ends (controller.changes names no file)")
 
 
 def in_words(kind: str, values: dict[str, Any]) -> str:

@@ -70,7 +70,7 @@ from wayname.session.preferences import PathPreferences
 from wayname.session.protocol import Protocol, SessionManager
 from wayname.session.scheduling.path_estimates import PathEstimates
 from wayname.session.scheduling.schedules import Schedules
-from wayname.session.tables import want_provider_routes
+from wayname.session.tables import want_source_policy_routes
 from wayname.session.watched_sessions import WatchedSessions
 from wayname.timers import earliest
 from wayname.wire import discovery, icmpv6
@@ -151,7 +151,7 @@ class Edge:
         self.schedules = Schedules(config.schedules, remembered, outputs)
         preferences = PathPreferences(config.path_policies, providers.of)
         self.translation = Nptv6Manager(config, self.routes, outputs)
-        want_provider_routes(config, providers, outputs.desired)
+        want_source_policy_routes(config, providers, outputs.desired)
         context = SessionContext(
             config,
             numbers,
@@ -466,7 +466,7 @@ class Edge:
         if self.identities:
             packet = self.identities.as_routed(packet)
         hops = self.encapsulation.neighbours_for(packet)
-        # The switch knows which of a spread's next hops it was; any that is not known may have been it.
+        # The switch knows which of an ECMP group's next hops it was; any that is not known may have been it.
         unknown = [hop for hop in hops if self.neighbours.get(hop) is None]
         for hop in (unknown or hops)[:1]:
             self.neighbours.wanted(hop, arrival, now)

@@ -61,7 +61,7 @@ class Hip:
     names: Names | None = None
 
     @property
-    def proxied(self) -> tuple[IPv6Network, ...]:
+    def proxy_prefixes(self) -> tuple[IPv6Network, ...]:
         """The prefixes of hosts that the edge speaks for."""
         return tuple(prefix for each in self.rules if each.mode is ProxyMode.PROXY for prefix in each.prefixes)
 
@@ -111,17 +111,17 @@ class HipTable(WatchRules):
 
 
 def _mistakes(hip: Hip) -> Iterator[Mistake]:
-    proxied = hip.proxied
+    proxy_prefixes = hip.proxy_prefixes
     for index, host in enumerate(hip.hosts):
         address, where = host.address, ("host", index, "address")
-        if not any(address in prefix for prefix in proxied):
+        if not any(address in prefix for prefix in proxy_prefixes):
             yield Mistake(where, f"{address} is in none of proxy", "give the host an address in one of them")
         # In all prefixes it has the same interface identifier.
         if any(other.address.packed[8:] == address.packed[8:] for other in hip.hosts[:index]):
             yield Mistake(where, f"{address} or its interface identifier is there twice", "give every host once")
     for index, peer in enumerate(hip.peers):
         address, where = peer.address, ("peer", index, "address")
-        if any(address in prefix for prefix in proxied):
+        if any(address in prefix for prefix in proxy_prefixes):
             yield Mistake(where, f"{address} is of this site", "peers are elsewhere")
         if any(address == other.address or peer.hit == other.hit for other in hip.peers[:index]):
             yield Mistake(where, f"{address} or its HIT is there twice", "give every peer once")
@@ -129,12 +129,12 @@ def _mistakes(hip: Hip) -> Iterator[Mistake]:
         return
     # Names are of hosts that have an identity, and of peers that nothing else is said of.
     hosts, peers = {host.address for host in hip.hosts}, {peer.address for peer in hip.peers}
-    yield from hip.names.outsiders([proxied])
+    yield from hip.names.outsiders([proxy_prefixes])
     for index, node in enumerate(hip.names.hosts):
         if node.address not in hosts:
             yield Mistake(("names", "host", index), f"{node.address} has no identity", "give it a [[hip.host]]")
     for index, node in enumerate(hip.names.peers):
-        if node.address in peers or any(node.address in prefix for prefix in proxied):
+        if node.address in peers or any(node.address in prefix for prefix in proxy_prefixes):
             mend = "leave the [[hip.peer]] out, or the name" if node.address in peers else "peers are elsewhere"
             yield Mistake(("names", "peer", index), f"{node.address} is known already", mend)
 

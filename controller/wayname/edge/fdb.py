@@ -262,7 +262,7 @@ class Fdb:
     def _install(self, station: FdbEntry) -> None:
         self._stations[station.vlan, station.mac] = station
         self._count[station.port] += 1
-        self._outputs.desired.put(entries.station(station.vlan, station.mac, station.port))
+        self._outputs.desired.put(entries.fdb_entry(station.vlan, station.mac, station.port))
         self._outputs.desired.put(self._source(station, self._config.timing.mac_aging_time))
 
     def _forget(self, station: FdbEntry) -> None:
@@ -275,7 +275,7 @@ class Fdb:
         self._full_ports.discard(station.port)
         self._host_ports.stations_full(station.port, False)
         self._outputs.desired.remove(self._source(station, 0))
-        self._outputs.desired.remove(entries.station(*place, station.port))
+        self._outputs.desired.remove(entries.fdb_entry(*place, station.port))
 
     def _source(self, station: FdbEntry, idle: float) -> fy.P4TableEntry:
         return entries.source(station.port, station.vlan, station.mac, 0.0 if station.static else idle)

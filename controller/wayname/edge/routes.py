@@ -31,13 +31,13 @@ class Routes:
         of_routes = [hop for via in by_hops for hop, _ in via]
         self.next_hops: Collection[LinkAddress] = dict.fromkeys([*of_routes, *config.encapsulation.next_hops])
         self._numbers = _numbers(self.next_hops, _link_text)
-        self._spreads = _numbers(dict.fromkeys(via for via in by_hops if len(via) > 1), _via_text)
+        self._ecmp_groups = _numbers(dict.fromkeys(via for via in by_hops if len(via) > 1), _via_text)
         self._prefixes = self._index()
         for hop, number in self._numbers.items():
             outputs.desired.put(entries.nexthop(number, hop.vlan, hop.address))
-        for via in self._spreads:
+        for via in self._ecmp_groups:
             for hop, _ in via:
-                outputs.desired.put(entries.spread_member(self._numbers[hop]))
+                outputs.desired.put(entries.ecmp_member(self._numbers[hop]))
         for table, route in self._placed:
             self._want(table, route)
 
@@ -93,16 +93,16 @@ class Routes:
         elif not alive:
             desired.remove(entries.route_refused(route.prefix, True, table))
             if len(route.via) > 1:
-                number = self._spreads[route.via]
-                desired.remove(entries.spread(number))
-                desired.remove(entries.spread_group(number, {}))
+                number = self._ecmp_groups[route.via]
+                desired.remove(entries.ecmp_group(number))
+                desired.remove(entries.ecmp_group_members(number, {}))
         elif len(route.via) == 1:
             [number] = alive
             desired.put(entries.route_nexthop(route.prefix, number, table))
         else:
-            number = self._spreads[route.via]
-            desired.put(entries.spread_group(number, alive))
-            desired.put(entries.spread(number))
+            number = self._ecmp_groups[route.via]
+            desired.put(entries.ecmp_group_members(number, alive))
+            desired.put(entries.ecmp_group(number))
             desired.put(entries.route_ecmp(route.prefix, number, table))
 
 

@@ -15,7 +15,7 @@ MULTI_PREFIX = 0x0012
 PREFIX_OCTETS = 8
 PUBLIC_KEY_FLAG = 0x80
 HEADER_OCTETS = 4
-PREFIXES_KEPT = 4096
+PREFIX_CACHE_SIZE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def prefix_octets(prefix: IPv6Network) -> bytes:
     return prefix.network_address.packed[:PREFIX_OCTETS]
 
 
-@lru_cache(PREFIXES_KEPT)
+@lru_cache(PREFIX_CACHE_SIZE)
 def prefix_of(octets: bytes) -> IPv6Network:
     """Return the subnet prefix with these 64 bits."""
     return IPv6Network((octets + bytes(8), 64))

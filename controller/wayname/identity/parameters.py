@@ -28,7 +28,7 @@ MODIFIER_OCTETS = 16
 FIXED_OCTETS = 25
 MOST_COLLISIONS = 2
 MOST_SEC = 7
-PROVERS_KEPT = 1024
+PROVER_CACHE_SIZE = 1024
 
 # Of an interface identifier: the bits that are not from Hash1 are Sec and the "u" and "g" bits.
 SEC_SHIFT = 61
@@ -161,7 +161,7 @@ class Prover:
         self._proved.add(octets)
 
 
-@lru_cache(PROVERS_KEPT)
+@lru_cache(PROVER_CACHE_SIZE)
 def prover_of(octets: bytes) -> Prover:
     """Return what checks addresses against encoded parameters; whoever comes again is checked by what is known."""
     return Prover(Parameters.decode(octets))

@@ -62,7 +62,7 @@ class Collector:
     def __init__(self) -> None:
         self.forgotten_paths = 0
         self._paths: OrderedDict[PathId, PathMetrics] = OrderedDict()
-        self._kept: frozenset[PathId] = frozenset()
+        self._pinned: frozenset[PathId] = frozenset()
         self._flows: OrderedDict[tuple[int, int, int], FlowMetrics] = OrderedDict()
         self._records: deque[Record] = deque(maxlen=MOST_RECORDS)
         self._last = 0
@@ -74,7 +74,7 @@ class Collector:
 
     def keep(self, ids: Iterable[PathId]) -> None:
         """Forget these paths never: somebody goes by their figures, and anybody can send traces of others."""
-        self._kept = frozenset(ids)
+        self._pinned = frozenset(ids)
 
     def paths(self) -> list[PathMetrics]:
         """Return the figures of all paths that are known."""
@@ -100,7 +100,7 @@ class Collector:
         if figures is None:
             figures = self._paths[id] = PathMetrics.of(id, now)
             if len(self._paths) > MOST_PATHS:
-                del self._paths[next(oldest for oldest in self._paths if oldest not in self._kept)]
+                del self._paths[next(oldest for oldest in self._paths if oldest not in self._pinned)]
                 self.forgotten_paths += 1
         self._paths.move_to_end(id)
         figures.take(nodes, now)

@@ -86,7 +86,7 @@ def source(number: int, vlan: int, mac: Mac, idle: float) -> fy.P4TableEntry:
     return entry
 
 
-def station(vlan: int, mac: Mac, number: int) -> fy.P4TableEntry:
+def fdb_entry(vlan: int, mac: Mac, number: int) -> fy.P4TableEntry:
     """The port behind which a station is."""
     return table_entry("fdb", {"vlan": vlan, "destination": mac.value}, "send_to_port", port=number)
 
@@ -148,20 +148,20 @@ def nexthop(number: int, vlan: int, address: IPv6Address) -> fy.P4TableEntry:
     return table_entry("nexthops", {"nexthop": number}, "set_nexthop", vlan=vlan, address=int(address))
 
 
-def spread_member(nexthop: int) -> fy.P4ActionProfileMember:
-    """A next hop as a member of spreads; it has the next hop's number."""
+def ecmp_member(nexthop: int) -> fy.P4ActionProfileMember:
+    """A next hop as a member of ECMP groups; it has the next hop's number."""
     action = fy.Action("set_ecmp_nexthop", nexthop=nexthop)
     return fy.P4ActionProfileMember("ecmp_members", member_id=nexthop, action=action)
 
 
-def spread_group(number: int, weights: dict[int, int]) -> fy.P4ActionProfileGroup:
-    """The next hops of a spread, with their weights."""
+def ecmp_group_members(number: int, weights: dict[int, int]) -> fy.P4ActionProfileGroup:
+    """The next hops of an ECMP group, with their weights."""
     members = [fy.P4Member(member, weight=weight) for member, weight in sorted(weights.items())]
     return fy.P4ActionProfileGroup("ecmp_members", group_id=number, max_size=ECMP_GROUP_MEMBERS_MOST, members=members)
 
 
-def spread(number: int) -> fy.P4TableEntry:
-    """A spread; its group has its number."""
+def ecmp_group(number: int) -> fy.P4TableEntry:
+    """An ECMP group; the group of its members has its number."""
     return fy.P4TableEntry(
         "ecmp_groups", match=fy.Match(ecmp_group=number), action=fy.P4IndirectAction(group_id=number)
     )
@@ -196,7 +196,7 @@ def copies_to_controller() -> fy.P4CloneSessionEntry:
 
 
 def digest(name: str) -> fy.P4DigestEntry:
-    """News are told at once, a burst of them together."""
+    """Events are told at once, a burst of them together."""
     return fy.P4DigestEntry(name, max_list_size=64, max_timeout_ns=1_000_000, ack_timeout_ns=1_000_000_000)
 
 

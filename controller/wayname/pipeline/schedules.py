@@ -13,8 +13,8 @@ from wayname.pipeline.sessions import microseconds
 
 SLOTS = tuple(f"subflow_slots_{number}" for number in range(SLOTS_OF_SCHEDULE))
 # An octet's time is counted in units of 2^-24 microseconds.
-OCTET_TIME_UNITS = 8_000_000 << 24
-MOST_OCTET_TIME = MOST_QUEUE_TIME = (1 << 32) - 1
+INVERSE_RATE_UNITS = 8_000_000 << 24
+MOST_INVERSE_RATE = MOST_QUEUE_TIME = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Feedback:
 
 def inverse_rate(bandwidth: float) -> int:
     """Return how long an octet takes, as the table has it."""
-    return min(round(OCTET_TIME_UNITS / bandwidth), MOST_OCTET_TIME)
+    return min(round(INVERSE_RATE_UNITS / bandwidth), MOST_INVERSE_RATE)
 
 
 def bandwidth_of(inverse_rate: int) -> float:
     """Return the bandwidth that a time of an octet means."""
-    return OCTET_TIME_UNITS / max(inverse_rate, 1)
+    return INVERSE_RATE_UNITS / max(inverse_rate, 1)
 
 
 def queue_time(path: Subflow) -> int:

@@ -12,7 +12,7 @@ from wayname.pipeline.entries import prefix_keys, table_entry
 MICROSECONDS = 1_000_000
 IDENTIFIER_MASK = (1 << 64) - 1
 
-PROXIED = ("endpoint_policy_sources", "endpoint_policy_destinations")
+ENDPOINT_POLICY_TABLES = ("endpoint_policy_sources", "endpoint_policy_destinations")
 
 
 def microseconds(seconds: float) -> int:
@@ -20,7 +20,7 @@ def microseconds(seconds: float) -> int:
     return round(seconds * MICROSECONDS)
 
 
-def proxied(
+def endpoint_policy(
     prefix: IPv6Network, octets: int, seconds: float, protocols: int = HostProtocols.SHIM6
 ) -> list[fy.P4TableEntry]:
     """The hosts of a prefix have an edge that speaks for them; the thresholds make it begin."""
@@ -62,7 +62,7 @@ def takes_none(address: IPv6Address) -> fy.P4TableEntry:
 
 
 def _both_ways() -> list[tuple[str, str]]:
-    return list(zip(PROXIED, ("source", "destination"), strict=True))
+    return list(zip(ENDPOINT_POLICY_TABLES, ("source", "destination"), strict=True))
 
 
 def identities(
@@ -75,7 +75,7 @@ def identities(
     keepalive: float,
     mode: int,
     idle: float,
-    spread: int = 0,
+    ecmp_paths: int = 0,
 ) -> fy.P4TableEntry:
     """Packets between these identities, of either direction, are a session's; a new generation moves it to the path.
 
@@ -88,7 +88,7 @@ def identities(
         session=session,
         path=path,
         generation=generation,
-        ecmp_paths=spread,
+        ecmp_paths=ecmp_paths,
         send_timeout=microseconds(send_timeout),
         keepalive=microseconds(keepalive),
         mode=int(mode),
@@ -178,6 +178,6 @@ def locator_pair(session: int, source: IPv6Address, destination: IPv6Address, pa
     return table_entry("locator_pairs", keys, "on_path", path=path)
 
 
-def provider_route(prefix: IPv6Network, route_table: int) -> fy.P4TableEntry:
+def source_policy_route(prefix: IPv6Network, route_table: int) -> fy.P4TableEntry:
     """The routes of packets from a prefix."""
     return table_entry("source_policy_routes", prefix_keys("source", prefix), "use_vrf", vrf=route_table)

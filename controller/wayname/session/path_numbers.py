@@ -16,7 +16,7 @@ Path = TypeVar("Path")
 def renumbered(paths: Mapping[int, Path], wanted: Iterable[Path]) -> dict[int, Path]:
     """Return the wanted paths by number: those that were there keep theirs, new ones get the lowest that are free."""
     there = list(dict.fromkeys(wanted))
-    kept = {number: path for number, path in paths.items() if path in there}
-    free = (number for number in count() if number not in kept)
-    new = [path for path in there if path not in kept.values()]
-    return dict(sorted({**kept, **dict(zip(free, new, strict=False))}.items()))
+    numbered = {number: path for number, path in paths.items() if path in there}
+    free = (number for number in count() if number not in numbered)
+    new = [path for path in there if path not in numbered.values()]
+    return dict(sorted({**numbered, **dict(zip(free, new, strict=False))}.items()))

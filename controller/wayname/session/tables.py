@@ -29,12 +29,12 @@ TCP = 6
 FIRST_POLICY = 1  # 0 is none
 
 
-def want_provider_routes(config: Config, providers: Providers, desired: DesiredState) -> None:
+def want_source_policy_routes(config: Config, providers: Providers, desired: DesiredState) -> None:
     """Want what sends the packets of any session by its provider, and the flows of policies by theirs."""
     for number, policy in enumerate(config.path_policies):
         desired.put(path_policy(number + FIRST_POLICY, MOST_PATH_POLICIES - number, policy))
     for provider, table in providers.tables.items():
-        desired.put(entries.provider_route(provider.prefix, table))
+        desired.put(entries.source_policy_route(provider.prefix, table))
 
 
 def want_prefixes(rules_of: Iterable[SessionRules], desired: DesiredState) -> None:
@@ -42,7 +42,7 @@ def want_prefixes(rules_of: Iterable[SessionRules], desired: DesiredState) -> No
     for rules in rules_of:
         for prefix in rules.prefixes:
             if rules.mode is ProxyMode.PROXY:
-                wanted = entries.proxied(prefix, rules.bytes, rules.seconds)
+                wanted = entries.endpoint_policy(prefix, rules.bytes, rules.seconds)
             else:
                 wanted = entries.spoken_by_hosts(prefix, rules.mode is ProxyMode.VERIFY)
             for each in wanted:

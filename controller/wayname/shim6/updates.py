@@ -40,7 +40,7 @@ class Updates:
             return
         context.telling, context.update_nonce, context.update_tries = host, self._rng.getrandbits(32), 0
         self._leave_what_is_gone(context, host)
-        # Even if newer news take its place, the request may still arrive.
+        # Even if a newer update takes its place, the request may still arrive.
         context.told |= {host}
         self._request(context, host, now)
 

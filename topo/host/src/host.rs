@@ -89,7 +89,7 @@ impl Host {
                 break;
             }
         }
-        for what in self.link.take_news() {
+        for what in self.link.take_events() {
             self.tell(now, what);
         }
         for destination in self.link.take_unroutable() {

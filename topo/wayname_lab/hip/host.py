@@ -141,7 +141,7 @@ class HipHost:
                 self._signalling.leave(left, ways.pair, now)
                 self._go(peer, now)
             if ways.owes_keepalive(now):
-                ways.kept_alive()
+                ways.sent_keepalive()
                 if (sealed := self._beet.wrap(Packet(self._hit, peer, NO_NEXT_HEADER, b""))) is not None:
                     self._link.send(sealed)
 

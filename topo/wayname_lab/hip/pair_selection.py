@@ -36,7 +36,7 @@ class PairSelection:
         if self._unanswered is None:
             self._unanswered = now
 
-    def kept_alive(self) -> None:
+    def sent_keepalive(self) -> None:
         """Something left that is no more than an answer."""
         self._unreplied = None
 

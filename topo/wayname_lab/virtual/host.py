@@ -19,7 +19,7 @@ Stack = Host | HipHost | IlnpHost | Advertiser
 Take = Callable[[str, dict[str, Any]], None]
 
 
-class VirtualStation:
+class VirtualNode:
     """Whatever is driven at the end of its link."""
 
     def __init__(self, clock: Clock, name: str, stack: Stack, link: VirtualLink, take: Take) -> None:
@@ -50,7 +50,7 @@ class VirtualStation:
         self._wake.set(self.stack.next_wake(self._clock.now))
 
 
-class VirtualHost(VirtualStation):
+class VirtualHost(VirtualNode):
     """A host at the end of its link."""
 
     def __init__(self, clock: Clock, plan: HostPlan, link: VirtualLink, seed: int, take: Take) -> None:

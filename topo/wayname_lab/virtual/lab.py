@@ -20,7 +20,7 @@ from wayname_lab.names import Names
 from wayname_lab.plan import plan_lab
 from wayname_lab.virtual.clock import SECOND, Clock
 from wayname_lab.virtual.controller import VirtualController
-from wayname_lab.virtual.host import VirtualHost, VirtualStation
+from wayname_lab.virtual.host import VirtualHost, VirtualNode
 from wayname_lab.virtual.link import Trace, VirtualLink
 from wayname_lab.virtual.switch import VirtualSwitch
 
@@ -41,14 +41,14 @@ class VirtualLab:
         self.plan = plan_lab(lab)
         self.clock = Clock()
         self.trace = Trace()
-        self.happenings = LabEvents(lambda: self.clock.now / SECOND, Names(self.plan))
+        self.event_log = LabEvents(lambda: self.clock.now / SECOND, Names(self.plan))
         self.events: list[tuple[str, Event]] = []  # of controllers
         self.host_events: list[tuple[str, HostEvent]] = []
         self.links: dict[str, VirtualLink] = {}
         self.switches: dict[str, VirtualSwitch] = {}
         self.controllers: dict[str, VirtualController] = {}
         self.hosts: dict[str, VirtualHost] = {}
-        self.advertisers: dict[str, VirtualStation] = {}
+        self.advertisers: dict[str, VirtualNode] = {}
         self.names = name_server(self.plan)
         self._rng = random.Random(seed)
         self._make_routers()
@@ -76,12 +76,12 @@ class VirtualLab:
     def cut(self, name: str) -> None:
         """Let a link lose everything in both directions."""
         self.links[name].is_cut = True
-        self.happenings.tell("lab", f"link {name} cut", "warning")
+        self.event_log.tell("lab", f"link {name} cut", "warning")
 
     def restore(self, name: str) -> None:
         """Mend a link."""
         self.links[name].is_cut = False
-        self.happenings.tell("lab", f"link {name} restored")
+        self.event_log.tell("lab", f"link {name} restored")
 
     def command(self, host: str, command: str, **fields: object) -> int | None:
         """Let a host do something; return the flow that this began."""
@@ -130,7 +130,7 @@ class VirtualLab:
             link = self._make_link(f"{plan.provider}-{plan.name}", Quality())
             self.switches[plan.provider].connect(plan.port, link, Quality())
             advertiser = Advertiser(plan.mac)
-            self.advertisers[plan.name] = VirtualStation(self.clock, plan.name, advertiser, link, self._take_host_event)
+            self.advertisers[plan.name] = VirtualNode(self.clock, plan.name, advertiser, link, self._take_host_event)
 
     def _make_link(self, name: str, quality: Quality) -> VirtualLink:
         rng = random.Random(self._rng.getrandbits(64))
@@ -139,7 +139,7 @@ class VirtualLab:
 
     def _take(self, router: str, event: Event) -> None:
         self.events.append((router, event))
-        self.happenings.tell(router, event.text, event.severity.value)
+        self.event_log.tell(router, event.text, event.severity.value)
 
     def _take_host_event(self, host: str, event: HostEvent) -> None:
         self.host_events.append((host, event))

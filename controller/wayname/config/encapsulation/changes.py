@@ -39,7 +39,7 @@ class Changes:
             raise ConfigError(f"{path}: no file can be made there; make its folder, or name another controller.changes")
         try:
             octets, wrong = read_private(path)
-            kept = json.loads(octets.decode("utf-8"))
+            overlay = json.loads(octets.decode("utf-8"))
         except FileNotFoundError:
             return cls(config)
         except OSError as error:
@@ -48,9 +48,9 @@ class Changes:
             raise ConfigError(f"{path}: is no file of changes ({error}); correct it or remove it") from None
         if wrong:
             raise ConfigError(f"{path}: {wrong}")
-        if not _is_overlay(kept):
+        if not _is_overlay(overlay):
             raise ConfigError(f"{path}: is no file of changes; name another one as controller.changes")
-        changes = cls(config, kept)
+        changes = cls(config, overlay)
         try:
             changes.read()
         except ConfigError as error:
@@ -134,10 +134,10 @@ def _check_kind(kind: str) -> None:
         raise ConfigError(f"{LIVE}: {kind}: is not known; the kinds are {', '.join(MOST)}")
 
 
-def _is_overlay(kept: object) -> bool:
-    return isinstance(kept, dict) and all(
+def _is_overlay(overlay: object) -> bool:
+    return isinstance(overlay, dict) and all(
         kind in MOST
         and isinstance(items, dict)
         and all(values is None or isinstance(values, dict) for values in items.values())
-        for kind, items in kept.items()
+        for kind, items in overlay.items()
     )

@@ -39,7 +39,7 @@ class Reachability:
             if learned.network not in self._routed:
                 wanted.append(entries.route_refused(learned.network, told=True))
             if learned.network not in self._shim6:
-                wanted += sessions.proxied(learned.network, NEVER, NEVER)
+                wanted += sessions.endpoint_policy(learned.network, NEVER, NEVER)
         for old in self._wanted.pop(link, []):
             self._desired.remove(old)
         for new in wanted:

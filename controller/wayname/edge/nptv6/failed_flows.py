@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from wayname.wire.flow import Flow
 
-KEPT = 100
+HISTORY = 100
 NAMED = 3  # in an event's text
 
 
@@ -36,7 +36,7 @@ class FailedFlows:
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(FlowOutcome, 0)
-        self.last: deque[FailedFlow] = deque(maxlen=KEPT)
+        self.last: deque[FailedFlow] = deque(maxlen=HISTORY)
 
     def tell(self, now: float, flows: list[Flow], provider: str, fate: FlowOutcome, why: str) -> str:
         """Note what became of flows; return them in a few words."""

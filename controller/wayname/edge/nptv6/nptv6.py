@@ -27,7 +27,7 @@ from wayname.timers import Timers
 from wayname.wire.flow import Flow
 from wayname.wire.ipv6 import TCP, Packet
 
-NEWS_RATE = 200  # flows told a second, of each provider
+FLOW_EVENT_RATE = 200  # flows told a second, of each provider
 SUMMARY = 1.0  # seconds in which what is told of flows becomes one event
 MOST_KNOWN = 10_000  # flows of one failure
 FIRST_POLICY = 1000  # sites have the numbers below
@@ -108,12 +108,12 @@ class Nptv6Manager:
         before, self.rules[site - 1] = self.rules[site - 1], rules
         configured = len(self._config.translations[site - 1].policies)
         own, *others = self._of_site[site]
-        kept = [own, *others[:configured]]
+        ranked = [own, *others[:configured]]
         for policy in others[configured:]:
             self._forget(policy, site, before.policies[others.index(policy)])
         shares = [rules.shares, *(each.shares for each in rules.policies)]
         self._of_site[site] = [
-            replace(policy, weights=self._weights(share)) for policy, share in zip(kept, shares, strict=False)
+            replace(policy, weights=self._weights(share)) for policy, share in zip(ranked, shares, strict=False)
         ]
         for added in rules.policies[configured:]:
             # What fits it went by the site's own policy until now.
@@ -239,7 +239,7 @@ class Nptv6Manager:
             self._want_site(site, rules)
         for each in self.providers.values():
             put(borders.provider_state(each.number, each.state))
-            put(entries.rate("flow_event_meter", each.number, NEWS_RATE))
+            put(entries.rate("flow_event_meter", each.number, FLOW_EVENT_RATE))
         self._want_buckets()
 
     def _own(self) -> Iterator[entries.Entity]:

@@ -23,15 +23,15 @@ class Sites:
     def __init__(
         self, config: Ilnp, is_open: Callable[[IPv6Address], bool], is_draining: Callable[[IPv6Address], bool]
     ) -> None:
-        self._proxied = [site for site in config.sites if site.mode is IlnpMode.PROXY]
+        self._proxy_sites = [site for site in config.sites if site.mode is IlnpMode.PROXY]
         self._is_open = is_open
         self._is_draining = is_draining
         self._own = {locator_of(prefix) for site in config.sites for prefix in site.prefixes}
-        self._last = {site: self._now(site) or self._all(site) for site in self._proxied}
+        self._last = {site: self._now(site) or self._all(site) for site in self._proxy_sites}
 
     def of(self, address: IPv6Address) -> IlnpSite | None:
         """Return the site whose hosts the edge speaks for, if an address is in it."""
-        return next((site for site in self._proxied if any(address in prefix for prefix in site.prefixes)), None)
+        return next((site for site in self._proxy_sites if any(address in prefix for prefix in site.prefixes)), None)
 
     def is_inside(self, address: IPv6Address) -> bool:
         """Whether an address is in any site here."""

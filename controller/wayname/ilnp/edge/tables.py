@@ -27,7 +27,7 @@ def want_sites(config: Ilnp, desired: DesiredState) -> None:
             if site.mode is IlnpMode.PROXY:
                 protocols = HostProtocols.ILNP | (HostProtocols.NAIVE if config.naive else 0)
                 protocols |= HostProtocols.OPEN if site.tcp is TcpAdmission.HANDSHAKE else 0
-                wanted = entries.proxied(prefix, site.bytes, site.seconds, protocols)
+                wanted = entries.endpoint_policy(prefix, site.bytes, site.seconds, protocols)
             elif site.mode is IlnpMode.BORDER:
                 continue
             else:

@@ -15,7 +15,7 @@ from wayname.wire.shim6.messages import ProbeRecord
 
 # Records in a message: a probe of 16 of them, and an IPv6 header, have 696 octets, which every link takes.
 MOST_TOLD = 8
-MOST_KEPT = 32
+MOST_SENT_PROBES = 32
 # So many checks in a row must be lost before a pair is none that works; then they get rarer.
 MOST_UNANSWERED = 3
 # The send timeout follows the longest of so many round trips.
@@ -138,5 +138,5 @@ class ReapContext:
     def keep_sent(self, sent: Sent) -> None:
         """Remember a probe, to know its report."""
         self.sent[sent.record.nonce] = sent
-        if len(self.sent) > MOST_KEPT:
+        if len(self.sent) > MOST_SENT_PROBES:
             del self.sent[next(iter(self.sent))]

@@ -91,7 +91,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
         Trigger.RETRANSMIT: Transition(State.EXPLORING, (Action.PROBE,)),
     },
     State.INBOUND_OK: {
-        # Probes are no answers to the switch, so its word is old news here.
+        # Probes are no answers to the switch, so its word is out of date here.
         Trigger.UNANSWERED: Transition(State.INBOUND_OK),
         Trigger.LEFT_PATH: Transition(State.INBOUND_OK),
         Trigger.DOUBT: Transition(State.INBOUND_OK),

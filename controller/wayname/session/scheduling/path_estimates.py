@@ -206,11 +206,11 @@ class PathEstimates:
     def _write(self, way: MeasuredPath, delay: float, bandwidth: float) -> None:
         """Have what has changed in the entries."""
         before = self._schedules.rules[way.rule.name].figures[way.index]
-        kept_delay = abs(delay - before[0]) <= max(LEAST_DELAY_CHANGE, DELAY_CHANGE * before[0])
-        kept_bandwidth = abs(bandwidth - before[1]) <= BANDWIDTH_CHANGE * before[1]
-        if kept_delay and kept_bandwidth:
+        same_delay = abs(delay - before[0]) <= max(LEAST_DELAY_CHANGE, DELAY_CHANGE * before[0])
+        same_bandwidth = abs(bandwidth - before[1]) <= BANDWIDTH_CHANGE * before[1]
+        if same_delay and same_bandwidth:
             return
-        after = before[0] if kept_delay else delay, before[1] if kept_bandwidth else bandwidth
+        after = before[0] if same_delay else delay, before[1] if same_bandwidth else bandwidth
         self._schedules.set_figures(way.rule.name, way.index, *after)
 
 

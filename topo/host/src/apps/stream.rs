@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_the_window_is_no_news() {
+    fn what_is_older_than_the_window_says_nothing() {
         let report = stream(&[(0, 0), (WINDOW * 3, 1), (1, 2), (WINDOW * 3 - 1, 3)]);
         assert_eq!((report.received, report.duplicates, report.reordered), (3, 1, 1));
     }

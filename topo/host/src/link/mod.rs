@@ -53,7 +53,7 @@ pub struct Link {
     frames: Vec<Vec<u8>>,
     /// Packets to the host itself.
     own: Vec<Vec<u8>>,
-    news: Vec<What>,
+    events: Vec<What>,
     /// Destinations of packets that no router could take.
     unroutable: Vec<Ipv6Address>,
 }
@@ -70,7 +70,7 @@ impl Link {
             actions: vec![],
             frames: vec![],
             own: vec![],
-            news: vec![],
+            events: vec![],
             unroutable: vec![],
         }
     }
@@ -272,8 +272,8 @@ impl Link {
         std::mem::take(&mut self.own)
     }
 
-    pub fn take_news(&mut self) -> Vec<What> {
-        std::mem::take(&mut self.news)
+    pub fn take_events(&mut self) -> Vec<What> {
+        std::mem::take(&mut self.events)
     }
 
     pub fn take_unroutable(&mut self) -> Vec<Ipv6Address> {
@@ -304,7 +304,7 @@ impl Link {
                 }
                 Action::Unreachable { neighbour, packets } => {
                     self.routers.set_suspect(neighbour, true);
-                    self.news.push(What::NeighbourUnreachable { neighbour, packets });
+                    self.events.push(What::NeighbourUnreachable { neighbour, packets });
                 }
             }
         }
@@ -317,14 +317,14 @@ impl Link {
 
     fn tell_changes(&mut self) {
         for change in std::mem::take(&mut self.addresses.changes) {
-            self.news.push(match change {
+            self.events.push(match change {
                 addresses::Change::Added(cidr) => What::AddressAdded { address: cidr.to_string() },
                 addresses::Change::Removed(cidr) => What::AddressRemoved { address: cidr.to_string() },
                 addresses::Change::Duplicate(cidr) => What::AddressDuplicate { address: cidr.to_string() },
             });
         }
         for change in std::mem::take(&mut self.routers.changes) {
-            self.news.push(match change {
+            self.events.push(match change {
                 routers::Change::Added(router) => What::RouterAdded { router },
                 routers::Change::Removed(router) => What::RouterRemoved { router },
             });

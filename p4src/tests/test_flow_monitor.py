@@ -14,8 +14,7 @@ from carriers import ipv6
 from finsy.proto import p4r
 from ilnp_flows import ACK, RESET, SYN, segment
 from keyed_hash import pair_slot
-from session_site import LOCAL, PROXIED, REMOTE, from_host, in_by
-from session_site import Session as Kept
+from session_site import HOSTS_PREFIX, LOCAL, REMOTE, Session, from_host, in_by
 from session_switch import SessionSwitch
 from site_switch import value_of, with_sizes
 
@@ -41,12 +40,12 @@ def make(request: pytest.FixtureRequest) -> Make:
 def test_a_pair_that_exchanges_enough_is_told_once(
     make: Make, octets: int, seconds: int, enough: tuple[int, int, int]
 ) -> None:
-    switch = make(Kept())
+    switch = make(Session())
     for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
         switch.add(
             table,
             "proxy",
-            {key: PROXIED},
+            {key: HOSTS_PREFIX},
             {"bytes": octets, "time": seconds * SECOND, "protocols": 1},
             p4r.Update.MODIFY,
         )
@@ -67,9 +66,9 @@ def test_a_pair_that_exchanges_enough_is_told_once(
 
 
 def test_pairs_with_a_session_and_those_of_others_are_not_watched(make: Make) -> None:
-    switch = make(Kept())
+    switch = make(Session())
     for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
-        switch.add(table, "proxy", {key: PROXIED}, {"bytes": 1, "time": 1, "protocols": 1}, p4r.Update.MODIFY)
+        switch.add(table, "proxy", {key: HOSTS_PREFIX}, {"bytes": 1, "time": 1, "protocols": 1}, p4r.Update.MODIFY)
     switch.sends(1)
     switch.at(2, 1, bytes(from_host(ipv6(17, bytes(280), "2001:db8:99::1", REMOTE))))
     switch.at(3, 1, bytes(from_host(ipv6(17, bytes(280), LOCAL, "2001:db8:1::12"))))
@@ -80,9 +79,9 @@ def test_pairs_with_a_session_and_those_of_others_are_not_watched(make: Make) ->
 
 def watching(make: Make, octets: int = 1) -> SessionSwitch:
     """Return a switch that tells of a pair with so many octets."""
-    switch = make(Kept())
+    switch = make(Session())
     for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
-        switch.add(table, "proxy", {key: PROXIED}, {"bytes": octets, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
+        switch.add(table, "proxy", {key: HOSTS_PREFIX}, {"bytes": octets, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
     return switch
 
 
@@ -153,7 +152,7 @@ def test_hosts_that_begin_are_told(make: Make, next_header: int, data: bytes, op
 def test_a_pair_counts_all_that_its_host_sends_once_it_has_begun(make: Make) -> None:
     switch = watching(make)
     for table, key in (("endpoint_policy_sources", "source"), ("endpoint_policy_destinations", "destination")):
-        switch.add(table, "proxy", {key: PROXIED}, {"bytes": 200, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
+        switch.add(table, "proxy", {key: HOSTS_PREFIX}, {"bytes": 200, "time": 0, "protocols": 1}, p4r.Update.MODIFY)
     bare = from_host(ipv6(TCP, segment(ACK, 1, 1, mine=True), LOCAL, PEER))
     data = from_host(ipv6(TCP, segment(ACK, 1, 1, mine=True) + b"data", LOCAL, PEER))
     syn = from_host(ipv6(TCP, segment(SYN, 1, mine=True), LOCAL, PEER))
@@ -192,7 +191,7 @@ def test_no_flood_makes_an_answer_a_beginning() -> None:
 
 
 VICTIM = PEER
-WATCHED_PAIRS = 65536
+MONITORED_PAIRS = 65536
 NO_NEXT_HEADER = 59
 
 
@@ -210,11 +209,11 @@ def strangers() -> itertools.count[int]:
 
 def test_who_computes_crcs_keeps_no_pair_from_being_watched(make: Make) -> None:
     """A packet of 40 octets each 50 seconds, to an address whose pair has the same CRC as the victim's."""
-    slot = zlib.crc32(IPv6Address(LOCAL).packed + IPv6Address(VICTIM).packed) % WATCHED_PAIRS
+    slot = zlib.crc32(IPv6Address(LOCAL).packed + IPv6Address(VICTIM).packed) % MONITORED_PAIRS
     collides = next(
         each
         for each in strangers()
-        if zlib.crc32(IPv6Address(LOCAL).packed + IPv6Address(each).packed) % WATCHED_PAIRS == slot
+        if zlib.crc32(IPv6Address(LOCAL).packed + IPv6Address(each).packed) % MONITORED_PAIRS == slot
     )
     switch = watching(make, octets=2048)
     told = []
@@ -238,8 +237,8 @@ def test_of_pairs_in_one_slot_the_one_that_sends_most_is_watched(
     make: Make, others: int, theirs: int, is_told: bool
 ) -> None:
     """Whose slot it is nobody outside can know; here the key is known. The victim's packets have 400 octets."""
-    slot = pair_slot(value_of(LOCAL), value_of(VICTIM), WATCHED_PAIRS)
-    colliding = (each for each in strangers() if pair_slot(value_of(LOCAL), each, WATCHED_PAIRS) == slot)
+    slot = pair_slot(value_of(LOCAL), value_of(VICTIM), MONITORED_PAIRS)
+    colliding = (each for each in strangers() if pair_slot(value_of(LOCAL), each, MONITORED_PAIRS) == slot)
     (other,) = itertools.islice(colliding, 1)
     switch = watching(make, octets=4000)
     told = []
@@ -252,8 +251,8 @@ def test_of_pairs_in_one_slot_the_one_that_sends_most_is_watched(
 
 def test_a_pair_gives_its_slot_up_though_it_has_sent_much(make: Make) -> None:
     """Its lead is bounded, so who sends more is watched after 64 KB at the latest."""
-    slot = pair_slot(value_of(LOCAL), value_of(VICTIM), WATCHED_PAIRS)
-    other = next(each for each in strangers() if pair_slot(value_of(LOCAL), each, WATCHED_PAIRS) == slot)
+    slot = pair_slot(value_of(LOCAL), value_of(VICTIM), MONITORED_PAIRS)
+    other = next(each for each in strangers() if pair_slot(value_of(LOCAL), each, MONITORED_PAIRS) == slot)
     switch = watching(make, octets=10_000)
     for number in range(1, 500):
         sends(switch, number, other, 1400)

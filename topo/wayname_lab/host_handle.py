@@ -12,7 +12,7 @@ Event = dict[str, Any]
 Take = Callable[[str, Event], None]
 
 
-class Station:
+class HostHandle:
     """A host that runs beside the lab."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, take: Take) -> None:
