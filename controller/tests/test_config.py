@@ -24,6 +24,8 @@ provider = [{name = "p", prefix = "2001:db8:101::/48", via = ["2001:db8:1::1"]}]
 inside = "fd00:1::/48"
 [[nptv6.policy]]
 """
+TAP = SITE.replace("[[interface]]", "[[port]]\nnumber = 101\nvlan = 10\n[[interface]]", 1)
+LINUX = TAP + '[[linux.interface]]\nport = 101\nname = "wan0"\n'
 ROUTE = SITE + '[[route]]\nprefix = "::/0"\n'
 
 
@@ -245,6 +247,27 @@ def test_what_is_not_said_has_its_default() -> None:
             TRANSLATION + 'protocol = "tcp"\nlocal_ports = "443-"',
             "nptv6[0].policy[0].local_ports: '443-' is wrong (ports are numbers)",
         ),
+        (SITE + "[linux]", "linux.interface: is missing; write interface = ... (a list)"),
+        (TAP + '[[linux.interface]]\nport = 102\nname = "a"', "linux.interface[0].port: there is no port 102; write a"),
+        (
+            TAP.replace("101", "101\ntagged = [20]") + '[[linux.interface]]\nport = 101\nname = "a"',
+            "linux.interface[0].port: port101 is not in one VLAN, without tags; give it vlan and no tagged",
+        ),
+        (
+            PORT + '[[linux.interface]]\nport = 1\nname = "a"',
+            "linux.interface[0].port: the router is not on VLAN 10 of port1; write an [[interface]] on it",
+        ),
+        (
+            TAP.replace("101", "101\ntrusted = false") + '[[linux.interface]]\nport = 101\nname = "a"',
+            "linux.interface[0].port: port101 is not trusted; leave trusted out",
+        ),
+        (
+            LINUX + '[[linux.interface]]\nport = 1\nname = "wan1"',
+            "linux.interface[1].port: VLAN 10 has a TAP device already; Linux has one interface on a VLAN",
+        ),
+        (LINUX.replace("wan0", "a b"), "linux.interface[0].name: is 'a b'; write a name as ip link shows them"),
+        (LINUX.replace("wan0", "a" * 16), "is too long; Linux takes 15 letters at most"),
+        (LINUX.replace("wan0", 'wan0"\n[linux]\nnamespace = "a/b'), "linux.namespace: is 'a/b'; write a name as"),
     ],
 )
 def test_every_mistake_is_one_line(text: str, says: str) -> None:
@@ -253,6 +276,14 @@ def test_every_mistake_is_one_line(text: str, says: str) -> None:
     assert str(error.value).startswith("edge.toml: ")
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_router_interfaces_of_linux() -> None:
+    config = parse_config(LINUX + '[linux]\nnamespace = "edge"\nipv4 = true\n')
+    assert config.linux is not None
+    assert (config.linux.namespace, config.linux.ipv4) == ("edge", True)
+    assert [(each.port, each.name) for each in config.linux.interfaces] == [(101, "wan0")]
+    assert parse_config(SITE).linux is None
 
 
 def test_several_mistakes_are_told_at_once() -> None:

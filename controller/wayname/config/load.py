@@ -12,6 +12,7 @@ from wayname.config.hip import HipTable, check_hip
 from wayname.config.identities import Identities, check_identities
 from wayname.config.ilnp import Ilnp, check_ilnp
 from wayname.config.limits import Limits
+from wayname.config.linux import Linux, check_linux
 from wayname.config.model import (
     Config,
     ControllerConfig,
@@ -183,6 +184,7 @@ FIRST = (
     Section("limits", "limits", Limits, refers=False),
     Section("port", "ports", tuple[Port, ...], _ports, refers=False),
     Section("interface", "interfaces", tuple[Interface, ...], _interfaces),
+    Section("linux", "linux", Linux, check_linux),
     Section("route", "routes", tuple[Annotated[Route, by(RouteTable)], ...], _routes),
     Section("provider", "providers", tuple[Annotated[Provider, by(ProviderTable)], ...], _providers),
     Section("neighbour", "static_neighbours", NEIGHBOURS, _neighbours),

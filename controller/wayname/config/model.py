@@ -27,6 +27,7 @@ from wayname.config.ilnp import Ilnp
 from wayname.config.limits import Limits
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
+from wayname.config.linux import Linux
 from wayname.config.nptv6 import Nptv6
 from wayname.config.path_policies import PathPolicy
 from wayname.config.schedules import Schedule
@@ -381,6 +382,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     ports: tuple[Port, ...] = ()
     interfaces: tuple[Interface, ...] = ()
+    linux: Linux | None = None
     routes: tuple[Route, ...] = ()
     providers: tuple[Provider, ...] = ()
     shim6: tuple[Shim6, ...] = ()
