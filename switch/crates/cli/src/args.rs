@@ -42,7 +42,8 @@ pub struct Run {
     /// with ?delay=10ms&loss=1%&rate=10mbit&queue=100 if wanted
     #[arg(short, long = "interface", value_name = "PORT")]
     pub interface: Vec<PortSpec>,
-    #[arg(long, default_value_t = 0)]
+    /// Number by which controllers name this switch; `device_id` of [switch] has the same default
+    #[arg(long, default_value_t = 1)]
     pub device_id: u64,
     /// Start without a program
     #[arg(long, conflicts_with = "program")]
@@ -50,9 +51,9 @@ pub struct Run {
     /// Serve P4Runtime at ADDR:PORT or unix:PATH; what other machines reach needs --grpc-server-with-client-auth
     #[arg(long, default_value = "127.0.0.1:9559", value_name = "ADDRESS")]
     pub grpc_server_addr: Address,
-    /// Port by which the program talks to the controllers; none if left out
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=510))]
-    pub cpu_port: Option<u32>,
+    /// Port by which the program talks to the controllers
+    #[arg(long, default_value_t = 510, value_parser = clap::value_parser!(u32).range(1..=510))]
+    pub cpu_port: u32,
     /// Serve with TLS; needs --grpc-server-cert and --grpc-server-key
     #[arg(long, requires = "grpc_server_cert", requires = "grpc_server_key")]
     pub grpc_server_ssl: bool,

@@ -83,7 +83,7 @@ pub struct Forwarder {
     pub clock: Clock,
     /// Gives each program its random numbers.
     random: Random,
-    pub cpu_port: Option<u32>,
+    pub cpu_port: u32,
     outputs: Outputs,
     traffic: Traffic,
     handle: Arc<Handle>,
@@ -119,7 +119,7 @@ impl Forwarder {
         clock: Clock,
         outputs: Outputs,
         traffic: Traffic,
-        cpu_port: Option<u32>,
+        cpu_port: u32,
         random: Random,
     ) -> Result<(Self, Arc<Handle>)> {
         let (sender, packets) = sync_channel(PACKETS_OUT);
@@ -175,11 +175,9 @@ impl Forwarder {
                     engine.receive_packet(port, packet, now, &mut self.outputs);
                 }
             }
-            if let Some(cpu_port) = self.cpu_port {
-                for packet in self.packets.try_iter().take(BURST) {
-                    engine.receive(cpu_port, &packet, now, &mut self.outputs);
-                    busy = true;
-                }
+            for packet in self.packets.try_iter().take(BURST) {
+                engine.receive(self.cpu_port, &packet, now, &mut self.outputs);
+                busy = true;
             }
             engine.poll(now, &mut self.outputs);
             self.outputs.flush(now);

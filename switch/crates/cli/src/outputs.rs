@@ -114,7 +114,7 @@ pub struct Outputs {
     pub ports: Vec<OpenPort>,
     /// Index into `ports` by number.
     by_number: Vec<Option<usize>>,
-    cpu_port: Option<u32>,
+    cpu_port: u32,
     uplink: SyncSender<Uplink>,
     pub lost: Lost,
 }
@@ -131,7 +131,7 @@ pub struct Lost {
 }
 
 impl Outputs {
-    pub fn new(ports: Vec<OpenPort>, cpu_port: Option<u32>, uplink: SyncSender<Uplink>) -> Self {
+    pub fn new(ports: Vec<OpenPort>, cpu_port: u32, uplink: SyncSender<Uplink>) -> Self {
         let highest = ports.iter().map(|port| port.number as usize + 1).max().unwrap_or(0);
         let mut by_number = vec![None; highest];
         for (index, port) in ports.iter().enumerate() {
@@ -173,7 +173,7 @@ impl Sink for Outputs {
     }
 
     fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
-        if self.cpu_port == Some(port) {
+        if self.cpu_port == port {
             return self.send_up(Uplink::PacketIn(bytes.to_vec()));
         }
         let Some(index) = self.index(port) else {

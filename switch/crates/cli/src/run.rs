@@ -72,8 +72,7 @@ async fn serve(args: Run) -> Result<()> {
         handle: handle.clone(),
         clock,
         backend: args.backend.into(),
-        cpu_port: args.cpu_port,
-        ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain(args.cpu_port).collect()),
+        ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain([args.cpu_port]).collect()),
     };
     let hub = Hub::new(args.device_id, Arc::new(target));
     if let Some(config) = config {
@@ -153,7 +152,7 @@ fn open_ports(args: &Run, traffic: &mut Traffic, random: &mut Random) -> Result<
         if !numbers.insert(spec.port) {
             bail!("port {} is given twice; each number stands for one device", spec.port);
         }
-        if args.cpu_port == Some(spec.port) {
+        if args.cpu_port == spec.port {
             bail!("port {} is the CPU port (--cpu-port) and a device too; give one another number", spec.port);
         }
         let mut shape = Shape { bits_per_second: spec.rate, ..Shape::default() };

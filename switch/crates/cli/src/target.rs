@@ -17,7 +17,6 @@ pub struct Target {
     pub handle: Arc<Handle>,
     pub clock: Clock,
     pub backend: BackendKind,
-    pub cpu_port: Option<u32>,
     /// Numbers of all ports, the CPU port among them.
     pub ports: Arc<BTreeSet<u32>>,
 }
@@ -34,9 +33,6 @@ impl service::Target for Target {
     }
 
     fn packet_out(&self, packet: Vec<u8>) -> Result<(), String> {
-        if self.cpu_port.is_none() {
-            return Err("the switch has no CPU port; start it with --cpu-port".into());
-        }
         self.handle.packet_out(packet)
     }
 
