@@ -15,6 +15,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from finsy.proto import p4r
 from repository import REPOSITORY
 from two_networks import TWO_NETWORKS
 from wire_host import WireHost
@@ -54,7 +55,8 @@ class SwitchProcess:
         """Start it, with a program or without."""
         wires = [part for n in (1, 2) for part in ("-i", f"{n}@wire:{self._folder}/{n}")]
         address = f"127.0.0.1:{self.port}"
-        command = [str(SWITCH), "--cpu-port", "510", "--device-id", "1", "--grpc-server-addr", address, *wires]
+        # Its device id and CPU port are the ones that the controller takes by default.
+        command = [str(SWITCH), "--grpc-server-addr", address, *wires]
         self._process = subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL)
 
     def kill(self) -> None:
@@ -162,6 +164,28 @@ async def test_waits_for_a_switch_that_is_not_there(switch: SwitchProcess) -> No
         await event(controller, "switch.up")
         # It was said once, however often it was tried.
         assert [each.event.kind for each in controller.events.since(0)].count("switch.down") == 1
+
+
+async def test_what_the_switch_refuses_on_the_stream_is_told_once_and_ends_nothing(switch: SwitchProcess) -> None:
+    switch.start()
+    async with asyncio.timeout(20), running(controller_of(switch)) as controller:
+        await event(controller, "switch.up")
+        connection = controller._active
+        assert connection is not None
+        nobody_knows = p4r.StreamMessageRequest(digest_ack=p4r.DigestListAck(digest_id=1, list_id=1))
+        no_fields = p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=b"no fields"))
+        for message in (nobody_knows, nobody_knows, nobody_knows, no_fields):
+            await connection._send(message)
+        while (
+            len(told := [each.event for each in controller.events.since(0) if each.event.kind == "switch.refuses"]) < 2
+        ):
+            await controller.events.wait(controller.events.last)
+        # Each message has been answered by now, in its order.
+        assert [("packet_out" in each.text, "--cpu-port 510" in each.text) for each in told] == [
+            (False, False),
+            (True, True),
+        ]
+        assert controller.sessions == 1
 
 
 async def test_wrong_device(switch: SwitchProcess) -> None:

@@ -123,6 +123,11 @@ def test_what_is_not_said_has_its_default() -> None:
             '[controller]\napi = "9580"',
             "controller.api: is '9580'; write HOST:PORT, an IPv6 address in brackets, or \"unix:/PATH\"",
         ),
+        (
+            '[controller]\napi = "0.0.0.0:9580"',
+            "controller.api: 0.0.0.0:9580 is reached from other machines, and the API asks for no password; write unix",
+        ),
+        ('[controller]\napi = "[2001:db8::1]:9580"', "controller.api: [2001:db8::1]:9580 is reached from other"),
         ("[limits]\npunts = 1", "limits.punts: is 1; write a number from 8 to 1000000"),
         (
             "[limits]\nport = 1001",

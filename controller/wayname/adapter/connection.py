@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from finsy import GRPCStatusCode, P4ClientError, P4Schema
 from finsy.p4entity import decode_stream, encode_entities
@@ -28,6 +29,7 @@ from wayname.edge.boundary import (
     Write,
     WriteFailed,
 )
+from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import Readable
 from wayname.pipeline.read_back import decode_entities
 
@@ -46,6 +48,19 @@ class SwitchError(Exception):
     def __init__(self, text: str, *, lasting: bool = False) -> None:
         super().__init__(text)
         self.lasting = lasting
+
+
+@dataclass(frozen=True, slots=True)
+class Arbitrated:
+    """The switch has chosen whom it listens to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The switch refused what was sent on the stream, of this kind; the text says why, and what may mend it."""
+
+    kind: str
+    text: str
 
 
 class Connection:
@@ -209,11 +224,17 @@ class Connection:
         except P4ClientError as error:
             raise self._explain(error) from None
 
-    async def receive(self) -> AsyncIterator[list[Input]]:
-        """Yield what the switch says; an empty list when it has chosen whom it listens to."""
+    async def receive(self) -> AsyncIterator[Arbitrated | Refused | Input]:
+        """Yield what the switch says."""
         while True:
             message = await self._message()
-            yield [] if self._take_arbitration(message) else list(await self._inputs(message))
+            if self._take_arbitration(message):
+                yield Arbitrated()
+            elif message.WhichOneof("update") == "error":
+                yield self._refused(message.error)
+            else:
+                for input in await self._inputs(message):
+                    yield input
 
     async def _message(self) -> p4r.StreamMessageResponse:
         try:
@@ -242,6 +263,14 @@ class Connection:
             return False
         self.is_primary = message.arbitration.status.code == GRPCStatusCode.OK
         return True
+
+    def _refused(self, error: p4r.StreamError) -> Refused:
+        kind = error.WhichOneof("details") or "message"
+        said = error.message or f"gRPC code {error.canonical_code}"
+        text = f"the switch at {self._config.address} refuses what the controller sends ({kind}): {said}"
+        if kind == "packet_out":
+            text += f"; neighbours stay unknown: start the switch with --cpu-port {CPU_PORT}"
+        return Refused(kind, text)
 
     def _sign(self, message: PBMessage) -> None:
         if isinstance(message, p4r.SetForwardingPipelineConfigRequest | p4r.WriteRequest):

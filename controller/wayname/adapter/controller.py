@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from wayname.adapter.connection import Connection, SwitchError
+from wayname.adapter.connection import Arbitrated, Connection, Refused, SwitchError
 from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.input_queue import InputQueue
@@ -85,6 +85,8 @@ class Controller:
         self._session: asyncio.Timeout | None = None
         self._trouble = ""
         self._unwritten = ""
+        # Kinds of messages of which was told in this session that the switch refuses them.
+        self._refused: set[str] = set()
 
     @property
     def connected(self) -> bool:
@@ -158,12 +160,23 @@ class Controller:
 
     async def _serve(self, connection: Connection) -> None:
         """Pass on what the switch says, from when it listens to us until the session ends."""
+        self._refused.clear()
         await self._take_over(connection)
-        async for inputs in connection.receive():
-            if not inputs:
-                await self._take_over(connection)
-            for input in inputs:
-                await self._inputs.put(input, connection)
+        async for said in connection.receive():
+            match said:
+                case Arbitrated():
+                    await self._take_over(connection)
+                case Refused():
+                    self._note_refused(said)
+                case _:
+                    await self._inputs.put(said, connection)
+
+    def _note_refused(self, refused: Refused) -> None:
+        """Tell that the switch refused what was sent; of one kind once until the switch comes back."""
+        if refused.kind not in self._refused:
+            self._refused.add(refused.kind)
+            now, address = asyncio.get_running_loop().time(), self.config.switch.address
+            self._record(Event(now, "switch.refuses", Severity.ERROR, address, refused.text))
 
     async def _take_over(self, connection: Connection) -> None:
         if not connection.is_primary:

@@ -18,6 +18,7 @@ from wayname.api.server import listen, serve
 from wayname.cli.descriptors import most_connections
 from wayname.config import Config
 from wayname.config.api_address import parse_address
+from wayname.config.model import is_remote
 from wayname.logs.event_log import EventLog
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -80,6 +81,11 @@ async def control_until_cancelled(config: Config, replace_pipeline: bool) -> Non
     structlog.get_logger().info(
         f"the controller of {config.switch.address} answers at {address}", kind="controller.begin"
     )
+    if is_remote(config.controller.api):
+        structlog.get_logger().warning(
+            f"other machines reach the API at {address}, which asks for no password: see that something in front does",
+            kind="api.remote",
+        )
     async with asyncio.TaskGroup() as group:
         group.create_task(controller.run())
         app = make_app(controller, beside, address)

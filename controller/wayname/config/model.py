@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv6Address, IPv6Interface
+from ipaddress import IPv6Address, IPv6Interface, ip_address
 from ipaddress import IPv6Network as Network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from wayname.config.api_address import HOST_AND_PORT, default_address
+from wayname.config.api_address import HOST_AND_PORT, TcpAddress, default_address, parse_address
 from wayname.config.checks import MOST_WEIGHT, FilePath, Name, NextHop, check_path, network, prefix, weighted
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
 from wayname.config.hip import Hip
@@ -99,6 +99,15 @@ def _read_address(text: str) -> str:
     return text
 
 
+def is_remote(address: str) -> bool:
+    """Whether other machines reach an address; of a name only who listens there can tell."""
+    try:
+        found = parse_address(address)
+        return isinstance(found, TcpAddress) and not ip_address(found.host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
 ListenAddress = Annotated[str, AfterValidator(_read_address)]
 
 
@@ -167,6 +176,12 @@ class ControllerConfig(Table):
     def _check(self) -> Self:
         if self.changes == self.state:
             raise mistake(f"{self.changes} is the state's file", "name another file", "changes")
+        if is_remote(self.api) and not self.api_remote:
+            wrong = f"{self.api} is reached from other machines, and the API asks for no password"
+            mend = (
+                "write unix:/PATH or a loopback address; or api_remote = true, if something in front says who may ask"
+            )
+            raise mistake(wrong, mend, "api")
         return self
 
 
