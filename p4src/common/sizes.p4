@@ -13,12 +13,13 @@
 // destination, so both tables have one size.
 #define FDB_ENTRIES            16384
 
-// Routes: a site's own prefixes, those of its providers, and policies; not a full Internet table.
-#define ROUTES              32768
-// Next hops: every neighbour may be one. ECMP: flows spread over at most 16 next hops; 256 groups of 8 on average.
+// Routes: a site's own prefixes, and those that its providers announce by BGP; half of a full Internet table.
+#define ROUTES              131072
+// Next hops: every neighbour may be one. ECMP: flows spread over at most 16 next hops; 1024 groups of 8 on average. Routes
+// of routing daemons share groups: those by the same next hops have one.
 #define NEXTHOPS            4096
-#define ECMP_GROUPS             256
-#define ECMP_MEMBERS      2048
+#define ECMP_GROUPS             1024
+#define ECMP_MEMBERS      8192
 #define ECMP_GROUP_MEMBERS_MOST 16
 // Neighbours: each host has a link-local, a stable and some temporary addresses.
 #define NEIGHBOURS          32768
