@@ -55,7 +55,7 @@
 
 #define OWN_ADDRESSES_COUNTER_ID        0x13000301
 
-// Routing: next free table 0x02000409, action 0x01000412, direct counter 0x13000409, action profile 0x11000402.
+// Routing: next free table 0x02000409, action 0x01000413, direct counter 0x13000409, action profile 0x11000402.
 #define ROUTES_TABLE_ID                 0x02000401
 #define ECMP_GROUPS_TABLE_ID            0x02000402
 #define NEXTHOPS_TABLE_ID               0x02000403
@@ -82,6 +82,7 @@
 #define NO_SOURCE_MAC_ACTION_ID         0x0100040F
 #define IPV4_CONNECTED_ACTION_ID        0x01000410
 #define NO_IPV4_ROUTE_ACTION_ID         0x01000411
+#define ROUTE_PROBE_SOURCE_ACTION_ID    0x01000412
 
 #define ROUTES_COUNTER_ID               0x13000401
 #define ECMP_GROUPS_COUNTER_ID          0x13000402

@@ -43,7 +43,7 @@ struct metadata_t {
     flow_t flow;
     icmpv6_t icmpv6;
     bit<64> probe_mark;         // by which the router knows its own probes; 0 where the packet can be none
-    bool own_probe;             // it is one that comes back
+    bool own_probe;             // it is one that comes back, or its answer
     bit<8> inner_icmpv6_type;   // of a message in a tunnel
     trace_t trace;
     export_t export;

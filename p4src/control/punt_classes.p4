@@ -2,6 +2,7 @@
 // are known, has classes of its own, so that nobody who is not known crowds it out.
 //
 //   a probe that comes back      the mark in it is the one that the router put there, for a next hop or for paths
+//   an answer to a probe         it is for an address that only probes of a provider come from (see Routing)
 //   of a known neighbour         `neighbours` has its address, behind this port and at this MAC (see Routing)
 //   about a session              its tag, its nonce, or HITs and locators are in the tables (see SessionIdentities)
 //

@@ -39,6 +39,14 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
         trap(meta, PUNT_LOCAL);
     }
 
+    @id(ROUTE_PROBE_SOURCE_ACTION_ID)
+    @name("route_probe_source")
+    @brief("An address of the router that nothing but its probes of a provider bear: what comes to it answers one.")
+    action route_probe_source() {
+        trap(meta, PUNT_LOCAL);
+        meta.own_probe = true;
+    }
+
     @id(ROUTE_CONNECTED_ACTION_ID)
     @name("route_connected")
     @brief("A prefix on a link of the router: its addresses are neighbours.")
@@ -95,6 +103,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
         }
         actions = {
             route_local;
+            route_probe_source;
             route_connected;
             route_nexthop;
             route_ecmp;

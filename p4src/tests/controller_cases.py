@@ -1,9 +1,10 @@
 """What passes between switch and controller: the cases of punts, captures and packets of the controller."""
 
 from case import Case, cell, number, packet_in
-from scapy.layers.inet import UDP
+from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import (
     ICMPv6DestUnreach,
+    ICMPv6EchoReply,
     ICMPv6EchoRequest,
     ICMPv6ND_NA,
     ICMPv6ND_NS,
@@ -89,6 +90,16 @@ def punt_classes() -> Case:
     case.punts_whole(4, back / Raw(mark.to_bytes(8) + b"path one"), "PUNT_LOCAL", 100, "CLASS_PROBE")
     case.punts_whole(4, back / Raw((mark + 1).to_bytes(8) + b"path one"), "PUNT_LOCAL", 100)
     case.punts_whole(4, back / Raw(mark.to_bytes(8) + b"path"), "PUNT_LOCAL", 100)
+
+    case.say("So is what comes to the address that probes of a provider bear, and to no other.")
+    drawn, beside = "2001:db8:a:ffff:1234:5678:9abc:def0", "2001:db8:a:ffff:1234:5678:9abc:def1"
+    case.add("routes", "route_probe_source()", destination=f"{number(drawn)}/128")
+    case.add("routes", "route_local()", destination=f"{number(beside)}/128")
+    for answer in (ICMPv6EchoReply(id=7), TCP(sport=443, dport=50000, flags="SA"), UDP(sport=53, dport=50000)):
+        arrives = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=FAR, dst=drawn) / answer
+        case.punts_whole(4, arrives, "PUNT_LOCAL", 100, "CLASS_PROBE")
+    arrives = Ether(src=PROVIDER[4], dst=ROUTER[100]) / IPv6(src=FAR, dst=beside) / ICMPv6EchoReply(id=7)
+    case.punts_whole(4, arrives, "PUNT_LOCAL", 100)
 
     def advertisement(target: str, host: int = 1, port: int = 1) -> Packet:
         message = ICMPv6ND_NA(tgt=target, R=0, S=1)

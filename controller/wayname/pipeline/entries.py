@@ -123,6 +123,11 @@ def route_local(address: IPv6Address, table: int = MAIN_ROUTES) -> fy.P4TableEnt
     return _route(IPv6Network(address), table, "route_local")
 
 
+def route_probe_source(address: IPv6Address) -> fy.P4TableEntry:
+    """An address that nothing but probes of a provider come from."""
+    return _route(IPv6Network(address), MAIN_ROUTES, "route_probe_source")
+
+
 def route_connected(prefix: IPv6Network, vlan: int, table: int = MAIN_ROUTES) -> fy.P4TableEntry:
     """A prefix on a link of the router."""
     return _route(prefix, table, "route_connected", vlan=vlan)
