@@ -42,6 +42,7 @@ class Transfer:
     cut: float
     send_timeout: float | None  # the longer one of both edges at that moment; None where they keep no sessions
     arrivals: list[Arrival]
+    gave_up: float | None  # when the receiver waited no longer for a connection that did not go on
     told: list[LabEvent]  # by edges and lab, from the cut on
 
 
@@ -70,7 +71,7 @@ class Live:
             await self._lab.set_cut(self._link, True)
             await asyncio.sleep(cut + CUT_FOR - time.monotonic())
             await self._lab.set_cut(self._link, False)
-            arrivals = (await _line(receiver))["arrivals"]
+            received = await _line(receiver)
         finally:
             if self._link.name in self._lab.cut_links:
                 await self._lab.set_cut(self._link, False)
@@ -79,7 +80,8 @@ class Live:
                     process.kill()
                     await process.wait()
         self._lab.event_log.listeners.remove(told.append)
-        return Transfer(begin, cut, send_timeout, [Arrival(*each) for each in arrivals], told)
+        arrivals = [Arrival(*each) for each in received["arrivals"]]
+        return Transfer(begin, cut, send_timeout, arrivals, received["gave_up"], told)
 
     async def until_steady(self) -> None:
         """Wait until the sessions of both edges are on their first path and all others are proven."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bench.failover.draws import Draw, draws
 from bench.failover.live import CUT_FOR, Live, running
 from bench.failover.ways import Way, network
-from bench.lateness import Schedule, Wait, carried, waited
+from bench.lateness import Arrival, Schedule, Wait, carried, waited
 from bench.side_by_side import side_by_side
 
 # What the other way takes longer (5 ms) may be late for ever, and a busy machine wakes up late.
@@ -27,6 +27,7 @@ class Paced:
     draw: Draw
     wait: Wait
     send_timeout: float | None
+    lived: bool
 
     @property
     def beyond(self) -> float:
@@ -40,6 +41,8 @@ class Bulk:
 
     before: float
     meanwhile: float
+    draw: Draw
+    lived: bool
 
 
 @dataclass(slots=True)
@@ -91,12 +94,18 @@ async def _measure(part: Part) -> Seen:
             await _settle(live, way)
             moved = await live.transfer(draw.moment, draw.moment + AFTER, draw.octets, draw.interval)
             schedule = Schedule(moved.begin, draw.octets, draw.interval)
-            seen.paced.append(Paced(draw, waited(schedule, moved.arrivals, moved.cut, ALLOWED), moved.send_timeout))
+            arrivals = list(moved.arrivals)
+            if moved.gave_up is not None:
+                # As if all the rest had come when the receiver gave up: it waited for so long at least.
+                arrivals.append(Arrival(moved.gave_up, round((draw.moment + AFTER) / draw.interval) * draw.octets))
+            wait = waited(schedule, arrivals, moved.cut, ALLOWED)
+            seen.paced.append(Paced(draw, wait, moved.send_timeout, moved.gave_up is None))
         for draw in part.bulk:
             await _settle(live, way)
             moved = await live.transfer(draw.moment, draw.moment + AFTER, BULK_OCTETS, 0.0)
             before = carried(moved.arrivals, moved.cut - BEFORE, moved.cut)
-            seen.bulk.append(Bulk(before, carried(moved.arrivals, moved.cut, moved.cut + CUT_FOR)))
+            meanwhile = carried(moved.arrivals, moved.cut, moved.cut + CUT_FOR)
+            seen.bulk.append(Bulk(before, meanwhile, draw, moved.gave_up is None))
     return seen
 
 

@@ -30,7 +30,7 @@ def result(seen: Sequence[Seen]) -> Result:
 
 
 def _goals(seen: Sequence[Seen]) -> list[Goal]:
-    goals = []
+    goals = [_lived(each) for each in seen]
     for each in (one for one in seen if one.way.keeper):
         name = each.way.name
         beyond = Spread.of([one.beyond for one in each.paced]).ninetieth
@@ -47,6 +47,14 @@ def _goals(seen: Sequence[Seen]) -> list[Goal]:
             ),
         ]
     return goals
+
+
+def _lived(seen: Seen) -> Goal:
+    """Tell of the connections that did not go on though their link came back, and of the cuts that ended them."""
+    ended = [one.draw for one in seen.paced if not one.lived] + [one.draw for one in seen.bulk if not one.lived]
+    cuts = f", cut after {', '.join(f'{draw.moment:.3f}' for draw in ended)} s" if ended else ""
+    number = len(seen.paced) + len(seen.bulk)
+    return Goal(f"{seen.way.name}: {len(ended)} of {number} connections did not go on{cuts}", not ended)
 
 
 def _row(seen: Seen, what: str) -> tuple[object, ...]:

@@ -39,7 +39,7 @@ def send(protocol: int, source: str, to: str, seconds: float, octets: int, inter
 
 
 def receive(protocol: int) -> None:
-    """Take a connection until it ends, and say when how many octets were there."""
+    """Take a connection until it ends, or says nothing for too long, and say when how many octets were there."""
     arrivals: list[tuple[float, int]] = []
     with socket.socket(socket.AF_INET6, socket.SOCK_STREAM, protocol) as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -51,10 +51,14 @@ def receive(protocol: int) -> None:
         with connection:
             connection.settimeout(PATIENCE)
             total = 0
-            while octets := len(connection.recv(MOST)):
-                total += octets
-                arrivals.append((time.monotonic(), total))
-    print(json.dumps({"arrivals": arrivals}), flush=True)
+            gave_up = None
+            try:
+                while octets := len(connection.recv(MOST)):
+                    total += octets
+                    arrivals.append((time.monotonic(), total))
+            except TimeoutError:
+                gave_up = time.monotonic()
+    print(json.dumps({"arrivals": arrivals, "gave_up": gave_up}), flush=True)
 
 
 def main(*words: str) -> None:

@@ -17,9 +17,9 @@ from wayname_lab.plan import check_for_linux
 DRAW = Draw(2.0, 1e6, 1000)
 
 
-def seen_with(send_timeout: float | None, longest: float) -> Seen:
-    paced = [Paced(DRAW, Wait(longest, longest), send_timeout)] * 10
-    return Seen(SHIM6 if send_timeout else PLAIN, paced, [Bulk(2e7, 1e7)])
+def seen_with(send_timeout: float | None, longest: float, *, lived: bool = True) -> Seen:
+    paced = [Paced(DRAW, Wait(longest, longest), send_timeout, lived=True)] * 10
+    return Seen(SHIM6 if send_timeout else PLAIN, paced, [Bulk(2e7, 1e7, DRAW, lived)])
 
 
 def test_the_same_seed_draws_the_same_cuts_and_more_runs_only_add() -> None:
@@ -53,7 +53,13 @@ def test_where_edges_only_route_they_speak_for_nobody() -> None:
 @pytest.mark.parametrize(("longest", "met"), [(0.24, [True, True]), (0.26, [False, False]), (0.249, [True, True])])
 def test_edges_are_judged_by_detection_and_in_all(longest: float, met: list[bool]) -> None:
     judged = result([seen_with(None, 3.0), seen_with(0.2, longest)])
-    assert [goal.met for goal in judged.goals] == met
+    assert [goal.met for goal in judged.goals] == [True, True, *met]
+
+
+def test_a_connection_that_does_not_go_on_misses_its_goal_and_tells_its_cut() -> None:
+    judged = result([seen_with(0.2, 0.21, lived=False)]).goals[0]
+    assert not judged.met
+    assert f"1 of 11 connections did not go on, cut after {DRAW.moment:.3f} s" in str(judged)
 
 
 def test_the_report_has_a_row_for_each_way_in_each_table() -> None:

@@ -93,12 +93,14 @@ class Failover(ABC):
             session.note(to, why)
             self._moved(session, before, age, now)
 
-    def _move(self, session: Session, to: int, why: str, now: float) -> None:
+    def _move(self, session: Session, to: int, why: str, now: float, unanswered: float | None = None) -> None:
         """Let the switch go to a path."""
         before = session.path
         session.move(to, why)
-        # While it explores nothing is heard, since who knows when.
-        self._moved(session, before, inf if session.exploring else session.send_timeout, now)
+        if unanswered is None:
+            # While it explores nothing is heard, since who knows when.
+            unanswered = inf if session.exploring else session.send_timeout
+        self._moved(session, before, unanswered, now)
 
     def _moved(self, session: Session, before: int, unanswered: float, now: float) -> None:
         text = f"{words(session.name)}: from path {before} to {session.path}, {way(session.pair)}: {session.reason}"

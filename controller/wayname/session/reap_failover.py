@@ -143,15 +143,15 @@ class ReapFailover(Failover):
                 )
             case reap.RoundTrip(_, longest):
                 if session.adapt(longest):
-                    self.paths.reap.set_timing(name, timing(session))
+                    self.paths.reap.set_timing(name, timing(session), now)
                     self.want(session)
             case reap.KeepaliveWanted():
                 message = encode(Keepalive(session.peer_tag))
                 self._egress.within(PacketOutKind.KEEPALIVE, Packet(name.local, name.peer, SHIM6, message))
-            case reap.Move(_, pair, why):
+            case reap.Move(_, pair, why, unanswered):
                 to = session.path_of(pair)
                 if to is not None and to != session.path:
-                    self._move(session, to, why, now)
+                    self._move(session, to, why, now, unanswered)
             case reap.Verified(_, pair):
                 path = session.path_of(pair)
                 if path is not None:

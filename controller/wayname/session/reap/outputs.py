@@ -11,11 +11,15 @@ from wayname.session.reap.states import State, Trigger
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Packets of a context shall go by another pair from now on, and why."""
+    """Packets of a context shall go by another pair from now on, and why.
+
+    What went unanswered for so long goes again; None is for as long as the switch may have waited.
+    """
 
     name: SessionKey
     pair: Pair
     why: str
+    unanswered: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

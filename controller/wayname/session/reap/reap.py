@@ -17,7 +17,9 @@ from collections.abc import Sequence
 
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.reap.backup_probes import BackupProbes
+from wayname.session.reap.failed_prefixes import FailedPrefixes
 from wayname.session.reap.machine import Machine, Sign
+from wayname.session.reap.order import disjoint_first
 from wayname.session.reap.outputs import Check, Dropped, KeepaliveWanted, Move, Output, RoundTrip
 from wayname.session.reap.prober import Prober
 from wayname.session.reap.rate import ProbeRate
@@ -46,6 +48,7 @@ class Reap:
         probes, answers = ProbeRate(most_probes, most_probes), ProbeRate(most_probes, most_probes)
         self._prober = prober
         self._checks = BackupProbes(self._timers, prober, probes, self._outputs, rng)
+        self._failures = FailedPrefixes()
         self._suspicions = SuspectedPairs(self._timers, prober, probes, self._outputs)
         self._machine = Machine(self._timers, prober, self._checks, probes, answers, self._outputs, rng)
 
@@ -83,6 +86,7 @@ class Reap:
                 self._leave(watched, _gone(current), now)
         else:
             watched.peer_tag, watched.timing = peer_tag, timing
+            self._look_sooner(watched, now)
             watched.answers_checks = answers_checks
             if list(watched.ways) != list(pairs):
                 # Who is on the best pair there is goes to a better one that comes, or comes back, when that works.
@@ -100,11 +104,12 @@ class Reap:
         watched.also_used = also_used
         self._checks.resume(watched, now)
 
-    def set_timing(self, name: SessionKey, timing: Timing) -> None:
+    def set_timing(self, name: SessionKey, timing: Timing, now: float) -> None:
         """Go by other times from now on."""
         watched = self._watched.get(name)
         if watched is not None:
             watched.timing = timing
+            self._look_sooner(watched, now)
 
     def forget(self, name: SessionKey) -> None:
         """Look after a context no more."""
@@ -146,6 +151,8 @@ class Reap:
         if watched is not None:
             self._checks.note_activity(watched, now)
             if age >= watched.timing.suspect_after:
+                if self._leave_with_others(watched, age, now):
+                    return
                 self._suspicions.begin(watched, now)
             self._look_again(watched, age, now)
             keepalive = self._timers.at((name, Clock.AFTER_PROBE))
@@ -188,6 +195,7 @@ class Reap:
         watched.current = to
         watched.returning, watched.moved = to != watched.preferred, now
         if left != to:
+            self._failures.fail(left, now)
             self._checks.fail(watched, left, why, now)
         self._look_again(watched, 0.0, now)
         self._machine.fire(watched, Trigger.LEFT_PATH, Sign(why, works=to, failed=left if left != to else None), now)
@@ -208,6 +216,9 @@ class Reap:
                 why = f"the peer changed its path, but it is not reached by {to.local} to {to.peer}"
                 self._outputs.append(Move(name, watched.current, why))
             else:
+                if watched.current == watched.preferred != to:
+                    # A peer leaves the best pair when that is dead: silent sessions beside it need no more proof.
+                    self._failures.fail(watched.current, now)
                 self._go_to(watched, to, "the peer changed its path", now)
 
     def heard(self, name: SessionKey, now: float) -> None:
@@ -281,6 +292,31 @@ class Reap:
         else:
             wait = max(timing.send_timeout - age, timing.suspect_after)
         self._timers.set((watched.name, Clock.CHECK), now + wait + MARGIN)
+
+    def _look_sooner(self, watched: ReapContext, now: float) -> None:
+        """Ask the switch after half of a send timeout that became shorter, not when the longer one demanded."""
+        at = self._timers.at((watched.name, Clock.CHECK))
+        if at is not None and at > now + watched.timing.suspect_after + MARGIN:
+            self._look_again(watched, 0.0, now)
+
+    def _leave_with_others(self, watched: ReapContext, age: float, now: float) -> bool:
+        """Leave a silent pair at once if another session between its prefixes found it dead meanwhile."""
+        silent_since, left = now - age, watched.current
+        if watched.state is not State.OPERATIONAL or not self._failures.since(left, silent_since):
+            return False
+        works = (pair for pair in disjoint_first(watched.ways, left)[:-1] if watched.ways[pair].verified)
+        to = next((pair for pair in works if not self._failures.since(pair, silent_since)), None)
+        if to is None:
+            return False
+        why = f"no answer for {age:.3f} s, and another session found the path between its prefixes dead"
+        self._suspicions.end(watched)
+        watched.current, watched.moved, watched.returning = to, now, to != watched.preferred
+        self._checks.fail(watched, left, why, now)
+        self._look_again(watched, 0.0, now)
+        self._machine.fire(watched, Trigger.LEFT_PATH, Sign(why, works=to, failed=left), now)
+        # Probes tell the peer: they go before what may fill the path's queue.
+        self._outputs.append(Move(watched.name, to, why, unanswered=age))
+        return True
 
     def _go_to(self, watched: ReapContext, pair: Pair, why: str, now: float) -> None:
         """Take note of another pair in use; one that is not verified has to prove itself at once."""
