@@ -25,12 +25,13 @@ def result(seen: Sequence[Seen]) -> Result:
     text += table(("", "draws", "Tsend", *SPREAD), [_row(each, "behind") for each in seen])
     text += ["", "bulk transfer in Mbit/s: in the second before the cut, and in the time that the link is cut"]
     text += table(("", "draws", "before", *SPREAD), [_bulk_row(each) for each in seen])
+    text += ["", *(f"{each.way.name}: {_ended(each)}" for each in seen if not each.way.keeper)]
     data = {each.way.name: asdict(each) for each in seen}
     return Result("failover", data, [*text, ""], _goals(seen), _panels(seen))
 
 
 def _goals(seen: Sequence[Seen]) -> list[Goal]:
-    goals = [_lived(each) for each in seen]
+    goals = [_lived(each) for each in seen if each.way.keeper]
     for each in (one for one in seen if one.way.keeper):
         name = each.way.name
         beyond = Spread.of([one.beyond for one in each.paced]).ninetieth
@@ -50,11 +51,15 @@ def _goals(seen: Sequence[Seen]) -> list[Goal]:
 
 
 def _lived(seen: Seen) -> Goal:
-    """Tell of the connections that did not go on though their link came back, and of the cuts that ended them."""
+    paced, bulk = all(one.lived for one in seen.paced), all(one.lived for one in seen.bulk)
+    return Goal(f"{seen.way.name}: {_ended(seen)}", paced and bulk)
+
+
+def _ended(seen: Seen) -> str:
+    """Tell how many connections did not go on though their link came back, and after which cuts."""
     ended = [one.draw for one in seen.paced if not one.lived] + [one.draw for one in seen.bulk if not one.lived]
     cuts = f", cut after {', '.join(f'{draw.moment:.3f}' for draw in ended)} s" if ended else ""
-    number = len(seen.paced) + len(seen.bulk)
-    return Goal(f"{seen.way.name}: {len(ended)} of {number} connections did not go on{cuts}", not ended)
+    return f"{len(ended)} of {len(seen.paced) + len(seen.bulk)} connections did not go on{cuts}"
 
 
 def _row(seen: Seen, what: str) -> tuple[object, ...]:

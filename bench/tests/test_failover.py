@@ -53,7 +53,7 @@ def test_where_edges_only_route_they_speak_for_nobody() -> None:
 @pytest.mark.parametrize(("longest", "met"), [(0.24, [True, True]), (0.26, [False, False]), (0.249, [True, True])])
 def test_edges_are_judged_by_detection_and_in_all(longest: float, met: list[bool]) -> None:
     judged = result([seen_with(None, 3.0), seen_with(0.2, longest)])
-    assert [goal.met for goal in judged.goals] == [True, True, *met]
+    assert [goal.met for goal in judged.goals] == [True, *met]
 
 
 def test_a_connection_that_does_not_go_on_misses_its_goal_and_tells_its_cut() -> None:
@@ -64,7 +64,7 @@ def test_a_connection_that_does_not_go_on_misses_its_goal_and_tells_its_cut() ->
 
 def test_the_report_has_a_row_for_each_way_in_each_table() -> None:
     text = "\n".join(result([seen_with(None, 3.0), seen_with(0.2, 0.25)]).text)
-    assert text.count(PLAIN.name) == text.count(SHIM6.name) == 3
+    assert (text.count(PLAIN.name), text.count(SHIM6.name)) == (4, 3)
 
 
 @pytest.mark.skipif(missing_for_namespaces() != "", reason=missing_for_namespaces())
