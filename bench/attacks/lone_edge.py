@@ -9,10 +9,11 @@ from ipaddress import IPv6Address, IPv6Network
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from wayname.composition.configuration import parse_config
 from wayname.composition.edge import Edge
-from wayname.config import parse_config
 from wayname.config.model import LinkAddress
 from wayname.edge.boundary import PacketIn, PacketOut, SwitchUp
+from wayname.hip.config import SECTION
 from wayname.hip.edge.native_sessions import EspSessions
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.identities import Identity, identity_of
@@ -95,7 +96,7 @@ class LoneEdge:
 
     def __init__(self, mode: str) -> None:
         config = parse_config(SITE + MODES[mode])
-        identities = {HOST: identity(1)} if config.hip and config.hip.hosts else {}
+        identities = {HOST: identity(1)} if (hip := SECTION.of(config)) and hip.hosts else {}
         self.edge = Edge(config, load_schema(), random.Random(1), {}, None, {"hip": identities})
         self.now = 1000.0
         self.edge.receive(SwitchUp([]), self.now)

@@ -27,7 +27,7 @@ from bench.attacks.resources import Reading, SwitchReader, read_processes
 from bench.attacks.site import A, B
 from bench.attacks.slots import BEGINNINGS, COLLISION, colliding
 from bench.attacks.users import REPORT, Users
-from wayname.config.load import load_config
+from wayname.composition.configuration import load_config
 from wayname.pipeline.program import load_program
 from wayname_lab.load import LabError
 

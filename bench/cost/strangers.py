@@ -10,7 +10,6 @@ from pathlib import Path
 
 from bench.cost.edge import HOSTS
 from bench.shim6.identities import hash_based
-from wayname.config.ilnp import MOST_SESSIONS
 from wayname.hip.association import LocalHost as HipHost
 from wayname.hip.association import Names
 from wayname.hip.endpoint import Endpoint as HipEndpoint
@@ -18,6 +17,7 @@ from wayname.hip.identities import Identity
 from wayname.hip.outputs import Up as HipUp
 from wayname.hip.settings import Settings
 from wayname.identity.key_files import write_key
+from wayname.ilnp.config import MOST_SESSIONS
 from wayname.ilnp.endpoint import Endpoint as IlnpEndpoint
 from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.outputs import Up

@@ -24,9 +24,9 @@ from bench.cost.strangers import Strangers
 from wayname.adapter.digests import told
 from wayname.adapter.messages import Messages
 from wayname.adapter.state_file import StateFile
+from wayname.composition.configuration import parse_config
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import load_keys
-from wayname.config import parse_config
 from wayname.edge.boundary import Input, PacketOut, Persist, SwitchUp, Write, WriteFailed
 from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import everything

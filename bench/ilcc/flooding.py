@@ -22,7 +22,7 @@ import httpx
 from bench.figures import Bars, Line, Panel
 from bench.shim6.report import Result, table
 from bench.side_by_side import AT_ONCE, side_by_side
-from wayname.config.load import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.wire.mac import Mac
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.load import LabError, load_lab

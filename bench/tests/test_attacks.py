@@ -16,7 +16,7 @@ from bench.attacks.report import lines, page
 from bench.attacks.site import SITES, A, B, Site
 from bench.attacks.slots import colliding
 from bench.attacks.users import Window
-from wayname.config.load import load_config
+from wayname.composition.configuration import load_config
 from wayname.hip.messages import Kind
 from wayname.hip.messages import decode as decode_hip
 from wayname.wire.ethernet import Frame
@@ -88,7 +88,7 @@ def test_only_some_attacks_run_where_they_are_named() -> None:
 @pytest.mark.parametrize("site", SITES, ids=lambda site: site.name)
 def test_the_edges_are_configured_with_all_protocols(site: Site, tmp_path: Path) -> None:
     config = load_config(write_configuration(site, tmp_path, "127.0.0.1:9559", f"unix:{tmp_path / 'api'}"))
-    assert config.shim6 and config.hip and config.ilnp and config.identities
+    assert config.protocols.keys() == {"shim6", "hip", "ilnp"} and config.identities
     assert bool(config.translations) is (site is A)
 
 

@@ -14,9 +14,9 @@ from finsy.p4entity import decode_stream, encode_entities
 from finsy.proto import p4r
 
 from wayname.adapter.digests import told
+from wayname.composition.configuration import parse_config
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import PROTOCOLS
-from wayname.config import parse_config
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
     Event,
@@ -64,7 +64,7 @@ class Rig:
 
     def __init__(self, config: str, seed: int = 1, protocols: Sequence[Protocol] = PROTOCOLS) -> None:
         self.protocols = protocols
-        self.config = parse_config(config)
+        self.config = parse_config(config, protocols=protocols)
         self.schema = program_of(self.config.switch)
         self.seed = seed
         self.now = 1.0
@@ -213,7 +213,7 @@ class Rig:
 
     def restart_both(self, config: str | None = None) -> None:
         """Let controller and switch lose all they knew; the file has other settings now."""
-        self.config = parse_config(config) if config else self.config
+        self.config = parse_config(config, protocols=self.protocols) if config else self.config
         self.switch = self._new_switch()
         self.restart_controller()
 

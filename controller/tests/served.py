@@ -16,12 +16,14 @@ from rig import Rig
 from wayname.adapter.events import EventRing
 from wayname.api.app import ApiServices, make_app
 from wayname.api.captures import Captures
+from wayname.composition.protocols import PROTOCOLS
 from wayname.config.api_address import TcpAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Captured, Command, Event
 from wayname.logs.event_log import EventLog
 from wayname.pipeline.entries import Readable
 from wayname.pipeline.read_back import decode_entities
+from wayname.session.protocol import Protocol
 
 NOON = 1_800_000_000.123456
 """The time of day at which everything is captured."""
@@ -30,9 +32,11 @@ NOON = 1_800_000_000.123456
 class ListeningRig(Rig):
     """A rig that hands on what a controller tells others."""
 
-    def __init__(self, config: str, listener: Callable[[Event | Captured], None]) -> None:
+    def __init__(
+        self, config: str, listener: Callable[[Event | Captured], None], protocols: Sequence[Protocol] = PROTOCOLS
+    ) -> None:
         self.listener = listener
-        super().__init__(config)
+        super().__init__(config, protocols=protocols)
 
     def _carry_out(self, output: object) -> None:
         if isinstance(output, Event | Captured):
@@ -44,12 +48,12 @@ class ListeningRig(Rig):
 class Served:
     """What a running controller is asked for; the switch is never away unless the test says so."""
 
-    def __init__(self, config: str) -> None:
+    def __init__(self, config: str, protocols: Sequence[Protocol] = PROTOCOLS) -> None:
         self.events = EventRing(100)
         self.log = EventLog()
         self.captures = Captures(lambda: NOON)
         self.beside = ApiServices(self.captures, self.log.by_kind, lambda: 60.0)
-        self.rig = ListeningRig(config, self.listen)
+        self.rig = ListeningRig(config, self.listen, protocols)
         self.config, self.schema, self.edge = self.rig.config, self.rig.schema, self.rig.edge
         self.changes = Changes(self.config)
         self.connected = True

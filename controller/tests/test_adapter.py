@@ -22,7 +22,7 @@ from wire_host import WireHost
 
 from wayname.adapter import Controller, SwitchError
 from wayname.adapter.connection import Connection
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import PacketOut, UnforkSession, UpdateKind, Write
 from wayname.edge.desired_state import key_of, value_of
 from wayname.p4_constants import PacketOutKind

@@ -7,8 +7,8 @@ import random
 import pytest
 from finsy import P4MeterEntry, P4Schema, P4TableEntry
 
+from wayname.composition.configuration import parse_config
 from wayname.composition.edge import Edge
-from wayname.config import parse_config
 from wayname.edge.boundary import (
     Captured,
     CloseCapture,

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayname.config import ConfigError, load_config, parse_config
+from wayname.composition.configuration import load_config, parse_config
 from wayname.config.api_address import default_address
 from wayname.config.model import LinkAddress, Refusal, Target
+from wayname.config.tables import ConfigError
 
 PORT = "[[port]]\nnumber = 1\nvlan = 10\n"
 SITE = PORT + '[[interface]]\nvlan = 10\nname = "site"\naddresses = ["2001:db8:1::1/64"]\n'

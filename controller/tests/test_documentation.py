@@ -7,7 +7,8 @@ import re
 import pytest
 from repository import REPOSITORY
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
+from wayname.config.tables import ConfigError
 
 REFERENCE = (REPOSITORY / "docs" / "configuration.md").read_text()
 # Which keys these take depends on what they are; the others take the same ones always.

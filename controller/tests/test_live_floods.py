@@ -17,7 +17,7 @@ from test_punt_floods import LAN, ROUTER, SITE
 from wire_host import WireHost
 
 from wayname.adapter import Controller
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.wire.mac import Mac
 
 PORTS = (1, 2, 4, 5)

@@ -18,10 +18,11 @@ from wayname.adapter import StateError
 from wayname.adapter.state_file import StateFile
 from wayname.adapter.tls import TlsError, credentials
 from wayname.api.server import listen_unix
-from wayname.config import ConfigError, load_config, parse_config
+from wayname.composition.configuration import load_config, parse_config
 from wayname.config.api_address import UnixAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Tls
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Persist
 from wayname.private_files import why_not_private, write_private
 

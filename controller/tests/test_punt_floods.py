@@ -10,7 +10,7 @@ from floods import NO_NEXT_HEADER, Attacker, Flood
 from rig import Host, Rig
 from served import Served, client_of
 
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.model import LinkAddress
 from wayname.p4_constants import Punt
 from wayname.wire import ipv6

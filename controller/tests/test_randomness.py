@@ -12,7 +12,7 @@ from two_networks import TWO_NETWORKS
 
 import wayname
 from wayname.adapter import Controller, controller
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 
 
 def test_an_edge_draws_from_the_operating_system(monkeypatch: pytest.MonkeyPatch) -> None:

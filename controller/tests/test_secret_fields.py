@@ -21,11 +21,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import wayname
 import wayname_lab
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.tables import Table
 from wayname.hip.esp.keys import Keys
 from wayname.hip.groups import Group, make_pair
 from wayname.hip.identities import identity_of
+from wayname.ilnp.config import SECTION
 from wayname.wire.mac import Mac
 from wayname.wire.shim6.messages import I1
 
@@ -48,7 +49,7 @@ PUBLIC = {
     ("wayname.config.load.Section", "key"): "the name of a table",
     ("wayname.config.names.Names", "key_name"): "stands in each message to the server",
     ("wayname.config.names.NetworkNames", "key_name"): "stands in each message to the server",
-    ("wayname.config.ilnp.Ilnp", "nonce_octets"): "a length",
+    ("wayname.ilnp.config.Ilnp", "nonce_octets"): "a length",
     ("wayname.ilnp.settings.Settings", "nonce_octets"): "a length",
     ("wayname.api.ilnp.IlnpSessionAnswer", "nonce_octets"): "a length",
     ("wayname.api.ilnp.AdmissionAnswer", "nonce_octets"): "a length",
@@ -166,7 +167,7 @@ def test_real_records() -> None:
     assert str(pair.secret) not in repr(pair)
     assert "0123456" not in repr(Keys(b"0123456", b"0123456"))
     assert "123456789" not in repr(I1(123456789, 123456789, ()))
-    names = parse_config(NAMES).ilnp
+    names = SECTION.of(parse_config(NAMES))
     assert names is not None
     assert names.names is not None
     assert names.names.key == b"secret of names"

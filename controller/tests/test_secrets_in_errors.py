@@ -17,7 +17,8 @@ from test_command import PATIENCE, fails, wayname
 
 from wayname.adapter import SwitchError
 from wayname.adapter.connection import Connection
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import UpdateKind, Write, WriteFailed
 from wayname.pipeline.program import load_program
 from wayname.pipeline.sessions import context_tag, ilnp_nonce, path_ilnp, path_shim6

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname_lab.configuration import Controlled, controller_toml
 from wayname_lab.load import LABS, LabError, find_lab, lab_names, load_lab, parse_lab
 from wayname_lab.model import Quality, TrafficFlow

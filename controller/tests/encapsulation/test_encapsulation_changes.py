@@ -12,8 +12,9 @@ import pytest
 from encapsulating_site import CARRIED, SITE
 from rig import Host, Rig
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.encapsulation.changes import Changes
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SetEncapsulation, Write
 from wayname.wire import ipv6
 

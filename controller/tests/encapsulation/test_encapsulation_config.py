@@ -6,11 +6,12 @@ from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.encapsulation.compression import compress
 from wayname.config.encapsulation.limits import added_octets
 from wayname.config.encapsulation.model import Behaviour, Flavours, Mode, RplSourceRoute, node_length
 from wayname.config.links import LinkAddress, Refusal
+from wayname.config.tables import ConfigError
 
 SITE = """
 [[port]]

@@ -8,7 +8,8 @@ import pytest
 from first_hop_security.lan import lan
 from rig import Rig
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
+from wayname.config.tables import ConfigError
 from wayname.p4_constants import Guard
 
 NEIGHBOUR = '\n[[neighbour]]\naddress = "{address}"\nmac = "{mac}"\n{port}'

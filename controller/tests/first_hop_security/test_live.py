@@ -14,7 +14,7 @@ from test_adapter import SwitchProcess, event, running
 from wire_host import WireHost
 
 from wayname.adapter import Controller
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.p4_constants import Drop, Guard
 from wayname.wire import ipv6
 from wayname.wire.discovery import ALL_NODES, HOP_LIMIT, NeighbourAdvertisement

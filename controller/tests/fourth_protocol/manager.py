@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address
 
+from fourth_protocol.config import Keyed
 from fourth_protocol.messages import NONCE_OCTETS, Kind, Message
 
 from wayname.edge.boundary import IdleEntry, PairActive
@@ -25,18 +25,10 @@ RETRY, TRIES = 1.0, 4
 BYTES, SECONDS, IDLE = 2048, 60.0, 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """For which hosts sessions are set up, and with which key."""
-
-    prefix: IPv6Network
-    key: bytes = field(repr=False)
-
-
 class KeyedSessions(SessionManager):
     """All sessions of an edge, by the addresses of both hosts."""
 
-    def __init__(self, rules: Rules, context: SessionContext) -> None:
+    def __init__(self, rules: Keyed, context: SessionContext) -> None:
         self._rules = rules
         self._context = context
         self._entries = EntriesBySession(context.outputs.desired)

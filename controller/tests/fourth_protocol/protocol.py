@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from fourth_protocol.manager import PROTOCOL_BIT, REASON, KeyedSessions, Rules
+from fourth_protocol.config import SECTION
+from fourth_protocol.manager import PROTOCOL_BIT, REASON, KeyedSessions
 from fourth_protocol.messages import PORT
 
-from wayname.session.protocol import Protocol, PuntedMessage
+from wayname.session.context import SessionContext
+from wayname.session.protocol import Command, Protocol, PuntedMessage
 
 
-def keyed(rules: Rules) -> Protocol:
-    """Return the protocol as an edge with these rules speaks it."""
-    return Protocol(
-        name="keyed",
-        is_configured=lambda config: True,
-        managers=lambda context: [KeyedSessions(rules, context)],
-        messages=(PuntedMessage(REASON, PROTOCOL_BIT, udp_port=PORT),),
-    )
+def _managers(context: SessionContext) -> list[KeyedSessions]:
+    keyed = SECTION.of(context.config)
+    assert keyed is not None
+    return [KeyedSessions(keyed, context)]
+
+
+KEYED = Protocol(
+    name="keyed",
+    section=lambda: SECTION,
+    managers=_managers,
+    messages=(PuntedMessage(REASON, PROTOCOL_BIT, udp_port=PORT),),
+    routes="fourth_protocol.routes",
+    commands=(Command("keyed", "fourth_protocol.command", "Sessions by a key."),),
+)

@@ -23,8 +23,8 @@ from sessions.test_modes import ROUTER
 
 from fuzz import genuine
 from fuzz.mutation import mutated
+from wayname.composition.configuration import parse_config
 from wayname.composition.edge import Edge
-from wayname.config import parse_config
 from wayname.config.names import Transport
 from wayname.edge.boundary import (
     AssociationAction,
@@ -51,6 +51,7 @@ from wayname.edge.boundary import (
     UnforkSession,
     Write,
 )
+from wayname.hip.config import SECTION
 from wayname.hip.edge.sessions import HipSessions
 from wayname.hip.identities import Identity
 from wayname.ilnp.edge.manager import IlnpSessions
@@ -126,7 +127,9 @@ class FuzzedEdge:
         config = parse_config(site.text)
         self.schema = program_of(config.switch)
         self.rng = random.Random(f"{site.name} {seed}")
-        identities: dict[IPv6Address, Identity] = {host_of(1): ecdsa(1)} if config.hip and config.hip.hosts else {}
+        identities: dict[IPv6Address, Identity] = (
+            {host_of(1): ecdsa(1)} if (hip := SECTION.of(config)) and hip.hosts else {}
+        )
         key = load_key() if config.identities else None
         self.edge = Edge(config, self.schema, random.Random(seed), {}, key, {"hip": identities})
         self.now = 1.0

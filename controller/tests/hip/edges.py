@@ -9,6 +9,7 @@ from sessions.pair import PairOf, SideOf, prefixes_of, uplinks
 
 from wayname.edge.boundary import AssociationAction, PacketIn
 from wayname.edge.links import ReceivedPacket
+from wayname.hip.config import SECTION
 from wayname.hip.edge.sessions import HipSessions
 from wayname.p4_constants import Punt
 from wayname.session.context import SessionContext
@@ -37,8 +38,9 @@ class HipSide(SideOf[HipSessions]):
 
     def keep_sessions(self, means: SessionContext) -> HipSessions:
         """Return what keeps the sessions of this side."""
-        assert self.config.hip is not None
-        return HipSessions(self.config.hip, {self.host: ecdsa(self.site)}, means)
+        hip = SECTION.of(self.config)
+        assert hip is not None
+        return HipSessions(hip, {self.host: ecdsa(self.site)}, means)
 
     def receive(self, packet: Packet, now: float) -> None:
         """Take a packet for the host; probes of sessions are those of Shim6."""

@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa, x25519
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
-from wayname.config.hip import Hip, HipHost
+from wayname.hip.config import Hip, HipHost
 from wayname.hip.edge.keys import host_identities
 from wayname.hip.identities import PrivateKey, identity_of
 from wayname.hip.suites import Algorithm, suite_of

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from identities.site import FIXED, SITE, A, B, site
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.identities import Form, HostLink, Identities
+from wayname.config.tables import ConfigError
 
 LEAST = SITE + '[identities]\n[[identities.link]]\ninterface = "site"\n'
 

@@ -10,7 +10,7 @@ import pytest
 from identities.site import FIXED, NEW, A, B, site
 from rig import Host, Rig
 
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.links import LinkAddress
 from wayname.edge.boundary import FindModifier, Json, ModifierFound, Output, PacketIn, Persist
 from wayname.edge.desired_state import DesiredState

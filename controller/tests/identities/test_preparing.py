@@ -11,7 +11,7 @@ import pytest
 from identities.site import site
 
 from wayname.adapter import Controller, StateError
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.edge.identities.identity import RecordError
 from wayname.identity.key_files import KeyFileError
 

@@ -26,9 +26,9 @@ from ilnp.network import (
 )
 from two_sides import START
 
-from wayname.config.ilnp import IDLE_TIME, NonceUse
 from wayname.ilnp.admission import ReceivedIlnpMessage
 from wayname.ilnp.cache import Cache, Names
+from wayname.ilnp.config import IDLE_TIME, NonceUse
 from wayname.ilnp.cookies import PERIOD
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
 from wayname.ilnp.handshake import Control, Handshake

@@ -6,20 +6,21 @@ from ipaddress import IPv6Address
 
 import pytest
 
-from wayname.config.ilnp import IlnpMode, NonceUse, TcpAdmission
-from wayname.config.load import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.names import NamedNode
+from wayname.config.tables import ConfigError
+from wayname.ilnp.config import SECTION, IlnpMode, NonceUse, TcpAdmission
 
 SITE = '[[ilnp.site]]\nprefixes = ["2001:db8:101:10::/64", "2001:db8:201:10::/64"]\n'
 NAMES = '[ilnp.names]\nserver = "::1"\nzone = "a.example"\n'
 
 
 def test_without_a_table_there_is_none() -> None:
-    assert parse_config("").ilnp is None
+    assert SECTION.of(parse_config("")) is None
 
 
 def test_what_is_not_said_has_a_default() -> None:
-    ilnp = parse_config("[ilnp]\ncapacity = 1000\n" + SITE).ilnp
+    ilnp = SECTION.of(parse_config("[ilnp]\ncapacity = 1000\n" + SITE))
     assert ilnp is not None
     assert (ilnp.nonce_octets, ilnp.nonce_use, ilnp.naive, ilnp.names) == (12, NonceUse.ALWAYS, False, None)
     assert (ilnp.policies.count, ilnp.policies.rate, ilnp.sites[0].mode) == (900, 100.0, IlnpMode.PROXY)
@@ -52,7 +53,7 @@ mode = "border"
 
 
 def test_a_border_changes_the_locators_of_hosts() -> None:
-    ilnp = parse_config(BORDER.format(bits=48, prefixes='["fd12:3456:789a:10::/64"]')).ilnp
+    ilnp = SECTION.of(parse_config(BORDER.format(bits=48, prefixes='["fd12:3456:789a:10::/64"]')))
     assert ilnp is not None and [site.mode for site in ilnp.sites] == [IlnpMode.BORDER]
 
 
@@ -71,7 +72,7 @@ def test_a_border_that_cannot_be(bits: int, prefixes: str, wrong: str) -> None:
 
 def test_what_admits_tcp_can_be_said() -> None:
     text = '[ilnp]\nilnp_prefixes = ["2001:db8:102::/48"]\n' + SITE + 'tcp = "request"\n'
-    ilnp = parse_config(text).ilnp
+    ilnp = SECTION.of(parse_config(text))
     assert ilnp is not None and ilnp.sites[0].tcp is TcpAdmission.REQUEST
     assert [str(prefix) for prefix in ilnp.ilnp_prefixes] == ["2001:db8:102::/48"]
 
@@ -83,7 +84,7 @@ def test_all_can_be_said() -> None:
     )
     text += '[[ilnp.names.host]]\naddress = "2001:db8:101:10::5"\nname = "h.a.example"\n'
     text += '[[ilnp.names.peer]]\naddress = "2001:db8:f::5"\nname = "p.example"\n'
-    ilnp = parse_config(text).ilnp
+    ilnp = SECTION.of(parse_config(text))
     assert ilnp is not None and ilnp.names is not None
     assert (ilnp.nonce_octets, ilnp.nonce_use, ilnp.policies.rate) == (4, NonceUse.AT_FIRST, None)
     assert (ilnp.names.key, ilnp.names.network, ilnp.names.port) == (b"hi", "net.a.example", 53)

@@ -19,7 +19,7 @@ from ilnp.network import (
     listed,
 )
 
-from wayname.config.ilnp import NonceUse
+from wayname.ilnp.config import NonceUse
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate
 from wayname.ilnp.locators import (
     IN_USE_TIME,

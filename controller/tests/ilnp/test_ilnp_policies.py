@@ -7,8 +7,8 @@ import random
 import pytest
 from ilnp.network import A1, B1, B2, M1, Network, gones
 
-from wayname.config.ilnp import IDLE_TIME
 from wayname.ilnp.cache import Names
+from wayname.ilnp.config import IDLE_TIME
 from wayname.ilnp.policies import AdmissionRequest, Count, PrefixRate, Resources
 from wayname.ilnp.settings import Settings
 from wayname.ilnp.vectors import L64, NID, Vector

@@ -7,8 +7,9 @@ from ipaddress import IPv6Network
 import pytest
 from nptv6_site import INSIDE, SITE
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.nptv6 import Nptv6, Nptv6Policy
+from wayname.config.tables import ConfigError
 
 
 def read(text: str) -> tuple[Nptv6, ...]:

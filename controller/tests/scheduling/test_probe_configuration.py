@@ -7,8 +7,9 @@ from ipaddress import IPv6Address
 import pytest
 from nptv6_site import SITE
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.schedules import Probe
+from wayname.config.tables import ConfigError
 from wayname.ioam.path_metrics import PathId
 
 NAMESPACE = "[[namespace]]\nid = 1\nnode = 0xa\nports = [2, 3]\n"

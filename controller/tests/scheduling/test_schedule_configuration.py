@@ -7,8 +7,9 @@ from ipaddress import IPv6Address, IPv6Network
 import pytest
 from nptv6_site import SITE
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.schedules import Schedule, SchedulePath, SchedulingPolicy, Source
+from wayname.config.tables import ConfigError
 from wayname.ioam.path_metrics import PathId
 
 PATH_P = '[[schedule.path]]\nprovider = "p"\nbandwidth = 2_000_000\ndelay = 0.02\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions.pair import UPLINKS, Pair, Side, configuration
 
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.p4_constants import PATH_BITS, SessionEventKind, SessionMode
 
 SCHEDULE = '\n[[schedule]]\nname = "s"\n'

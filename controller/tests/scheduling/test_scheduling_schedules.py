@@ -8,7 +8,7 @@ import finsy as fy
 import pytest
 from nptv6_site import SITE
 
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.schedules import SchedulingPolicy
 from wayname.edge.boundary import Event, Json, PathEvent, Persist, Write
 from wayname.edge.outputs import Outputs

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import finsy as fy
 
-from wayname.config import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import Event, Json, PacketIn, PairActive, Persist, SessionEvent
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sessions.pair import Pair
 
-from wayname.config.begin_rules import load_rule
-from wayname.config.load import ConfigError
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import PairActive
+from wayname.shim6.trigger_rules import load_rule
 
 
 def talk(pair: Pair, octets: int) -> int:

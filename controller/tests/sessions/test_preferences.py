@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sessions.pair import Pair, Side
 
-from wayname.config import parse_config
-from wayname.config.load import ConfigError
+from wayname.composition.configuration import parse_config
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SessionEvent
 from wayname.p4_constants import SessionEventKind
 

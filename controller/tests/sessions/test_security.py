@@ -7,15 +7,18 @@ from ipaddress import IPv6Address, IPv6Network
 import pytest
 from sessions.pair import Pair, configuration
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
+from wayname.shim6.config import SECTION
 from wayname.shim6.edge.hosts import local_host
 
 UNPROVED = 'security = "none"'
 
 
 def test_security_is_on_unless_a_lab_does_without() -> None:
-    assert parse_config(configuration(1)[0]).shim6[0].security == "proved"
+    [rules] = SECTION.of(parse_config(configuration(1)[0])) or ()
+    assert rules.security == "proved"
     pair = Pair(UNPROVED)
     [warning] = [event for event in pair.a.events if event.kind == "shim6.insecure"]
     assert warning.severity is Severity.WARNING
@@ -25,7 +28,7 @@ def test_security_is_on_unless_a_lab_does_without() -> None:
 def test_without_security_a_host_needs_no_proofs() -> None:
     text, address = configuration(1, UNPROVED)
     text = text[: text.index("\nparameters")]
-    [rules] = parse_config(text).shim6
+    [rules] = SECTION.of(parse_config(text)) or ()
     host = local_host(rules, rules.hosts[0])
     other = IPv6Network("2001:db8:201:10::/64")[int(address) & (1 << 64) - 1]
     assert host.locators == {address, other}

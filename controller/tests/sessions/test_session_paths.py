@@ -5,10 +5,10 @@ from __future__ import annotations
 from ipaddress import IPv6Address, IPv6Network
 from itertools import product
 
-from wayname.config.shim6 import Shim6
 from wayname.session.keys import Pair, SessionKey
 from wayname.session.path_numbers import MOST_PATHS
 from wayname.session.session import Session
+from wayname.shim6.config import Shim6
 
 A1, A2, A3, B1, B2 = (IPv6Address(f"2001:db8:{text}") for text in ("1::a", "2::a", "3::a", "1::b", "2::b"))
 VICTIM = IPv6Address("2001:db8:bad::7")

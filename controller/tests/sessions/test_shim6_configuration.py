@@ -6,9 +6,11 @@ from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.model import LinkAddress
 from wayname.config.session_rules import ProxyMode
+from wayname.config.tables import ConfigError
+from wayname.shim6.config import SECTION
 from wayname_lab.identities import provable_address
 
 SITE = """
@@ -52,7 +54,7 @@ def test_what_can_be_said() -> None:
     [provider] = config.providers
     assert (provider.name, provider.prefix) == ("p", IPv6Network("2001:db8:1::/48"))
     assert provider.via == ((LinkAddress(10, IPv6Address("2001:db8:1:10::2")), 1),)
-    verify, proxy = config.shim6
+    verify, proxy = SECTION.of(config) or ()
     assert (verify.mode, verify.prefixes) == (ProxyMode.VERIFY, (IPv6Network("2001:db8:9:10::/64"),))
     assert (proxy.mode, proxy.send_timeout, proxy.bytes, proxy.seconds) == (ProxyMode.PROXY, 0.06, 0, 5.0)
     assert proxy.keepalive == pytest.approx(0.02)  # three in a send timeout
@@ -61,7 +63,7 @@ def test_what_can_be_said() -> None:
 
 
 def test_what_nobody_says() -> None:
-    [shim6] = parse_config(SHIM6).shim6
+    [shim6] = SECTION.of(parse_config(SHIM6)) or ()
     assert (shim6.mode, shim6.send_timeout, shim6.keepalive) == (ProxyMode.PROXY, 15.0, 5.0)
     assert (shim6.bytes, shim6.seconds, shim6.hold, shim6.hosts) == (2048, 60.0, True, ())
 
@@ -100,9 +102,11 @@ def test_mistakes(text: str, line: str) -> None:
 
 
 def test_a_send_timeout_may_follow_the_round_trips() -> None:
-    (shim6,) = parse_config(SHIM6 + 'send_timeout = "auto"').shim6
+    (shim6,) = SECTION.of(parse_config(SHIM6 + 'send_timeout = "auto"')) or ()
     assert (shim6.min_send_timeout, shim6.send_timeout, shim6.told_send_timeout) == (0.1, 15.0, 0.1)
-    (shim6,) = parse_config(SHIM6 + 'send_timeout = "auto"\nmin_send_timeout = 0.2\nmax_send_timeout = 2').shim6
+    (shim6,) = (
+        SECTION.of(parse_config(SHIM6 + 'send_timeout = "auto"\nmin_send_timeout = 0.2\nmax_send_timeout = 2')) or ()
+    )
     assert (shim6.min_send_timeout, shim6.send_timeout) == (0.2, 2.0)
     with pytest.raises(ConfigError, match="min_send_timeout"):
         parse_config(SHIM6 + "min_send_timeout = 0.2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,9 +20,7 @@ from wayname.api.captures import Captures
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.first_hop_security import serve_bindings
 from wayname.api.guard import BrowserGuard
-from wayname.api.hip import serve_hip
 from wayname.api.identities import serve_identities
-from wayname.api.ilnp import serve_ilnp
 from wayname.api.ioam import serve_ioam
 from wayname.api.nptv6 import serve_nptv6
 from wayname.api.problems import ApiError, Problem, tell_problems
@@ -68,9 +67,10 @@ def make_app(running: Running, beside: ApiServices, address: ApiAddress) -> ASGI
     serve_bindings(app, running)
     serve_sessions(app, running, read)
     serve_nptv6(app, running, read)
-    serve_ilnp(app, running)
     serve_schedules(app, running)
-    serve_hip(app, running)
+    for protocol in running.edge.protocols:
+        if protocol.routes is not None:
+            importlib.import_module(protocol.routes).serve(app, running)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside)

@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field, JsonValue
 
 from wayname.api.problems import ApiError, Problem
-from wayname.config import ConfigError
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.encapsulation.load import MOST, SECRETS, Kind
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SetEncapsulation
 from wayname.edge.encapsulation.tables import TABLES
 from wayname.snapshot.running import Running

@@ -72,7 +72,7 @@ class AssociationChange(BaseModel):
     wish: AssociationAction
 
 
-def serve_hip(app: FastAPI, running: Running) -> None:
+def serve(app: FastAPI, running: Running) -> None:
     """Serve associations and identities."""
 
     @app.get("/v1/hip/associations")

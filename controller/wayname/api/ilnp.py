@@ -102,7 +102,7 @@ class Draining(BaseModel):
     draining: bool
 
 
-def serve_ilnp(app: FastAPI, running: Running) -> None:
+def serve(app: FastAPI, running: Running) -> None:
     """Serve sessions between identifiers."""
 
     @app.get("/v1/ilnp/sessions")

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field, JsonValue
 
 from wayname.api.problems import ApiError, Problem
 from wayname.api.sessions import ReadTables
-from wayname.config import ConfigError
 from wayname.config.nptv6 import MOST_POLICIES, read_change
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SetNptv6
 from wayname.edge.nptv6.nptv6 import ProviderStatus
 from wayname.p4_constants import ProviderHealth

@@ -19,8 +19,8 @@ from wayname.api.models import (
     TableEntry,
     TableSummary,
 )
-from wayname.config import Config
 from wayname.config import model as configured
+from wayname.config.model import Config
 from wayname.pipeline.reasons import drop_words
 from wayname.snapshot.running import Running, reconnects
 from wayname.snapshot.switch_snapshot import SwitchSnapshot, TableSnapshot

@@ -16,9 +16,8 @@ from wayname.api.app import ApiServices, make_app
 from wayname.api.captures import Captures
 from wayname.api.server import listen, serve
 from wayname.cli.descriptors import most_connections
-from wayname.config import Config
 from wayname.config.api_address import parse_address
-from wayname.config.model import is_remote
+from wayname.config.model import Config, is_remote
 from wayname.logs.event_log import EventLog
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -14,6 +14,7 @@ import click
 
 from wayname.cli.failure import Failure
 from wayname.cli.options import environment_options
+from wayname.composition.protocols import PROTOCOLS
 from wayname.escape import escaped
 
 # Each command is loaded when it is used, so that help and completion come at once.
@@ -28,8 +29,7 @@ COMMANDS = {
     "session": ("wayname.cli.session", "One session: its paths and timers; move it."),
     "schedule": ("wayname.cli.schedule", "Multipath scheduling: paths and policies of sessions."),
     "nptv6": ("wayname.cli.nptv6", "NPTv6: providers of flows, and flows whose provider failed."),
-    "ilnp": ("wayname.cli.ilnp", "ILNP: sessions, admission, names, drain a provider."),
-    "hip": ("wayname.cli.hip", "HIP: associations, hosts, rekeying."),
+    **{each.name: (each.module, each.about) for protocol in PROTOCOLS for each in protocol.commands},
     "tables": ("wayname.cli.tables", "What the switch's tables hold and how often it was used."),
     "drops": ("wayname.cli.drops", "Packets dropped, by reason."),
     "punts": ("wayname.cli.punts", "Packets that were too many for the controller, by reason and port."),

@@ -27,7 +27,8 @@ def command(file: Path, replace_pipeline: bool) -> None:
     and tries again until it is there. Logs go to standard error.
     """
     from wayname.cli.descriptors import raise_limit
-    from wayname.config import ConfigError, load_config
+    from wayname.composition.configuration import load_config
+    from wayname.config.tables import ConfigError
 
     try:
         config = load_config(file)

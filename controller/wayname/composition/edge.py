@@ -109,6 +109,7 @@ class Edge:
         protocols: Sequence[Protocol] = PROTOCOLS,
     ) -> None:
         self.config = config
+        self.protocols = protocols
         outputs = self._outputs = Outputs()
         self.faults = Faults(outputs)
         # Packets that the switch passed on and that no message could be read of, by reason.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from wayname.config.model import Config
 from wayname.hip.protocol import HIP
 from wayname.ilnp.protocol import ILNP
 from wayname.session.protocol import Protocol
 from wayname.shim6.protocol import SHIM6
+
+if TYPE_CHECKING:
+    from wayname.config.model import Config
 
 # In this order they are asked about a message that several of them know. HIP's sessions bear Shim6's headers and
 # probes, and HIP takes what is for its own hosts alone.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from wayname.config.encapsulation.load import MOST, Kind, Written, load_encapsulation
-from wayname.config.hip import HipTable, check_hip
 from wayname.config.identities import Identities, check_identities
-from wayname.config.ilnp import Ilnp, check_ilnp
 from wayname.config.limits import Limits
 from wayname.config.linux import Linux, check_linux
 from wayname.config.model import (
@@ -31,30 +29,16 @@ from wayname.config.nptv6 import Nptv6, TranslationTable, check_translations
 from wayname.config.path_policies import PathPolicy, check_path_policies
 from wayname.config.renamed_keys import RENAMED_KEYS, renamed
 from wayname.config.schedules import Schedule, check_schedules
-from wayname.config.shim6 import Shim6, check_shim6
+from wayname.config.sections import ProtocolSection, Section
 from wayname.config.tables import ConfigError, Mistake, Site, by, not_known, raise_all, read, reported, twice
 from wayname.config.toml_text import TomlError, parse_toml
 from wayname.private_files import read_private
 
-__all__ = ["ConfigError", "load_config", "parse_config"]
+Protocols = Sequence[ProtocolSection[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the file, and where it stands in the configuration; what refers to others is read behind them."""
-
-    key: str
-    field: str
-    form: Any
-    check: Callable[[Any, Site], Iterable[Mistake]] = lambda _found, _site: ()
-    # Whether mistakes in sections before it may be the reason for its own.
-    refers: bool = True
-    # Whether it is read where nobody writes it.
-    always: bool = False
-
-
-def load_config(path: Path) -> Config:
-    """Read a configuration file."""
+def load_config(path: Path, protocols: Protocols) -> Config:
+    """Read a configuration file, with the sections of these protocols."""
     try:
         octets, wrong = read_private(path)
         text = octets.decode("utf-8")
@@ -62,32 +46,35 @@ def load_config(path: Path) -> Config:
         raise ConfigError(f"{path}: is not UTF-8 text; write it as TOML") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
-    config = parse_config(text, str(path), path.parent)
-    if wrong and has_secrets(config):
+    config = parse_config(text, protocols, str(path), path.parent)
+    if wrong and has_secrets(config, protocols):
         raise ConfigError(f"{path}: has keys, and {wrong}")
     return config
 
 
-def has_secrets(config: Config) -> bool:
+def has_secrets(config: Config, protocols: Protocols) -> bool:
     """Whether a configuration holds what others must not read, beside the names of files."""
-    names = [each.names for each in (config.ilnp, config.hip) if each is not None and each.names is not None]
+    spoken = ((each, each.of(config)) for each in protocols)
     carried = config.encapsulation
     return (
-        any(each.key for each in names) or any(policy.secret for policy in carried.policies) or bool(carried.hmac_keys)
+        any(found is not None and each.has_secrets(found) for each, found in spoken)
+        or any(policy.secret for policy in carried.policies)
+        or bool(carried.hmac_keys)
     )
 
 
-def parse_config(text: str, file: str = "configuration", folder: Path = Path()) -> Config:
+def parse_config(text: str, protocols: Protocols, file: str, folder: Path) -> Config:
     """Read a configuration's text; paths in it are relative to the folder."""
     try:
         tables = parse_toml(text)
     except TomlError as error:
         raise ConfigError(f"{file}: {error}") from None
+    first: tuple[Section | ProtocolSection[Any], ...] = (*FIRST, *protocols)
     with reported(file, ""):
         raise_all(renamed(tables, RENAMED_KEYS))
-        known = {section.key for section in (*FIRST, *LAST)} | set(MOST)
+        known = {*MOST, *(each.key for each in first), *(each.key for each in LAST)}
         raise_all(not_known(key, known) for key in tables if key not in known)
-    config = _read_sections(Config(), FIRST, tables, file, folder)
+    config = _read_sections(Config(), first, tables, file, folder)
     with reported(file, ""):
         raise_all(_not_lists(tables))
     written: dict[str, tuple[Any, ...]] = {kind: tuple(tables.get(kind, ())) for kind in MOST}
@@ -106,7 +93,7 @@ def _not_lists(tables: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _read_sections(
-    config: Config, sections: tuple[Section, ...], tables: dict[str, Any], file: str, folder: Path
+    config: Config, sections: Sequence[Section | ProtocolSection[Any]], tables: dict[str, Any], file: str, folder: Path
 ) -> Config:
     """Read sections; the mistakes of all that refer to nothing wrong are told together."""
     wrong: list[str] = []
@@ -124,7 +111,7 @@ def _read_sections(
         except ConfigError as error:
             wrong.append(str(error))
         else:
-            config = replace(config, **{section.field: found})
+            config = section.put(config, found)
     if wrong:
         raise ConfigError(*wrong)
     return config
@@ -190,9 +177,6 @@ FIRST = (
     Section("neighbour", "static_neighbours", NEIGHBOURS, _neighbours),
     Section("nptv6", "translations", TRANSLATIONS, check_translations),
     Section("identities", "identities", Identities, check_identities),
-    Section("shim6", "shim6", tuple[Shim6, ...], check_shim6),
-    Section("ilnp", "ilnp", Ilnp, check_ilnp),
-    Section("hip", "hip", Annotated[Any, by(HipTable)], check_hip),
 )
 # Behind what packets carry.
 LAST = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv6Address, IPv6Interface, ip_address
@@ -21,9 +22,7 @@ from pydantic import (
 from wayname.config.api_address import HOST_AND_PORT, TcpAddress, default_address, parse_address
 from wayname.config.checks import MOST_WEIGHT, FilePath, Name, NextHop, check_path, network, prefix, weighted
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
-from wayname.config.hip import Hip
 from wayname.config.identities import Identities
-from wayname.config.ilnp import Ilnp
 from wayname.config.limits import Limits
 from wayname.config.links import LinkAddress as LinkAddress
 from wayname.config.links import Refusal as Refusal
@@ -31,7 +30,6 @@ from wayname.config.linux import Linux
 from wayname.config.nptv6 import Nptv6
 from wayname.config.path_policies import PathPolicy
 from wayname.config.schedules import Schedule
-from wayname.config.shim6 import Shim6
 from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
 from wayname.wire.mac import Mac
 
@@ -400,12 +398,12 @@ class Config:
     linux: Linux | None = None
     routes: tuple[Route, ...] = ()
     providers: tuple[Provider, ...] = ()
-    shim6: tuple[Shim6, ...] = ()
     translations: tuple[Nptv6, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
     identities: Identities | None = None
-    ilnp: Ilnp | None = None
-    hip: Hip | None = None
+    # What sections of session protocols say, by the protocol's name, and the prefixes of all hosts that they are about.
+    protocols: Mapping[str, Any] = field(default_factory=dict)
+    host_prefixes: tuple[Network, ...] = ()
     schedules: tuple[Schedule, ...] = ()
     path_policies: tuple[PathPolicy, ...] = ()
     static_neighbours: tuple[StaticNeighbour, ...] = ()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from wayname.config.ilnp import NonceUse
 from wayname.ilnp.cache import Cache, Entry, Names
+from wayname.ilnp.config import NonceUse
 from wayname.ilnp.cookies import Asked, Cookies
 from wayname.ilnp.handshake import SESSION_REQUEST, Control, Handshake
 from wayname.ilnp.locator_update import Listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from wayname.config.ilnp import IDLE_TIME, NonceUse
+from wayname.ilnp.config import IDLE_TIME, NonceUse
 from wayname.ilnp.nonce import LONG_NONCE, NONCE_LENGTHS
 
 FIRST_TIMEOUT = 1.0

@@ -5,21 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address, IPv6Network
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from prometheus_client.core import Metric
+# `wayname --help` asks protocols for their commands: nothing that takes long is loaded for that.
+if TYPE_CHECKING:
+    from ipaddress import IPv6Address, IPv6Network
 
-from wayname.config.model import Config
-from wayname.edge.links import ReceivedPacket
-from wayname.identity.locators import ProvableLocators
-from wayname.p4_constants import Punt
-from wayname.session.context import SessionContext
-from wayname.wire.ipv6 import Packet
+    from prometheus_client.core import Metric
+
+    from wayname.config.model import Config
+    from wayname.config.sections import ProtocolSection
+    from wayname.edge.links import ReceivedPacket
+    from wayname.identity.locators import ProvableLocators
+    from wayname.p4_constants import Punt
+    from wayname.session.context import SessionContext
+    from wayname.wire.ipv6 import Packet
 
 # Whether a packet that the switch punted is taken; then no other manager is asked.
-PuntHandlers = Mapping[int, Callable[[ReceivedPacket, float], bool]]
+PuntHandlers = Mapping[int, "Callable[[ReceivedPacket, float], bool]"]
 # What to do about digests, commands and other inputs; every manager that has a handler is told.
 InputHandlers = Mapping[type, Callable[[Any, float], None]]
 
@@ -89,11 +93,24 @@ class PuntedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
-    """What a protocol declares; the registry of all is `wayname.composition.protocols`."""
+class Command:
+    """A command of `wayname`: the module whose `command` it is, and what the list of commands says of it."""
 
     name: str
-    is_configured: Callable[[Config], bool]
+    module: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """What a protocol declares; the registry of all is `wayname.composition.protocols`.
+
+    Its functions import what they need when they are called.
+    """
+
+    # Its section of the configuration has this name too.
+    name: str
+    section: Callable[[], ProtocolSection[Any]]
     # Only called where it is configured.
     managers: Callable[[SessionContext], Sequence[SessionManager]]
     # Reads the files with keys, or makes them; the context has what it returns.
@@ -104,3 +121,10 @@ class Protocol:
     metrics: Callable[[SessionManager], Iterable[Metric]] = field(default=lambda manager: (), repr=False)
     # Messages that go on to their destination if no manager takes them.
     passed_on: frozenset[Punt] = frozenset()
+    # The module whose `serve(app, running)` adds the protocol's routes to the API.
+    routes: str | None = None
+    commands: tuple[Command, ...] = ()
+
+    def is_configured(self, config: Config) -> bool:
+        """Whether an edge speaks it."""
+        return self.name in config.protocols

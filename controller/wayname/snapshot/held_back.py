@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from wayname.config import Config
+from wayname.config.model import Config
 from wayname.pipeline import punts
 from wayname.pipeline.reasons import class_words
 from wayname.snapshot.running import Running

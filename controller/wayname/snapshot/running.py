@@ -10,8 +10,8 @@ from finsy import P4Schema
 
 from wayname.adapter.events import EventRing
 from wayname.composition.edge import Edge
-from wayname.config import Config
 from wayname.config.encapsulation.changes import Changes
+from wayname.config.model import Config
 from wayname.edge.boundary import Command
 from wayname.pipeline.entries import Readable
 

@@ -7,7 +7,7 @@ from typing import Any
 import wayname_switch
 from finsy import P4Schema
 
-from wayname.config.load import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import Event
 from wayname.pipeline.program import P4INFO, PROGRAM, SOURCE
 from wayname_lab.advertiser import Advertiser

@@ -26,7 +26,7 @@ class Reachability:
 
     def __init__(self, config: Config, outputs: Outputs) -> None:
         self._routed = {route.prefix for route in config.routes}
-        self._shim6 = {prefix for rules in config.shim6 for prefix in rules.prefixes}
+        self._host_prefixes = frozenset(config.host_prefixes)
         self._desired = outputs.desired
         self._wanted: dict[str, list[fy.P4TableEntry]] = {}
         self._places: dict[int, list[tuple[int, IPv6Address]]] = {}
@@ -38,7 +38,7 @@ class Reachability:
         for learned in prefixes:
             if learned.network not in self._routed:
                 wanted.append(entries.route_refused(learned.network, told=True))
-            if learned.network not in self._shim6:
+            if learned.network not in self._host_prefixes:
                 wanted += sessions.endpoint_policy(learned.network, NEVER, NEVER)
         for old in self._wanted.pop(link, []):
             self._desired.remove(old)

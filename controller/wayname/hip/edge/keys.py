@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from ipaddress import IPv6Address
 
-from wayname.config.hip import Hip
+from wayname.hip.config import Hip
 from wayname.hip.errors import NoProposalError
 from wayname.hip.identities import Identity, PrivateKey, generate, identity_of
 from wayname.hip.suites import Algorithm

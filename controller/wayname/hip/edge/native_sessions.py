@@ -13,9 +13,9 @@ from itertools import permutations, product
 
 import finsy as fy
 
-from wayname.config.hip import Hip
 from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.edge.links import ReceivedPacket
+from wayname.hip.config import Hip
 from wayname.hip.edge import native_memory
 from wayname.hip.edge.esp_failover import EspFailover
 from wayname.hip.edge.inspection import HipInspection, HipRateLimitError, UnknownKeyError

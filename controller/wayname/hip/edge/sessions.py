@@ -13,12 +13,12 @@ from itertools import product
 
 import finsy as fy
 
-from wayname.config.hip import Hip
 from wayname.config.session_rules import ProxyMode
 from wayname.edge.boundary import AssociationAction, ChangeAssociation, DnsResponse, Json, PairActive, Severity
 from wayname.edge.links import ReceivedPacket
 from wayname.hip import outputs as hip
 from wayname.hip.association import Association, LocalHost, Names, Tags
+from wayname.hip.config import Hip
 from wayname.hip.edge.directory import HipDirectory
 from wayname.hip.edge.keys import Identities
 from wayname.hip.endpoint import Endpoint

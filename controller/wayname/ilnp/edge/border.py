@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
 
-from wayname.config.ilnp import Ilnp, IlnpMode
 from wayname.config.model import Provider
 from wayname.edge.boundary import FlowEvent
 from wayname.edge.links import ReceivedPacket
 from wayname.ilnp.cache import Names
+from wayname.ilnp.config import Ilnp, IlnpMode
 from wayname.ilnp.locator_update import LOCATOR_UPDATE, Listed, LocatorUpdate, Operation
 from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.vectors import L64, Vector

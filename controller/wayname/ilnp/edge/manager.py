@@ -13,12 +13,12 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 
-from wayname.config.ilnp import Ilnp
 from wayname.config.model import Provider
 from wayname.edge.boundary import DnsResponse, DrainProvider, FlowAdmitted, FlowEvent, IdleEntry, PairActive, Severity
 from wayname.edge.links import ReceivedPacket
 from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
+from wayname.ilnp.config import Ilnp
 from wayname.ilnp.edge import memory
 from wayname.ilnp.edge.border import SiteBorder
 from wayname.ilnp.edge.directory import IlnpDirectory

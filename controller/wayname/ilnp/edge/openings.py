@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from ipaddress import IPv6Address, IPv6Network
 
-from wayname.config.ilnp import Ilnp, TcpAdmission
 from wayname.edge.desired_state import DesiredState
+from wayname.ilnp.config import Ilnp, TcpAdmission
 from wayname.ilnp.nonce import NONCE_OPTION
 from wayname.ilnp.settings import WITHOUT_ILNP_TIME
 from wayname.ilnp.vectors import NID

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from ipaddress import IPv6Address, IPv6Network
 
-from wayname.config.ilnp import Ilnp, IlnpMode, IlnpSite
+from wayname.ilnp.config import Ilnp, IlnpMode, IlnpSite
 from wayname.ilnp.locators import Host, LocalLocator
 from wayname.ilnp.vectors import L64, NID, Vector
 

@@ -7,9 +7,9 @@ from ipaddress import IPv6Address
 
 import finsy as fy
 
-from wayname.config.ilnp import Ilnp, IlnpMode, NonceUse, TcpAdmission
 from wayname.edge.desired_state import DesiredState
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
+from wayname.ilnp.config import Ilnp, IlnpMode, NonceUse, TcpAdmission
 from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.vectors import Vector
 from wayname.p4_constants import HostProtocols, SessionMode

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from ipaddress import IPv6Address
 
-from wayname.config.shim6 import ProvableHost, Shim6
 from wayname.identity.parameters import sec_of
+from wayname.shim6.config import ProvableHost, Shim6
 from wayname.shim6.context import LocalHost
 from wayname.shim6.locators import claim, tell
 

@@ -14,9 +14,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
-from wayname.config.begin_rules import load_rule
 from wayname.config.session_rules import ProxyMode
-from wayname.config.shim6 import Security, Shim6
 from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, UnforkSession
 from wayname.edge.links import ReceivedPacket
 from wayname.identity.errors import ProofError
@@ -33,6 +31,7 @@ from wayname.session.session import Session
 from wayname.session.tables import want_prefixes
 from wayname.session.watched_sessions import WatchedSessions, key_of
 from wayname.shim6 import outputs as shim6
+from wayname.shim6.config import SECTION, Security, Shim6
 from wayname.shim6.context import Context, KnownPeer, LocalHost
 from wayname.shim6.custom_rule import CustomRule
 from wayname.shim6.edge import memory
@@ -54,6 +53,7 @@ from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_int
 from wayname.shim6.locators import LocatorError, believe, learn, tell
 from wayname.shim6.pairs import LocatorState, usable_pairs
 from wayname.shim6.states import State
+from wayname.shim6.trigger_rules import load_rule
 from wayname.wire import icmpv6
 from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import SHIM6, Packet
@@ -77,13 +77,14 @@ class Shim6Sessions(WatchedSessions):
         self._failover = ReapFailover(self._sessions, means, self._tables, self._rate_limited_events, self._write_down)
         self._failover.on_moved = self._moved
         config = self._config = means.config
+        self._sites = SECTION.of(config) or ()
         secret = lasting_secret(SECRET, means.remembered, means.rng, means.outputs)
         self._endpoint = Endpoint(means.rng, self._learn, secret)
         self._inspection = Shim6Inspection(means.rng)
         # Messages of hosts that speak Shim6 themselves which did not pass, by why.
         self.refused: Counter[str] = Counter()
         self._without_shim6 = PeersWithoutShim6()
-        names = {rules.trigger_rule for rules in config.shim6 if rules.trigger_rule is not None}
+        names = {rules.trigger_rule for rules in self._sites if rules.trigger_rule is not None}
         self.custom_rules = {
             name: CustomRule(load_rule(name), partial(self._rule_failed, name)) for name in sorted(names)
         }
@@ -93,8 +94,8 @@ class Shim6Sessions(WatchedSessions):
         self._unfinished: list[SessionKey] = []
         self._deprecated: frozenset[IPv6Network] = frozenset()
         self._began = False
-        want_prefixes(config.shim6, means.outputs.desired)
-        for rules in config.shim6:
+        want_prefixes(self._sites, means.outputs.desired)
+        for rules in self._sites:
             for host in rules.hosts:
                 self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.told_send_timeout)
         self._recall(means.remembered)
@@ -434,7 +435,7 @@ class Shim6Sessions(WatchedSessions):
         self._rate_limited_events.tell(now, "session.rule", name, f"trigger_rule {name}: {text}")
 
     def _warn(self, now: float) -> None:
-        for rules in self._config.shim6:
+        for rules in self._sites:
             if rules.security is Security.NONE:
                 hosts = " and ".join(map(str, rules.prefixes))
                 text = f'hosts of {hosts} have security = "none": whoever claims to be a peer gets its packets'
@@ -451,7 +452,7 @@ class Shim6Sessions(WatchedSessions):
         return next(
             (
                 rules
-                for rules in self._config.shim6
+                for rules in self._sites
                 if rules.mode is ProxyMode.PROXY and any(address in prefix for prefix in rules.prefixes)
             ),
             None,

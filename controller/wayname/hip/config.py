@@ -11,8 +11,9 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from wayname.config.checks import FarAddress, FilePath, HostPrefixes, hosts_prefixes
 from wayname.config.names import Names
+from wayname.config.sections import ProtocolSection
 from wayname.config.session_rules import KEEPALIVES_IN_TIMEOUT, ProxyMode, SessionRules, WatchRules
-from wayname.config.tables import WORD, Mistake, Site, Table, between, mistake, parsed, raise_all
+from wayname.config.tables import WORD, Mistake, Site, Table, between, by, mistake, parsed, raise_all
 from wayname.identity.hits import Point, hit_suite
 
 DIFFICULTY, MOST_DIFFICULTY = 8, 18
@@ -139,10 +140,18 @@ def _mistakes(hip: Hip) -> Iterator[Mistake]:
             yield Mistake(("names", "peer", index), f"{node.address} is known already", mend)
 
 
-def check_hip(hip: Hip, site: Site) -> Iterator[Mistake]:
-    """Yield what is wrong with its prefixes: they are none of Shim6 and ILNP."""
-    taken = [prefix for rules in site.config.shim6 for prefix in rules.prefixes]
-    taken += [prefix for each in (site.config.ilnp.sites if site.config.ilnp else ()) for prefix in each.prefixes]
+def _check(hip: Hip, site: Site) -> Iterator[Mistake]:
+    """Yield what is wrong with its prefixes: no other protocol has them."""
+    taken = [*site.config.host_prefixes]
     for rules in hip.rules:
         yield from hosts_prefixes(rules.prefixes, taken, rules.mode)
         taken += rules.prefixes
+
+
+SECTION = ProtocolSection[Hip](
+    "hip",
+    Annotated[Any, by(HipTable)],
+    prefixes=lambda hip: (prefix for rules in hip.rules for prefix in rules.prefixes),
+    check=_check,
+    has_secrets=lambda hip: hip.names is not None and bool(hip.names.key),
+)

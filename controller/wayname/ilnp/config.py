@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from wayname.config.checks import HostPrefixes, Octets32, hosts_prefixes
 from wayname.config.names import NetworkNames
+from wayname.config.sections import ProtocolSection
 from wayname.config.tables import (
     WORD,
     Mistake,
@@ -136,10 +137,10 @@ class Ilnp(Table):
             yield from self.names.outsiders(sites)
 
 
-def check_ilnp(ilnp: Ilnp, site: Site) -> Iterator[Mistake]:
-    """Yield what is wrong with its prefixes beside those of Shim6, and with its borders."""
+def _check(ilnp: Ilnp, site: Site) -> Iterator[Mistake]:
+    """Yield what is wrong with its prefixes beside those of other protocols, and with its borders."""
     config = site.config
-    taken = [prefix for rules in config.shim6 for prefix in rules.prefixes]
+    taken = [*config.host_prefixes]
     bits = {provider.name: provider.prefix.prefixlen for provider in config.providers}
     longest = {each.inside: max(bits[name] for name, _ in each.shares) for each in config.translations}
     for index, each in enumerate(ilnp.sites):
@@ -166,3 +167,12 @@ def _border(site: IlnpSite, longest: dict[IPv6Network, int]) -> Iterator[Mistake
     elif max(inside.prefixlen, longest[inside]) > SUBNET_PREFIX:
         mend = "identifiers stay as they are if inside and its providers' prefixes have 48 bits at most"
         yield Mistake(where, f"{inside} and its providers' prefixes have {longest[inside]} bits", mend)
+
+
+SECTION = ProtocolSection[Ilnp](
+    "ilnp",
+    Ilnp,
+    prefixes=lambda ilnp: (prefix for site in ilnp.sites for prefix in site.prefixes),
+    check=_check,
+    has_secrets=lambda ilnp: ilnp.names is not None and bool(ilnp.names.key),
+)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from wayname.config.begin_rules import load_rule
 from wayname.config.checks import hosts_prefixes
+from wayname.config.sections import ProtocolSection
 from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.config.tables import (
     WORD,
@@ -27,6 +27,7 @@ from wayname.config.tables import (
 )
 from wayname.identity.errors import ParametersError, ProofError
 from wayname.identity.parameters import Parameters
+from wayname.shim6.trigger_rules import load_rule
 
 MOST_SEC = 7  # three bits of an address (RFC 3972, section 3)
 
@@ -107,9 +108,17 @@ class Shim6(SessionRules):
         yield from beneath(twice(addresses, "address", "give every host once", str), "host")
 
 
-def check_shim6(found: tuple[Shim6, ...], _site: Site) -> Iterator[Mistake]:
+def _check(found: tuple[Shim6, ...], site: Site) -> Iterator[Mistake]:
     """Yield what is wrong with all `[[shim6]]`."""
-    taken: list[IPv6Network] = []
+    taken = [*site.config.host_prefixes]
     for index, rules in enumerate(found):
         yield from beneath(hosts_prefixes(rules.prefixes, taken, "prefixes"), index)
         taken += rules.prefixes
+
+
+SECTION = ProtocolSection[tuple[Shim6, ...]](
+    "shim6",
+    tuple[Shim6, ...],
+    prefixes=lambda found: (prefix for rules in found for prefix in rules.prefixes),
+    check=_check,
+)
