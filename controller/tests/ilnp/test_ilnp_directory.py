@@ -21,13 +21,13 @@ P, Q = L64(0x2001_0DB8_0101_0010), L64(0x2001_0DB8_0201_0010)
 class Desk(NameDesk[IlnpDirectory]):
     """A directory, and the server that it asks."""
 
-    def __init__(self, network: str = "", key: bytes = KEY) -> None:
+    def __init__(self, network: str = "", key: bytes = KEY, zone: str = "lab.test") -> None:
         records = ["b1.lab.test NID 10 0000:0000:0002:0011", "b1.lab.test LP 10 b.lab.test"]
         super().__init__([*records, "b.lab.test L64 10 2001:0db8:0102:0010"])
-        hosts, peers = (NamedNode(address=HOST, name="a1.lab.test"),), (NamedNode(address=PEER, name="b1.lab.test"),)
+        hosts, peers = (NamedNode(address=HOST, name=f"a1.{zone}"),), (NamedNode(address=PEER, name="b1.lab.test"),)
         names = NetworkNames(
             server=IPv6Address("::1"),
-            zone="lab.test",
+            zone=zone,
             network=network,
             key_name=KEY_NAME if key else "",
             key=key,
@@ -81,7 +81,15 @@ def test_an_update_that_gets_lost_is_sent_until_the_server_takes_it() -> None:
     assert desk.directory.next_timer() is None
 
 
-def test_a_server_that_refuses_is_told_again() -> None:
+def test_a_server_that_refuses_is_told_again_much_later() -> None:
+    desk = Desk(zone="other.test")
+    desk.publish([P])
+    assert (desk.told("a1"), [event.kind for event in desk.events], desk.asked) == ([], ["names.untold"], 1)
+    desk.run(65)
+    assert desk.asked == 2
+
+
+def test_a_server_that_does_not_know_the_key_is_told_again() -> None:
     desk = Desk(key=b"another")
     desk.publish([P])
     desk.run(60)

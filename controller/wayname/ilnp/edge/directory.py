@@ -1,8 +1,4 @@
-"""Names: tells the DNS where hosts here are, and asks it where their peers are.
-
-A message that is not answered is sent again. What hosts have to tell is told until the server took it, since others
-rely on it; a question that nobody answers is as good as one without records.
-"""
+"""Names of ILNP in the DNS (RFC 6742): tells where hosts here are, and asks where their peers are."""
 
 from __future__ import annotations
 
@@ -10,38 +6,22 @@ import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-import dns.flags
 import dns.message
 import dns.name
-import dns.rcode
-import dns.rdatatype
+import dns.update
 
 from wayname.config.names import NetworkNames
-from wayname.edge.boundary import DnsResponse, Severity
 from wayname.edge.outputs import Outputs
 from wayname.ilnp.locator_update import Listed
 from wayname.ilnp.lookup import Found, Lookup, Question, node_update
 from wayname.ilnp.records import Identified, LocatedV4, Pointed, Told
 from wayname.ilnp.vectors import NID, Vector, half_text
-from wayname.session.dns_client import TRIES, TRIES_OF_QUESTIONS, DnsClient, back_off
+from wayname.session.directory import FIRST_WATCH, NAME_LIFETIME, Directory
+from wayname.session.dns_client import back_off
 from wayname.timers import Timers, earliest
 
-# A peer that nothing is known of is looked up again, so that who is told of later than we began is found.
-FIRST_WATCH = 0.5
-# How long resolvers may keep an identifier or a pointer, in seconds: hosts have them for long.
-NAME_LIFETIME = 3600
 # There is one identifier, and one network, so nothing is preferred to it.
 PREFERENCE = 10
-
-
-@dataclass(slots=True)
-class PublishedName:
-    """What the DNS is to tell under a name."""
-
-    name: dns.name.Name
-    told: tuple[Told, ...]
-    is_told: bool = False
-    tries: int = 0
 
 
 @dataclass(slots=True)
@@ -49,11 +29,11 @@ class PendingPeer:
     """A peer that is looked up."""
 
     lookup: Lookup
-    waiting: dict[Question, int] = field(default_factory=dict)
+    waiting: set[Question] = field(default_factory=set)
 
 
-class IlnpDirectory:
-    """Sends messages to one server, and takes what it answers."""
+class IlnpDirectory(Directory[tuple[Told, ...], tuple[NID, Question]]):
+    """Tells where hosts here are, and looks up where their peers are."""
 
     def __init__(
         self,
@@ -62,16 +42,13 @@ class IlnpDirectory:
         outputs: Outputs,
         on_found: Callable[[NID, Found | None, float], None],
     ) -> None:
+        super().__init__(names, rng, outputs)
         self._names = names
-        self._outputs = outputs
         self._on_found = on_found
-        self._zone = dns.name.from_text(names.zone or ".")
-        self._server: DnsClient[PublishedName | tuple[NID, Question]] = DnsClient(names, rng, outputs)
         self._peers = {Vector.of(node.address).nid: dns.name.from_text(node.name) for node in names.peers}
         self._sought: dict[NID, PendingPeer] = {}
         self._watched: dict[NID, int] = {}
         self._watches: Timers[NID] = Timers()
-        self.published: dict[dns.name.Name, PublishedName] = {}
         self.found: dict[NID, Found | None] = {}
 
     def name_of(self, nid: NID) -> dns.name.Name | None:
@@ -113,68 +90,28 @@ class IlnpDirectory:
             self._watched[nid] = 0
             self.seek(nid, now)
 
-    def answered(self, answered: DnsResponse, now: float) -> None:
-        """Take what the server says; what is no answer to a question of ours is left alone."""
-        taken = self._server.answered(answered, now)
-        if taken is None:
-            return
-        about, answer = taken
-        if isinstance(about, PublishedName):
-            self._updated(about, answer, now)
-        else:
-            nid, question = about
-            self._take(nid, question, answer, now)
-
     def next_timer(self) -> float | None:
         """Return when `handle_timer` has to be called at the latest."""
-        return earliest((self._server.next_timer(), self._watches.next()))
+        return earliest((super().next_timer(), self._watches.next()))
 
     def handle_timer(self, now: float) -> None:
-        """Send again what was not answered."""
-        for asked in self._server.silent(now):
-            if isinstance(asked.about, PublishedName):
-                self._again(asked.about, "the server does not answer", now)
-            elif asked.tries < TRIES_OF_QUESTIONS:
-                self._server.send(asked.message, asked.about, asked.tries + 1, now)
-            else:
-                self._take(*asked.about, None, now)
+        """Send again what was not answered, and look up again who was not there."""
+        super().handle_timer(now)
         for nid in self._watches.due(now):
             self.seek(nid, now)
 
-    def _tell(self, name: dns.name.Name, told: tuple[Told, ...], now: float) -> None:
-        before = self.published.get(name)
-        if before is not None and before.told == told:
-            return
-        self.published[name] = published = PublishedName(name, told)
-        if before is not None:
-            self._server.forget(before)
-        self._send_update(published, now)
+    def _update(self, name: dns.name.Name, told: tuple[Told, ...]) -> dns.update.UpdateMessage:
+        return node_update(self._zone, name, told)
 
-    def _send_update(self, published: PublishedName, now: float) -> None:
-        published.tries += 1
-        self._server.send(node_update(self._zone, published.name, published.told), published, published.tries, now)
-
-    def _updated(self, published: PublishedName, answer: dns.message.Message, now: float) -> None:
-        if answer.rcode() != dns.rcode.NOERROR:
-            self._again(published, f"the server says {dns.rcode.to_text(answer.rcode())}", now)
-            return
-        published.is_told, published.tries = True, 0
-        text = f"the DNS tells of {published.name} now: {in_words(published.told)}"
-        self._outputs.event(now, "names.updated", published.name, text)
-
-    def _again(self, published: PublishedName, why: str, now: float) -> None:
-        if published.tries == TRIES:
-            text = f"the DNS does not know where {published.name} is: {why}; it is told again"
-            self._outputs.event(now, "names.untold", published.name, text, Severity.WARNING)
-        self._send_update(published, now)
+    def _in_words(self, told: tuple[Told, ...]) -> str:
+        return in_words(told)
 
     def _go_on(self, nid: NID, now: float) -> None:
         sought = self._sought[nid]
         for question in sought.lookup.questions():
             if question not in sought.waiting:
-                message = dns.message.make_query(question.name, question.kind, flags=dns.flags.RD)
-                sought.waiting[question] = 1
-                self._server.send(message, (nid, question), 1, now)
+                sought.waiting.add(question)
+                self._ask(question.name, question.kind, (nid, question), now)
         if not sought.lookup.questions():
             del self._sought[nid]
             self.found[nid] = sought.lookup.found()
@@ -184,10 +121,9 @@ class IlnpDirectory:
                 self._watches.set(nid, now + back_off(FIRST_WATCH, tries))
             self._on_found(nid, self.found[nid], now)
 
-    def _take(self, nid: NID, question: Question, answer: dns.message.Message | None, now: float) -> None:
-        lookup = self._sought[nid].lookup
-        is_good = answer is not None and answer.rcode() == dns.rcode.NOERROR and self._server.is_believed(answer)
-        lookup.take(question, answer.answer if answer is not None and is_good else ())
+    def _take(self, question: tuple[NID, Question], answer: dns.message.Message | None, now: float) -> None:
+        nid, asked = question
+        self._sought[nid].lookup.take(asked, answer.answer if answer is not None else ())
         self._go_on(nid, now)
 
 
