@@ -170,6 +170,8 @@ class Drop(_InWords):
     ESP_LOCATORS = 115, "a session's ESP, with locators that are not proven for it"
     ESP_SHORT = 116, "ESP of or for a HIP host that is less than its header"
     DUPLICATE_HELD = 120, "a duplicate acknowledgement, for what may still come (no loss)"
+    LINUX_RATE = 130, "too many for Linux, of its class by its port"
+    LINUX_COPY = 131, "a flood's copy that Linux has no use for (no loss)"
 
 
 class PacketOutKind(IntEnum):
@@ -270,6 +272,18 @@ class Maps(IntFlag):
 
     SOURCES = 1  # hosts behind it are mapped
     DESTINATIONS = 2  # identities of hosts are behind this edge
+
+
+class LinuxClass(IntEnum):
+    """What a packet to Linux is."""
+
+    DISCOVERY = 0  # neighbour, router and listener discovery
+    ARP = 1  # questions and answers of ARP
+    LINK_GROUP = 2  # other groups of one link: routing protocols, VRRP, DHCPv6
+    BGP = 3  # sessions of BGP (TCP port 179)
+    UNICAST = 4  # other IPv6 to the router
+    GROUP = 5  # other groups, and IPv4 to all
+    OTHER = 6  # neither IP nor ARP
 
 
 class EncapsulationMode(IntEnum):

@@ -70,9 +70,10 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
 
     apply {
         if (!meta.decided) {
-            if (hdr.ethernet.source[40:40] == 1 || hdr.ethernet.source == meta.interface.mac) {
+            bool router = hdr.ethernet.source == meta.interface.mac;
+            if (hdr.ethernet.source[40:40] == 1 || (router && !meta.linux.sent)) {
                 drop(meta, DROP_SOURCE_MAC);
-            } else {
+            } else if (!router) {
                 learned_macs.apply();
                 if (meta.learn) {
                     colour_t colour;
@@ -147,10 +148,10 @@ control Bridging(in headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (!meta.decided) {
+        if (!meta.decided || (meta.linux.sent && meta.drop == DROP_NONE)) {
             if (hdr.ethernet.destination == meta.interface.mac) {
                 drop(meta, DROP_NOT_ROUTED);
-            } else if (hdr.ethernet.destination[47:4] == 44w0x0180C200000) {
+            } else if (hdr.ethernet.destination[47:4] == RESERVED_GROUPS && !meta.linux.sent) {
                 drop(meta, DROP_RESERVED_GROUP);
             } else if (hdr.ethernet.destination[40:40] == 1) {
                 flood();

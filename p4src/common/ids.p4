@@ -475,6 +475,16 @@
 #define FLOW_SEEN_REGISTER_ID           0x16001002
 #define FLOW_STATES_REGISTER_ID         0x16001003
 
+// Linux: next free table 0x02002402, action 0x01002403, direct counter 0x13002402, meter 0x14002402.
+#define LINUX_INTERFACES_TABLE_ID       0x02002401
+
+#define SET_LINUX_INTERFACE_ACTION_ID   0x01002401
+#define NO_LINUX_INTERFACE_ACTION_ID    0x01002402
+
+#define LINUX_INTERFACES_COUNTER_ID     0x13002401
+
+#define LINUX_METER_ID                  0x14002401
+
 // First-hop security: next free table 0x02002202, action 0x01002206, direct counter 0x13002202, meter 0x14002201.
 #define SOURCE_BINDINGS_TABLE_ID        0x02002200
 #define HOST_PREFIXES_TABLE_ID          0x02002201

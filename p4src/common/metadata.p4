@@ -62,6 +62,7 @@ struct metadata_t {
     flow_event_t flow_event;
     encapsulation_t encapsulation;
     interface_t interface;
+    linux_t linux;
     next_t next;
     neighbour_t neighbour;
     icmp_error_t icmp_error;
@@ -87,6 +88,12 @@ void trap(inout metadata_t meta, in punt_reason_t reason) {
     meta.punt = reason;
     meta.punt_class = reason;
     meta.punt_copy = false;
+}
+
+// Linux gets the packet.
+void give_to_linux(inout metadata_t meta) {
+    meta.decided = true;
+    meta.egress.port = meta.linux.port;
 }
 
 // The controller gets a copy.

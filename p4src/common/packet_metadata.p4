@@ -58,6 +58,15 @@ struct interface_t {
     bit<8> maps;                // MAPS_*
 }
 
+// Linux's interface beside it.
+struct linux_t {
+    bool here;                  // there is one
+    bool ipv4;                  // Linux is the IPv4 router
+    bool sent;                  // the packet comes from it
+    port_t port;                // of its TAP device
+    drop_reason_t held_back;    // why Linux gets no copy of a flood
+}
+
 // Where a routed packet goes next.
 struct next_t {
     nexthop_id_t nexthop;

@@ -109,6 +109,19 @@ const drop_reason_t DROP_UNTRANSLATABLE = 114;  // its address has no counterpar
 // Scheduling. Next free: 121.
 const drop_reason_t DROP_DUPLICATE_HELD = 120;  // a duplicate acknowledgement, for what may still come (no loss)
 
+// Linux. Next free: 132.
+const drop_reason_t DROP_LINUX_RATE = 130;  // too many for Linux, of its class by its port
+const drop_reason_t DROP_LINUX_COPY = 131;  // a flood's copy that Linux has no use for (no loss)
+
+// What strangers send to Linux, each class with a meter at each port. IPv4 that Linux routes is in none. Next free: 7.
+const linux_class_t LINUX_DISCOVERY  = 0;  // neighbour, router and listener discovery
+const linux_class_t LINUX_ARP        = 1;  // questions and answers of ARP
+const linux_class_t LINUX_LINK_GROUP = 2;  // other groups of one link: routing protocols, VRRP, DHCPv6
+const linux_class_t LINUX_BGP        = 3;  // sessions of BGP (TCP port 179)
+const linux_class_t LINUX_UNICAST    = 4;  // other IPv6 to the router
+const linux_class_t LINUX_GROUP      = 5;  // other groups, and IPv4 to all
+const linux_class_t LINUX_OTHER      = 6;  // neither IP nor ARP
+
 const punt_reason_t PUNT_NONE = 0;
 
 // Next free: 35.

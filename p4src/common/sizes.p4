@@ -35,6 +35,8 @@
 #define PUNT_CLASSES        64
 #define PUNT_CELLS          32768
 #define PUNT_SOURCES        65536
+// Classes of packets to Linux on 512 ports.
+#define LINUX_CELLS         4096
 // What messages of protocols that P4 does not know look like: some rules for each of sixteen.
 #define PROTOCOL_PUNTS      64
 

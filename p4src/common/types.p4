@@ -25,6 +25,7 @@ typedef bit<96>  nonce_t;           // of a session between identifiers (RFC 674
 typedef bit<8>   drop_reason_t;
 typedef bit<8>   punt_reason_t;
 typedef bit<8>   punt_class_t;      // also an index of meters, with the port: below 64
+typedef bit<3>   linux_class_t;     // also an index of meters, with the port
 typedef bit<2>   colour_t;
 
 const colour_t COLOUR_RED = 2;
@@ -32,10 +33,16 @@ const colour_t COLOUR_RED = 2;
 const bit<16> ETHERTYPE_VLAN = 0x8100;
 const bit<16> ETHERTYPE_IPV6 = 0x86DD;
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<16> ETHERTYPE_ARP  = 0x0806;
 // Tags that are payload here, and the least number that is a type and not the length of an LLC frame (IEEE 802.3).
 const bit<16> ETHERTYPE_SERVICE_VLAN     = 0x88A8;
 const bit<16> ETHERTYPE_OLD_SERVICE_VLAN = 0x9100;
 const bit<16> ETHERTYPE_LEAST            = 0x0600;
+
+// Groups by MAC: what no bridge passes on (IEEE 802.1Q, 8.6.3), and IPv4's of one link, 224.0.0.0/24. IPv6's of one link (RFC 4291).
+const bit<44> RESERVED_GROUPS  = 0x0180C200000;
+const bit<40> LINK_GROUPS_IPV4 = 0x01005E0000;
+const bit<16> LINK_GROUPS      = 0xFF02;
 
 // Next header values: the registered extension headers, and the upper layers that begin with two ports.
 const bit<8> NEXT_HOP_BY_HOP     = 0;
@@ -121,5 +128,10 @@ const bit<8> HOP_LIMIT_DISCOVERY = 255;
 const ipv6_address_t DHCPV6_SERVERS   = 128w0xFF02_0000_0000_0000_0000_0000_0001_0002;
 const bit<16> PORT_DHCPV6_SERVER      = 547;
 const bit<16> PORT_DHCPV6_CLIENT      = 546;
+
+const bit<16> PORT_BGP = 179;
+
+// Neighbour and router discovery, and multicast listener discovery (RFC 4861, RFC 9777).
+#define IS_DISCOVERY(type) ((type >= 130 && type <= ICMPV6_REDIRECT) || type == 143)
 
 #endif

@@ -8,7 +8,9 @@
 //   redirect                     bridge                  dropped as not routed   bridge
 //   DHCPv6, to all servers       both                    router                  bridge
 //
-// "Router" is the controller. Where a VLAN has no router interface, all go to the bridge.
+// "Router" is the controller. Where a VLAN has no router interface, all go to the bridge. Where the router's interface is one of
+// Linux too, Linux gets what goes to the router's MAC, the controller a copy; and Linux answers solicitations for the router's
+// addresses: `own_addresses` holds none but what the controller has beside Linux (segments, identities of hosts).
 
 #ifndef WAYNAME_ROUTING_NEIGHBOUR_DISCOVERY_P4
 #define WAYNAME_ROUTING_NEIGHBOUR_DISCOVERY_P4
@@ -22,8 +24,11 @@
 
 // To the router alone, or to it and all who listen.
 void router_too(in mac_address_t destination, inout metadata_t meta, in punt_reason_t reason) {
-    if (destination == meta.interface.mac) {
+    if (destination == meta.interface.mac && !meta.linux.here) {
         trap(meta, reason);
+    } else if (destination == meta.interface.mac) {
+        give_to_linux(meta);
+        copy_to_controller(meta, reason);
     } else if (destination[40:40] == 1) {
         copy_to_controller(meta, reason);
     }

@@ -1,7 +1,7 @@
 """A case in the format of p4c's simple test framework, on the edge of small_site.py."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from scapy.layers.inet6 import IPv6
 from scapy.packet import Packet
@@ -33,15 +33,24 @@ def packet_in(reason: str, port: int, vlan: int, known: str | None = None) -> by
 
 
 class Case:
-    def __init__(self, name: str, about: str, instead: Iterable[Entry] = ()) -> None:
-        """`instead` takes the place of the site's own entries of the same keys."""
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        instead: Iterable[Entry] = (),
+        left_out: Iterable[tuple[str, int | str, int | str]] = (),
+        groups: Mapping[int, tuple[int, ...]] | None = None,
+    ) -> None:
+        """`instead` takes the place of the site's own entries of the same keys, `groups` of its groups."""
         self.name = name
         self.lines = [f"# {about}", "# Written by write_cases.py.", ""]
         self.ingress_drops: dict[str, int] = {}
         self.egress_drops: dict[str, int] = {}
         self.punts: dict[str, int] = {}
         self.checks: list[str] = []
-        self.site({(entry.table, *entry.keys.values()): entry for entry in instead})
+        self.site(
+            {(entry.table, *entry.keys.values()): entry for entry in instead}, {*left_out}, {**GROUPS, **(groups or {})}
+        )
 
     def add(self, table: str, action: str, **keys: object) -> None:
         self.lines.append(f"add {table} " + " ".join(f"{key}:{value}" for key, value in keys.items()) + f" {action}")
@@ -50,13 +59,20 @@ class Case:
         """The higher priority counts; a key that is left out is any."""
         self.add(f"{table} {priority}", action, **keys)
 
-    def site(self, instead: Mapping[tuple[str | int, ...], Entry]) -> None:
-        for node, (group, ports) in enumerate(GROUPS.items()):
+    def site(
+        self,
+        instead: Mapping[tuple[str | int, ...], Entry],
+        left_out: Collection[tuple[str | int, ...]],
+        groups: Mapping[int, tuple[int, ...]],
+    ) -> None:
+        for node, (group, ports) in enumerate(groups.items()):
             self.lines.append(f"mc_mgrp_create {group}")
             self.lines.append(f"mc_node_create {group} " + " ".join(map(str, ports)))
             self.lines.append(f"mc_node_associate {group} {node}")
         self.lines.append(f"mirroring_add {CPU_SESSION} {CPU}")
         for entry in entries():
+            if (entry.table, *entry.keys.values()) in left_out:
+                continue
             table, keys, action, parameters = instead.get((entry.table, *entry.keys.values()), entry)
             values = ",".join(f"{name}:{number(value)}" for name, value in parameters.items())
             self.add(table, f"{action}({values})", **{name: number(value) for name, value in keys.items()})

@@ -17,6 +17,7 @@ import esp_cases
 import first_hop_security_cases
 import hip_cases
 import ilnp_cases
+import linux_cases
 import locator_cases
 import mapped_cases
 import packet_cases
@@ -55,6 +56,7 @@ def main() -> int:
         *mapped_cases.ALL,
         *border_cases.ALL,
         *ilnp_cases.ALL,
+        *linux_cases.ALL,
     )
     for build in builders:
         case = build()

@@ -51,6 +51,7 @@ ENUMS = {
     "border_side_t": Enum("BorderSide", "IntEnum", "Which side of the border is behind an interface."),
     "guards_t": Enum("Guard", "IntFlag", "What is checked of a packet that comes by a port of hosts."),
     "mapping_sides_t": Enum("Maps", "IntFlag", "Which addresses of what comes by an interface may be mapped."),
+    "linux_class_t": Enum("LinuxClass", "IntEnum", "What a packet to Linux is."),
     "encapsulation_mode_t": Enum("EncapsulationMode", "IntEnum", "How headers are put onto a packet."),
 }
 # Sizes and single constants that the controller uses.

@@ -12,6 +12,7 @@
 #include "../encapsulation/outer.p4"
 #include "../parsing/headers.p4"
 #include "../routing/icmp_errors.p4"
+#include "../routing/linux_interfaces.p4"
 #include "../routing/routes.p4"
 #include "../telemetry/ioam_nodes.p4"
 #include "standard.p4"
@@ -20,6 +21,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     EgressBegin() begin;
     PuntHeader() punt_header;
     FloodCopies() flood_copies;
+    LinuxCopies() linux_copies;
     Rewriting() rewriting;
     IoamTraceNode() ioam_trace_node;
     Outer() outer;
@@ -40,6 +42,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             punt_header.apply(hdr, meta);
         } else if (!meta.egress.as_it_is) {
             flood_copies.apply(meta);
+            linux_copies.apply(meta);
             vlan_tags.apply(hdr, meta);
             icmp_error_message.apply(hdr, meta.interface, meta.icmp_error, meta.egress);
         }

@@ -24,6 +24,7 @@
 #include "../parsing/headers.p4"
 #include "../routing/icmp_errors.p4"
 #include "../routing/interfaces.p4"
+#include "../routing/linux_interfaces.p4"
 #include "../routing/neighbour_discovery.p4"
 #include "../routing/routes.p4"
 #include "../routing/source_policy_routes.p4"
@@ -38,12 +39,15 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Check() check;
     VlanOfPacket() vlan_of_packet;
     Interfaces() interfaces;
+    LinuxInterfaces() linux_interfaces;
     HashKeys() hash_keys;
     IcmpErrorReply() icmp_error_reply;
     Learning() learning;
+    LinuxSent() linux_sent;
     FirstHopSecurity() first_hop_security;
     Discovery() discovery;
     OwnProbes() own_probes;
+    LinuxNotRouted() linux_not_routed;
     SegmentProofs() segment_proofs;
     SegmentEndpoints() segment_endpoints;
     HostTunnels() host_tunnels;
@@ -55,9 +59,11 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     Encapsulations() encapsulations;
     SourcePolicyRoutes() source_policy_routes;
     Routing() routing;
+    LinuxLocal() linux_local;
     TraceLoopback() trace_loopback;
     DirectExport() direct_export;
     Bridging() bridging;
+    LinuxLimits() linux_limits;
     IcmpErrorLimits() icmp_error_limits;
     PuntClasses() punt_classes;
     PuntLimits() punt_limits;
@@ -70,12 +76,15 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         check.apply(hdr, meta);             // malformed ones end here
         vlan_of_packet.apply(hdr, meta);
         interfaces.apply(meta);
+        linux_interfaces.apply(meta);
         hash_keys.apply(meta.keys);         // for slots that outsiders must not compute
         icmp_error_reply.apply(hdr, meta);  // second pass: an ICMPv6 error goes back
         learning.apply(hdr, meta);
+        linux_sent.apply(meta);             // what Linux sends is routed already
         first_hop_security.apply(hdr, meta); // what a host may say of itself and of others
         discovery.apply(hdr, meta);         // neighbours and routers
         own_probes.apply(meta);             // what the router sent, and comes back
+        linux_not_routed.apply(hdr, meta);  // Linux's: IPv4, and what stays on the link
         segment_proofs.apply(hdr, meta);    // whether who put its segments on may
         segment_endpoints.apply(hdr, meta); // to a segment or a tunnel's end of this router
         host_tunnels.apply(meta);
@@ -87,9 +96,11 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
         encapsulations.apply(hdr, meta);    // what its destination's packets carry
         source_policy_routes.apply(hdr, meta);
         routing.apply(hdr, meta);           // what comes to the router's MAC
+        linux_local.apply(meta);            // to the router's addresses
         trace_loopback.apply(hdr, meta);
         direct_export.apply(hdr, meta);
         bridging.apply(hdr, meta);          // all the rest
+        linux_limits.apply(hdr, meta);      // how much of it Linux gets
         icmp_error_limits.apply(hdr, meta.icmp_error, meta.chain, meta.icmpv6, meta.ingress_port);
         punt_classes.apply(hdr, meta);
         punt_limits.apply(hdr, meta);
