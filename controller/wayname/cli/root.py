@@ -20,6 +20,7 @@ from wayname.escape import escaped
 # Each command is loaded when it is used, so that help and completion come at once.
 COMMANDS = {
     "up": ("wayname.cli.up", "Run the controller of a switch."),
+    "linux-ports": ("wayname.cli.linux_ports", "The switch's options for the TAP devices of Linux."),
     "status": ("wayname.cli.status", "The switch, the controller and the ports."),
     "hosts": ("wayname.cli.hosts", "The FDB and neighbours: ports, MACs and addresses of hosts."),
     "bindings": ("wayname.cli.bindings", "Whose each address is, and how much of the tables each port has."),

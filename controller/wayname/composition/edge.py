@@ -49,6 +49,7 @@ from wayname.edge.hash_keys import HashKeys
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.interfaces import want_interfaces
 from wayname.edge.links import Links, ReceivedPacket
+from wayname.edge.linux import want_linux
 from wayname.edge.liveness import Liveness
 from wayname.edge.neighbours import Neighbours
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
@@ -116,6 +117,7 @@ class Edge:
         self.undecodable: Counter[int] = Counter()
         links = self._links = Links(config, outputs)
         want_ports(config, outputs.desired)
+        want_linux(config, outputs.desired)
         spoken = [protocol for protocol in protocols if protocol.is_configured(config)]
         messages = [message for protocol in spoken for message in protocol.messages]
         # What bounds messages comes before what brings them.

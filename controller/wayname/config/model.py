@@ -414,6 +414,12 @@ class Config:
         """All VLANs that a port is a member of, in order."""
         return tuple(sorted({vlan for port in self.ports for vlan in port.vlans}))
 
+    @property
+    def linux_ports(self) -> dict[int, int]:
+        """The ports that are TAP devices of Linux, by the VLAN on which the router is an interface of Linux too."""
+        numbers = [each.port for each in self.linux.interfaces] if self.linux else []
+        return {port.vlan: port.number for port in self.ports if port.vlan is not None and port.number in numbers}
+
     def members(self, vlan: int) -> tuple[Port, ...]:
         """Return the ports of a VLAN."""
         return tuple(port for port in self.ports if vlan in port.vlans)

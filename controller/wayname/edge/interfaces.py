@@ -21,7 +21,9 @@ def want_interfaces(config: Config, tables: Collection[int], desired: DesiredSta
         desired.put(_interface(config, interface))
         desired.put(entries.source_mac(interface.vlan, interface.mac))
         for address in answered_addresses(interface):
-            desired.put(entries.own_address(interface.vlan, address))
+            # Linux answers for the addresses that it has.
+            if interface.vlan not in config.linux_ports:
+                desired.put(entries.own_address(interface.vlan, address))
             for table in (MAIN_ROUTES, *tables):
                 desired.put(entries.route_local(address, table))
         for own in interface.global_addresses:

@@ -24,7 +24,7 @@ class HostPorts:
     """Keeps what `vlan_members` says of ports of hosts, and `host_prefixes`.
 
     A port leads to hosts where the router has an interface and no next hop is on the VLAN, unless the configuration
-    says whether it is trusted.
+    says whether it is trusted; that of Linux is the router's.
     """
 
     def __init__(
@@ -65,8 +65,9 @@ class HostPorts:
         return self._guards.get((number, vlan), Guard(0))
 
     def trusted_beside(self, vlan: int) -> list[int]:
-        """Return the ports of a VLAN with hosts of which nothing is checked: others may be behind them."""
-        members = [port.number for port in self._config.members(vlan)]
+        """Return the ports of a VLAN with hosts of which nothing is checked: others may be there. Linux is no other."""
+        linux = self._config.linux_ports.get(vlan)
+        members = [port.number for port in self._config.members(vlan) if port.number != linux]
         return [number for number in members if vlan in self.vlans and (number, vlan) not in self._guards]
 
     def max_macs(self, number: int) -> int:
@@ -108,7 +109,7 @@ class HostPorts:
                 self._outputs.desired.put(host_member(port, vlan, guards | full))
 
     def _guards_of(self, port: Port, interface: Interface | None) -> Guard:
-        if interface is None:
+        if interface is None or self._config.linux_ports.get(interface.vlan) == port.number:
             return Guard(0)
         trusted = interface.vlan in self._towards_routers if port.trusted is None else port.trusted
         if trusted:
