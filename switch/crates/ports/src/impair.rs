@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 
 use fastrand::Rng;
 
-use crate::Port;
+use crate::{Lost, Port};
 
 /// What a link does to frames.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -70,6 +70,10 @@ impl Port for Impaired {
 
     fn is_up(&self) -> bool {
         self.port.is_up()
+    }
+
+    fn lost(&mut self) -> Lost {
+        self.port.lost()
     }
 }
 

@@ -10,6 +10,7 @@ pub mod impair;
 pub mod interface;
 mod memory;
 pub mod namespace;
+mod offload;
 pub mod pcap;
 pub mod spec;
 pub mod tap;
@@ -24,9 +25,23 @@ pub use spec::{PortSpec, open};
 /// The longest frame that a port takes or gives: a jumbo frame and what a pipeline may put around it.
 pub const MAX_FRAME: usize = 16 * 1024;
 
+/// Frames that a port could not carry, since it was opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// To go out, and longer than the link's MTU lets pass.
+    pub too_long: u64,
+    /// Came with segmentation left to be done of a kind that is not known here.
+    pub offload: u64,
+    /// Came while the memory for frames was full, or in a form that the kernel could not give us.
+    pub overrun: u64,
+    /// Refused by the kernel.
+    pub refused: u64,
+}
+
 /// One end of a link. No call waits.
 pub trait Port: Send {
-    /// Gives at most `max` waiting frames to `take`; answers how many there were.
+    /// Gives at most `max` waiting frames to `take`; answers how many there were. Segments of a frame that a host left
+    /// to its card come together, and may make more.
     fn receive(&mut self, max: usize, take: &mut dyn FnMut(&[u8])) -> io::Result<usize>;
 
     /// Takes a frame, perhaps only into a batch that [`Port::flush`] sends. False when it has no room: the frame was
@@ -52,5 +67,9 @@ pub trait Port: Send {
     /// Whether the link is up as far as this end knows.
     fn is_up(&self) -> bool {
         true
+    }
+
+    fn lost(&mut self) -> Lost {
+        Lost::default()
     }
 }
