@@ -52,11 +52,11 @@ class Served:
         self.events = EventRing(100)
         self.log = EventLog()
         self.captures = Captures(lambda: NOON)
-        self.beside = ApiServices(self.captures, self.log.by_kind, lambda: 60.0)
+        self.beside = ApiServices(self.captures, self.log.by_kind, lambda: 60.0, self.reload)
         self.rig = ListeningRig(config, self.listen, protocols)
         self.config, self.schema, self.edge = self.rig.config, self.rig.schema, self.rig.edge
         self.changes = Changes(self.config)
-        self.connected = True
+        self.connected = self.reconciled = True
         self.sessions = 1
         self.lost: Counter[tuple[int, int]] = Counter()
 
@@ -89,6 +89,10 @@ class Served:
         request = p4r.ReadRequest(entities=encode_entities(entities, self.schema))
         reply = p4r.ReadResponse.FromString(self.rig.switch.read(request.SerializeToString(), int(self.rig.now * 1e9)))
         return decode_entities(reply.entities, self.schema)
+
+    async def reload(self) -> list[str]:
+        """There is no file to read again."""
+        return []
 
     async def command(self, command: Command) -> asyncio.Event:
         """Carry out a command at once."""

@@ -134,6 +134,8 @@ def test_help_names_every_command() -> None:
     assert done.returncode == 0
     for name in (
         "up",
+        "check",
+        "reload",
         "status",
         "hosts",
         "routes",
@@ -144,6 +146,7 @@ def test_help_names_every_command() -> None:
         "events",
         "capture",
         "lab",
+        "version",
         "completion",
     ):
         assert f"\n  {name} " in done.stdout
@@ -153,6 +156,8 @@ def test_help_names_every_command() -> None:
     "command",
     [
         "up",
+        "check",
+        "reload",
         "status",
         "hosts",
         "bindings",
@@ -164,6 +169,7 @@ def test_help_names_every_command() -> None:
         "events",
         "capture",
         "lab",
+        "version",
         "completion",
     ],
 )
@@ -241,8 +247,8 @@ def test_mistakes_of_a_configuration_are_one_line_each(tmp_path: Path) -> None:
     done = wayname("up", "--config", wrong)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        f"wayname: {wrong}: timing.probe: is 0.0; write a number from 0.02 to 3600",
-        f"wayname: {wrong}: port[0].vlna: is not known; did you mean vlan?",
+        f"wayname: {wrong}:2: timing.probe: is 0.0; write a number from 0.02 to 3600",
+        f"wayname: {wrong}:5: port[0].vlna: is not known; did you mean vlan?",
     ]
     wrong.write_text('[switch]\np4info = "nothing.txtpb"\n')
     assert "nothing.txtpb: cannot be read" in fails(wayname("up", "--config", wrong))

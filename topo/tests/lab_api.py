@@ -33,6 +33,7 @@ class OfLab:
         self.config, self.schema = edge.config, lab.switches[router].schema
         self.changes = Changes(self.config)
         self.events = EventRing(10)
+        self.reconciled = True
         self.connected, self.sessions, self.writes, self.failed_writes = True, 1, 0, 0
         self.lost: dict[tuple[int, int], int] = {}
         self._lab, self._router = lab, router
@@ -57,11 +58,16 @@ class OfLab:
         return done
 
 
+async def no_file() -> list[str]:
+    """A lab's configuration is in no file that could be read again."""
+    return []
+
+
 @asynccontextmanager
 async def client_of(lab: VirtualLab, router: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a router's controller."""
     app = make_app(
-        OfLab(lab, router), ApiServices(Captures(lambda: 0.0), {}, lambda: 0.0), TcpAddress("127.0.0.1", 9580)
+        OfLab(lab, router), ApiServices(Captures(lambda: 0.0), {}, lambda: 0.0, no_file), TcpAddress("127.0.0.1", 9580)
     )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
         yield client

@@ -7,7 +7,7 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from wayname.adapter.connection import Arbitrated, Connection, Refused, SwitchError
 from wayname.adapter.dns_transport import DnsTransport
@@ -18,16 +18,19 @@ from wayname.adapter.state_file import StateFile
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import PROTOCOLS, load_keys
 from wayname.config.encapsulation.changes import Changes
+from wayname.config.load import RESTARTED_FOR, changed_keys
 from wayname.config.model import Config
 from wayname.edge.boundary import (
     CancelDnsQuery,
     Captured,
+    CloseCapture,
     Command,
     DnsQuery,
     DnsResponse,
     Event,
     FindModifier,
     ModifierFound,
+    OpenCapture,
     Output,
     PacketOut,
     Persist,
@@ -37,7 +40,7 @@ from wayname.edge.boundary import (
     Write,
 )
 from wayname.identity.key_files import edge_key
-from wayname.pipeline.entries import Readable, everything
+from wayname.pipeline.entries import Entity, Readable, everything
 from wayname.pipeline.program import load_program
 
 # A switch that was restarted is found within a tenth of a second; one that stays away is asked once a second.
@@ -46,6 +49,23 @@ LONGEST_WAIT = 1.0
 OPEN_SECONDS = 5.0
 # What was found beside the switch stays true when the switch comes back.
 FOUND = (ModifierFound, DnsResponse)
+
+
+class ReloadError(Exception):
+    """Why a configuration cannot take the place of the one that runs, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reload:
+    edge: Edge
+    config: Config
+    changes: Changes
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def is_lasting(config: Config) -> bool:
+    """Whether a controller of this configuration has something to write down."""
+    return config.identities is not None or any(protocol.is_configured(config) for protocol in PROTOCOLS)
 
 
 class Controller:
@@ -61,26 +81,27 @@ class Controller:
         on_captured: Callable[[Captured], None] | None = None,
     ) -> None:
         self.changes = Changes.load(config)
-        self.config = config = replace(config, encapsulation=self.changes.read())
+        self.config = replace(config, encapsulation=self.changes.read())
         self.schema = load_program(config.switch)
-        # What the next controller must know is about sessions and identities only.
-        lasting = config.identities or any(protocol.is_configured(config) for protocol in PROTOCOLS)
-        self._memory = StateFile(config.controller.state) if lasting else None
-        remembered = self._memory.read() if self._memory else {}
-        wanted = config.identities
-        key = edge_key(wanted.key, wanted.bits) if wanted else None
-        self.edge = Edge(config, self.schema, rng or random.SystemRandom(), remembered, key, load_keys(config))
+        self._rng = rng or random.SystemRandom()
+        self._memory: StateFile | None = None
+        self.edge = self._make_edge(self.config)
         self._searches = ModifierSearches(self._found)
         self._questions = DnsTransport(self._found)
         self.events = EventRing(config.controller.events)
         self.sessions = 0
         self.writes = 0
         self.failed_writes = 0
+        # Whether what follows from the configuration has been written since the switch is there.
+        self.reconciled = False
         self._replace_pipeline = replace_pipeline
         self._on_event = on_event
         self._on_captured = on_captured
         self._inputs: InputQueue[Connection | asyncio.Event | None] = InputQueue()
         self._active: Connection | None = None
+        # What takes the place of edge, configuration and changes as soon as nothing is half written.
+        self._reload: _Reload | None = None
+        self._captures: dict[int, OpenCapture] = {}
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session: asyncio.Timeout | None = None
         self._trouble = ""
@@ -127,8 +148,54 @@ class Controller:
     async def command(self, command: Command) -> asyncio.Event:
         """Have the edge do something; the event that comes back is set when it is done."""
         done = asyncio.Event()
+        if isinstance(command, OpenCapture):
+            self._captures[command.number] = command
+        elif isinstance(command, CloseCapture):
+            self._captures.pop(command.number, None)
         await self._inputs.put(command, done)
         return done
+
+    async def reload(self, config: Config) -> list[str]:
+        """Go on by another configuration; return which of its sections changed, once the difference is written.
+
+        To the edge of the new configuration the switch is as to a controller that was started again: what both want
+        stays, and only the difference is written. Raise `ReloadError`, without effect, for what needs a restart.
+        """
+        changes = self.changes.over(config)
+        config = replace(config, encapsulation=changes.read())
+        changed = changed_keys(self.config, config)
+        if fixed := [key for key in changed if key.partition(".")[0] in RESTARTED_FOR]:
+            raise ReloadError(f"{', '.join(fixed)} cannot change while the controller runs: restart it, or undo that")
+        if not changed:
+            return []
+        self._reload = reload = _Reload(self._make_edge(config), config, changes)
+        self._inputs.wake()
+        await reload.done.wait()
+        return changed
+
+    def _make_edge(self, config: Config) -> Edge:
+        # What the next controller must know is about sessions and identities only.
+        if self._memory is None and is_lasting(config):
+            self._memory = StateFile(config.controller.state)
+        remembered = self._memory.read() if self._memory else {}
+        wanted = config.identities
+        key = edge_key(wanted.key, wanted.bits) if wanted else None
+        return Edge(config, self.schema, self._rng, remembered, key, load_keys(config))
+
+    async def _carry_out_reload(self, reload: _Reload) -> None:
+        """Put the new edge in the place of the old one, all of whose writes are on the switch."""
+        entities: list[Entity] | None = None
+        if self._active:
+            try:
+                entities = await self._active.read(everything())
+            except SwitchError as error:
+                self._lose_session(error)
+        self.edge, self.config, self.changes = reload.edge, reload.config, reload.changes
+        now = asyncio.get_running_loop().time()
+        if entities is not None:
+            self.edge.receive(SwitchUp(entities, time.time() - now, resumed=True), now)
+        for capture in self._captures.values():
+            self.edge.receive(capture, now)
 
     async def _found(self, found: ModifierFound | DnsResponse) -> None:
         await self._inputs.put(found, None)
@@ -175,8 +242,7 @@ class Controller:
         """Tell that the switch refused what was sent; of one kind once until the switch comes back."""
         if refused.kind not in self._refused:
             self._refused.add(refused.kind)
-            now, address = asyncio.get_running_loop().time(), self.config.switch.address
-            self._record(Event(now, "switch.refuses", Severity.ERROR, address, refused.text))
+            self.report("switch.refuses", Severity.ERROR, self.config.switch.address, refused.text)
 
     async def _take_over(self, connection: Connection) -> None:
         if not connection.is_primary:
@@ -185,9 +251,8 @@ class Controller:
             await self._inputs.put(SwitchDown(text), None)
             return
         if await connection.secure_pipeline(self._replace_pipeline):
-            loop = asyncio.get_running_loop()
             text = f"set the program {self.schema.name} {self.schema.version}"
-            self._record(Event(loop.time(), "pipeline.set", Severity.INFO, self.config.switch.address, text))
+            self.report("pipeline.set", Severity.INFO, self.config.switch.address, text)
         # Replaced once, whatever comes later is somebody's decision.
         self._replace_pipeline = False
         epoch = time.time() - asyncio.get_running_loop().time()
@@ -198,11 +263,15 @@ class Controller:
         loop = asyncio.get_running_loop()
         while True:
             await self._wait_for_input()
+            reload, self._reload = self._reload, None
+            if reload is not None:
+                await self._carry_out_reload(reload)
             batch = self._inputs.take()
             for input, origin in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
                     self._active = origin if isinstance(origin, Connection) else None
                     self.sessions += isinstance(input, SwitchUp)
+                    self.reconciled = False
                 # What an earlier session said last is no longer true.
                 if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
                     self.edge.receive(input, loop.time())
@@ -215,6 +284,9 @@ class Controller:
                 for output in outputs:
                     with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):
                         await self._carry_out(output)
+            self.reconciled = self.connected
+            if reload is not None:
+                reload.done.set()
             for _, origin in batch:
                 if isinstance(origin, asyncio.Event):
                     origin.set()
@@ -254,9 +326,13 @@ class Controller:
                     self.failed_writes += 1
                     self.edge.receive(failed, asyncio.get_running_loop().time())
         except SwitchError as error:
-            self._active, self._trouble = None, str(error)
-            if self._session is not None:
-                self._session.reschedule(asyncio.get_running_loop().time())
+            self._lose_session(error)
+
+    def _lose_session(self, error: SwitchError) -> None:
+        """End the session with the switch: what that holds has to be read again."""
+        self._active, self._trouble = None, str(error)
+        if self._session is not None:
+            self._session.reschedule(asyncio.get_running_loop().time())
 
     def _write_down(self, remembers: Sequence[Persist]) -> None:
         """Write down what the next controller must know, before anything is done that it would have to know of."""
@@ -268,8 +344,12 @@ class Controller:
         if trouble != self._unwritten:
             self._unwritten = trouble
             severity, text = (Severity.WARNING, trouble) if trouble else (Severity.INFO, "is written again")
-            at, file = asyncio.get_running_loop().time(), str(self.config.controller.state)
-            self._record(Event(at, "state.unwritten" if trouble else "state.written", severity, file, text))
+            kind = "state.unwritten" if trouble else "state.written"
+            self.report(kind, severity, str(self.config.controller.state), text)
+
+    def report(self, kind: str, severity: Severity, subject: str, text: str) -> None:
+        """Record an event of the controller itself."""
+        self._record(Event(self.now, kind, severity, subject, text))
 
     def _record(self, event: Event) -> None:
         recorded = self.events.append(event)

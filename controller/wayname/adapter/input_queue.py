@@ -50,6 +50,10 @@ class InputQueue(Generic[Origin]):
             waiting.append((input, origin))
         self._there.set()
 
+    def wake(self) -> None:
+        """Let who waits look at what else there is to do."""
+        self._there.set()
+
     async def wait(self) -> None:
         """Wait until something is there."""
         await self._there.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -24,6 +24,7 @@ from wayname.api.identities import serve_identities
 from wayname.api.ioam import serve_ioam
 from wayname.api.nptv6 import serve_nptv6
 from wayname.api.problems import ApiError, Problem, tell_problems
+from wayname.api.reload import serve_reload
 from wayname.api.request_limits import RequestLimits
 from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
@@ -45,6 +46,7 @@ class ApiServices:
     captures: Captures
     events_by_kind: Mapping[tuple[str, str], int]
     uptime: Callable[[], float]
+    reload: Callable[[], Awaitable[list[str]]]
     streams: Streams = field(default_factory=Streams)
 
     def end_streams(self) -> None:
@@ -71,6 +73,7 @@ def make_app(running: Running, beside: ApiServices, address: ApiAddress) -> ASGI
     for protocol in running.edge.protocols:
         if protocol.routes is not None:
             importlib.import_module(protocol.routes).serve(app, running)
+    serve_reload(app, beside.reload)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside)
@@ -87,7 +90,9 @@ def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None
         return models.Status(
             version=app.version,
             uptime=beside.uptime(),
+            pipeline=f"{running.schema.name} {running.schema.version}",
             switch=views.switch_status(running),
+            waits_for=views.waits_for(running),
             ports=len(running.config.ports),
             stations=len(list(running.edge.fdb)),
             neighbours=len(list(running.edge.neighbours)),

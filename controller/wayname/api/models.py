@@ -26,7 +26,9 @@ class Status(BaseModel):
 
     version: str
     uptime: float = Field(description="seconds that the controller runs")
+    pipeline: str = Field(description="the program's name and version")
     switch: SwitchStatus
+    waits_for: list[str] = Field(description="what is missing until the edge is up, in words; nothing: it is up")
     ports: int
     stations: int
     neighbours: int

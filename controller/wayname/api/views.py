@@ -47,6 +47,25 @@ def switch_status(running: Running) -> SwitchStatus:
     )
 
 
+def waits_for(running: Running) -> list[str]:
+    """What is missing until the edge is up."""
+    if not running.connected:
+        return [f"the switch at {running.config.switch.address}: `wayname events` says why"]
+    if not running.reconciled:
+        return ["the tables: they are being written"]
+    return [
+        f"provider {provider.name}: {address} was not heard yet"
+        for provider in running.config.providers
+        for address in unknown_next_hops(running, provider)
+    ]
+
+
+def unknown_next_hops(running: Running, provider: configured.Provider) -> list[str]:
+    """Return the next hops of a provider of which nobody knows yet whether they work; none if one is known to."""
+    health = {hop.address: running.edge.liveness.health(hop) for hop, _ in provider.via}
+    return [] if "up" in health.values() else [str(address) for address, is_ in health.items() if is_ == "unknown"]
+
+
 def ports(config: Config, switch_snapshot: SwitchSnapshot) -> list[Port]:
     """The configured ports and what passed them."""
     answer = []

@@ -8,10 +8,12 @@ import faulthandler
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import structlog
 
-from wayname.adapter import Controller
+from wayname.adapter import Controller, ReloadError
+from wayname.adapter.reloader import Reloader
 from wayname.api.app import ApiServices, make_app
 from wayname.api.captures import Captures
 from wayname.api.server import listen, serve
@@ -25,10 +27,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 END_SECONDS = 10.0
 
 
-def run(config: Config, replace_pipeline: bool) -> None:
+def run(config: Config, file: Path, replace_pipeline: bool) -> None:
     """Run until SIGINT or SIGTERM; what ends it otherwise is raised."""
     try:
-        asyncio.run(control(config, replace_pipeline))
+        asyncio.run(control(config, file, replace_pipeline))
     except asyncio.CancelledError:
         structlog.get_logger().info("ended", kind="controller.end")
     except ExceptionGroup as errors:
@@ -59,23 +61,24 @@ def ended_by_signal(end: Callable[[], object]) -> Iterator[None]:
                 signal.signal(each, handler)
 
 
-async def control(config: Config, replace_pipeline: bool) -> None:
+async def control(config: Config, file: Path, replace_pipeline: bool) -> None:
     """Run the controller and its API side by side until a signal comes."""
     task = asyncio.current_task()
     assert task is not None
     with ended_by_signal(task.cancel):
-        await control_until_cancelled(config, replace_pipeline)
+        await control_until_cancelled(config, file, replace_pipeline)
 
 
-async def control_until_cancelled(config: Config, replace_pipeline: bool) -> None:
+async def control_until_cancelled(config: Config, file: Path, replace_pipeline: bool) -> None:
     """Run the controller and its API side by side; the end of one is the end of both."""
     event_log, captures = EventLog(), Captures(time.time)
     controller = Controller(
         config, replace_pipeline=replace_pipeline, on_event=event_log.record, on_captured=captures.take
     )
+    reloader = Reloader(controller, file)
     address = parse_address(config.controller.api)
     began = time.monotonic()
-    beside = ApiServices(captures, event_log.by_kind, lambda: time.monotonic() - began)
+    beside = ApiServices(captures, event_log.by_kind, lambda: time.monotonic() - began, reloader.reload)
     listener = listen(address, config.controller.api_remote)
     structlog.get_logger().info(
         f"the controller of {config.switch.address} answers at {address}", kind="controller.begin"
@@ -87,5 +90,20 @@ async def control_until_cancelled(config: Config, replace_pipeline: bool) -> Non
         )
     async with asyncio.TaskGroup() as group:
         group.create_task(controller.run())
+        group.create_task(reload_on_hangup(reloader))
         app = make_app(controller, beside, address)
         group.create_task(serve(app, listener, address, most_connections(), beside.end_streams))
+
+
+async def reload_on_hangup(reloader: Reloader) -> None:
+    """Read the configuration again at each SIGHUP; an event tells what came of it."""
+    asked, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, asked.set)
+    try:
+        while True:
+            await asked.wait()
+            asked.clear()
+            with contextlib.suppress(ReloadError):
+                await reloader.reload()
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)

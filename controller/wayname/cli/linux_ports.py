@@ -29,7 +29,8 @@ def command(file: Path) -> None:
     Each router interface in [[linux.interface]] is a line, with its MAC, its MTU and the ports that its carrier stands
     for: wayname-switch $(wayname linux-ports --config FILE) -i 1@eth0 ...
     """
-    from wayname.config import ConfigError, load_config
+    from wayname.composition.configuration import load_config
+    from wayname.config.tables import ConfigError
 
     try:
         config = load_config(file)

@@ -21,6 +21,8 @@ from wayname.escape import escaped
 COMMANDS = {
     "up": ("wayname.cli.up", "Run the controller of a switch."),
     "linux-ports": ("wayname.cli.linux_ports", "The switch's options for the TAP devices of Linux."),
+    "check": ("wayname.cli.check", "Check a configuration: every mistake with its line and its mend."),
+    "reload": ("wayname.cli.reload", "Have the controller read its configuration again."),
     "status": ("wayname.cli.status", "The switch, the controller and the ports."),
     "hosts": ("wayname.cli.hosts", "The FDB and neighbours: ports, MACs and addresses of hosts."),
     "bindings": ("wayname.cli.bindings", "Whose each address is, and how much of the tables each port has."),
@@ -41,6 +43,7 @@ COMMANDS = {
     "cga": ("wayname.cli.cga", "Addresses that are bound to a key: make, verify, show."),
     "hba": ("wayname.cli.hba", "Sets of addresses that prove each other: make, verify."),
     "lab": ("wayname_lab.cli", "Run a whole network on this machine."),
+    "version": ("wayname.cli.version", "The versions of all parts."),
     "completion": ("wayname.cli.completion", "Completion for your shell."),
 }
 

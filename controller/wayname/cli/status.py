@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import click
 
+from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
+
+if TYPE_CHECKING:
+    from wayname.cli.client import Client
+
+# Seconds.
+ASK_AGAIN = 0.2
 
 
 @click.command()
+@click.option("--wait", is_flag=True, help="Return when the edge is up: switch, pipeline, tables, providers.")
+@click.option("--timeout", type=click.FloatRange(min=0), help="With --wait: give up after so many seconds.")
 @client_options
 @pass_asking
-def command(asking: Asking) -> None:
+def command(asking: Asking, wait: bool, timeout: float | None) -> None:
     """The switch, the controller and the ports.
 
-    Ends with status 1 while the switch is not ready.
+    Ends with status 1 while the switch is not ready, and if the edge is not up within --timeout.
     """
     from wayname.cli import show
 
+    if timeout is not None and not wait:
+        raise click.UsageError("--timeout is for --wait")
     client = asking.client()
+    if wait:
+        wait_until_up(client, timeout)
     status = client.get("/v1/status")
     ready = status["switch"]["state"] == "ready"
     ports = client.get("/v1/ports") if ready else []
@@ -32,6 +47,7 @@ def command(asking: Asking) -> None:
                 ("switch", f"{switch['address']}, device {switch['device_id']}, {switch['target']}"),
                 ("state", show.good_or_bad(switch["state"], ready)),
                 ("controller", f"{status['version']}, up {timedelta(seconds=int(status['uptime']))}"),
+                ("waits for", status["waits_for"] or "nothing: the edge is up"),
                 ("reconnects", switch["reconnects"]),
                 ("updates", f"{switch['writes']} written, {switch['failed_writes']} refused"),
                 (
@@ -61,3 +77,18 @@ def command(asking: Asking) -> None:
             show.show_table(columns, rows, "")
     if not ready:
         raise click.exceptions.Exit(1)
+
+
+def wait_until_up(client: Client, timeout: float | None) -> None:
+    """Return when nothing is missing any more; a controller that does not answer yet is waited for too."""
+    end = None if timeout is None else time.monotonic() + timeout
+    while True:
+        try:
+            missing = client.get("/v1/status")["waits_for"]
+        except Failure as error:
+            missing = list(error.args)
+        if not missing:
+            return
+        if end is not None and time.monotonic() >= end:
+            raise Failure(*(f"not up after {timeout:g} s: {each}" for each in missing))
+        time.sleep(ASK_AGAIN)

@@ -24,7 +24,8 @@ def command(file: Path, replace_pipeline: bool) -> None:
     """Run the controller of a switch.
 
     Goes on until Ctrl-C or SIGTERM. The switch forwards without it, and may come and go: the controller says so once
-    and tries again until it is there. Logs go to standard error.
+    and tries again until it is there. SIGHUP has it read its
+    configuration again. Logs go to standard error.
     """
     from wayname.cli.descriptors import raise_limit
     from wayname.composition.configuration import load_config
@@ -50,7 +51,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         set_up_logs(config.controller.log_level, config.controller.log_format)
-        run(config, replace_pipeline)
+        run(config, file, replace_pipeline)
     except ConfigError as error:
         raise Failure(*error.lines) from None
     except (KeyFileError, ProgramError, StateError, SwitchError) as error:

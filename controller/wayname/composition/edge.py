@@ -322,7 +322,8 @@ class Edge:
         self._hash_keys.adopt(up.entities)
         self._outputs.desired.compare(up.entities)
         self._outputs.connected = True
-        self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
+        if not up.resumed:
+            self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
         self.neighbours.start(now)
         self.liveness.start(now)
         self.routers.start(now)

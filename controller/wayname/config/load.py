@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from wayname.config.encapsulation.load import MOST, Kind, Written, load_encapsulation
 from wayname.config.identities import Identities, check_identities
+from wayname.config.key_lines import KeyLines
 from wayname.config.limits import Limits
 from wayname.config.linux import Linux, check_linux
 from wayname.config.model import (
@@ -46,7 +47,10 @@ def load_config(path: Path, protocols: Protocols) -> Config:
         raise ConfigError(f"{path}: is not UTF-8 text; write it as TOML") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
-    config = parse_config(text, protocols, str(path), path.parent)
+    try:
+        config = parse_config(text, protocols, str(path), path.parent)
+    except ConfigError as error:
+        raise KeyLines(text).placed(error, str(path)) from None
     if wrong and has_secrets(config, protocols):
         raise ConfigError(f"{path}: has keys, and {wrong}")
     return config
@@ -183,3 +187,21 @@ LAST = (
     Section("schedule", "schedules", tuple[Schedule, ...], check_schedules),
     Section("path_policy", "path_policies", tuple[PathPolicy, ...], check_path_policies),
 )
+
+RESTARTED_FOR = ("switch", "controller")
+
+
+def changed_keys(old: Config, new: Config) -> list[str]:
+    """Return the sections in which two configurations differ; of `RESTARTED_FOR`, the keys."""
+    changed: list[str] = []
+    for section in (*FIRST, *LAST):
+        before, after = getattr(old, section.field), getattr(new, section.field)
+        if before == after:
+            continue
+        if section.key in RESTARTED_FOR:
+            names = (name for name in type(before).model_fields if getattr(before, name) != getattr(after, name))
+            changed += [f"{section.key}.{name}" for name in names]
+        else:
+            changed.append(section.key)
+    changed += [kind for kind in MOST if old.written.get(kind, ()) != new.written.get(kind, ())]
+    return changed

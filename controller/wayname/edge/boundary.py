@@ -37,6 +37,8 @@ class SwitchUp:
 
     entities: list[Entity]
     epoch: float = 0.0
+    # It was there all the time; the edge is new.
+    resumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,10 @@ class Running(Protocol):
     def connected(self) -> bool:
         """Whether the switch is there and listens."""
 
+    @property
+    def reconciled(self) -> bool:
+        """Whether all entries have been written since it is there."""
+
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read from the switch, all in one request."""
 

@@ -57,6 +57,10 @@ class Changes:
             raise ConfigError(f"{path}: {error}") from None
         return changes
 
+    def over(self, config: Config) -> Changes:
+        """Return the same changes of another configuration."""
+        return Changes(config, self._overlay)
+
     def save(self) -> None:
         """Keep them, readable for the owner only: keys of policies are among them."""
         path = self._config.controller.changes

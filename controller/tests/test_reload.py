@@ -1,0 +1,86 @@
+"""The configuration read again: what passes goes on, the difference is written, what cannot change is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from test_adapter import SwitchProcess, controller_of, event, hosts, running, tables
+from test_adapter import configuration as configuration_of
+from test_command import config, fails, switch, up, wayname
+
+from wayname.adapter import ReloadError
+from wayname.composition.configuration import parse_config
+from wayname.edge.boundary import CloseCapture, OpenCapture
+
+__all__ = ["config", "switch"]
+
+ROUTE = '[[route]]\nprefix = "2001:db8:77::/48"\nvia = "prohibited"\n'
+
+
+async def test_the_difference_is_written_and_what_passes_goes_on(switch: SwitchProcess, tmp_path: Path) -> None:
+    async with asyncio.timeout(40), hosts(tmp_path) as (one, two):
+        switch.start()
+        async with running(controller_of(switch)) as controller:
+            await event(controller, "switch.up")
+            await one.ping(str(two.address))
+            await two.ping(str(one.address))
+            await event(controller, "station.found")
+            await (await controller.command(OpenCapture(1, 1, True, False))).wait()
+            before, written = await tables(controller), controller.writes
+            told = controller.events.last
+
+            assert await controller.reload(parse_config(configuration_of(switch.port) + ROUTE)) == ["route"]
+            assert all([await one.ping_once(str(two.address)) for _ in range(20)])
+            after = await tables(controller)
+            new = {key for key in after if key not in before}
+            # What was there is there, and the route is new; so is the capture, which the new edge goes on with.
+            assert before.keys() <= after.keys()
+            assert {str(key).partition("'")[2].partition("'")[0] for key in new} >= {"routes"}
+            assert any("ingress_mirror" in str(key) for key in after)
+            assert controller.writes - written < 20
+            assert controller.sessions == 1
+            assert not [each for each in controller.events.since(told) if each.event.kind.startswith("switch.")]
+
+            assert await controller.reload(parse_config(configuration_of(switch.port) + ROUTE)) == []
+            assert await controller.reload(parse_config(configuration_of(switch.port))) == ["route"]
+            await (await controller.command(CloseCapture(1))).wait()
+            assert not any("2001:db8:77" in str(key) or "mirror" in str(key) for key in await tables(controller))
+            assert await one.ping_once(str(two.address))
+
+
+async def test_what_needs_a_restart_is_named_and_nothing_changes(switch: SwitchProcess) -> None:
+    controller = controller_of(switch)
+    edge = controller.edge
+    text = configuration_of(switch.port, 2).replace("[switch]", "[controller]\nevents = 5\n[switch]")
+    with pytest.raises(ReloadError, match=r"^switch.device_id, controller.events, controller.state cannot change"):
+        await controller.reload(parse_config(text + ROUTE))
+    assert controller.edge is edge
+
+
+def test_by_signal_and_by_command(switch: SwitchProcess, config: Path, tmp_path: Path) -> None:
+    switch.start()
+    at = ("--api", f"unix:{tmp_path}/api")
+    text = config.read_text()
+    with up(config) as running:
+        running.logs("switch.up")
+        config.write_text(text + ROUTE)
+        running.process.send_signal(signal.SIGHUP)
+        assert running.logs("config.reloaded") == "changed: route"
+        assert "2001:db8:77::/48" in wayname(*at, "routes").stdout
+
+        config.write_text(text.replace("vlan = 10", "vlan = 5000", 1))
+        line = fails(wayname(*at, "reload"))
+        assert line.startswith(f"The old configuration goes on: {config}:")
+        assert "is 5000; write a VLAN from 1 to 4094" in line
+        assert running.logs("config.refused").endswith("the old configuration goes on")
+        assert "2001:db8:77::/48" in wayname(*at, "routes").stdout
+
+        config.write_text(text)
+        assert json.loads(wayname(*at, "--json", "reload").stdout) == {"changed": ["route"]}
+        assert wayname(*at, "reload").stdout == "nothing changed\n"
+        assert "2001:db8:77::/48" not in wayname(*at, "routes").stdout
+        assert running.end() == 0

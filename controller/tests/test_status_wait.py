@@ -1,0 +1,60 @@
+"""`wayname status --wait` and `wayname version`, against a controller and its switch as processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from test_adapter import SwitchProcess, hosts
+from test_command import command, config, fails, switch, up, wayname
+
+__all__ = ["config", "switch"]
+
+PROVIDER = """
+[[provider]]
+name = "north"
+prefix = "2001:db8:a::/48"
+via = ["2001:db8:2::22"]
+"""
+
+
+def test_timeout_without_wait_is_used_wrongly() -> None:
+    assert fails(wayname("status", "--timeout", "1"), 2).startswith("--timeout is for --wait")
+
+
+@pytest.fixture
+def with_provider(config: Path) -> Path:
+    config.write_text(config.read_text() + PROVIDER)
+    return config
+
+
+async def test_it_returns_when_switch_tables_and_providers_are_there(
+    switch: SwitchProcess, with_provider: Path, tmp_path: Path
+) -> None:
+    at = ("--api", f"unix:{tmp_path}/api")
+    line = fails(wayname(*at, "status", "--wait", "--timeout", "0"))
+    assert line.startswith("not up after 0 s: no controller answers")
+    with up(with_provider) as running:
+        running.logs("controller.begin")
+        line = fails(wayname(*at, "status", "--wait", "--timeout", "0.1"))
+        assert line.startswith(f"not up after 0.1 s: the switch at 127.0.0.1:{switch.port}")
+        async with asyncio.timeout(60), command(*at, "status", "--wait", "--json") as waiting:
+            switch.start()
+            async with hosts(tmp_path):
+                out, _ = await waiting.communicate()
+        assert waiting.returncode == 0
+        status = json.loads(out)
+        assert (status["switch"]["state"], status["waits_for"]) == ("ready", [])
+        done = wayname(*at, "version", "--json")
+        assert done.returncode == 0
+        parts = json.loads(done.stdout)
+        assert parts["running"] == {"wayname": parts["wayname"], "pipeline": parts["pipeline"]}
+
+
+def test_versions_without_a_controller(tmp_path: Path) -> None:
+    done = wayname("version", "--api", f"unix:{tmp_path}/nobody", PATH=str(tmp_path))
+    assert done.returncode == 0
+    assert "no controller answers" in done.stdout
+    assert "no wayname-switch in PATH" in done.stdout

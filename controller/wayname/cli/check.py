@@ -1,0 +1,62 @@
+"""`wayname check`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wayname.cli.failure import Failure
+
+if TYPE_CHECKING:
+    from wayname.config.model import Config
+
+LINE = re.compile(r"(?P<file>.*?)(?::(?P<line>\d+))?: (?:(?P<key>[\w.\[\]-]+): )?(?P<text>.*)")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
+def command(file: Path, as_json: bool) -> None:
+    """Check a configuration, and touch nothing.
+
+    Each mistake is one line: file, line, key, what is wrong, and how to mend it. Ends with status 1 if there is one.
+    """
+    from wayname.cli.show import show_json
+    from wayname.composition.configuration import load_config
+    from wayname.config.tables import ConfigError
+
+    mistakes: list[str] = []
+    try:
+        config = load_config(file)
+    except ConfigError as error:
+        mistakes = error.lines
+    if as_json:
+        show_json({"file": str(file), "mistakes": [in_parts(each, str(file)) for each in mistakes]})
+        if mistakes:
+            raise click.exceptions.Exit(1)
+    elif mistakes:
+        raise Failure(*mistakes)
+    else:
+        print(f"{file}: no mistakes: {summary(config)}")
+
+
+def summary(config: Config) -> str:
+    """What a configuration has, in numbers."""
+    counts = {
+        "ports": len(config.ports),
+        "interfaces": len(config.interfaces),
+        "providers": len(config.providers),
+        "routes": len(config.routes),
+    }
+    return ", ".join(f"{count} {name if count != 1 else name[:-1]}" for name, count in counts.items())
+
+
+def in_parts(line: str, file: str) -> dict[str, str | int | None]:
+    """A mistake's line for programs."""
+    found = LINE.fullmatch(line.removeprefix(file))
+    if found is None:
+        return {"line": None, "key": None, "text": line}
+    return {"line": int(found["line"]) if found["line"] else None, "key": found["key"], "text": found["text"]}
