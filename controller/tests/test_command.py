@@ -134,7 +134,9 @@ def test_help_names_every_command() -> None:
     assert done.returncode == 0
     for name in (
         "up",
+        "init",
         "check",
+        "doctor",
         "reload",
         "status",
         "hosts",
@@ -146,6 +148,7 @@ def test_help_names_every_command() -> None:
         "events",
         "capture",
         "lab",
+        "sysdump",
         "version",
         "completion",
     ):
@@ -156,7 +159,9 @@ def test_help_names_every_command() -> None:
     "command",
     [
         "up",
+        "init",
         "check",
+        "doctor",
         "reload",
         "status",
         "hosts",
@@ -169,6 +174,7 @@ def test_help_names_every_command() -> None:
         "events",
         "capture",
         "lab",
+        "sysdump",
         "version",
         "completion",
     ],

@@ -21,7 +21,9 @@ from wayname.escape import escaped
 COMMANDS = {
     "up": ("wayname.cli.up", "Run the controller of a switch."),
     "linux-ports": ("wayname.cli.linux_ports", "The switch's options for the TAP devices of Linux."),
+    "init": ("wayname.cli.init", "Write the first configuration of an edge."),
     "check": ("wayname.cli.check", "Check a configuration: every mistake with its line and its mend."),
+    "doctor": ("wayname.cli.doctor", "What this machine lacks to run an edge, each with its mend."),
     "reload": ("wayname.cli.reload", "Have the controller read its configuration again."),
     "status": ("wayname.cli.status", "The switch, the controller and the ports."),
     "hosts": ("wayname.cli.hosts", "The FDB and neighbours: ports, MACs and addresses of hosts."),
@@ -43,6 +45,7 @@ COMMANDS = {
     "cga": ("wayname.cli.cga", "Addresses that are bound to a key: make, verify, show."),
     "hba": ("wayname.cli.hba", "Sets of addresses that prove each other: make, verify."),
     "lab": ("wayname_lab.cli", "Run a whole network on this machine."),
+    "sysdump": ("wayname.cli.sysdump", "Write all that a bug report needs into one file."),
     "version": ("wayname.cli.version", "The versions of all parts."),
     "completion": ("wayname.cli.completion", "Completion for your shell."),
 }

@@ -1,0 +1,113 @@
+"""`wayname doctor`: what this machine lacks, each with its mend."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_adapter import SwitchProcess
+from test_command import WAYNAME, config, switch, up, wayname
+
+from wayname.doctor.finding import State
+from wayname.doctor.machine import NET_ADMIN, NET_RAW, capability_findings, locked_memory, open_files
+from wayname.doctor.reach import controller_findings
+
+__all__ = ["config", "switch"]
+
+SITE = """
+controller.api = "unix:{folder}/api"
+switch.address = "unix:{folder}/p4"
+[[port]]
+number = 1
+name = "eth1"
+vlan = 10
+mtu = 1500
+[[port]]
+number = 2
+vlan = 10
+"""
+STATUS = {"waits_for": [], "switch": {"state": "ready", "failed_writes": 0}}
+
+
+def test_limits_and_capabilities() -> None:
+    assert locked_memory(False, 8 * 2**20).state is State.WARNING
+    assert "ulimit -l" in locked_memory(False, 8 * 2**20).mend
+    assert locked_memory(True, 0).state is locked_memory(False, resource.RLIM_INFINITY).state is State.OK
+    assert open_files(63).state is State.FAILURE
+    found = [(each.state, each.text.split()[0]) for each in capability_findings({NET_RAW, NET_ADMIN})]
+    assert found == [(State.WARNING, "CAP_BPF")]
+
+
+def test_what_the_controller_says() -> None:
+    assert {each.state for each in controller_findings(STATUS, [])} == {State.OK}
+    refused = {"kind": "switch.refuses", "text": "the switch refuses packets"}
+    (_, cpu_port) = controller_findings(STATUS, [refused])
+    assert (cpu_port.check, cpu_port.state) == ("CPU port", State.FAILURE)
+    assert "--cpu-port 510" in cpu_port.mend
+    waiting = {"waits_for": ["provider a"], "switch": {"state": "ready", "failed_writes": 3}}
+    assert [each.state for each in controller_findings(waiting, [])] == [State.FAILURE, State.OK, State.WARNING]
+
+
+def test_mistakes_of_the_file_are_findings(tmp_path: Path) -> None:
+    file = tmp_path / "edge.toml"
+    file.write_text("[[port]]\nnumber = 1\n")
+    done = wayname("doctor", file, "--json")
+    assert done.returncode == 1
+    last = json.loads(done.stdout)[-1]
+    assert (last["check"], last["state"], last["mend"]) == ("configuration", "failure", f"wayname check {file}")
+    assert f"{file}:1: port[0].vlan: is missing" in last["text"]
+
+
+def test_an_edge_that_runs_and_then_does_not(switch: SwitchProcess, config: Path) -> None:
+    switch.start()
+    with up(config) as running:
+        running.logs("switch.up")
+        found = {each["check"]: each for each in json.loads(wayname("doctor", config, "--json").stdout)}
+        assert [found[name]["state"] for name in ("switch", "controller", "CPU port")] == ["ok"] * 3
+    switch.kill()
+    done = wayname("doctor", config, "--json")
+    assert done.returncode == 1
+    found = {each["check"]: each for each in json.loads(done.stdout)}
+    assert found["switch"]["mend"].startswith("wayname-switch -i ")
+    assert found["controller"]["mend"] == f"wayname up --config {config}"
+
+
+@pytest.fixture
+def namespace() -> Iterator[str]:
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("needs root and iproute2, for a namespace")
+    name = f"doctor{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        subprocess.run(["ip", "-n", name, "link", "add", "eth1", "type", "veth", "peer", "name", "far"], check=True)
+        yield name
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
+
+
+def test_each_mend_of_a_port_mends_it(namespace: str, tmp_path: Path) -> None:
+    file = tmp_path / "edge.toml"
+    file.write_text(SITE.format(folder=tmp_path))
+    inside = ["ip", "netns", "exec", namespace]
+
+    def of_port() -> list[dict[str, str]]:
+        done = subprocess.run([*inside, WAYNAME, "doctor", file, "--json"], capture_output=True, check=False)
+        return [each for each in json.loads(done.stdout) if each["check"] == "port 1 (eth1)"]
+
+    for line in ("ip link set eth1 mtu 1400", "ip address add 2001:db8::1/64 dev eth1", "ethtool -K eth1 gro on"):
+        subprocess.run([*inside, *line.split()], check=False)
+    found = of_port()
+    wrong = [each for each in found if each["state"] != "ok"]
+    assert {"ip link set eth1 up", "ip link set eth1 mtu 1500", "sysctl -w net.ipv6.conf.eth1.disable_ipv6=1"} <= {
+        each["mend"].partition("   #")[0] for each in wrong
+    }
+    assert any("answers for 2001:db8::1" in each["text"] for each in wrong)
+    for each in wrong:
+        subprocess.run([*inside, "sh", "-c", each["mend"]], check=True, stdout=subprocess.DEVNULL)
+    assert [each for each in of_port() if each["state"] != "ok"] == []

@@ -1,0 +1,116 @@
+"""`wayname init`: the first configuration, from options and from what the kernel knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_command import fails, wayname
+
+from wayname import host_network
+from wayname.config import load_config
+
+
+def device(name: str, *addresses: str, **more: Any) -> dict[str, Any]:
+    """A device as `ip` shows it."""
+    infos = [
+        {"family": "inet6", "local": text.split("/")[0], "prefixlen": int(text.split("/")[1]), "scope": "global"}
+        for text in addresses
+    ]
+    return {"ifname": name, "link_type": "ether", "flags": ["UP"], "mtu": 1500, "addr_info": infos, **more}
+
+
+class Kernel:
+    """What `ip` tells."""
+
+    def __init__(self) -> None:
+        self.devices = [
+            {"ifname": "lo", "link_type": "loopback", "flags": ["UP"], "mtu": 65536},
+            device("br0", linkinfo={"info_kind": "bridge"}),
+            device("eth0", master="br0"),
+            device("eth1"),
+            device("eth2", "2001:db8:a:ffff::7/64"),
+            device("eth3", "2001:db8:b:ffff::7/64"),
+        ]
+        self.defaults: list[dict[str, Any]] = [
+            {"dst": "default", "gateway": "fe80::2", "dev": "eth3", "metric": 200},
+            {"dst": "default", "gateway": "2001:db8:a:ffff::1", "dev": "eth2", "metric": 100},
+        ]
+        self.routes: list[dict[str, Any]] = [
+            {"dst": "2001:db8:b::/48", "type": "unreachable", "dev": "lo"},
+            {"dst": "2001:db8:a::/48", "type": "unreachable", "dev": "lo", "protocol": "dhcp"},
+            {"dst": "fd00::/8", "type": "unreachable", "dev": "lo"},
+            {"dst": "2001:db8:c::/48", "dev": "eth1"},
+        ]
+
+    def ip(self, *words: str) -> list[dict[str, Any]]:
+        """Answer as `ip -json` does."""
+        if "address" in words:
+            return self.devices
+        return self.defaults if "default" in words else self.routes
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    kernel = Kernel()
+    monkeypatch.setattr(host_network, "ip", kernel.ip)
+    return kernel
+
+
+@pytest.mark.usefixtures("kernel")
+def test_all_that_the_kernel_knows_needs_no_question(tmp_path: Path) -> None:
+    file = tmp_path / "edge.toml"
+    done = wayname("init", file, "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "wayname-switch -i 1@eth1 -i 2@eth2 -i 3@eth3 --grpc-server-addr unix:/run/wayname-switch" in done.stdout
+    config = load_config(file)
+    assert [(port.number, port.name) for port in config.ports] == [(1, "eth1"), (2, "eth2"), (3, "eth3")]
+    found = [(each.name, str(each.prefix), str(each.via[0][0].address)) for each in config.providers]
+    assert found == [("eth2", "2001:db8:a::/48", "2001:db8:a:ffff::1"), ("eth3", "2001:db8:b::/48", "fe80::2")]
+    (nptv6,) = config.translations
+    assert str(nptv6.inside).startswith("fd")
+    assert wayname("check", file).returncode == 0
+
+
+def test_options_say_what_the_kernel_does_not_know(kernel: Kernel, tmp_path: Path) -> None:
+    kernel.defaults, kernel.routes = [], []
+    file = tmp_path / "edge.toml"
+    assert "no default route" in fails(wayname("init", file, "--yes"))
+    given = ("--hosts", "eth1", "--provider", "eth2,2001:db8:a::/48,fe80::1", "--inside", "fd12:3456:789a::/48")
+    assert wayname("init", file, *given).returncode == 0
+    config = load_config(file)
+    assert [str(each.prefix) for each in config.providers] == ["2001:db8:a::/48"]
+    assert str(config.translations[0].inside) == "fd12:3456:789a::/48"
+
+
+def test_a_prefix_that_may_be_either_providers_is_not_guessed(kernel: Kernel, tmp_path: Path) -> None:
+    kernel.devices[4] = device("eth2", "2001:db8:0:1::7/64")
+    line = fails(wayname("init", tmp_path / "edge.toml", "--yes"))
+    assert "name it, as in --provider eth2,2001:db8:a::/48,2001:db8:a:ffff::1" in line
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("--hosts", "eth9"), "--hosts: there is no Ethernet device 'eth9' here; there are eth1, eth2, eth3"),
+        (("--provider", "eth9,2001:db8::/48"), "--provider: there is no Ethernet device 'eth9'"),
+        (("--provider", "eth1,2001:db8::/48"), "the kernel knows no router behind eth1"),
+        (("--provider", "eth2,2001:db8::1/48"), "'2001:db8::1/48' is no prefix"),
+        (("--provider", "eth2,2001:db8::/48,nobody"), "'nobody' is no IPv6 address"),
+        (("--inside", "site"), "--inside: 'site' is no prefix"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_nothing_is_written(given: tuple[str, str], says: str, tmp_path: Path) -> None:
+    file = tmp_path / "edge.toml"
+    assert says in fails(wayname("init", file, "--yes", *given))
+    assert not file.exists()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "edge.toml"
+    file.write_text("mine")
+    assert "is not overwritten" in fails(wayname("init", file, "--yes"))
+    assert file.read_text() == "mine"

@@ -1,0 +1,90 @@
+"""`wayname doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.config.api_address import parse_address
+
+if TYPE_CHECKING:
+    from wayname.config.model import Config
+    from wayname.doctor.finding import Finding
+
+COLOURS = {"ok": "green", "warning": "yellow", "failure": "red"}
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@client_options
+@pass_asking
+def command(asking: Asking, file: Path | None) -> None:
+    """What this machine lacks to run an edge, each with its mend.
+
+    With FILE also what its ports, its switch and its controller lack. Changes nothing. Ends with status 1 if something
+    does not work; warnings leave it 0.
+    """
+    from wayname.cli.show import show_json
+    from wayname.doctor.finding import State
+
+    found = list(findings(asking, file))
+    if asking.json:
+        show_json([asdict(each) for each in found])
+    else:
+        for each in found:
+            click.echo(f"{click.style(f'{each.state:8}', fg=COLOURS[each.state])} {each.check}: {each.text}")
+            if each.mend:
+                click.echo(f"{'':8} mend: {each.mend}")
+    if any(each.state is State.FAILURE for each in found):
+        raise click.exceptions.Exit(1)
+
+
+def findings(asking: Asking, file: Path | None) -> Iterator[Finding]:
+    """Look at everything."""
+    from wayname.config import ConfigError, load_config
+    from wayname.doctor.finding import failure, ok
+    from wayname.doctor.machine import machine_findings
+    from wayname.doctor.ports import port_findings
+
+    yield from machine_findings()
+    if file is None:
+        return
+    try:
+        config = load_config(file)
+    except ConfigError as error:
+        for line in error.lines:
+            yield failure("configuration", line, f"wayname check {file}")
+        return
+    yield ok("configuration", f"{file} has no mistakes")
+    yield from port_findings(config)
+    yield from asyncio.run(of_switch(config))
+    yield from of_controller(asking, config, file)
+
+
+async def of_switch(config: Config) -> list[Finding]:
+    """Ask the switch."""
+    from wayname.doctor.reach import switch_findings
+
+    return [each async for each in switch_findings(config)]
+
+
+def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Finding]:
+    """Ask the controller, at the address that the configuration says."""
+    from wayname.doctor.finding import failure
+    from wayname.doctor.reach import controller_findings
+
+    asking.address = parse_address(config.controller.api)
+    client = asking.client()
+    try:
+        status, events = client.get("/v1/status"), client.get("/v1/events")
+    except Failure as error:
+        yield failure("controller", str(error), f"wayname up --config {file}")
+        return
+    yield from controller_findings(status, events)

@@ -1,0 +1,87 @@
+"""The configuration that `wayname init` writes: one network of hosts, and a provider on each uplink."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Interface, IPv6Network
+
+ADDRESS = "unix:/run/wayname-switch"
+HOSTS_VLAN = 10
+FIRST_UPLINK_VLAN = 101
+
+
+@dataclass(frozen=True, slots=True)
+class Uplink:
+    """A device behind which a provider's router is, and the prefix that the provider gave the site."""
+
+    device: str
+    prefix: IPv6Network
+    router: IPv6Address
+    addresses: tuple[IPv6Interface, ...] = ()
+
+    @property
+    def via(self) -> str:
+        """How the configuration names the router."""
+        is_on_link = any(self.router in own.network for own in self.addresses)
+        return str(self.router) if is_on_link else f"{self.router}%{self.device}"
+
+
+def random_inside(length: int) -> IPv6Network:
+    """Return a prefix of the site's own, which no other site is likely to have (RFC 4193, section 3.2)."""
+    site = IPv6Address(0xFD << 120 | random.SystemRandom().getrandbits(40) << 80)
+    return IPv6Network((site, max(length, 48)))
+
+
+def switch_command(hosts: Sequence[str], uplinks: Sequence[Uplink]) -> str:
+    """Return how the switch of such an edge is started."""
+    ports = (f"-i {number}@{device}" for number, device in enumerate([*hosts, *(each.device for each in uplinks)], 1))
+    return f"wayname-switch {' '.join(ports)} --grpc-server-addr {ADDRESS}"
+
+
+def first_config(hosts: Sequence[str], uplinks: Sequence[Uplink], inside: IPv6Network) -> str:
+    """Return the text of the configuration."""
+    router = IPv6Interface((inside.network_address + 1, 64))
+    parts = [
+        f"""\
+# An edge as `wayname init` found it. IPv6 is routed; IPv4 is bridged only.
+# docs/configuration.md has all keys. After a change: wayname check FILE, then wayname reload.
+
+[switch]
+# The switch is started by: {switch_command(hosts, uplinks)}
+address = "{ADDRESS}"
+
+# Ports to hosts. Their names are the devices', so that `wayname doctor` finds them.
+"""
+    ]
+    numbers = iter(range(1, 510))
+    parts += [f'[[port]]\nnumber = {next(numbers)}\nname = "{device}"\nvlan = {HOSTS_VLAN}\n\n' for device in hosts]
+    parts.append("# Ports to providers.\n")
+    vlans = range(FIRST_UPLINK_VLAN, FIRST_UPLINK_VLAN + len(uplinks))
+    for uplink, vlan in zip(uplinks, vlans, strict=True):
+        parts.append(f'[[port]]\nnumber = {next(numbers)}\nname = "{uplink.device}"\nvlan = {vlan}\n\n')
+    parts.append(f"""\
+# The hosts' network. Hosts get addresses and the router from its advertisements (SLAAC).
+[[interface]]
+vlan = {HOSTS_VLAN}
+name = "site"
+addresses = ["{router}"]
+advertise = true
+
+""")
+    for uplink, vlan in zip(uplinks, vlans, strict=True):
+        own = ", ".join(f'"{address}"' for address in uplink.addresses)
+        parts.append(f'[[interface]]\nvlan = {vlan}\nname = "{uplink.device}"\naddresses = [{own}]\n\n')
+    parts.append(
+        "# Who gave the site a prefix, and the routers there. What bears the prefix leaves by this provider.\n"
+    )
+    parts += [
+        f'[[provider]]\nname = "{each.device}"\nprefix = "{each.prefix}"\nvia = ["{each.via}"]\n\n' for each in uplinks
+    ]
+    parts.append(f"""\
+# What hosts have inside, and what it is translated from: each flow gets a provider that works (RFC 6296).
+[[nptv6]]
+inside = "{inside}"
+""")
+    return "".join(parts)

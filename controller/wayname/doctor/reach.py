@@ -1,0 +1,65 @@
+"""Whether switch and controller answer, and belong together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from finsy import GRPCStatusCode, P4ClientError
+from finsy.p4schema import P4ConfigResponseType
+from finsy.proto import p4r
+
+from wayname.adapter.client import client
+from wayname.adapter.tls import TlsError, credentials
+from wayname.config.model import Config
+from wayname.doctor.finding import Finding, failure, ok, warning
+from wayname.p4_constants import CPU_PORT
+
+
+async def switch_findings(configuration: Config) -> AsyncIterator[Finding]:
+    """Ask the switch, without bidding for it."""
+    config = configuration.switch
+    ports = " ".join(f"-i {port.number}@{port.name}" for port in configuration.ports)
+    start = f"wayname-switch {ports} --grpc-server-addr {config.address} --device-id {config.device_id}"
+    try:
+        asked = client(config.address, credentials(config.tls) if config.tls else None)
+    except TlsError as error:
+        yield failure("switch", str(error), "correct switch.ca, certificate and key")
+        return
+    await asked.open()
+    question = p4r.GetForwardingPipelineConfigRequest(
+        device_id=config.device_id, response_type=P4ConfigResponseType.COOKIE_ONLY.vt()
+    )
+    try:
+        await asked.request(question)
+    except P4ClientError as error:
+        match error.code:
+            case GRPCStatusCode.UNAVAILABLE:
+                yield failure("switch", f"nothing answers at {config.address}", start)
+            case GRPCStatusCode.NOT_FOUND:
+                yield failure("switch", f"that at {config.address} has no device {config.device_id}", start)
+            case GRPCStatusCode.FAILED_PRECONDITION:
+                yield ok("switch", f"answers at {config.address}; a controller has to set the pipeline")
+            case _:
+                text = f"that at {config.address} refuses questions: {error.message or error.code.name}"
+                yield failure("switch", text, start)
+    else:
+        yield ok("switch", f"answers at {config.address}, with a pipeline")
+    finally:
+        await asked.close()
+
+
+def controller_findings(status: dict[str, Any], events: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Look at what a controller that runs says."""
+    if status["waits_for"]:
+        yield failure("controller", f"the edge is not up: {'; '.join(status['waits_for'])}", "wayname events")
+    else:
+        yield ok("controller", "answers, and the edge is up")
+    refused = next((each for each in reversed(events) if each["kind"] == "switch.refuses"), None)
+    if refused:
+        yield failure("CPU port", refused["text"], f"wayname-switch --cpu-port {CPU_PORT} ...")
+    elif status["switch"]["state"] == "ready":
+        yield ok("CPU port", "the switch takes what the controller sends")
+    if status["switch"]["failed_writes"]:
+        text = f"the switch refused {status['switch']['failed_writes']} updates of tables"
+        yield warning("tables", text, "wayname events | grep write.failed")
