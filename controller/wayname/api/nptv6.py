@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from fastapi import FastAPI
@@ -14,6 +13,7 @@ from wayname.config.nptv6 import MOST_POLICIES, read_change
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SetNptv6
 from wayname.edge.nptv6.nptv6 import ProviderStatus
+from wayname.metrics.providers import TRANSLATED, translated
 from wayname.p4_constants import ProviderHealth
 from wayname.snapshot.running import Running
 from wayname.snapshot.switch_snapshot import SwitchSnapshot
@@ -22,7 +22,6 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "no such prefix is translated"},
     409: {"model": Problem, "description": "it cannot be; nothing was changed"},
 }
-COUNTED = ("nptv6_sources", "nptv6_destinations")
 WORDS = {ProviderHealth.WORKS: "works", ProviderHealth.HELD: "down, connections wait", ProviderHealth.FAILED: "down"}
 
 
@@ -112,7 +111,7 @@ def serve_nptv6(app: FastAPI, running: Running, read: ReadTables) -> None:
     @app.get("/v1/nptv6")
     async def translation() -> Nptv6Answer:
         """Providers, what went by each if the switch is there, and flows whose provider failed."""
-        switch_snapshot = await read(running, list(COUNTED)) if running.connected else None
+        switch_snapshot = await read(running, list(TRANSLATED.values())) if running.connected else None
         return answer(running, switch_snapshot)
 
 
@@ -198,14 +197,11 @@ def _provider(running: Running, each: ProviderStatus, switch_snapshot: SwitchSna
         serves=serves,
     )
     if switch_snapshot is not None:
-        made.sent_packets, made.sent_bytes = _count(switch_snapshot, "nptv6_sources", each.number)
-        made.received_packets, made.received_bytes = _count(switch_snapshot, "nptv6_destinations", each.number)
+        made.sent_packets, made.sent_bytes = _count(switch_snapshot, "sent", each)
+        made.received_packets, made.received_bytes = _count(switch_snapshot, "received", each)
     return made
 
 
-def _count(switch_snapshot: SwitchSnapshot, table: str, provider: int) -> tuple[int, int]:
-    counts: Counter[str] = Counter()
-    for entry in switch_snapshot.tables[table].entries:
-        if entry.match.get("provider", entry.parameters.get("by")) == provider:
-            counts.update(packets=entry.count.packets, bytes=entry.count.bytes)
-    return counts["packets"], counts["bytes"]
+def _count(switch_snapshot: SwitchSnapshot, direction: str, provider: ProviderStatus) -> tuple[int, int]:
+    counted = translated(switch_snapshot, TRANSLATED[direction], provider.number)
+    return counted["packets"], counted["bytes"]

@@ -9,12 +9,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.escape import escaped
 from wayname.metrics.first_hop_security import port_shares_of
 from wayname.metrics.paths import paths_of
+from wayname.metrics.providers import providers_of, translated_by
 from wayname.metrics.schedules import schedules_of
-from wayname.p4_constants import ProviderHealth
+from wayname.metrics.sessions import sessions_of
 from wayname.pipeline.reasons import drop_words, punt_words
 from wayname.snapshot.held_back import held_back as held_back_of
 from wayname.snapshot.running import Running, reconnects
@@ -87,7 +87,8 @@ class Scrape(Collector):
                 for why, count in sorted(manager.refused.items()):
                     refused.add_metric([protocol.name, why], count)
         yield refused
-        yield from providers_of(known.translation)
+        yield from providers_of(known)
+        yield from sessions_of(known)
         for protocol, managers in known.spoken:
             for manager in managers:
                 yield from protocol.metrics(manager)
@@ -128,6 +129,7 @@ class Scrape(Collector):
             for kind, number in packets_of(switch_snapshot, counter):
                 errors.add_metric([str(kind), sent], number)
         yield errors
+        yield from translated_by(self.running.edge.translation, switch_snapshot)
         yield traces_put(self.running, switch_snapshot)
         entries = GaugeMetricFamily("wayname_table_entries", "Entries in a table.", labels=["table"])
         sizes = GaugeMetricFamily("wayname_table_size", "Entries that a table can hold.", labels=["table"])
@@ -136,19 +138,6 @@ class Scrape(Collector):
             sizes.add_metric([table.name], table.size)
         yield entries
         yield sizes
-
-
-def providers_of(translation: Nptv6Manager) -> Iterator[Metric]:
-    """Providers of a site alone, and flows that lost theirs."""
-    if translation.providers:
-        up = GaugeMetricFamily("wayname_provider_up", "Whether a provider works.", labels=["provider"])
-        for name, each in translation.providers.items():
-            up.add_metric([name], each.state is ProviderHealth.WORKS)
-        yield up
-        flows = CounterMetricFamily("wayname_nptv6_failed_flows", "Flows whose provider failed.", labels=["fate"])
-        for fate, count in translation.flows.counts.items():
-            flows.add_metric([fate.value], count)
-        yield flows
 
 
 def traces_put(running: Running, switch_snapshot: SwitchSnapshot) -> Metric:
