@@ -238,7 +238,7 @@ def test_what_is_not_said_has_its_default() -> None:
         ),
         (
             HIP + '[ilnp]\n[[ilnp.site]]\nprefixes = ["2001:db8:1::/64"]',
-            "hip.proxy[0]: 2001:db8:1::/64 is there twice; give every prefix once",
+            "ilnp.site[0].prefixes[0]: 2001:db8:1::/64 is there twice; give every prefix once",
         ),
         (HIP + '[hip.names]\nserver = "::"', "hip.names.server: '::' is wrong (no server has it)"),
         (

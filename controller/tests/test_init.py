@@ -9,7 +9,7 @@ import pytest
 from test_command import fails, wayname
 
 from wayname import host_network
-from wayname.config import load_config
+from wayname.composition.configuration import load_config
 
 
 def device(name: str, *addresses: str, **more: Any) -> dict[str, Any]:

@@ -101,11 +101,11 @@ def set_up_providers(machines: dict[str, Machine]) -> None:
             f"ip route add 2001:db8:{letter}::/48 via {edge} dev site",
         )
         assert [machines[f"provider-{letter}"].run(line) for line in told] == [0] * len(told)
-        told = (
+        told_internet = (
             f"ip address add 2001:db8:f{letter}::1/64 dev to-{letter} nodad",
             f"ip route add 2001:db8:{letter}::/48 via 2001:db8:f{letter}::2",
         )
-        assert [machines["internet"].run(line) for line in told] == [0] * len(told)
+        assert [machines["internet"].run(line) for line in told_internet] == [0] * len(told_internet)
     internet = machines["internet"]
     assert internet.run("ip link set lo up && ip address add 2001:db8:f::1/128 dev lo") == 0
     assert internet.run(f"python3 -m http.server --bind {SERVER} 8080 &") == 0

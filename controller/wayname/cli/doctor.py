@@ -48,7 +48,8 @@ def command(asking: Asking, file: Path | None) -> None:
 
 def findings(asking: Asking, file: Path | None) -> Iterator[Finding]:
     """Look at everything."""
-    from wayname.config import ConfigError, load_config
+    from wayname.composition.configuration import load_config
+    from wayname.config.tables import ConfigError
     from wayname.doctor.finding import failure, ok
     from wayname.doctor.machine import machine_findings
     from wayname.doctor.ports import port_findings

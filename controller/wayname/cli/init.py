@@ -39,7 +39,8 @@ def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str,
     edge.toml unless given, and is never overwritten.
     """
     from wayname.cli.first_config import first_config, random_inside, switch_command
-    from wayname.config import ConfigError, parse_config
+    from wayname.composition.configuration import parse_config
+    from wayname.config.tables import ConfigError
     from wayname.host_network import HostNetworkError, devices
 
     try:

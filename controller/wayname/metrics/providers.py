@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from wayname.composition.edge import Edge
+from wayname.edge.liveness import NextHopHealth
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.p4_constants import ProviderHealth
 from wayname.snapshot.switch_snapshot import SwitchSnapshot
@@ -24,7 +25,7 @@ def providers_of(edge: Edge) -> Iterator[Metric]:
         )
         for provider in edge.config.providers:
             healths = Counter(edge.liveness.health(hop) for hop, _ in provider.via)
-            for health in ("up", "down", "unknown"):
+            for health in NextHopHealth:
                 hops.add_metric([provider.name, health], healths[health])
         yield hops
     translation = edge.translation
