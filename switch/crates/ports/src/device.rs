@@ -15,6 +15,7 @@ pub(crate) struct Device {
     pub index: u32,
 }
 
+const ETHTOOL_GTSO: u32 = 0x1e;
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
 
 /// The kernel's `struct ifreq`: a name, and a value that the request gives its meaning.
@@ -77,14 +78,25 @@ impl Device {
     /// Queues on which frames come in.
     pub fn receive_queues(&self) -> io::Result<u32> {
         let mut channels = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
-        let mut request = Request { name: self.name, value: [0; 24] };
-        request.value[..size_of::<usize>()].copy_from_slice(&(&raw mut channels as usize).to_ne_bytes());
-        match self.ioctl(libc::SIOCETHTOOL, &mut request) {
+        match self.ethtool(&mut channels) {
             Ok(()) => Ok((channels.rx + channels.combined).max(1)),
             // A driver that has no channels to speak of has one queue.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(1),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether the interface takes TCP segments as one frame, and leaves them so or cuts them itself.
+    pub fn segments(&self) -> bool {
+        let mut setting = [ETHTOOL_GTSO, 0];
+        self.ethtool(&mut setting).is_ok() && setting[1] != 0
+    }
+
+    /// `value` begins with the command, and is what that one reads and writes.
+    fn ethtool<T>(&self, value: &mut T) -> io::Result<()> {
+        let mut request = Request { name: self.name, value: [0; 24] };
+        request.value[..size_of::<usize>()].copy_from_slice(&(&raw mut *value as usize).to_ne_bytes());
+        self.ioctl(libc::SIOCETHTOOL, &mut request)
     }
 
     fn ask(&self, what: libc::c_ulong) -> io::Result<[u8; 24]> {
@@ -147,6 +159,26 @@ pub(crate) fn set_option<T>(socket: &impl AsFd, level: libc::c_int, option: libc
     // SAFETY: the kernel reads `len` bytes of `value`, which lives through the call.
     let result = unsafe { libc::setsockopt(socket.as_fd().as_raw_fd(), level, option, value, len) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// What a packet socket received and dropped since it was asked last.
+pub(crate) fn packet_statistics(socket: &impl AsFd) -> io::Result<libc::tpacket_stats> {
+    get_option(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, libc::tpacket_stats { tp_packets: 0, tp_drops: 0 })
+}
+
+/// An option whose value is plain numbers; what the kernel does not write stays as it is.
+#[allow(unsafe_code)]
+pub(crate) fn get_option<T: Copy>(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    mut value: T,
+) -> io::Result<T> {
+    let mut len = size_of::<T>() as libc::socklen_t;
+    let at = std::ptr::from_mut(&mut value).cast();
+    // SAFETY: the kernel writes at most `len` bytes of `value`, which lives through the call.
+    let result = unsafe { libc::getsockopt(socket.as_fd().as_raw_fd(), level, option, at, &raw mut len) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(value) }
 }
 
 #[allow(unsafe_code)]
