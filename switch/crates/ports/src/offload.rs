@@ -13,6 +13,8 @@ pub(crate) mod segment;
 #[cfg(test)]
 mod tests;
 
+use headers::{Headers, word};
+
 /// The longest frame with its segmentation left out: the longest IP packet behind Ethernet's header and two VLAN tags.
 pub(crate) const MAX_SUPER_FRAME: usize = 14 + 8 + 65_535 + 40;
 
@@ -80,4 +82,13 @@ pub(crate) fn complete(offload: &Offload, frame: &mut [u8], take: &mut dyn FnMut
     }
     take(frame);
     Some(1)
+}
+
+/// Finishes the checksum of a frame of which nothing is said, if it was only begun: then the sum of the pseudo header
+/// stands in its place. One of 65,536 finished checksums is that same number, and stays what it is when it is made anew.
+pub(crate) fn finish_begun_checksum(frame: &mut [u8]) {
+    let Some(headers) = Headers::of(frame) else { return };
+    if word(frame, headers.transport + headers.checksum_offset()) == Some(headers.pseudo_sum(frame)) {
+        checksum::finish(&mut frame[..headers.end], headers.transport, headers.checksum_offset());
+    }
 }

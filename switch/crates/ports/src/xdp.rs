@@ -13,7 +13,9 @@
 //! which works with every driver.
 //!
 //! What the kernel carries beside a frame does not come along: a VLAN tag that the card or the other end of a veth pair
-//! took off (`ethtool -K IFNAME rxvlan off txvlan off` keeps it in the frame), and a checksum that is still to be made.
+//! took off (`ethtool -K IFNAME rxvlan off txvlan off` keeps it in the frame), and that a checksum is still to be made, which
+//! is seen by its value ([`crate::offload`]). Unsegmented frames do not come: the program on the interface has the kernel
+//! segment them before.
 
 mod program;
 mod rings;
@@ -24,9 +26,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::epoll;
 
-use crate::Port;
-use crate::device::{Device, bind, kick, promiscuous, raw_socket, set_option};
+use crate::device::{Device, bind, get_option, kick, promiscuous, raw_socket, set_option};
 use crate::memory::Mapping;
+use crate::offload::finish_begun_checksum;
+use crate::{Lost, Port};
 use program::Attached;
 use rings::{Giver, Offsets, Taker};
 
@@ -52,6 +55,8 @@ pub struct Xdp {
     /// The queue that is received from next.
     turn: usize,
     transmit: Transmit,
+    /// Frames to go out that were longer than the MTU.
+    too_long: u64,
     /// Readable when a queue is; none where there is one queue, which says so itself. Whoever sends to us would tell it of
     /// each frame, even while we are busy.
     ready: Option<OwnedFd>,
@@ -64,6 +69,18 @@ struct Queue {
     receive: Taker<libc::xdp_desc>,
     fill: Giver<u64>,
     frames: Frames,
+}
+
+/// The kernel's `struct xdp_statistics`, since the socket was made.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Statistics {
+    received_dropped: u64,
+    received_invalid: u64,
+    transmit_invalid: u64,
+    receive_ring_full: u64,
+    fill_ring_empty: u64,
+    transmit_ring_empty: u64,
 }
 
 /// The sending side of the first queue.
@@ -113,7 +130,18 @@ impl Xdp {
         let transmit = transmit.ok_or_else(|| io::Error::other("the interface has no queue"))?;
         let fds: Vec<BorrowedFd<'_>> = queues.iter().map(|queue| queue.socket.as_fd()).collect();
         let attached = program::attach(device.index, &fds)?;
-        Ok(Self { device, longest, queues, turn: 0, transmit, ready, _attached: attached, _promiscuous: watched })
+        let (turn, too_long) = (0, 0);
+        Ok(Self {
+            _attached: attached,
+            device,
+            longest,
+            queues,
+            turn,
+            transmit,
+            too_long,
+            ready,
+            _promiscuous: watched,
+        })
     }
 }
 
@@ -188,12 +216,21 @@ impl Queue {
         }
     }
 
+    /// Frames that came while the rings were full.
+    fn dropped(&self) -> u64 {
+        let nothing = Statistics::default();
+        get_option(&self.socket, libc::SOL_XDP, libc::XDP_STATISTICS, nothing)
+            .map_or(0, |statistics| statistics.received_dropped + statistics.receive_ring_full)
+    }
+
     fn take(&mut self, max: usize, take: &mut dyn FnMut(&[u8])) -> usize {
         let mut count = 0;
         while count < max
             && let Some(at) = self.receive.next()
         {
-            take(self.frames.bytes(at.addr, at.len as usize));
+            let frame = self.frames.bytes(at.addr, at.len as usize);
+            finish_begun_checksum(frame);
+            take(frame);
             self.fill.put(at.addr & !(self.frames.chunk as u64 - 1));
             count += 1;
         }
@@ -229,10 +266,10 @@ impl Transmit {
 
 #[allow(unsafe_code)]
 impl Frames {
-    fn bytes(&self, at: u64, len: usize) -> &[u8] {
-        // SAFETY: within the memory, which `at` checks; the kernel gave us this frame and does not write to it until it
+    fn bytes(&mut self, at: u64, len: usize) -> &mut [u8] {
+        // SAFETY: within the memory, which `at` checks; the kernel gave us this frame and does not look at it until it
         // is put into the fill ring again, which the caller does after this borrow.
-        unsafe { std::slice::from_raw_parts(self.memory.at(at as usize, len), len) }
+        unsafe { std::slice::from_raw_parts_mut(self.memory.at(at as usize, len), len) }
     }
 
     /// Copies a frame, no longer than a chunk, to where a free one stands.
@@ -261,6 +298,7 @@ impl Port for Xdp {
     fn send(&mut self, frame: &[u8], now: u64) -> io::Result<bool> {
         if frame.len() > self.longest {
             // The interface's MTU does not allow it: it is lost, as on any link.
+            self.too_long += 1;
             return Ok(true);
         }
         let Some(at) = self.transmit.free.pop() else {
@@ -311,5 +349,10 @@ impl Port for Xdp {
 
     fn is_up(&self) -> bool {
         self.device.is_up()
+    }
+
+    fn lost(&mut self) -> Lost {
+        let overrun = self.queues.iter().map(Queue::dropped).sum();
+        Lost { too_long: self.too_long, overrun, ..Lost::default() }
     }
 }

@@ -178,14 +178,27 @@ proptest! {
     }
 
     #[test]
+    fn a_begun_checksum_is_seen_and_finished(shape in shapes(), len in 0..1400usize, padding in 0..20usize) {
+        let (mut begun, finished) = (shape.frame(&payload(len), false), shape.frame(&payload(len), true));
+        begun.resize(begun.len() + padding, 0xee);
+        let mut kept = [&finished[..], &vec![0xee; padding]].concat();
+        finish_begun_checksum(&mut begun);
+        prop_assert!(begun[..finished.len()] == finished && begun == kept);
+        finish_begun_checksum(&mut kept);
+        prop_assert!(begun == kept);
+    }
+
+    #[test]
     fn no_frame_breaks_it(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0..60usize, value: u8, ipv6: bool, words: [u16; 4], kind: u8, flags: u8) {
         let [header_len, segment_size, checksum_start, checksum_offset] = words;
         let offload = Offload { flags, segmentation: kind, header_len, segment_size, checksum_start, checksum_offset };
         completed(&offload, &bytes);
+        finish_begun_checksum(&mut bytes.clone());
         let mut almost = Shape::new(ipv6).frame(&payload(100), false);
         almost[at] = value;
         let offload = Offload { segmentation: if ipv6 { TCP_IPV6 } else { TCP_IPV4 }, segment_size: segment_size % 50, ..offload };
         completed(&Offload { checksum_start: Shape::new(ipv6).transport() as u16, ..offload }, &almost);
+        finish_begun_checksum(&mut almost.clone());
         let mut coalescer = Coalescer::new();
         coalescer.take(&bytes);
         coalescer.take(&almost);
