@@ -55,7 +55,10 @@ fn render(counters: &Counters) -> String {
     let dropped = DropReason::ALL.map(|why| (reason(why.name()), counters.stats.dropped(why)));
     let lost = [
         (reason("no_port"), counters.lost.no_port),
-        (reason("port_refused"), counters.lost.refused),
+        (reason("port_refused"), counters.lost.refused + counters.lost.ports.refused),
+        (reason("too_long"), counters.lost.ports.too_long),
+        (reason("unknown_offload"), counters.lost.ports.offload),
+        (reason("overrun"), counters.lost.ports.overrun),
         (reason("controller_slow"), counters.lost.uplink),
     ];
     family(

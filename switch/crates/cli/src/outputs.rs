@@ -26,6 +26,8 @@ pub struct OpenPort {
     /// Whether an operator cut the link: it stays up and loses every frame, as a fault further along it would.
     pub cut: Arc<AtomicBool>,
     name: String,
+    /// What the port could not carry, as last asked.
+    lost: ports::Lost,
     captures: Option<Captures>,
 }
 
@@ -46,7 +48,8 @@ impl OpenPort {
             _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
         })?;
         let captures = captures.map(|folder| Captures::create(folder, spec.port)).transpose()?;
-        Ok(Self { number: spec.port, port, up: true, cut: Arc::default(), name: spec.device.to_string(), captures })
+        let (number, name, lost) = (spec.port, spec.device.to_string(), ports::Lost::default());
+        Ok(Self { number, port, up: true, cut: Arc::default(), name, lost, captures })
     }
 
     /// Takes waiting frames; those of a cut link are gone.
@@ -66,6 +69,29 @@ impl OpenPort {
         self.up = up;
         info!(port = self.number, "link of {} is {}", self.name, if up { "up" } else { "down" });
         true
+    }
+
+    /// Asks the port what it could not carry, and says each reason when it first comes.
+    fn ask_lost(&mut self) {
+        let (before, now) = (self.lost, self.port.lost());
+        self.lost = now;
+        let reasons = [
+            (
+                before.too_long,
+                now.too_long,
+                "they are longer than its MTU lets pass: raise that, or lower that of hosts",
+            ),
+            (
+                before.offload,
+                now.offload,
+                "a host left them unsegmented in a way not known here: turn that off at the host, `ethtool -K`",
+            ),
+            (before.overrun, now.overrun, "they came faster than they were taken, or in a form the kernel cannot give"),
+            (before.refused, now.refused, "the kernel refused them"),
+        ];
+        for (_, _, why) in reasons.iter().filter(|(before, now, _)| *before == 0 && *now > 0) {
+            warn!(port = self.number, "frames of {} are lost, and counted from here on: {why}", self.name);
+        }
     }
 
     pub fn capture_received(&mut self, frame: &[u8], at: u64) {
@@ -128,6 +154,8 @@ pub struct Lost {
     pub refused: u64,
     /// The service did not keep up.
     pub uplink: u64,
+    /// What ports could not carry.
+    pub ports: ports::Lost,
 }
 
 impl Outputs {
@@ -152,6 +180,18 @@ impl Outputs {
                 self.lost.refused += 1;
             }
         }
+    }
+
+    /// Asks all ports what they could not carry.
+    pub fn ask_lost(&mut self) {
+        self.ports.iter_mut().for_each(OpenPort::ask_lost);
+        let sum = |reason: fn(&ports::Lost) -> u64| self.ports.iter().map(|open| reason(&open.lost)).sum();
+        self.lost.ports = ports::Lost {
+            too_long: sum(|lost| lost.too_long),
+            offload: sum(|lost| lost.offload),
+            overrun: sum(|lost| lost.overrun),
+            refused: sum(|lost| lost.refused),
+        };
     }
 
     /// Writes out what captures hold back.
