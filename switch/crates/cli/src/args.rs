@@ -39,7 +39,8 @@ pub struct Run {
     /// Program to start with (P4 source); without one the switch waits for a controller
     pub program: Option<PathBuf>,
     /// A port: NUMBER@INTERFACE, NUMBER@wire:PATH, NUMBER@tap:NAME, NUMBER@xdp:INTERFACE or NUMBER@pcap:IN,OUT, each
-    /// with ?delay=10ms&loss=1%&rate=10mbit&queue=100 if wanted
+    /// with ?delay=10ms&loss=1%&rate=10mbit&queue=100 if wanted, a TAP device also with
+    /// ?namespace=NAME&mac=02:00:00:00:00:01&mtu=1500&carrier=PORT,PORT&persist=yes
     #[arg(short, long = "interface", value_name = "PORT")]
     pub interface: Vec<PortSpec>,
     /// Number by which controllers name this switch; `device_id` of [switch] has the same default

@@ -29,6 +29,9 @@ pub struct OpenPort {
     /// What the port could not carry, as last asked.
     lost: ports::Lost,
     captures: Option<Captures>,
+    /// The ports whose links its carrier stands for, and what the other end was shown last.
+    carrier_of: Vec<u32>,
+    carrier: bool,
 }
 
 /// Capture files of a port: what came in and what went out.
@@ -48,8 +51,17 @@ impl OpenPort {
             _ => anyhow::anyhow!("port {}: {}: {error}", spec.port, spec.device),
         })?;
         let captures = captures.map(|folder| Captures::create(folder, spec.port)).transpose()?;
-        let (number, name, lost) = (spec.port, spec.device.to_string(), ports::Lost::default());
-        Ok(Self { number, port, up: true, cut: Arc::default(), name, lost, captures })
+        Ok(Self {
+            number: spec.port,
+            port,
+            up: true,
+            cut: Arc::default(),
+            name: spec.device.to_string(),
+            lost: ports::Lost::default(),
+            captures,
+            carrier_of: spec.carrier().to_vec(),
+            carrier: true,
+        })
     }
 
     /// Takes waiting frames; those of a cut link are gone.
@@ -92,6 +104,19 @@ impl OpenPort {
         for (_, _, why) in reasons.iter().filter(|(before, now, _)| *before == 0 && *now > 0) {
             warn!(port = self.number, "frames of {} are lost, and counted from here on: {why}", self.name);
         }
+    }
+
+    /// Shows the other end a carrier while one of the ports is up that it stands for.
+    fn show_carrier(&mut self, is_up: impl Fn(u32) -> bool) {
+        let up = self.carrier_of.is_empty() || self.carrier_of.iter().any(|port| is_up(*port));
+        if up == self.carrier {
+            return;
+        }
+        match self.port.set_carrier(up) {
+            Ok(()) => info!(port = self.number, "{} has {}", self.name, if up { "a carrier" } else { "no carrier" }),
+            Err(error) => warn!(port = self.number, "the carrier of {} cannot be set: {error}", self.name),
+        }
+        self.carrier = up;
     }
 
     pub fn capture_received(&mut self, frame: &[u8], at: u64) {
@@ -192,6 +217,14 @@ impl Outputs {
             overrun: sum(|lost| lost.overrun),
             refused: sum(|lost| lost.refused),
         };
+    }
+
+    /// Shows the other ends what links their carriers stand for.
+    pub fn show_carriers(&mut self) {
+        let up: Vec<u32> = self.ports.iter().filter(|open| open.up).map(|open| open.number).collect();
+        for open in &mut self.ports {
+            open.show_carrier(|port| up.contains(&port));
+        }
     }
 
     /// Writes out what captures hold back.

@@ -69,6 +69,16 @@ impl Device {
         Ok(first_word(&self.ask(libc::SIOCGIFMTU)?) as usize)
     }
 
+    pub fn set_mtu(&self, mtu: u32) -> io::Result<()> {
+        self.tell(libc::SIOCSIFMTU, &mtu.to_ne_bytes())
+    }
+
+    /// Gives an Ethernet interface its address.
+    pub fn set_mac(&self, mac: [u8; 6]) -> io::Result<()> {
+        let [low, high] = libc::ARPHRD_ETHER.to_ne_bytes();
+        self.tell(libc::SIOCSIFHWADDR, &[&[low, high][..], &mac].concat())
+    }
+
     /// Up, and with a carrier; an interface that is gone is not.
     pub fn is_up(&self) -> bool {
         let wanted = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
@@ -103,6 +113,12 @@ impl Device {
         let mut request = Request { name: self.name, value: [0; 24] };
         self.ioctl(what, &mut request)?;
         Ok(request.value)
+    }
+
+    fn tell(&self, what: libc::c_ulong, value: &[u8]) -> io::Result<()> {
+        let mut request = Request { name: self.name, value: [0; 24] };
+        request.value[..value.len()].copy_from_slice(value);
+        self.ioctl(what, &mut request)
     }
 
     #[allow(unsafe_code)]

@@ -8,6 +8,7 @@
 mod device;
 pub mod impair;
 pub mod interface;
+pub mod linux_end;
 mod memory;
 pub mod namespace;
 mod offload;
@@ -71,5 +72,10 @@ pub trait Port: Send {
 
     fn lost(&mut self) -> Lost {
         Lost::default()
+    }
+
+    /// Shows the other end a carrier, or none.
+    fn set_carrier(&self, _up: bool) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Network namespaces of their own, in which tests and measurements make interfaces without meeting those of the
-//! machine.
+//! Network namespaces: of their own, in which tests and measurements make interfaces without meeting those of the machine; and
+//! with a name, in which an operator wants TAP devices.
 
 use std::fs::File;
 use std::io;
@@ -20,6 +20,19 @@ impl Namespace {
             unshare_network()?;
             Ok(Self { file: File::open("/proc/thread-self/ns/net")? })
         })
+    }
+
+    /// The namespace that `ip netns` gives this name.
+    pub fn named(name: &str) -> io::Result<Self> {
+        let path = format!("/run/netns/{name}");
+        let file = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("there is no network namespace '{name}'; make it by `ip netns add {name}`"),
+            ),
+            _ => error,
+        })?;
+        Ok(Self { file })
     }
 
     /// Runs `work` on a thread in the namespace; what it opens and the processes it starts stay there.

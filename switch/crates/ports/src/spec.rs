@@ -4,6 +4,8 @@
 //!   1@veth0                    network interface (AF_PACKET, needs root)
 //!   1@xdp:veth0                network interface (AF_XDP, needs root)
 //!   1@tap:tap0                 TAP device (needs root to make it)
+//!   1@tap:wan0?namespace=edge&mac=02:00:00:00:00:01&mtu=1500&carrier=2&persist=yes
+//!                              and what it is on the kernel's side
 //!   1@wire:/tmp/link           wire to another process
 //!   1@pcap:in.pcap,out.pcap    capture files; either may be left out
 //!   ...?delay=10ms&loss=0.5%&rate=10mbit&queue=100     on any of them
@@ -16,6 +18,7 @@ use std::str::FromStr;
 
 use crate::Port;
 use crate::impair::{Impaired, Impairment};
+use crate::linux_end::LinuxEnd;
 use crate::pcap::PcapPort;
 use crate::wire::Wire;
 
@@ -35,7 +38,7 @@ pub struct PortSpec {
 pub enum Device {
     Interface(String),
     Xdp(String),
-    Tap(String),
+    Tap(String, LinuxEnd),
     Wire(PathBuf),
     Pcap { input: Option<PathBuf>, output: Option<PathBuf> },
 }
@@ -75,7 +78,15 @@ fn parse(text: &str) -> Result<PortSpec, String> {
             "queue" => {
                 spec.queue = Some(value.parse().map_err(|_| format!("queue={value} is not a number of packets"))?);
             }
-            _ => return Err(format!("'{key}' is none of delay, loss, rate, queue")),
+            _ => {
+                let (end, known) = match &mut spec.device {
+                    Device::Tap(_, end) => (Some(end), ", namespace, mac, mtu, carrier, persist"),
+                    _ => (None, ""),
+                };
+                if !end.map_or(Ok(false), |end| end.take(key, value))? {
+                    return Err(format!("'{key}' is none of delay, loss, rate, queue{known}"));
+                }
+            }
         }
     }
     Ok(spec)
@@ -89,7 +100,7 @@ fn parse_device(text: &str) -> Result<Device, String> {
     match kind {
         "" => Ok(Device::Interface(rest.into())),
         "xdp" => Ok(Device::Xdp(rest.into())),
-        "tap" => Ok(Device::Tap(rest.into())),
+        "tap" => Ok(Device::Tap(rest.into(), LinuxEnd::default())),
         "wire" => Ok(Device::Wire(rest.into())),
         "pcap" => {
             let (input, output) = rest.split_once(',').unwrap_or((rest, ""));
@@ -126,10 +137,17 @@ impl fmt::Display for Device {
         match self {
             Self::Interface(name) => f.write_str(name),
             Self::Xdp(name) => write!(f, "xdp:{name}"),
-            Self::Tap(name) => write!(f, "tap:{name}"),
+            Self::Tap(name, end) => write!(f, "tap:{name}{end}"),
             Self::Wire(at) => write!(f, "wire:{}", at.display()),
             Self::Pcap { input, output } => write!(f, "pcap:{},{}", path(input), path(output)),
         }
+    }
+}
+
+impl PortSpec {
+    /// The ports whose links this port's carrier stands for; none for a port that shows no carrier.
+    pub fn carrier(&self) -> &[u32] {
+        if let Device::Tap(_, end) = &self.device { &end.carrier } else { &[] }
     }
 }
 
@@ -138,7 +156,7 @@ pub fn open(spec: &PortSpec, seed: u64) -> io::Result<Box<dyn Port>> {
     let port: Box<dyn Port> = match &spec.device {
         Device::Interface(name) => Box::new(crate::interface::Interface::open(name)?),
         Device::Xdp(name) => Box::new(crate::xdp::Xdp::open(name)?),
-        Device::Tap(name) => Box::new(crate::tap::Tap::open(name)?),
+        Device::Tap(name, end) => Box::new(end.open(name)?),
         Device::Wire(path) => Box::new(Wire::new(path)?),
         Device::Pcap { input, output } => Box::new(PcapPort::new(input.as_deref(), output.as_deref())?),
     };
@@ -171,6 +189,28 @@ mod tests {
         let spec: PortSpec = "1@wire:/tmp/a?delay=10ms&loss=0.5%&rate=2.5mbit&queue=7".parse().unwrap();
         assert_eq!(spec.impairment, Impairment { delay: 10_000_000, loss_ppm: 5_000 });
         assert_eq!((spec.rate, spec.queue), (Some(2_500_000), Some(7)));
+    }
+
+    #[test]
+    fn a_tap_device_is_something_to_the_kernel() {
+        let text = "101@tap:wan0?namespace=edge&mac=02:00:00:01:00:0a&mtu=1400&carrier=1,2&persist=yes&queue=7";
+        let spec: PortSpec = text.parse().unwrap();
+        assert_eq!((spec.device.to_string().as_str(), spec.queue), ("tap:wan0 in namespace edge", Some(7)));
+        assert_eq!(spec.carrier(), [1, 2]);
+        let Device::Tap(_, end) = spec.device else { panic!("no TAP device") };
+        assert_eq!((end.mtu, end.persist, end.mac), (Some(1400), true, "02:00:00:01:00:0a".parse().ok()));
+        assert_eq!(error("1@tap:a?mtu=9"), "port '1@tap:a?mtu=9': mtu=9 is not a number from 1280 to 65535");
+        assert_eq!(
+            error("1@tap:a?namespace=../x"),
+            "port '1@tap:a?namespace=../x': namespace=../x is no name that `ip netns` lists"
+        );
+        assert_eq!(
+            error("1@tap:a?carrier=x"),
+            "port '1@tap:a?carrier=x': carrier=x is not a list of ports such as 1,2"
+        );
+        assert_eq!(error("1@a?mac=02:00:00:00:00:01"), {
+            "port '1@a?mac=02:00:00:00:00:01': 'mac' is none of delay, loss, rate, queue"
+        });
     }
 
     #[test]

@@ -60,6 +60,16 @@ impl Tap {
     }
 }
 
+impl Tap {
+    /// Lets the device stay when this end is closed.
+    #[allow(unsafe_code)]
+    pub(crate) fn persist(&self) -> io::Result<()> {
+        // SAFETY: no memory is passed: TUNSETPERSIST takes the value itself.
+        let result = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETPERSIST as _, 1) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
 const IFF_TAP: u16 = 0x0002;
 const IFF_NO_PI: u16 = 0x1000;
 const IFF_VNET_HDR: u16 = 0x4000;
@@ -154,5 +164,14 @@ impl Port for Tap {
 
     fn lost(&mut self) -> Lost {
         self.lost
+    }
+
+    #[allow(unsafe_code)]
+    fn set_carrier(&self, up: bool) -> io::Result<()> {
+        let carrier = libc::c_int::from(up);
+        // SAFETY: TUNSETCARRIER reads one `int`, which lives through the call.
+        let result =
+            unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETCARRIER as _, std::ptr::from_ref(&carrier)) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }

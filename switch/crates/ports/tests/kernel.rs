@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::UdpSocket;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ports::namespace::Namespace;
@@ -336,4 +337,51 @@ fn tap_carries_frames_to_and_from_the_kernel() {
     let mut kernel = open(&namespace, "tap7").unwrap();
     carry(&mut *tap, &mut *kernel);
     carry(&mut *kernel, &mut *tap);
+}
+
+#[test]
+fn a_tap_device_is_in_linux_what_it_is_to_be() {
+    let Some(namespace) = empty() else { return };
+    let tap = match open(&namespace, "tap:wan0?mac=02:00:00:00:00:05&mtu=1400") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            eprintln!("skipped: there is no /dev/net/tun");
+            return;
+        }
+        tap => tap.unwrap(),
+    };
+    namespace.ip("link set wan0 up").unwrap();
+    let seen = || {
+        let output = namespace.enter(|| Command::new("ip").args(["-o", "link", "show", "wan0"]).output());
+        String::from_utf8(output.unwrap().unwrap().stdout).unwrap()
+    };
+    let link = seen();
+    assert!(link.contains("mtu 1400") && link.contains("link/ether 02:00:00:00:00:05"), "{link}");
+    assert!(link.contains("LOWER_UP"), "{link}");
+    tap.set_carrier(false).unwrap();
+    assert!(seen().contains("NO-CARRIER"), "{}", seen());
+    tap.set_carrier(true).unwrap();
+    assert!(seen().contains("LOWER_UP"), "{}", seen());
+    drop(tap);
+    assert!(!seen().contains("wan0"), "it ends with the switch");
+}
+
+#[test]
+fn a_tap_device_may_stay_and_be_in_another_namespace() {
+    let Some(here) = empty() else { return };
+    let name = format!("wayname-test-{}", std::process::id());
+    here.ip(&format!("netns add {name}")).unwrap();
+    let device = format!("tap:wan0?namespace={name}&persist=yes");
+    let opened = open(&here, &device).map(drop);
+    let stays = here.ip(&format!("-n {name} link show wan0"));
+    let again = open(&here, &device).map(drop);
+    here.ip(&format!("netns delete {name}")).unwrap();
+    if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        eprintln!("skipped: there is no /dev/net/tun");
+        return;
+    }
+    opened.unwrap();
+    stays.unwrap();
+    again.unwrap();
+    let gone = open(&here, &device).err().map(|error| error.to_string());
+    assert_eq!(gone, Some(format!("there is no network namespace '{name}'; make it by `ip netns add {name}`")));
 }
