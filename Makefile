@@ -23,7 +23,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-tcp audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -127,7 +127,7 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
-bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-tcp ## All measurements
+bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp ## All measurements
 
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
@@ -156,6 +156,9 @@ bench-attacks: lab-programs ## Floods and forgeries against a live edge, written
 
 bench-failover: lab-programs venv-dev ## The same cut for plain TCP, MPTCP and hosts behind edges, written into docs (root; QUICK=1 short, SEED=n)
 	$(BIN)/python -m bench.failover --seed $(SEED) $(if $(QUICK),--quick)
+
+bench-linux: venv-switch ## IPv4 routed by Linux beside the switch, and by Linux alone (root)
+	$(BIN)/python -m bench.linux
 
 bench-tcp: lab-programs venv-dev ## How the lab hosts' TCP mends losses, beside Linux's (root, SEED=n)
 	$(BIN)/python -m bench.tcp --seed $(SEED)

@@ -88,12 +88,12 @@ def test_a_device_of_linux_is_no_port_of_hosts() -> None:
 def test_the_switch_s_options_for_the_devices(tmp_path: Path) -> None:
     file = tmp_path / "edge.toml"
     file.write_text(SITE + LINUX)
-    asked = CliRunner().invoke(wayname, ["linux-ports", "--config", str(file)])
+    asked = CliRunner().invoke(wayname, ["linux-ports", str(file)])
     assert asked.output == (f"-i {TAP}@tap:wan0?namespace=edge&mac={ROUTER}&mtu=1500&carrier=4&persist=yes\n")
 
 
 def test_options_of_a_site_without_linux(tmp_path: Path) -> None:
     file = tmp_path / "edge.toml"
     file.write_text(SITE)
-    asked = CliRunner().invoke(wayname, ["linux-ports", "--config", str(file)], standalone_mode=False)
+    asked = CliRunner().invoke(wayname, ["linux-ports", str(file)], standalone_mode=False)
     assert "has no [[linux.interface]]" in str(asked.exception)

@@ -15,19 +15,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--config",
-    "-c",
-    "file",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The switch's configuration (TOML).",
-)
+@click.argument("file", type=click.Path(path_type=Path))
 def command(file: Path) -> None:
-    """Write the switch's options for the TAP devices of Linux.
+    """Write the switch's options for the TAP devices of Linux that a configuration FILE names.
 
     Each router interface in [[linux.interface]] is a line, with its MAC, its MTU and the ports that its carrier stands
-    for: wayname-switch $(wayname linux-ports --config FILE) -i 1@eth0 ...
+    for: wayname-switch $(wayname linux-ports FILE) -i 1@eth0 ...
     """
     from wayname.composition.configuration import load_config
     from wayname.config.tables import ConfigError
