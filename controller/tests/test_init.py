@@ -9,6 +9,7 @@ import pytest
 from test_command import fails, wayname
 
 from wayname import host_network
+from wayname.cli import first_config
 from wayname.composition.configuration import load_config
 
 
@@ -63,7 +64,10 @@ def test_all_that_the_kernel_knows_needs_no_question(tmp_path: Path) -> None:
     file = tmp_path / "edge.toml"
     done = wayname("init", file, "--yes")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "wayname-switch -i 1@eth1 -i 2@eth2 -i 3@eth3 --grpc-server-addr unix:/run/wayname-switch" in done.stdout
+    assert (
+        "wayname-switch -i 1@eth1 -i 2@eth2 -i 3@eth3 --grpc-server-addr unix:/run/wayname-switch/p4runtime"
+        in done.stdout
+    )
     config = load_config(file)
     assert [(port.number, port.name) for port in config.ports] == [(1, "eth1"), (2, "eth2"), (3, "eth3")]
     found = [(each.name, str(each.prefix), str(each.via[0][0].address)) for each in config.providers]
@@ -114,3 +118,11 @@ def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     file.write_text("mine")
     assert "is not overwritten" in fails(wayname("init", file, "--yes"))
     assert file.read_text() == "mine"
+
+
+def test_with_the_packages_units_the_next_commands_are_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_config, "PACKAGED", tmp_path)
+    assert "wayname-switch -i 1@eth1 " in first_config.next_commands(tmp_path / "edge.toml", ["eth1"], [])[1]
+    (tmp_path / "switch.env").touch()
+    line, *_ = first_config.next_commands(tmp_path / "edge.toml", ["eth1", "eth2"], [])
+    assert line == f"echo 'PORTS=-i 1@eth1 -i 2@eth2' >>{tmp_path}/switch.env"

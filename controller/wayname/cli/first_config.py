@@ -6,8 +6,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
+from pathlib import Path
 
-ADDRESS = "unix:/run/wayname-switch"
+# As the unit of the package starts it.
+ADDRESS = "unix:/run/wayname-switch/p4runtime"
+PACKAGED = Path("/etc/wayname")
 HOSTS_VLAN = 10
 FIRST_UPLINK_VLAN = 101
 
@@ -34,10 +37,30 @@ def random_inside(length: int) -> IPv6Network:
     return IPv6Network((site, max(length, 48)))
 
 
-def switch_command(hosts: Sequence[str], uplinks: Sequence[Uplink]) -> str:
-    """Return how the switch of such an edge is started."""
-    ports = (f"-i {number}@{device}" for number, device in enumerate([*hosts, *(each.device for each in uplinks)], 1))
-    return f"wayname-switch {' '.join(ports)} --grpc-server-addr {ADDRESS}"
+def port_options(hosts: Sequence[str], uplinks: Sequence[Uplink]) -> str:
+    """Return the options of the switch for such an edge."""
+    devices = [*hosts, *(each.device for each in uplinks)]
+    return " ".join(f"-i {number}@{device}" for number, device in enumerate(devices, 1))
+
+
+def next_commands(file: Path, hosts: Sequence[str], uplinks: Sequence[Uplink]) -> list[str]:
+    """Return what is left to be done, as root; with the units of the package they start switch and controller."""
+    ports = port_options(hosts, uplinks)
+    if file == PACKAGED / "edge.toml" and (PACKAGED / "switch.env").exists():
+        return [
+            f"echo 'PORTS={ports}' >>{PACKAGED}/switch.env",
+            "systemctl enable wayname-switch wayname",
+            "systemctl restart wayname-switch wayname",
+            "wayname status --wait",
+            f"wayname doctor {file}",
+        ]
+    return [
+        "mkdir -p /run/wayname-switch",
+        f"wayname-switch {ports} --grpc-server-addr {ADDRESS} &",
+        f"wayname up --config {file} &",
+        "wayname status --wait",
+        f"wayname doctor {file}",
+    ]
 
 
 def first_config(hosts: Sequence[str], uplinks: Sequence[Uplink], inside: IPv6Network) -> str:
@@ -49,7 +72,7 @@ def first_config(hosts: Sequence[str], uplinks: Sequence[Uplink], inside: IPv6Ne
 # docs/configuration.md has all keys. After a change: wayname check FILE, then wayname reload.
 
 [switch]
-# The switch is started by: {switch_command(hosts, uplinks)}
+# The switch is started with: {port_options(hosts, uplinks)} --grpc-server-addr {ADDRESS}
 address = "{ADDRESS}"
 
 # Ports to hosts. Their names are the devices', so that `wayname doctor` finds them.

@@ -38,7 +38,7 @@ def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str,
     delegated to this machine by DHCPv6. What the kernel does not know is asked for, or taken from the options. FILE is
     edge.toml unless given, and is never overwritten.
     """
-    from wayname.cli.first_config import first_config, random_inside, switch_command
+    from wayname.cli.first_config import first_config, next_commands, random_inside
     from wayname.composition.configuration import parse_config
     from wayname.config.tables import ConfigError
     from wayname.host_network import HostNetworkError, devices
@@ -64,10 +64,8 @@ def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str,
     for uplink in uplinks:
         print(f"  provider {uplink.device}: {uplink.prefix} by {uplink.via}")
     print("Next, as root:")
-    print(f"  wayname doctor {file}")
-    print(f"  {switch_command(behind, uplinks)} &")
-    print(f"  wayname up --config {file} &")
-    print("  wayname status --wait")
+    for line in next_commands(file, behind, uplinks):
+        print(f"  {line}")
 
 
 def given_uplinks(providers: tuple[str, ...], there: dict[str, Device]) -> list[Uplink]:

@@ -188,17 +188,18 @@ LAST = (
     Section("path_policy", "path_policies", tuple[PathPolicy, ...], check_path_policies),
 )
 
-RESTARTED_FOR = ("switch", "controller")
+# What is beside the edge, which a reload does not start anew.
+RESTARTED_FOR = ("switch", "controller", "linux")
 
 
 def changed_keys(old: Config, new: Config) -> list[str]:
-    """Return the sections in which two configurations differ; of `RESTARTED_FOR`, the keys."""
+    """Return the sections in which two configurations differ; of those that are always there, the keys."""
     changed: list[str] = []
     for section in (*FIRST, *LAST):
         before, after = getattr(old, section.field), getattr(new, section.field)
         if before == after:
             continue
-        if section.key in RESTARTED_FOR:
+        if section.always:
             names = (name for name in type(before).model_fields if getattr(before, name) != getattr(after, name))
             changed += [f"{section.key}.{name}" for name in names]
         else:
