@@ -23,8 +23,11 @@ def port_findings(config: Config) -> Iterator[Finding]:
     except HostNetworkError as error:
         yield warning("ports", str(error), "apt install iproute2")
         return
-    known = [(port, there[port.name]) for port in config.ports if port.name in there]
-    unknown = [port for port in config.ports if port.name not in there]
+    # What is Linux's end of an interface is no device of the switch's alone.
+    taps = {each.port for each in config.linux.interfaces} if config.linux else set()
+    ports = [port for port in config.ports if port.number not in taps]
+    known = [(port, there[port.name]) for port in ports if port.name in there]
+    unknown = [port for port in ports if port.name not in there]
     if unknown:
         names = ", ".join(port.name for port in unknown)
         text = f"no device here is called {names}, so nothing is known of these ports"
