@@ -12,9 +12,10 @@ from test_adapter import SwitchProcess, controller_of, event, hosts, running, ta
 from test_adapter import configuration as configuration_of
 from test_command import config, fails, switch, up, wayname
 
-from wayname.adapter import ReloadError
+from wayname.adapter import Controller, ReloadError
 from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import CloseCapture, OpenCapture
+from wayname.identity.key_files import KeyFileError
 
 __all__ = ["config", "switch"]
 
@@ -84,3 +85,18 @@ def test_by_signal_and_by_command(switch: SwitchProcess, config: Path, tmp_path:
         assert wayname(*at, "reload").stdout == "nothing changed\n"
         assert "2001:db8:77::/48" not in wayname(*at, "routes").stdout
         assert running.end() == 0
+
+
+async def test_a_key_that_cannot_be_used_leaves_the_old_edge(switch: SwitchProcess, tmp_path: Path) -> None:
+    switch.start()
+    text = configuration_of(switch.port)
+    keyed = f'[identities]\nkey = "{tmp_path}"\n[[identities.link]]\ninterface = "vlan10"\n'
+    first = Controller(parse_config(text, folder=tmp_path))
+    async with asyncio.timeout(40), running(first) as controller:
+        await event(controller, "switch.up")
+        edge = controller.edge
+        with pytest.raises(KeyFileError):
+            await controller.reload(parse_config(text + keyed, folder=tmp_path))
+        assert controller.edge is edge
+        assert await controller.reload(parse_config(text + ROUTE, folder=tmp_path)) == ["route"]
+        assert controller.connected

@@ -7,7 +7,7 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from wayname.adapter.connection import Arbitrated, Connection, Refused, SwitchError
 from wayname.adapter.dns_transport import DnsTransport
@@ -57,10 +57,9 @@ class ReloadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Reload:
-    edge: Edge
     config: Config
     changes: Changes
-    done: asyncio.Event = field(default_factory=asyncio.Event)
+    done: asyncio.Future[None]
 
 
 def is_lasting(config: Config) -> bool:
@@ -148,10 +147,6 @@ class Controller:
     async def command(self, command: Command) -> asyncio.Event:
         """Have the edge do something; the event that comes back is set when it is done."""
         done = asyncio.Event()
-        if isinstance(command, OpenCapture):
-            self._captures[command.number] = command
-        elif isinstance(command, CloseCapture):
-            self._captures.pop(command.number, None)
         await self._inputs.put(command, done)
         return done
 
@@ -168,9 +163,9 @@ class Controller:
             raise ReloadError(f"{', '.join(fixed)} cannot change while the controller runs: restart it, or undo that")
         if not changed:
             return []
-        self._reload = reload = _Reload(self._make_edge(config), config, changes)
+        self._reload = reload = _Reload(config, changes, asyncio.get_running_loop().create_future())
         self._inputs.wake()
-        await reload.done.wait()
+        await reload.done
         return changed
 
     def _make_edge(self, config: Config) -> Edge:
@@ -183,14 +178,21 @@ class Controller:
         return Edge(config, self.schema, self._rng, remembered, key, load_keys(config))
 
     async def _carry_out_reload(self, reload: _Reload) -> None:
-        """Put the new edge in the place of the old one, all of whose writes are on the switch."""
+        """Put a new edge in the place of the old one, all of whose writes are on the switch."""
         entities: list[Entity] | None = None
         if self._active:
             try:
                 entities = await self._active.read(everything())
             except SwitchError as error:
                 self._lose_session(error)
-        self.edge, self.config, self.changes = reload.edge, reload.config, reload.changes
+        try:
+            # Nothing was written down since the last output of the old one, so it begins with all that that one knew.
+            edge = self._make_edge(reload.config)
+        except Exception as error:
+            if not reload.done.done():
+                reload.done.set_exception(error)
+            return
+        self.edge, self.config, self.changes = edge, reload.config, reload.changes
         now = asyncio.get_running_loop().time()
         if entities is not None:
             self.edge.receive(SwitchUp(entities, time.time() - now, resumed=True), now)
@@ -272,6 +274,10 @@ class Controller:
                     self._active = origin if isinstance(origin, Connection) else None
                     self.sessions += isinstance(input, SwitchUp)
                     self.reconciled = False
+                elif isinstance(input, OpenCapture):
+                    self._captures[input.number] = input
+                elif isinstance(input, CloseCapture):
+                    self._captures.pop(input.number, None)
                 # What an earlier session said last is no longer true.
                 if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
                     self.edge.receive(input, loop.time())
@@ -285,8 +291,8 @@ class Controller:
                     with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):
                         await self._carry_out(output)
             self.reconciled = self.connected
-            if reload is not None:
-                reload.done.set()
+            if reload is not None and not reload.done.done():
+                reload.done.set_result(None)
             for _, origin in batch:
                 if isinstance(origin, asyncio.Event):
                     origin.set()
