@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from repository import REPOSITORY
+from sessions.pair import Side
+
 from wayname.adapter import StateError
-from wayname.adapter.state_file import StateFile
+from wayname.adapter.state_file import FORM, StateFile
 from wayname.edge.boundary import Persist
+
+# What each release wrote down, as the text that SQLite makes it of.
+STATES = REPOSITORY / "controller" / "tests" / "states"
 
 
 def test_what_was_put_is_there_after_a_crash(tmp_path: Path) -> None:
@@ -37,12 +43,25 @@ def test_what_is_no_state_is_refused_in_one_line(tmp_path: Path) -> None:
     newer.close()
     for each in tmp_path.iterdir():
         each.chmod(0o600)
-    for name, what in (("text", "cannot be used"), ("newer", "written by another version"), ("no/where", "cannot be")):
+    for name, what in (("text", "cannot be used"), ("newer", "install that version again"), ("no/where", "cannot be")):
         with pytest.raises(StateError) as error:
             StateFile(tmp_path / name)
         assert str(error.value).startswith(f"{tmp_path / name}: ")
         assert what in str(error.value)
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("form", range(2, FORM + 1))
+def test_sessions_go_on_from_a_file_of_each_release(form: int, tmp_path: Path) -> None:
+    stored = sqlite3.connect(tmp_path / "state")
+    stored.executescript((STATES / f"{form}.sql").read_text())
+    stored.close()
+    (tmp_path / "state").chmod(0o600)
+    side = Side(1, memory=StateFile(tmp_path / "state").read())
+    side.start(100.0)
+    assert len(side.only.paths) == 4
+    side.carry_out()
+    assert [entry["tag"] for entry in side.entries("context_tags")] == [123740618249086]
 
 
 def test_a_file_is_one_controller_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

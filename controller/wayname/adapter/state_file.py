@@ -11,6 +11,7 @@ from pathlib import Path
 from wayname.edge.boundary import Json, Persist
 from wayname.private_files import make_private, why_not_private
 
+# The form of what is in it. A release reads those of all releases before it, and has a stored file of each among its tests.
 FORM = 2
 # A controller that is ending lets go of its file within this time.
 LOCKED_SECONDS = 2.0
@@ -39,7 +40,7 @@ class StateFile:
             self._file.execute("PRAGMA synchronous = NORMAL")
             form = self._file.execute("PRAGMA user_version").fetchone()[0]
             if form not in (0, FORM):
-                raise StateError(f"{path}: was written by another version; remove it, or set controller.state")
+                raise StateError(f"{path}: {_other_form(form)}")
             self._file.execute("CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
             self._file.execute(f"PRAGMA user_version = {FORM}")
         except (OSError, sqlite3.Error) as error:
@@ -88,3 +89,13 @@ class StateFile:
             self._write()
         with contextlib.suppress(sqlite3.Error):
             self._file.close()
+
+
+def _other_form(form: int) -> str:
+    """What is wrong with a file of another form, and the mend."""
+    if form > FORM:
+        return (
+            f"was written by a newer wayname (in form {form}, this one reads {FORM}); install that version again, or name"
+            " another file as controller.state, and sessions begin anew"
+        )
+    return f"was written before there were releases (in form {form}); remove it, and sessions begin anew"
