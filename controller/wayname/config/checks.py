@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
@@ -109,6 +110,13 @@ def hosts_prefixes(prefixes: Iterable[IPv6Network], taken: Iterable[IPv6Network]
         elif each in seen:
             yield Mistake((key, index), f"{each} is there twice", "give every prefix once, to one protocol")
         seen.add(each)
+
+
+def kept_file(name: str) -> str:
+    """Return where a file is that the controller makes: in the service's own folder (systemd's StateDirectory=) if it
+    has one, or else beside the configuration, which a service may not write.
+    """
+    return str(Path(os.environ.get("STATE_DIRECTORY", "")) / name)
 
 
 Name = Annotated[str, AfterValidator(_read_name)]

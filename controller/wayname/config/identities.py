@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from wayname.config.checks import MOST_PREFIXES, FilePath, prefix
+from wayname.config.checks import MOST_PREFIXES, FilePath, kept_file, prefix
 from wayname.config.tables import (
     WORD,
     Mistake,
@@ -160,7 +160,7 @@ class Identities(Table):
     def _complete(cls, values: Any, info: ValidationInfo) -> Any:
         if isinstance(values, dict) and not values.get("link"):
             raise mistake("is missing", "write [[identities.link]] with the interface of the hosts", "link")
-        return {"key": "keys/edge.pem", **values} if isinstance(values, dict) and info.context else values
+        return {"key": kept_file("keys/edge.pem"), **values} if isinstance(values, dict) and info.context else values
 
 
 def check_identities(identities: Identities, _site: Site) -> Iterator[Mistake]:

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from wayname.config.api_address import HOST_AND_PORT, TcpAddress, default_address, parse_address
-from wayname.config.checks import MOST_WEIGHT, FilePath, Name, NextHop, check_path, network, prefix, weighted
+from wayname.config.checks import MOST_WEIGHT, FilePath, Name, NextHop, check_path, kept_file, network, prefix, weighted
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
 from wayname.config.identities import Identities
 from wayname.config.limits import Limits
@@ -167,7 +167,8 @@ class ControllerConfig(Table):
     @classmethod
     def _name_state(cls, values: Any, info: ValidationInfo) -> Any:
         if isinstance(values, dict) and info.context is not None:
-            return {"state": f"wayname-{site_of(info).config.switch.device_id}.state", **values}
+            name = f"wayname-{site_of(info).config.switch.device_id}.state"
+            return {"state": kept_file(name), **values}
         return values
 
     @model_validator(mode="after")

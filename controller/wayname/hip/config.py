@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from wayname.config.checks import FarAddress, FilePath, HostPrefixes, hosts_prefixes
+from wayname.config.checks import FarAddress, FilePath, HostPrefixes, hosts_prefixes, kept_file
 from wayname.config.names import Names
 from wayname.config.sections import ProtocolSection
 from wayname.config.session_rules import KEEPALIVES_IN_TIMEOUT, ProxyMode, SessionRules, WatchRules
@@ -39,7 +39,7 @@ class HipHost(Table):
             address = IPv6Address(values["address"])
         except (KeyError, TypeError, ValueError):
             return values if not isinstance(values, dict) else {"key": "unknown", **values}
-        return {"key": f"hip-{address.exploded.replace(':', '')}.pem", **values}
+        return {"key": kept_file(f"hip-{address.exploded.replace(':', '')}.pem"), **values}
 
 
 class HipPeer(Table):
