@@ -18,6 +18,7 @@ from wayname.api.app import ApiServices, make_app
 from wayname.api.captures import Captures
 from wayname.api.server import listen, serve
 from wayname.cli.descriptors import most_connections
+from wayname.cli.service_manager import ServiceManager
 from wayname.config.api_address import parse_address
 from wayname.config.model import Config, is_remote
 from wayname.logs.event_log import EventLog
@@ -88,7 +89,10 @@ async def control_until_cancelled(config: Config, file: Path, replace_pipeline: 
             f"other machines reach the API at {address}, which asks for no password: see that something in front does",
             kind="api.remote",
         )
+    service_manager = ServiceManager()
+    service_manager.tell("READY=1")
     async with asyncio.TaskGroup() as group:
+        group.create_task(service_manager.keep_alive())
         group.create_task(controller.run())
         group.create_task(reload_on_hangup(reloader))
         app = make_app(controller, beside, address)

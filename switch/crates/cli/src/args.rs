@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use compiler::Options;
 use listen::Address;
 use pipeline::BackendKind;
@@ -32,6 +33,10 @@ pub enum Command {
     Compile(Compile),
     /// Follow packets through a program, step by step
     Trace(Trace),
+    /// Completion for a shell
+    Completion { shell: Shell },
+    /// The manual page
+    Man,
 }
 
 #[derive(Group)]

@@ -1,7 +1,7 @@
 //! The forwarding thread: bursts of packets from the ports through the program and out again.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,6 +37,8 @@ pub struct Handle {
     packets: SyncSender<Vec<u8>>,
     wake: OwnedFd,
     stop: AtomicBool,
+    /// How often the thread kept house.
+    turns: AtomicU64,
     counters: Mutex<Counters>,
     /// Whether each port's link is cut.
     cuts: Vec<(u32, Arc<AtomicBool>)>,
@@ -70,6 +72,11 @@ impl Handle {
     pub fn cut(&self, port: u32, cut: bool) -> bool {
         let link = self.cuts.iter().find(|(number, _)| *number == port);
         link.inspect(|(_, link)| link.store(cut, Ordering::Relaxed)).is_some()
+    }
+
+    /// Grows at least twenty times a second while the thread forwards, or waits for packets.
+    pub fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
     }
 
     pub fn counters(&self) -> Counters {
@@ -125,8 +132,8 @@ impl Forwarder {
         let (sender, packets) = sync_channel(PACKETS_OUT);
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).context("eventfd")?;
         let cuts = outputs.ports.iter().map(|open| (open.number, open.cut.clone())).collect();
-        let (stop, counters) = (AtomicBool::new(false), Mutex::default());
-        let handle = Arc::new(Handle { packets: sender, wake, stop, counters, cuts });
+        let (stop, turns, counters) = (AtomicBool::new(false), AtomicU64::new(0), Mutex::default());
+        let handle = Arc::new(Handle { packets: sender, wake, stop, turns, counters, cuts });
         let forwarder = Self {
             switch,
             clock,
@@ -223,6 +230,7 @@ impl Forwarder {
 
     fn keep_house(&mut self, now: u64, traffic: &Traffic, loaded: Option<&Loaded>) {
         self.next_housekeeping = now + HOUSEKEEPING;
+        self.handle.turns.fetch_add(1, Ordering::Relaxed);
         for open in &mut self.outputs.ports {
             if open.link_changed()
                 && let Some(loaded) = loaded

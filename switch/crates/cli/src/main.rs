@@ -5,10 +5,12 @@ mod args;
 mod check;
 mod clock;
 mod forward;
+mod manual;
 mod metrics;
 mod outputs;
 mod run;
 mod seldom;
+mod service_manager;
 mod stop;
 mod target;
 mod trace;
@@ -26,6 +28,8 @@ fn main() -> ExitCode {
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Compile(args)) => check::compile(&args),
         Some(Command::Trace(args)) => trace::trace(&args),
+        Some(Command::Completion { shell }) => manual::completion(shell),
+        Some(Command::Man) => manual::page(),
         None => run::run(args.run),
     };
     match result {

@@ -27,6 +27,7 @@ use crate::forward::{Forwarder, Handle};
 use crate::metrics;
 use crate::outputs::{OpenPort, Outputs, Uplink};
 use crate::seldom::Seldom;
+use crate::service_manager::{ServiceManager, watchdog_period};
 use crate::stop;
 use crate::target::Target;
 
@@ -82,9 +83,14 @@ async fn serve(args: Run) -> Result<()> {
     let telling = spawn_uplink(hub.clone(), messages)?;
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone())));
     let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone())));
+    // The listeners are open: who connects from now on is answered.
+    let watchdog = ServiceManager::of_this_process()?.and_then(|manager| {
+        manager.tell("READY=1");
+        watchdog_period().map(|period| tokio::spawn(manager.keep_alive(handle.clone(), period)))
+    });
 
     let served = service::serve(hub, listener, tls, stop::asked()?).await;
-    for server in [metrics, admin].into_iter().flatten() {
+    for server in [metrics, admin, watchdog].into_iter().flatten() {
         server.abort();
     }
     stop_forwarding(&handle, forwarding, telling)?;
