@@ -11,9 +11,9 @@ BUILT = REPOSITORY / "switch" / "target" / "release"
 
 
 def program(name: str) -> str:
-    """Return the path of one of our programs: as built here, or else the one on the PATH."""
-    built = BUILT / name
-    found = str(built) if built.exists() else shutil.which(name)
+    """Return the path of one of our programs: as built here, or installed beside this Python, or on the PATH."""
+    beside = (BUILT / name, Path(sys.executable).with_name(name))
+    found = next((str(path) for path in beside if path.exists()), None) or shutil.which(name)
     if found is None:
         raise LabError(f"{name} is not built and not on the PATH; make it with `make run`")
     return found
