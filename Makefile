@@ -11,7 +11,7 @@ CARGO := cargo
 SWITCH := switch/target/release/wayname-switch
 
 # Where Python of ours is.
-PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench)
+PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench packages)
 
 # `make run SECONDS=20` ends by itself.
 SECONDS :=
@@ -23,7 +23,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -57,12 +57,25 @@ everything: venv ## All that is Rust: the embedded switch, the hosts of labs, Py
 venv-switch: everything venv-dev ## The Python modules that are written in Rust, into the Python environment
 	@$(INSTALL_MODULES)
 
-wheel: venv-dev ## Wheels of the package `wayname` and of the Python modules, in switch/target/wheels
-	rm -rf build
-	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir switch/target/wheels .
-	$(BIN)/maturin build --release --locked -m switch/crates/python/Cargo.toml
-	$(BIN)/maturin build --release --locked -m topo/host/python/Cargo.toml
-	$(BIN)/maturin build --release --locked -m controller/cga/python/Cargo.toml
+WHEELS := switch/target/wheels
+PACKAGE_PIP = PIP="$(abspath $(BIN))/python -m pip"
+
+wheel: lab-programs ## Wheels in switch/target/wheels: `wayname`, which has all of it, and `wayname-switch`, the switch alone
+	@echo "== wheels"
+	@rm -rf build $(WHEELS)
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir build/python-part .
+	@$(BIN)/python packages/wheels.py build/python-part/*.whl $(WHEELS)
+
+install: wheel ## Install below PREFIX=/usr/local, with systemd's units; DESTDIR=FOLDER stages it there
+	@DESTDIR="$(DESTDIR)" PREFIX="$(or $(PREFIX),/usr/local)" PYTHON="$(PYTHON)" $(PACKAGE_PIP) packages/install $(WHEELS)/wayname-*.whl
+
+deb: wheel ## The Debian package, in switch/target/debian (needs dpkg-dev and debhelper)
+	@echo "== the Debian package"
+	@$(PACKAGE_PIP) packages/debian.sh $(WHEELS)/wayname-*.whl switch/target/debian
+
+container: wheel ## The container image `wayname` (needs podman)
+	@rm -rf build/container && install -D -m 644 -t build/container requirements.txt $(WHEELS)/wayname-*.whl
+	podman build --file packages/Containerfile --tag wayname build/container
 
 # What a lab runs. The same choice of features as for everything, so that `make test` builds none of it again.
 lab-programs: venv

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# edge_in_root.sh DEB CHECKOUT: installs the package where nothing else of Wayname is, starts both services as their units say,
+# and lets a host ping another one through the edge. All of it is gone afterwards: run it below `unshare --mount --pid --fork`.
+set -euo pipefail
+deb=$(realpath "$1") checkout=$(realpath "$2") here=$(dirname "$(realpath "$0")")
+
+# This system as it is, with another layer above it, without the checkout.
+top=$(mktemp -d)
+mount -t tmpfs tmpfs "$top"
+mkdir "$top"/{above,work,root}
+mount -t overlay overlay -o "lowerdir=/,upperdir=$top/above,workdir=$top/work" "$top/root"
+root=$top/root
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs tmpfs "$root/run"
+cp "$deb" "$here/start_unit.py" "$root/var/tmp/"
+mkdir -p "$root$checkout"
+mount -t tmpfs tmpfs "$root$checkout"
+
+within() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 chroot "$root" "$@"; }
+within dpkg --install "/var/tmp/$(basename "$deb")"
+within wayname --version
+within man --warnings wayname.toml > /dev/null 2>&1 || true
+
+# Two hosts, each on a port of its own.
+mount -t tmpfs tmpfs /run
+for name in edge one two; do ip netns add $name; ip -n $name link set lo up; done
+for number in 1 2; do
+    name=$([ $number = 1 ] && echo one || echo two)
+    ip -n edge link add port$number type veth peer name eth0 netns $name
+    ip -n edge link set port$number up
+    ip -n $name link set eth0 up
+    ip -n $name address add 2001:db8:$number::11/64 dev eth0 nodad
+    ip -n $name route add default via 2001:db8:$number::1
+    ip netns exec edge sysctl -qw net.ipv6.conf.port$number.disable_ipv6=1
+done
+echo 'PORTS=-i 1@port1 -i 2@port2' > "$root/etc/wayname/switch.env"
+cat > "$root/etc/wayname/edge.toml" <<END
+[switch]
+address = "unix:/run/wayname-switch/p4runtime"
+[[port]]
+number = 1
+vlan = 10
+[[port]]
+number = 2
+vlan = 20
+[[interface]]
+vlan = 10
+addresses = ["2001:db8:1::1/64"]
+[[interface]]
+vlan = 20
+addresses = ["2001:db8:2::1/64"]
+END
+within systemd-tmpfiles --create wayname.conf
+
+for unit in wayname-switch wayname; do
+    nsenter --net=/run/netns/edge env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" \
+        python3 /var/tmp/start_unit.py "$(within sh -c "ls /usr/lib/systemd/system/$unit.service")" /var/tmp/$unit.log \
+        || { cat "$root/var/tmp/$unit.log"; exit 1; }
+done
+# The controller sets the pipeline, which the switch compiles.
+for _ in $(seq 600); do
+    within wayname status > "$root/var/tmp/status" 2>&1 && break
+    sleep 0.2
+done
+cat "$root/var/tmp/status"
+ip netns exec one ping -c 3 -i 0.3 -W 10 2001:db8:2::11 || { cat "$root"/var/tmp/wayname*.log; exit 1; }
+stat -c '%U %a %n' "$root"/var/lib/wayname/* "$root/etc/wayname/edge.toml" "$root/run/wayname/api" 2> /dev/null || true
+within dpkg --purge wayname
+within sh -c '! find /usr/lib/wayname /etc/wayname /var/lib/wayname -type f 2> /dev/null | grep .'
