@@ -26,12 +26,12 @@ class Seconds(click.FloatRange):
 
 @click.group("lab")
 def command() -> None:
-    """Small networks of hosts, edges and providers on this machine."""
+    """Run a lab: a small network of hosts, edges and providers on this machine."""
 
 
 @command.command("list")
 def list_labs() -> None:
-    """List the labs that come along."""
+    """List the included labs."""
     for name in lab_names():
         found = find_lab(name)
         click.echo(f"{name:<16} {found.title}: {len(found.hosts)} hosts, {len(found.routers)} routers")

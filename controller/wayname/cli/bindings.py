@@ -11,7 +11,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Whose each address is, and how much of the tables each port has."""
+    """Show address bindings (SAVI), and each port's share of the tables."""
     from wayname.cli import show
 
     known = asking.client().get("/v1/bindings")

@@ -17,7 +17,11 @@ from wayname.private_files import make_private
 @click.command()
 @click.argument("port", type=click.IntRange(min=0))
 @click.option(
-    "--write", "-w", "file", type=click.Path(dir_okay=False, path_type=Path), help="A pcap file; - is the output."
+    "--write",
+    "-w",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a pcap file; - is standard output.",
 )
 @click.option("--direction", type=click.Choice(["in", "out", "both"]), default="both", show_default=True)
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N packets.")
@@ -27,7 +31,7 @@ from wayname.private_files import make_private
 def command(
     asking: Asking, port: int, file: Path | None, direction: str, count: int | None, seconds: float | None
 ) -> None:
-    """Packets of a port, to a file or to tshark.
+    """Capture a port's packets to a file or to tshark.
 
     Copies what arrives by PORT and what leaves by it, also what is dropped, at 2000 packets a second each way at most.
     Without -w each packet is told in a line; `wayname capture 1 -w - | tshark -r -` tells more. Ctrl-C ends it.

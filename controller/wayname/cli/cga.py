@@ -39,7 +39,7 @@ def command() -> None:
 )
 @search_options
 def generate(prefix: IPv6Network, key: Path, sec: int, threads: int, start: bytes | None, out: Path) -> None:
-    """Make an address in PREFIX, and a file ADDRESS.cga with what proves it."""
+    """Make an address in PREFIX, and the file ADDRESS.cga with its CGA parameters."""
     keep([generate_cga(prefix, public_key(key), sec, finder(threads, start), lambda _: False)], out)
 
 

@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Completion for your shell.
+    """Print the completion script for your shell.
 
     \b
     bash    eval "$(wayname completion bash)"         in ~/.bashrc

@@ -11,7 +11,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Packets dropped, by reason."""
+    """Show dropped packets by reason."""
     from wayname.cli import show
 
     drops = asking.client().get("/v1/drops")

@@ -22,7 +22,7 @@ kind_argument = click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 
 @click.group()
 def command() -> None:
-    """What packets carry: segments, traces, source routes, locators.
+    """Encapsulation (SRv6, IOAM, RPL, ILA): list, show, add, remove.
 
     KIND is one of encapsulation, policy, segment, hmac-key, trace, namespace, source-route, table-route: tables of the
     configuration, with the same keys. A change holds until the controller ends, or for good if controller.changes names
@@ -35,7 +35,7 @@ def command() -> None:
 @client_options
 @pass_asking
 def list_command(asking: Asking, kind: str | None) -> None:
-    """All that is wanted now, a line each."""
+    """List all, or all of one KIND."""
     from wayname.cli import show
 
     carried = all_of(asking, kind)
@@ -55,7 +55,7 @@ def list_command(asking: Asking, kind: str | None) -> None:
 @client_options
 @pass_asking
 def show_command(asking: Asking, kind: str, name: str) -> None:
-    """One of them with all its keys."""
+    """Show one with all its keys."""
     from wayname.cli import show
 
     for each in all_of(asking, kind):
@@ -71,11 +71,11 @@ def show_command(asking: Asking, kind: str, name: str) -> None:
 @command.command("add")
 @click.argument("kind", type=click.Choice(KINDS), metavar="[KIND]", required=False)
 @click.argument("keys", nargs=-1, metavar="[KEY=VALUE]...")
-@file_option("Tables as in a configuration, all at once.")
+@file_option("A TOML file with tables as in a configuration; all are added at once.")
 @client_options
 @pass_asking
 def add_command(asking: Asking, kind: str | None, keys: tuple[str, ...], file: Path | None) -> None:
-    """Add something, or replace what has its name.
+    """Add one, or replace the one with its name.
 
     \b
     wayname encap add policy name=gold segments=fd00:b::1,fd00:c::1
@@ -95,7 +95,7 @@ def add_command(asking: Asking, kind: str | None, keys: tuple[str, ...], file: P
 @client_options
 @pass_asking
 def remove_command(asking: Asking, kind: str, name: str) -> None:
-    """Remove something by its name, as `list` writes it."""
+    """Remove one by its name, as `list` shows it."""
     tell(asking, asking.client().post("/v1/encapsulation", {"remove": {kind.replace("-", "_"): [name]}}))
 
 

@@ -15,16 +15,14 @@ STYLES = {"info": "", "warning": "yellow", "error": "red"}
 
 
 @click.command()
-@click.option("--follow", "-f", is_flag=True, help="Go on with new events until Ctrl-C.")
-@click.option(
-    "--since", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Only events behind this number."
-)
+@click.option("--follow", "-f", is_flag=True, help="Print new events until Ctrl-C.")
+@click.option("--since", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Only events after this number.")
 @client_options
 @pass_asking
 def command(asking: Asking, follow: bool, since: int) -> None:
-    """What happened; --follow goes on.
+    """Show events; --follow prints new ones.
 
-    The controller keeps the last ones (`events` in [controller]). With --json each event is one line.
+    The controller stores the last ones (`events` in [controller]). With --json, each event is one line.
     """
     from wayname.cli import show
 

@@ -37,7 +37,7 @@ def command() -> None:
 def generate(
     prefixes: tuple[IPv6Network, ...], key: Path | None, sec: int, threads: int, start: bytes | None, out: Path
 ) -> None:
-    """Make a set with an address in each of PREFIXES, and files ADDRESS.cga with what proves them."""
+    """Make a set with an address in each of PREFIXES, and the files ADDRESS.cga with their CGA parameters."""
     owner = public_key(key) if key else None
     find = finder(threads, start)
     keep(generate_hba(prefixes, owner, sec, find, lambda _: False, random.SystemRandom()), out)

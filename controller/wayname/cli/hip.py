@@ -17,14 +17,14 @@ def of_two_hosts(wish: Callable[[Asking, str, str], None]) -> click.Command:
 
 @click.group()
 def command() -> None:
-    """Associations of HIP: which stand, who the hosts are; set one up, renew its keys, or close it."""
+    """HIP: show associations and hosts; connect, rekey, close."""
 
 
 @command.command()
 @client_options
 @pass_asking
 def associations(asking: Asking) -> None:
-    """Associations of hosts here, whoever speaks for them, and where their peers are."""
+    """List associations: hosts, peers, state, and the peers' locators."""
     _show(asking, asking.client().get("/v1/hip/associations"))
 
 
@@ -32,7 +32,7 @@ def associations(asking: Asking) -> None:
 @client_options
 @pass_asking
 def hosts(asking: Asking) -> None:
-    """Hosts that this edge speaks for with their tags (HITs) and records for the DNS, their peers, and puzzles."""
+    """Show the edge's hosts with their HITs and HIP records, their peers, and the puzzle difficulty."""
     from wayname.cli import show
 
     found = asking.client().get("/v1/hip/hosts")
@@ -51,19 +51,19 @@ def hosts(asking: Asking) -> None:
 
 @of_two_hosts
 def connect(asking: Asking, local: str, peer: str) -> None:
-    """Set up an association of the host LOCAL with PEER, by their addresses, before the two talk."""
+    """Set up an association of the host LOCAL with PEER, both by address, before the two talk."""
     _wish(asking, local, peer, "connect")
 
 
 @of_two_hosts
 def renew(asking: Asking, local: str, peer: str) -> None:
-    """Set the association of LOCAL with PEER up anew: other keys, another tag; packets go on meanwhile."""
+    """Set up the association of LOCAL with PEER anew, with other keys. Traffic goes on meanwhile."""
     _wish(asking, local, peer, "renew")
 
 
 @of_two_hosts
 def close(asking: Asking, local: str, peer: str) -> None:
-    """Close the association of LOCAL with PEER. If the two go on talking there will be another one."""
+    """Close the association of LOCAL with PEER. Traffic between the two sets up another one."""
     _wish(asking, local, peer, "close")
 
 

@@ -11,7 +11,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """The FDB and neighbours: ports, MACs and addresses of hosts."""
+    """Show hosts: port, VLAN, MAC and addresses (FDB and neighbours)."""
     from wayname.cli import show
 
     hosts = asking.client().get("/v1/hosts")

@@ -13,9 +13,9 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Identities: which host has which, where it can be reached, and how long.
+    """Show hosts' identities (CGA, HBA), their locators, and how long these are valid.
 
-    A locator that belongs to a set proves itself; one behind which `signed` stands needs the edge's signature.
+    A locator of a hash-based set proves itself. One marked `signed` needs the edge's signature.
     """
     from wayname.cli import show
 

@@ -11,14 +11,14 @@ from wayname.cli.options import Asking, client_options, pass_asking
 
 @click.group()
 def command() -> None:
-    """Sessions between identifiers (ILNP): which stand, who is let in, what the DNS tells, which provider to leave."""
+    """ILNP: show sessions, admission, names; drain a provider."""
 
 
 @command.command()
 @client_options
 @pass_asking
 def sessions(asking: Asking) -> None:
-    """Sessions, the locators that their packets bear, and why."""
+    """List sessions, their locators in use, and why."""
     from wayname.cli import show
 
     found = asking.client().get("/v1/ilnp/sessions")
@@ -51,7 +51,7 @@ def _state(session: dict[str, Any]) -> str:
 @client_options
 @pass_asking
 def policies(asking: Asking) -> None:
-    """Who is let in, and how much room there is."""
+    """Show the admission limits, and how much of them is used."""
     from wayname.cli import show
 
     rules = asking.client().get("/v1/ilnp/policies")
@@ -78,7 +78,7 @@ def policies(asking: Asking) -> None:
 @client_options
 @pass_asking
 def names(asking: Asking) -> None:
-    """Names that the DNS is told of, and names of peers that are looked up."""
+    """Show names: those of hosts that the edge updates, and those of peers that it looks up."""
     from wayname.cli import show
 
     found = asking.client().get("/v1/ilnp/names")
@@ -105,7 +105,7 @@ def _told(is_told: bool, server: str) -> object:
 @client_options
 @pass_asking
 def providers(asking: Asking) -> None:
-    """Providers, and which of them are to be left."""
+    """Show providers: up, down or draining."""
     _show_providers(asking, asking.client().get("/v1/ilnp/providers"))
 
 
@@ -114,7 +114,7 @@ def providers(asking: Asking) -> None:
 @client_options
 @pass_asking
 def drain(asking: Asking, provider: str) -> None:
-    """Let sessions go from PROVIDER to others while it still works; nothing is lost."""
+    """Move all sessions from PROVIDER to others, without loss, for example before maintenance."""
     _wish(asking, provider, True)
 
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Traces (in-situ OAM), and what they tell of paths."""
+    """IOAM telemetry: traces; delay, jitter and loss of paths."""
 
 
 @command.command("paths")
 @client_options
 @pass_asking
 def paths_command(asking: Asking) -> None:
-    """Paths that packets took: delay, jitter and queues, of each path and each node.
+    """Show delay, jitter and queues of each path and each node.
 
-    The delay is from the first node to the last one, as right as their clocks agree; jitter does not depend on that.
+    Delay is from the first node to the last, and needs synchronized clocks. Jitter does not.
     """
     from wayname.cli import show
 
@@ -49,7 +49,7 @@ def paths_command(asking: Asking) -> None:
 @client_options
 @pass_asking
 def exports_command(asking: Asking) -> None:
-    """Flows that asked for direct export, and what was lost on the way to this node."""
+    """Show flows with direct export, and their loss on the way to this node."""
     from wayname.cli import show
 
     flows = asking.client().get("/v1/ioam/exports")
@@ -65,7 +65,7 @@ def exports_command(asking: Asking) -> None:
 @client_options
 @pass_asking
 def traces_command(asking: Asking) -> None:
-    """Traces that packets get here."""
+    """Show the traces that this node inserts into packets."""
     from wayname.cli import show
 
     traces = asking.client().get("/v1/ioam/traces")
@@ -81,7 +81,7 @@ def traces_command(asking: Asking) -> None:
 @client_options
 @pass_asking
 def namespaces_command(asking: Asking) -> None:
-    """What this node says of itself, and where."""
+    """Show IOAM namespaces: this node's ids in each."""
     from wayname.cli import show
 
     namespaces = asking.client().get("/v1/ioam/namespaces")
@@ -103,12 +103,12 @@ def namespaces_command(asking: Asking) -> None:
 
 
 @command.command("records")
-@click.option("--follow", "-f", is_flag=True, help="Go on with new ones until Ctrl-C.")
-@click.option("--since", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Only those behind this number.")
+@click.option("--follow", "-f", is_flag=True, help="Print new ones until Ctrl-C.")
+@click.option("--since", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Only those after this number.")
 @client_options
 @pass_asking
 def records_command(asking: Asking, follow: bool, since: int) -> None:
-    """The last traces that ended here, one JSON object a line."""
+    """Print the last traces that ended here, one JSON object a line."""
     parameters: Parameters = {"since": since, "follow": str(follow).lower()}
     try:
         with asking.client().stream("/v1/ioam/records", parameters, endless=follow) as response:

@@ -17,7 +17,7 @@ PROTOCOLS = {6: "tcp", 17: "udp", 58: "icmpv6", 132: "sctp"}
 @client_options
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Show providers and their shares of flows; `flows` shows what became of those whose provider failed."""
+    """NPTv6: show and set providers of flows; show flows whose provider failed."""
     if context.invoked_subcommand is None:
         context.invoke(providers)
 
@@ -26,7 +26,7 @@ def command(context: click.Context) -> None:
 @client_options
 @pass_asking
 def providers(asking: Asking) -> None:
-    """Providers: their prefixes, whether they work, and what went by them."""
+    """Show providers: prefixes, state, hash buckets and traffic."""
     from wayname.cli import show
 
     answer = asking.client().get("/v1/nptv6")
@@ -54,7 +54,7 @@ def providers(asking: Asking) -> None:
 @client_options
 @pass_asking
 def flows(asking: Asking) -> None:
-    """Flows whose provider failed: the last hundred, what became of them, and why."""
+    """Show the last hundred flows whose provider failed, and what became of them."""
     from wayname.cli import show
 
     answer = asking.client().get("/v1/nptv6")
@@ -70,19 +70,19 @@ def flows(asking: Asking) -> None:
 @client_options
 @pass_asking
 def rules(asking: Asking) -> None:
-    """How new flows are shared out: of each prefix, and of the flows that have a policy of their own."""
+    """Show the weights by which new flows get a provider, for each prefix and flow policy."""
     _show_rules(asking, asking.client().get("/v1/nptv6/rules"))
 
 
 @command.command("set")
 @click.argument("inside")
-@click.option("--providers", help="Names between commas; default: all of the prefix.")
-@click.option("--weights", help="Numbers between commas, one for each; 0 serves when no other works.")
+@click.option("--providers", help="Provider names, separated by commas; default: all of the prefix.")
+@click.option("--weights", help="Weights, separated by commas, one for each provider; 0 is backup only.")
 @file_option("Tables [[policy]], keys as of [[nptv6.policy]]: all there are to be, the configuration's first.")
 @client_options
 @pass_asking
 def set_command(asking: Asking, inside: str, providers: str | None, weights: str | None, file: Path | None) -> None:
-    """Share the new flows of a prefix out another way; connections stay with their providers.
+    """Set the providers and weights for new flows of a prefix. Connections keep their provider.
 
     \b
     wayname nptv6 set fd12:3456:789a::/48 --providers p,q --weights 3,1

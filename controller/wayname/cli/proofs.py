@@ -83,7 +83,9 @@ def search_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--start", type=Modifier(), help="The modifier to start from, to go on with a search that was stopped."
         ),
-        click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where files go."),
+        click.option(
+            "--out", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="The folder for the files."
+        ),
     ):
         command = option(command)
     return command

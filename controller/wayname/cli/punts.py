@@ -11,7 +11,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Packets that were too many for the controller, by reason and port."""
+    """Show punted packets over the rate limits, by reason and port."""
     from wayname.cli import show
 
     punts = asking.client().get("/v1/punts")

@@ -11,7 +11,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Routes, ECMP next hops, and whether they answer."""
+    """Show routes and their ECMP next hops, and whether these answer."""
     from rich.text import Text
 
     from wayname.cli import show

@@ -12,14 +12,14 @@ from wayname.config.schedules import SchedulingPolicy
 
 @click.group()
 def command() -> None:
-    """Sessions that go by several paths at once: which, how the paths are, and by which policy."""
+    """Show and set multipath scheduling: paths, their estimates, and policies of sessions."""
 
 
 @command.command("list")
 @client_options
 @pass_asking
 def list_schedules(asking: Asking) -> None:
-    """Schedules: policy, sessions, and how many of their paths are closed."""
+    """List schedules: policy, sessions, paths and closed paths."""
     from wayname.cli import show
 
     found = asking.client().get("/v1/schedules")
@@ -46,7 +46,7 @@ def list_schedules(asking: Asking) -> None:
 @client_options
 @pass_asking
 def show_schedule(asking: Asking, name: str) -> None:
-    """Show schedule NAME: its paths, what they are taken to be, and what the switch told of them."""
+    """Show schedule NAME: its paths, their estimated delay and bandwidth, and what the switch reported."""
     _tell(asking, asking.client().get(f"/v1/schedules/{name}"))
 
 
@@ -56,7 +56,7 @@ def show_schedule(asking: Asking, name: str) -> None:
 @client_options
 @pass_asking
 def policy(asking: Asking, name: str, policy: str) -> None:
-    """Share the packets of schedule NAME out by POLICY from now on, until it is changed again."""
+    """Set the policy of schedule NAME. It holds until it is set again."""
     _tell(asking, asking.client().post(f"/v1/schedules/{name}/policy", {"policy": policy}))
 
 

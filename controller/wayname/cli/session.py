@@ -21,7 +21,7 @@ class NumberOrCommand(click.Group):
 
 @click.group(cls=NumberOrCommand)
 def command() -> None:
-    """Show a session by its number (`wayname session 1`), move it or some of its flows, fork it, or end a fork."""
+    """Show a session by its number (`wayname session 1`), move it or some of its flows, fork it, end a fork."""
 
 
 @command.command()
@@ -29,7 +29,7 @@ def command() -> None:
 @client_options
 @pass_asking
 def show(asking: Asking, number: int) -> None:
-    """Show its paths, its timers, and why it is on the path in use."""
+    """Show a session's paths and timers, and why it uses its path."""
     tell(asking, asking.client().get(f"/v1/sessions/{number}"))
 
 
@@ -39,7 +39,7 @@ def show(asking: Asking, number: int) -> None:
 @client_options
 @pass_asking
 def move(asking: Asking, number: int, path: str) -> None:
-    """Move session NUMBER to PATH: a path's number, or LOCAL,PEER. Refused unless the path is proven to work."""
+    """Move session NUMBER to PATH, a path's number or LOCAL,PEER. The path must be proven to work."""
     tell(asking, asking.client().post(f"/v1/sessions/{number}/move", {"path": path}))
 
 
@@ -50,9 +50,9 @@ def move(asking: Asking, number: int, path: str) -> None:
 @client_options
 @pass_asking
 def prefer(asking: Asking, number: int, policy: str, path: str) -> None:
-    """Let flows of a path policy POLICY take PATH in session NUMBER: a path's number, or LOCAL,PEER.
+    """Send the flows of path policy POLICY by PATH in session NUMBER. PATH is a path's number or LOCAL,PEER.
 
-    They do as long as it works, and go as their session does while it does not.
+    While PATH does not work, they take the session's path.
     """
     tell(asking, asking.client().post(f"/v1/sessions/{number}/prefer", {"policy": policy, "path": path}))
 
@@ -63,7 +63,7 @@ def prefer(asking: Asking, number: int, policy: str, path: str) -> None:
 @client_options
 @pass_asking
 def unprefer(asking: Asking, number: int, policy: str) -> None:
-    """Let flows of a path policy POLICY go in session NUMBER as the configuration says."""
+    """Send the flows of path policy POLICY in session NUMBER as the configuration says."""
     tell(asking, asking.client().post(f"/v1/sessions/{number}/prefer", {"policy": policy}))
 
 
@@ -74,7 +74,7 @@ def unprefer(asking: Asking, number: int, policy: str) -> None:
 @client_options
 @pass_asking
 def fork(asking: Asking, number: int, local_port: int, peer_port: int) -> None:
-    """Give the flows of session NUMBER between LOCAL_PORT and PEER_PORT, of TCP and UDP, a session of their own.
+    """Fork session NUMBER: its TCP and UDP flows between LOCAL_PORT and PEER_PORT get a session of their own.
 
     It is there when the peer has agreed: `wayname sessions` lists it. It has paths of its own, and may be moved alone.
     """
@@ -88,7 +88,7 @@ def fork(asking: Asking, number: int, local_port: int, peer_port: int) -> None:
 @client_options
 @pass_asking
 def unfork(asking: Asking, number: int) -> None:
-    """End the fork NUMBER. Its flows are of their hosts' session again, here and at the peer."""
+    """End the fork NUMBER. Its flows return to their hosts' session, here and at the peer."""
     tell(asking, asking.client().post(f"/v1/sessions/{number}/unfork", {}))
 
 

@@ -11,7 +11,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Sessions: hosts, their peers, and the paths between them."""
+    """List sessions: hosts, peers, and the paths between them."""
     from wayname.cli import show
 
     sessions = asking.client().get("/v1/sessions")

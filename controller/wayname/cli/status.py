@@ -24,7 +24,7 @@ ASK_AGAIN = 0.2
 @client_options
 @pass_asking
 def command(asking: Asking, wait: bool, timeout: float | None) -> None:
-    """The switch, the controller and the ports.
+    """Show the switch, the controller and the ports.
 
     Ends with status 1 while the switch is not ready, and if the edge is not up within --timeout.
     """

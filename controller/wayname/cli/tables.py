@@ -15,9 +15,9 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking, name: str | None) -> None:
-    """What the switch's tables hold and how often it was used.
+    """Show the switch's tables: how full they are, entries, counters.
 
-    Without NAME all tables in a line each; with it the table's entries.
+    Without NAME: one line for each table. With NAME: the table's entries.
     """
     from wayname.cli import show
 

@@ -47,5 +47,5 @@ HIP = Protocol(
     load_keys=_load_keys,
     passed_on=frozenset((Punt.HIP, Punt.HIP_VERIFY)),
     routes="wayname.api.hip",
-    commands=(Command("hip", "wayname.cli.hip", "HIP: associations, hosts, rekeying."),),
+    commands=(Command("hip", "wayname.cli.hip", "HIP: show associations and hosts; connect, rekey, close."),),
 )

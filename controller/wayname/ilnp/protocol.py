@@ -42,5 +42,5 @@ ILNP = Protocol(
     managers=_managers,
     metrics=_metrics,
     routes="wayname.api.ilnp",
-    commands=(Command("ilnp", "wayname.cli.ilnp", "ILNP: sessions, admission, names, drain a provider."),),
+    commands=(Command("ilnp", "wayname.cli.ilnp", "ILNP: show sessions, admission, names; drain a provider."),),
 )
