@@ -7,7 +7,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-
 from repository import REPOSITORY
 from sessions.pair import Side
 
