@@ -111,7 +111,7 @@ class TwoEdges:
         self._lan: dict[str, Wire] = {}
         # When each kind of message last passed between two addresses.
         self._passed: dict[tuple[bytes, bytes, int], float] = {}
-        self._news = asyncio.Event()
+        self._event_came = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         try:
@@ -141,8 +141,8 @@ class TwoEdges:
                 at = self._passed.get((source.packed, destination.packed, kind), float("-inf"))
                 if at >= since:
                     return at
-                self._news.clear()
-                await self._news.wait()
+                self._event_came.clear()
+                await self._event_came.wait()
 
     async def until_met(self, source: IPv6Address, destination: IPv6Address, patience: float) -> None:
         """Wait until the edges have found each other: two hosts have a context."""
@@ -205,7 +205,7 @@ class TwoEdges:
                 addresses = frame[_IPV6 + _SOURCE : _IPV6 + _PAYLOAD]
                 kind = frame[_IPV6 + _PAYLOAD + _MESSAGE] & 0x7F
                 self._passed[addresses[:16], addresses[16:], kind] = time.perf_counter()
-                self._news.set()
+                self._event_came.set()
 
     def _answer(self, lan: Wire, site: Site, hosts: set[bytes]) -> None:
         """Answer the edge that looks for a host (RFC 4861, section 7.2.4)."""
