@@ -10,6 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 NAMES = ("edge", "host", "provider-a", "provider-b", "internet")
+REPOSITORY = Path(__file__).resolve().parents[2]
+BARE_ROOT = Path(__file__).with_name("bare_root.sh")
 SERVER = "2001:db8:f::1"
 # The edge's link-local address on its uplinks: device 1, VLAN 101 and 102 (docs/configuration.md, `mac`).
 EDGE_A, EDGE_B = "fe80::ff:fe01:65", "fe80::ff:fe01:66"
@@ -26,13 +28,20 @@ def lacking() -> str:
 class Machine:
     """A namespace with a shell of its own, which keeps what it was told, as a person's does."""
 
-    def __init__(self, namespace: str, folder: Path, path: str) -> None:
+    def __init__(self, namespace: str, folder: Path, path: str, package: Path | None = None) -> None:
         folder.mkdir()
-        environment = {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8"}
-        self.transcript = folder / "transcript"
-        with self.transcript.open("wb") as output:
+        self._transcript = folder / "transcript"
+        environment = {"PATH": path, "HOME": "/root", "LANG": "C.UTF-8"}
+        shell = ["bash", "--noprofile", "--norc"]
+        if package is not None:
+            shell = [str(BARE_ROOT), str(package), str(REPOSITORY)]
+        statuses, told = os.pipe()
+        self._statuses = os.fdopen(statuses)
+        self._told = told
+        with self._transcript.open("wb") as output:
+            # Its mounts are its own, since `ip netns exec` makes them so.
             self._shell = subprocess.Popen(
-                ["ip", "netns", "exec", namespace, "bash", "--noprofile", "--norc"],
+                ["ip", "netns", "exec", namespace, *shell],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.PIPE,
@@ -40,28 +49,32 @@ class Machine:
                 stderr=subprocess.STDOUT,
                 text=True,
                 start_new_session=True,
+                pass_fds=(told,),
             )
-        self._statuses = folder / "statuses"
-        os.mkfifo(self._statuses)
-        # What programs put there is this machine's alone: `ip netns exec` made mounts of our own.
-        assert self.run("mount -t tmpfs none /run") == 0
+        os.close(told)
+        # What programs put there is this machine's alone.
+        self.run("mount -t tmpfs none /run")
 
-    def run(self, line: str) -> int:
-        """Have the shell carry out a line; return its exit status."""
+    def run(self, line: str) -> tuple[int, str]:
+        """Have the shell carry out a line; return its exit status, and what was written meanwhile."""
         assert self._shell.stdin is not None
-        self._shell.stdin.write(f"{line}\necho $? >statuses\n")
+        before = self._transcript.stat().st_size
+        self._shell.stdin.write(f"{line}\necho $? >&{self._told}\n")
         self._shell.stdin.flush()
-        return int(self._statuses.read_text())
+        status = self._statuses.readline()
+        said = self._transcript.read_bytes()[before:].decode(errors="replace")
+        return (int(status) if status else -1), said
 
     def end(self) -> None:
         """End the shell and what it started."""
         subprocess.run(["kill", "--", f"-{self._shell.pid}"], check=False)
         self._shell.wait()
+        self._statuses.close()
 
 
 @contextmanager
-def operator_site(folder: Path, path: str) -> Iterator[dict[str, Machine]]:
-    """Make the site; yield its machines by name."""
+def operator_site(folder: Path, path: str, package: Path | None) -> Iterator[dict[str, Machine]]:
+    """Make the site; yield its machines by name. The edge has nothing but the Debian package, if there is one."""
     tag = f"way{os.getpid()}"
     with ExitStack() as made:
         for name in NAMES:
@@ -84,7 +97,8 @@ def operator_site(folder: Path, path: str) -> Iterator[dict[str, Machine]]:
             ip("-n", f"{tag}-{two}", "link", "set", right, "up")
         machines = {}
         for name in NAMES:
-            machines[name] = Machine(f"{tag}-{name}", folder / name, path)
+            on_edge = package if name == "edge" else None
+            machines[name] = Machine(f"{tag}-{name}", folder / name, path, on_edge)
             made.callback(machines[name].end)
         set_up_providers(machines)
         yield machines
@@ -93,24 +107,23 @@ def operator_site(folder: Path, path: str) -> Iterator[dict[str, Machine]]:
 def set_up_providers(machines: dict[str, Machine]) -> None:
     """Give the providers and the Internet their addresses, routes and servers."""
     for letter, edge in (("a", EDGE_A), ("b", EDGE_B)):
-        told = (
-            "sysctl -qw net.ipv6.conf.all.forwarding=1",
-            "ip address add fe80::1/64 dev site nodad",
-            f"ip address add 2001:db8:f{letter}::2/64 dev core nodad",
-            f"ip route add 2001:db8:f::/64 via 2001:db8:f{letter}::1",
-            f"ip route add 2001:db8:{letter}::/48 via {edge} dev site",
-        )
-        assert [machines[f"provider-{letter}"].run(line) for line in told] == [0] * len(told)
-        told_internet = (
-            f"ip address add 2001:db8:f{letter}::1/64 dev to-{letter} nodad",
-            f"ip route add 2001:db8:{letter}::/48 via 2001:db8:f{letter}::2",
-        )
-        assert [machines["internet"].run(line) for line in told_internet] == [0] * len(told_internet)
+        for machine, line in (
+            (f"provider-{letter}", "sysctl -qw net.ipv6.conf.all.forwarding=1"),
+            (f"provider-{letter}", "ip address add fe80::1/64 dev site nodad"),
+            (f"provider-{letter}", f"ip address add 2001:db8:f{letter}::2/64 dev core nodad"),
+            (f"provider-{letter}", f"ip route add 2001:db8:f::/64 via 2001:db8:f{letter}::1"),
+            (f"provider-{letter}", f"ip route add 2001:db8:{letter}::/48 via {edge} dev site"),
+            ("internet", f"ip address add 2001:db8:f{letter}::1/64 dev to-{letter} nodad"),
+            ("internet", f"ip route add 2001:db8:{letter}::/48 via 2001:db8:f{letter}::2"),
+        ):
+            assert machines[machine].run(line) == (0, ""), line
     internet = machines["internet"]
-    assert internet.run("ip link set lo up && ip address add 2001:db8:f::1/128 dev lo") == 0
-    assert internet.run(f"python3 -m http.server --bind {SERVER} 8080 &") == 0
-    if shutil.which("iperf3"):
-        assert internet.run("iperf3 --server &") == 0
+    for line in (
+        f"ip link set lo up && ip address add {SERVER}/128 dev lo",
+        f"python3 -m http.server --bind {SERVER} 8080 &",
+        "iperf3 --server &" if shutil.which("iperf3") else "true",
+    ):
+        assert internet.run(line)[0] == 0
 
 
 def ip(*words: str) -> None:
