@@ -30,7 +30,10 @@ def table_entries(draw: st.DrawFn) -> fy.P4TableEntry:
     match = {}
     for field in table.match_fields:
         number = draw(st.integers(0, (1 << field.bitwidth) - 1))
-        seconds = {P4MatchType.LPM: field.bitwidth, P4MatchType.RANGE: (1 << field.bitwidth) - 1}
+        seconds = {
+            P4MatchType.LPM: draw(st.integers(1, field.bitwidth)),
+            P4MatchType.RANGE: (1 << field.bitwidth) - 1,
+        }
         match[field.alias] = (number, seconds[field.match_type]) if field.match_type in seconds else number
     arguments = {each.name: draw(st.integers(0, (1 << each.bitwidth) - 1)) for each in action.params}
     return fy.P4TableEntry(
@@ -63,6 +66,8 @@ def test_other_entities_are_what_finsy_makes() -> None:
         entries.table_entry("backups", {"session": 1, "path": 1}, "next_path"),
         entries.table_entry("backups", {"session": 1, "route": 1}, "next_path", path=1),
         entries.table_entry("backups", {"session": 1, "path": 1}, "admit", path=1),
+        entries.table_entry("routes", {"destination": (1 << 128, 64)}, "route_local"),
+        entries.table_entry("routes", {"destination": (1 << 64, 129)}, "route_local"),
     ],
 )
 def test_what_no_switch_could_have_is_refused(entry: fy.P4TableEntry) -> None:

@@ -1,8 +1,8 @@
 """Updates and packets as messages of P4Runtime, the same as finsy makes, and packets back.
 
-finsy looks up every field by its name, and what kind of value it has. Sessions write entries whose keys are exact
-numbers, so many that this was a third of what a session costs. So what those need is looked up once, here; everything
-else is left to finsy.
+finsy looks up every field by its name, and what kind of value it has. Sessions and routes write entries whose keys are
+exact numbers and prefixes, so many that this was a third of what a session costs. So what those need is looked up once,
+here; everything else is left to finsy.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ _UPDATE_TYPES = {
     UpdateKind.MODIFY: p4r.Update.MODIFY,
     UpdateKind.DELETE: p4r.Update.DELETE,
 }
+_QUICK = (P4MatchType.EXACT, P4MatchType.LPM)
 
 
 class _Value(NamedTuple):
-    """The number of a key or a parameter, and how many bits it has."""
+    """The number of a key or a parameter, how many bits it has, and whether it is a prefix."""
 
     number: int
     bits: int
+    is_prefix: bool = False
 
 
 class _Action(NamedTuple):
@@ -46,11 +48,14 @@ class Messages:
 
     def __init__(self, schema: P4Schema) -> None:
         self._schema = schema
-        # Tables all of whose keys are exact, and whose entries name their action themselves.
+        # Tables all of whose keys are exact or prefixes, and whose entries name their action themselves.
         self._tables = {
             table.alias: _Table(
                 table.id,
-                {field.alias: _Value(field.id, field.bitwidth) for field in table.match_fields},
+                {
+                    field.alias: _Value(field.id, field.bitwidth, field.match_type is P4MatchType.LPM)
+                    for field in table.match_fields
+                },
                 {
                     action.alias: _Action(
                         action.id, {param.name: _Value(param.id, param.bitwidth) for param in action.params}
@@ -60,7 +65,7 @@ class Messages:
             )
             for table in schema.tables
             if table.action_profile is None
-            and all(field.match_type is P4MatchType.EXACT and field.bitwidth for field in table.match_fields)
+            and all(field.match_type in _QUICK and field.bitwidth for field in table.match_fields)
         }
         headers = schema.controller_packet_metadata
         self._packet_out = [(each.name, _Value(each.id, each.bitwidth)) for each in headers["packet_out"].metadata]
@@ -98,7 +103,12 @@ def _fill(message: p4r.TableEntry, table: _Table, entry: fy.P4TableEntry, action
     for name, number in (entry.match or {}).items():
         key = table.fields[name]
         field = message.match.add()
-        field.field_id, field.exact.value = key.number, _octets(number, key.bits)
+        field.field_id = key.number
+        if key.is_prefix:
+            address, length = number
+            field.lpm.value, field.lpm.prefix_len = _octets(_network(address, length, key.bits), key.bits), length
+        else:
+            field.exact.value = _octets(number, key.bits)
     known = table.actions[action.name]
     if action.args.keys() != known.parameters.keys():
         raise ValueError(f"{action.name} has the parameters {', '.join(known.parameters)}")
@@ -107,6 +117,13 @@ def _fill(message: p4r.TableEntry, table: _Table, entry: fy.P4TableEntry, action
         parameter = known.parameters[name]
         param = message.action.action.params.add()
         param.param_id, param.value = parameter.number, _octets(number, parameter.bits)
+
+
+def _network(address: int, length: int, bits: int) -> int:
+    """Return a prefix without the bits behind it; one of length 0 is an absent key (P4Runtime, section 9.1.1)."""
+    if not 0 < length <= bits:
+        raise ValueError(f"a prefix of {length} bits among {bits}")
+    return address >> (bits - length) << (bits - length)
 
 
 def _octets(number: int, bits: int) -> bytes:
