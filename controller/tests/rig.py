@@ -96,9 +96,11 @@ class Rig:
         self.edge.receive(SwitchUp(self.read()), self.now)
         self.settle()
 
-    def restart_controller(self) -> None:
-        """Let the controller lose all it knew."""
+    def restart_controller(self, *known: Input) -> None:
+        """Let the controller lose all it knew; something it hears before it finds the switch."""
         self.edge = self._new_edge()
+        for input in known:
+            self.edge.receive(input, self.now)
         self.edge.receive(SwitchUp(self.read()), self.now)
         self.settle()
 
@@ -203,6 +205,12 @@ class Rig:
             {**(each.match or {}), **(each.action.args if isinstance(each.action, fy.P4TableAction) else {})}
             for each in found
         ]
+
+    def members(self, group: int) -> dict[int, int]:
+        """Return the members of an ECMP group, with their weights."""
+        found = [each for each in self.read([fy.P4ActionProfileGroup()]) if isinstance(each, fy.P4ActionProfileGroup)]
+        [members] = [each.members or () for each in found if each.group_id == group]
+        return {each.member_id: int(each.weight) for each in members}
 
     def search(self) -> None:
         """Do the first search that the controller asked for."""

@@ -13,6 +13,7 @@ from wayname.adapter.connection import Arbitrated, Connection, Refused, SwitchEr
 from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.input_queue import InputQueue
+from wayname.adapter.kernel_feed import KernelFeed
 from wayname.adapter.modifier_searches import ModifierSearches
 from wayname.adapter.state_file import StateFile
 from wayname.composition.edge import Edge
@@ -29,6 +30,7 @@ from wayname.edge.boundary import (
     DnsResponse,
     Event,
     FindModifier,
+    KernelChanges,
     ModifierFound,
     OpenCapture,
     Output,
@@ -48,7 +50,7 @@ FIRST_WAIT = 0.1
 LONGEST_WAIT = 1.0
 OPEN_SECONDS = 5.0
 # What was found beside the switch stays true when the switch comes back.
-FOUND = (ModifierFound, DnsResponse)
+FOUND = (ModifierFound, DnsResponse, KernelChanges)
 
 
 class ReloadError(Exception):
@@ -87,6 +89,8 @@ class Controller:
         self.edge = self._make_edge(self.config)
         self._searches = ModifierSearches(self._found)
         self._questions = DnsTransport(self._found)
+        linux = config.linux
+        self._kernel = KernelFeed(linux.namespace, self._heard_kernel, self._record) if linux and linux.routes else None
         self.events = EventRing(config.controller.events)
         self.sessions = 0
         self.writes = 0
@@ -131,6 +135,8 @@ class Controller:
                 group.create_task(self._drive())
                 group.create_task(self._searches.run())
                 group.create_task(self._questions.run())
+                if self._kernel:
+                    group.create_task(self._kernel.run())
         except ExceptionGroup as errors:
             lasting = errors.subgroup(SwitchError)
             raise (lasting or errors).exceptions[0] from None
@@ -146,8 +152,11 @@ class Controller:
 
     async def command(self, command: Command) -> asyncio.Event:
         """Have the edge do something; the event that comes back is set when it is done."""
+        return await self._put_and_tell(command)
+
+    async def _put_and_tell(self, input: Command | KernelChanges) -> asyncio.Event:
         done = asyncio.Event()
-        await self._inputs.put(command, done)
+        await self._inputs.put(input, done)
         return done
 
     async def reload(self, config: Config) -> list[str]:
@@ -202,7 +211,14 @@ class Controller:
     async def _found(self, found: ModifierFound | DnsResponse) -> None:
         await self._inputs.put(found, None)
 
+    async def _heard_kernel(self, changes: KernelChanges) -> None:
+        """Have the edge take what the kernel said; the next part comes when this one is on the switch."""
+        await (await self._put_and_tell(changes)).wait()
+
     async def _keep_connected(self) -> None:
+        if self._kernel:
+            # What is on the switch and not wanted goes: so first it must be known what is wanted.
+            await self._kernel.ready.wait()
         wait, said = FIRST_WAIT, ""
         while True:
             connection = Connection(self.config.switch, self.schema)

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv6Network
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -36,6 +37,7 @@ from wayname.snapshot.running import Running
 from wayname.snapshot.switch_snapshot import SwitchSnapshot, names, read_snapshot
 
 ABOUT = "What the controller of an edge switch knows. Local: it asks for no password, so nobody else should reach it."
+MOST_ROUTES = 10_000
 NOT_THERE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "the switch is not there"}}
 
 
@@ -96,7 +98,7 @@ def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None
             ports=len(running.config.ports),
             stations=len(list(running.edge.fdb)),
             neighbours=len(list(running.edge.neighbours)),
-            routes=len(views.routes(running)),
+            routes=views.route_count(running),
             events=running.events.last,
             captures=len(beside.captures.queues),
         )
@@ -107,9 +109,12 @@ def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None
         return views.hosts(running)
 
     @app.get("/v1/routes")
-    async def routes() -> list[models.Route]:
+    async def routes(
+        within: Annotated[IPv6Network | None, Query(description="this prefix and longer ones only")] = None,
+        most: Annotated[int, Query(ge=0, le=MOST_ROUTES, description="of Linux's routes no more than these")] = 1000,
+    ) -> list[models.Route]:
         """Routes and whether their next hops answer."""
-        return views.routes(running)
+        return views.routes(running, within, most)
 
 
 def serve_switch(app: FastAPI, running: Running) -> None:

@@ -81,11 +81,14 @@ class Route(BaseModel):
     """A route as it stands now."""
 
     prefix: str
-    kind: str = Field(description="connected, static, prohibited or discard")
+    kind: str = Field(
+        description="connected, static, prohibited or discard; of a route of Linux who put it there: bgp, ra, static"
+    )
+    origin: Literal["configuration", "linux"] = "configuration"
     interface: str | None = Field(description="of a connected route")
     address: str | None = Field(description="the router's own, of a connected route")
     via: list[NextHop]
-    used: bool = Field(description="false while no next hop answers: the packets take a shorter prefix")
+    used: bool = Field(description="false while no next hop answers or the configuration has the prefix")
 
 
 class TableSummary(BaseModel):

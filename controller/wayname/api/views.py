@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv6Network
 from typing import Literal
 
 from wayname.adapter.events import RecordedEvent
@@ -21,6 +23,9 @@ from wayname.api.models import (
 )
 from wayname.config import model as configured
 from wayname.config.model import Config
+from wayname.edge.kernel.paths import OnLink
+from wayname.edge.liveness import NextHopHealth
+from wayname.netlink.protocols import protocol_words
 from wayname.pipeline.reasons import drop_words
 from wayname.snapshot.running import Running, reconnects
 from wayname.snapshot.switch_snapshot import SwitchSnapshot, TableSnapshot
@@ -109,10 +114,18 @@ def port_name(config: Config, number: int | None) -> str | None:
     return port.name if port else None
 
 
-def routes(running: Running) -> list[Route]:
-    """All routes, by prefix."""
+def route_count(running: Running) -> int:
+    """How many routes there are."""
+    config, kernel = running.config, running.edge.kernel
+    connected = sum(len(interface.global_addresses) for interface in config.interfaces)
+    return len(config.routes) + connected + (len(kernel.routes) if kernel else 0)
+
+
+def routes(running: Running, within: IPv6Network | None, most: int) -> list[Route]:
+    """Routes of a prefix and within it, in order; of Linux's no more than so many."""
     config = running.config
     answer = [(route.prefix, static_route(running, route)) for route in config.routes]
+    answer += _kernel_routes(running, within, most)
     for interface in config.interfaces:
         for own in interface.global_addresses:
             connected = Route(
@@ -124,22 +137,47 @@ def routes(running: Running) -> list[Route]:
                 used=True,
             )
             answer.append((own.network, connected))
-    return [route for _, route in sorted(answer, key=lambda item: item[0])]
+    found = [each for each in answer if within is None or each[0].subnet_of(within)]
+    return [route for _, route in sorted(found, key=lambda item: item[0])]
+
+
+def _kernel_routes(running: Running, within: IPv6Network | None, most: int) -> Iterator[tuple[IPv6Network, Route]]:
+    kernel = running.edge.kernel
+    if kernel is None:
+        return
+    for prefix, route in kernel.routes.first(most, within):
+        level = route.levels[0]
+        via = [next_hop(running, hop, weight) for hop, weight in route.via]
+        on_link = interface_name(running.config, route.leads.vlan) if isinstance(route.leads, OnLink) else None
+        shown = Route(
+            prefix=str(prefix),
+            kind=protocol_words(level.protocol),
+            origin="linux",
+            interface=on_link,
+            address=None,
+            via=via,
+            used=kernel.routes.is_used(prefix, route),
+        )
+        yield prefix, shown
 
 
 def static_route(running: Running, route: configured.Route) -> Route:
     """A route of the configuration, as it stands now."""
-    via = [
-        NextHop(
-            address=str(hop.address),
-            interface=interface_name(running.config, hop.vlan),
-            weight=weight,
-            health=running.edge.liveness.health(hop),
-        )
-        for hop, weight in route.via
-    ]
+    via = [next_hop(running, hop, weight) for hop, weight in route.via]
     kind, used = route.refusal or "static", running.edge.routes.is_used(route)
     return Route(prefix=str(route.prefix), kind=kind, interface=None, address=None, via=via, used=used)
+
+
+def next_hop(running: Running, hop: configured.LinkAddress, weight: int) -> NextHop:
+    """A next hop of a route, and whether it answers."""
+    health = running.edge.liveness.health(hop)
+    is_down = running.edge.routes.is_down(hop)
+    return NextHop(
+        address=str(hop.address),
+        interface=interface_name(running.config, hop.vlan),
+        weight=weight,
+        health=NextHopHealth.DOWN if is_down else health,
+    )
 
 
 def interface_name(config: Config, vlan: int) -> str:

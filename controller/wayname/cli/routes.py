@@ -8,15 +8,17 @@ from wayname.cli.options import Asking, client_options, pass_asking
 
 
 @click.command()
+@click.argument("prefix", required=False)
+@click.option("--most", type=click.IntRange(0, 10_000), default=1000, show_default=True, help="Linux's routes to show.")
 @client_options
 @pass_asking
-def command(asking: Asking) -> None:
-    """Show routes and their ECMP next hops, and whether these answer."""
+def command(asking: Asking, prefix: str | None, most: int) -> None:
+    """Show routes and their ECMP next hops, and whether these answer; with PREFIX it and longer ones only."""
     from rich.text import Text
 
     from wayname.cli import show
 
-    routes = asking.client().get("/v1/routes")
+    routes = asking.client().get("/v1/routes", {"within": prefix, "most": most})
     if asking.json:
         show.show_json(routes)
         return
@@ -31,6 +33,8 @@ def command(asking: Asking) -> None:
             for hop in route["via"]
         )
         by = f"{route['address']} on {route['interface']}" if route["interface"] else via
-        used = Text() if route["used"] else show.good_or_bad("not used: no next hop answers", False)
-        rows.append((route["prefix"], route["kind"], by, used))
-    show.show_table(("prefix", "kind", "by", ""), rows, "no routes are configured")
+        used = Text() if route["used"] else show.good_or_bad("not used", False)
+        rows.append((route["prefix"], route["kind"], route["origin"], by, used))
+    show.show_table(("prefix", "kind", "from", "by", ""), rows, "there are no routes")
+    if sum(route["origin"] == "linux" for route in routes) == most:
+        click.echo(f"Linux may have more than these {most}; name a PREFIX, or give --most", err=True)

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from finsy import P4Schema
 
 from wayname.composition.protocols import PROTOCOLS
-from wayname.config.model import Config
+from wayname.config.model import Config, LinkAddress
 from wayname.edge.boundary import (
     CloseCapture,
     DirectExport,
@@ -23,6 +23,7 @@ from wayname.edge.boundary import (
     ImportPathEstimates,
     Input,
     Json,
+    KernelChanges,
     LearnedMac,
     ModifierFound,
     OpenCapture,
@@ -48,6 +49,7 @@ from wayname.edge.first_hop_security.session_hosts import SessionHosts
 from wayname.edge.hash_keys import HashKeys
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.interfaces import want_interfaces
+from wayname.edge.kernel.mirror import KernelMirror
 from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.linux import want_linux
 from wayname.edge.liveness import Liveness
@@ -174,6 +176,7 @@ class Edge:
         self._input_handlers = [manager.inputs for manager in self.managers]
         self._passed_on = frozenset[int]().union(*(protocol.passed_on for protocol in protocols))
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
+        self.kernel = self._kernel(providers, schema) if config.linux and config.linux.routes else None
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
         collector = self.encapsulation.traces.collector
@@ -196,6 +199,14 @@ class Edge:
                 self._deprecate,
             )
         self._timed = self._managers_with_timers()
+
+    def _kernel(self, providers: Providers, schema: P4Schema) -> KernelMirror:
+        sizes = {name: schema.tables[name].size for name in ("routes", "ecmp_groups")}
+        kernel = KernelMirror(
+            self.config, self.routes, providers.tables.values(), sizes, self._outputs, self._kernel_neighbour
+        )
+        self.routes.beside = kernel.routes
+        return kernel
 
     def manager(self, kind: type[_Manager]) -> _Manager | None:
         """Return the manager of this kind, if its protocol is configured."""
@@ -273,6 +284,9 @@ class Edge:
                 self.encapsulation.change(current, now)
             case WriteFailed():
                 self._write_failed(input, now)
+            case KernelChanges() if self.kernel:
+                self.kernel.changed(input, now)
+                self.liveness.follow(now)
             case ModifierFound() if self.identities:
                 self.identities.found(input, now)
             case _:
@@ -347,6 +361,11 @@ class Edge:
         self.figures.stop()
         if self.identities:
             self.identities.stop()
+
+    def _kernel_neighbour(self, at: LinkAddress, mac: Mac, now: float) -> None:
+        port = self.fdb.port_of(at.vlan, mac)
+        if port is not None:
+            self.neighbours.resolved(at, mac, port, now)
 
     def _addresses_of(self, vlan: int, mac: Mac) -> list[IPv6Address]:
         return self.bindings.addresses_of(vlan, mac) or self.neighbours.addresses_of(vlan, mac)

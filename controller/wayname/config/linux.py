@@ -49,6 +49,8 @@ class Linux(Table):
     namespace: Namespace | None = None
     # Whether Linux gets IPv4; without, it is bridged.
     ipv4: bool = False
+    # Whether the controller takes Linux's IPv6 routes, neighbours and addresses into the tables.
+    routes: bool = True
     interfaces: Annotated[tuple[LinuxInterface, ...], count(1, 4094)] = Field(alias="interface")
 
 

@@ -9,7 +9,7 @@ An adapter (finsy and the wall clock, or the switch in process and a virtual clo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from ipaddress import IPv6Address
@@ -21,6 +21,7 @@ from wayname.config.names import Transport
 from wayname.config.nptv6 import Nptv6
 from wayname.config.schedules import SchedulingPolicy
 from wayname.ioam.path_metrics import PathMetrics
+from wayname.netlink.messages import Message
 from wayname.p4_constants import FlowEventKind, PacketOutKind, PathEventKind, SessionEventKind
 from wayname.pipeline.entries import Entity
 from wayname.wire.flow import Flow
@@ -186,6 +187,15 @@ class DnsResponse:
     message: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class KernelChanges:
+    """What Linux has or lost; between `begins` and `ends` it names all it has, and what it does not name is gone."""
+
+    messages: Sequence[Message]
+    begins: bool = False
+    ends: bool = False
+
+
 class UpdateKind(Enum):
     """What is done to an entity."""
 
@@ -315,7 +325,18 @@ OfSessions = (
 )
 Command = OfSessions | SetNptv6 | OpenCapture | CloseCapture | SetEncapsulation | DrainProvider
 Digest = LearnedMac | DirectExport | SessionEvent | PairActive | FlowEvent | FlowAdmitted | PathEvent
-Input = SwitchUp | SwitchDown | PacketIn | Digest | IdleEntry | WriteFailed | ModifierFound | DnsResponse | Command
+Input = (
+    SwitchUp
+    | SwitchDown
+    | PacketIn
+    | Digest
+    | IdleEntry
+    | WriteFailed
+    | ModifierFound
+    | DnsResponse
+    | KernelChanges
+    | Command
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,22 @@ class Liveness:
         """Return what is known of a next hop."""
         return self._watched[hop].health
 
+    def follow(self, now: float) -> None:
+        """Watch the next hops that are there now, and no others."""
+        for hop in [hop for hop in self._watched if hop not in self._routes.next_hops]:
+            self._timers.cancel(hop)
+            mark = self._marks.pop(hop)
+            self._outputs.desired.remove(own_probe(hop.vlan, mark, 0))
+            del self._by_mark[mark], self._watched[hop]
+            self._neighbours.unwatched(hop, now)
+        for hop in [hop for hop in self._routes.next_hops if hop not in self._watched]:
+            mark = self._marks[hop] = self._rng.randbytes(MARK_OCTETS)
+            self._by_mark[mark] = hop
+            self._watched[hop] = _Watched()
+            self._outputs.desired.put(self._own_probe(hop))
+            if self._outputs.connected:
+                self._probe_soon(hop, now)
+
     def adopt(self, entities: Iterable[Entity], now: float) -> None:
         """Start as the switch forwards: a next hop whose neighbour is not there was found dead earlier; marks stay."""
         tables = [entity for entity in entities if isinstance(entity, fy.P4TableEntry)]
@@ -116,7 +132,10 @@ class Liveness:
         """The switch is there: probe, each next hop at a time of its own."""
         for hop, watched in self._watched.items():
             watched.misses, watched.asked = 0, False
-            self._timers.set(hop, now + self._rng.uniform(0, self._config.timing.probe / 4))
+            self._probe_soon(hop, now)
+
+    def _probe_soon(self, hop: LinkAddress, now: float) -> None:
+        self._timers.set(hop, now + self._rng.uniform(0, self._config.timing.probe / 4))
 
     def stop(self) -> None:
         """Nothing can be said of next hops while the switch is away."""

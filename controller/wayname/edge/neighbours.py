@@ -137,7 +137,8 @@ class Neighbours:
             interface = self._config.interface(at.vlan)
             port = entity.action.args["port"]
             has_room = at in self._next_hops or self._count[port] < self._host_ports.max_addresses(port)
-            if at not in self._neighbours and interface and interface.is_on_link(at.address) and has_room:
+            is_here = interface is not None and (interface.is_on_link(at.address) or at in self._next_hops)
+            if at not in self._neighbours and is_here and has_room:
                 self._neighbours[at] = Neighbour(at, State.STALE)
                 self._set(self._neighbours[at], Mac(entity.action.args["mac"]), port)
 
@@ -233,6 +234,19 @@ class Neighbours:
         if neighbour.mac is None:
             self._found(neighbour, mac, port, now)
         self._reachable(neighbour, now)
+
+    def resolved(self, at: LinkAddress, mac: Mac, port: int, now: float) -> None:
+        """Linux knows a neighbour; what is known here already is better known."""
+        neighbour = self._neighbours.get(at)
+        if (neighbour is None or neighbour.mac is None) and self._has_room(at, port, now):
+            neighbour = self._neighbours.setdefault(at, Neighbour(at, State.STALE))
+            self._found(neighbour, mac, port, now)
+            self._stale(neighbour, now)
+
+    def unwatched(self, at: LinkAddress, now: float) -> None:
+        """A neighbour is no next hop any more: from now on it is probed here."""
+        if (neighbour := self.get(at)) is not None:
+            self._stale(neighbour, now)
 
     def moved(self, vlan: int, mac: Mac, port: int, now: float) -> None:
         """A station is behind another port; so are its addresses."""
@@ -373,7 +387,9 @@ class Neighbours:
     def _may_be_neighbour(self, arrival: ReceivedPacket, address: IPv6Address) -> bool:
         interface = arrival.interface
         nobody = address.is_unspecified or address.is_multicast or address.is_loopback
-        return not nobody and interface.is_on_link(address) and not interface.owns(address)
+        # Linux may have prefixes on the link that the configuration does not name.
+        is_here = interface.is_on_link(address) or LinkAddress(interface.vlan, address) in self._next_hops
+        return not nobody and is_here and not interface.owns(address)
 
     def _leave(self, neighbour: Neighbour) -> None:
         """A neighbour is not where it was any more."""

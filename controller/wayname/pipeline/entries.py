@@ -153,10 +153,10 @@ def nexthop(number: int, vlan: int, address: IPv6Address) -> fy.P4TableEntry:
     return table_entry("nexthops", {"nexthop": number}, "set_nexthop", vlan=vlan, address=int(address))
 
 
-def ecmp_member(nexthop: int) -> fy.P4ActionProfileMember:
-    """A next hop as a member of ECMP groups; it has the next hop's number."""
+def ecmp_member(nexthop: int, number: int | None = None) -> fy.P4ActionProfileMember:
+    """A next hop as a member of ECMP groups; it has the next hop's number, unless it is given another."""
     action = fy.Action("set_ecmp_nexthop", nexthop=nexthop)
-    return fy.P4ActionProfileMember("ecmp_members", member_id=nexthop, action=action)
+    return fy.P4ActionProfileMember("ecmp_members", member_id=number or nexthop, action=action)
 
 
 def ecmp_group_members(number: int, weights: dict[int, int]) -> fy.P4ActionProfileGroup:

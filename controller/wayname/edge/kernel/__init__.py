@@ -1,0 +1,1 @@
+"""What Linux beside the switch says, in the tables."""
