@@ -11,7 +11,7 @@ from pathlib import Path
 from wayname.edge.boundary import Json, Persist
 from wayname.private_files import make_private, why_not_private
 
-# The form of what is in it. A release reads those of all releases before it, and has a stored file of each among its tests.
+# The form of what is in it. A release reads those of all releases before it: its tests have a stored file of each.
 FORM = 2
 # A controller that is ending lets go of its file within this time.
 LOCKED_SECONDS = 2.0
@@ -95,7 +95,7 @@ def _other_form(form: int) -> str:
     """What is wrong with a file of another form, and the mend."""
     if form > FORM:
         return (
-            f"was written by a newer wayname (in form {form}, this one reads {FORM}); install that version again, or name"
+            f"was written by a newer wayname (in form {form}, this one reads {FORM}); install that again, or name"
             " another file as controller.state, and sessions begin anew"
         )
     return f"was written before there were releases (in form {form}); remove it, and sessions begin anew"
