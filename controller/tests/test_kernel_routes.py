@@ -61,6 +61,15 @@ class TestRoutes:
         hear(rig, route("2001:db8:a::/48", BY_BOTH, is_gone=True), route("::/0", BY_A, is_gone=True))
         assert rig.tables() == before
 
+    def test_that_take_the_place_of_others_outlive_them(self, rig: Rig) -> None:
+        hear(rig, route("2001:db8:a::/48", BY_BOTH), route("2001:db8:a::/48", Path(Target.DISCARD)))
+        hear(rig, route("2001:db8:a::/48", BY_A, is_gone=True), route("2001:db8:a::/48", BY_B, is_gone=True))
+        assert [entry for entry in rig.entries("routes") if entry["destination"][1] == 48]
+
+    def test_lose_one_of_their_next_hops(self, rig: Rig) -> None:
+        hear(rig, route("2001:db8:a::/48", BY_BOTH), route("2001:db8:a::/48", BY_B, is_gone=True))
+        assert hops_of(rig, "2001:db8:a::/48") == {A: 1}
+
     def test_by_other_links_have_no_entries(self, rig: Rig) -> None:
         assert hear(rig, route("2001:db8:a::/48", Path(Target.FORWARD, (Hop(OTHER, A, 1),)))) == 0
 
@@ -161,6 +170,15 @@ class TestReconciliation:
         rig.restart_controller(KernelChanges(said, begins=True, ends=True))
         assert before == (rig.entries("routes"), rig.entries("nexthops"))
         assert [update for write in rig.writes[writes:] for update in write.updates] == []
+
+    def test_an_edge_that_takes_the_place_of_another_knows_what_that_one_knew(self, rig: Rig) -> None:
+        by_object = Path(Target.FORWARD, nexthop=5)
+        hear(rig, Nexthop(5, BY_A, (), False), route("2001:db8:a::/48", BY_BOTH), route("2001:db8:b::/48", by_object))
+        hear(rig, failed(WAN0, A), Address(WAN0, int(LINUX_ADDRESS), 64, False), route("::/0", BY_B, 30))
+        before = rig.entries("routes"), rig.entries("ecmp_groups"), rig.entries("nexthops")
+        assert rig.edge.kernel is not None
+        rig.restart_controller(rig.edge.kernel.restated())
+        assert before == (rig.entries("routes"), rig.entries("ecmp_groups"), rig.entries("nexthops"))
 
     def test_a_switch_that_is_started_again_gets_all_routes(self, rig: Rig) -> None:
         hear(rig, route("2001:db8:a::/48", BY_BOTH))

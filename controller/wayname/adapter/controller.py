@@ -201,8 +201,11 @@ class Controller:
             if not reload.done.done():
                 reload.done.set_exception(error)
             return
-        self.edge, self.config, self.changes = edge, reload.config, reload.changes
         now = asyncio.get_running_loop().time()
+        if self.edge.kernel:
+            # Before the switch is looked at, as at the start.
+            edge.receive(self.edge.kernel.restated(), now)
+        self.edge, self.config, self.changes = edge, reload.config, reload.changes
         if entities is not None:
             self.edge.receive(SwitchUp(entities, time.time() - now, resumed=True), now)
         for capture in self._captures.values():

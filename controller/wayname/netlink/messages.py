@@ -38,7 +38,7 @@ _AF_INET6 = 10
 _MAIN_TABLE = 254
 _CLONED = 0x200  # RTM_F_CLONED: a cache entry
 _UP, _LOWER_UP = 0x1, 0x10000
-_REQUEST, _DUMP = 0x1, 0x300
+_REQUEST, _DUMP, _REPLACE = 0x1, 0x300, 0x100
 _MOST_PATHS = 65_536
 _TYPE_MASK = 0x3FFF  # without NLA_F_NESTED and NLA_F_NET_BYTEORDER
 
@@ -123,6 +123,8 @@ class Route(NamedTuple):
     protocol: int
     path: Path
     is_gone: bool
+    # It takes the place of another one of this metric.
+    replaces: bool = False
 
 
 Message = Link | Address | Neighbour | Nexthop | Route
@@ -157,11 +159,13 @@ class Decoder:
         """Yield what a datagram says, and `DONE` where a dump ends; what is of no interest is left out."""
         at = 0
         while at + _HEADER.size <= len(octets):
-            length, kind, _flags, _sequence, _port = _HEADER.unpack_from(octets, at)
+            length, kind, flags, _sequence, _port = _HEADER.unpack_from(octets, at)
             if length < _HEADER.size:
                 return
             if kind in (Kind.NEW_ROUTE, Kind.DEL_ROUTE):
-                message: Message | Kind | None = self._route(octets, at + _HEADER.size, at + length, kind)
+                message: Message | Kind | None = self._route(
+                    octets, at + _HEADER.size, at + length, kind == Kind.DEL_ROUTE, bool(flags & _REPLACE)
+                )
             else:
                 message = self._other(octets, at + _HEADER.size, at + length, kind)
             if message is not None:
@@ -186,7 +190,7 @@ class Decoder:
                     raise NetlinkError(code, "the kernel refuses to tell")
         return None
 
-    def _route(self, octets: bytes, at: int, end: int, kind: int) -> Route | None:
+    def _route(self, octets: bytes, at: int, end: int, is_gone: bool, replaces: bool) -> Route | None:
         family, length, _, _, table, protocol, _, action, flags = _ROUTE.unpack_from(octets, at)
         if family != _AF_INET6 or table != _MAIN_TABLE or flags & _CLONED:
             return None
@@ -218,7 +222,7 @@ class Decoder:
             if len(self._paths) >= _MOST_PATHS:
                 self._paths.clear()
             path = self._paths[key] = _path(*key)
-        return Route(int.from_bytes(address.ljust(16, b"\0")), length, metric, protocol, path, kind == Kind.DEL_ROUTE)
+        return Route(int.from_bytes(address.ljust(16, b"\0")), length, metric, protocol, path, is_gone, replaces)
 
 
 def _path(action: bytes, link: bytes, gateway: bytes, multipath: bytes, nexthop: bytes, tunnel: bytes) -> Path:

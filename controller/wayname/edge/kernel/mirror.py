@@ -63,6 +63,7 @@ class KernelMirror:
         )
         self._down: set[int] = set()
         self._failed: set[tuple[int, int]] = set()
+        self._links: dict[int, Link] = {}
         self._addresses: dict[tuple[int, int], Address] = {}
         # While the kernel names all it has, what it named so far: what it leaves out is gone at the end.
         self._named: _Named | None = None
@@ -91,6 +92,12 @@ class KernelMirror:
         self._look_again()
         self._say_full(now)
 
+    def restated(self) -> KernelChanges:
+        """Return all that the kernel is known to have, for an edge that takes the place of this one."""
+        neighbours = (Neighbour(*at, 0, NeighbourState.FAILED, False) for at in self._failed)
+        said = (*self._links.values(), *self._addresses.values(), *self._paths.objects.values(), *neighbours)
+        return KernelChanges([*said, *self.routes.restated()], begins=True, ends=True)
+
     def _look_again(self) -> None:
         """Let groups follow what changed; not before all is known that there is."""
         if self._named is not None or not self._is_other:
@@ -117,8 +124,8 @@ class KernelMirror:
         self.routes.end()
         named, self._named = self._named, None
         if named is not None:
-            for index in self._paths.links.keys() - named.links:
-                del self._paths.links[index]
+            for index in self._links.keys() - named.links:
+                self._link(self._links[index]._replace(is_gone=True))
             for number in self._paths.objects.keys() - named.objects:
                 del self._paths.objects[number]
             for key in self._addresses.keys() - named.addresses:
@@ -127,6 +134,9 @@ class KernelMirror:
 
     def _link(self, said: Link) -> None:
         vlan = None if said.is_gone else self._paths.vlan_by_name.get(said.name)
+        self._links[said.index] = said
+        if said.is_gone:
+            del self._links[said.index]
         self._paths.links.pop(said.index, None)
         self._down.discard(said.index)
         if vlan is not None:
@@ -166,17 +176,17 @@ class KernelMirror:
     def _address(self, said: Address) -> None:
         """Give Linux what is for an address that it alone has on a link of ours; it answers for it there."""
         key = said.link, said.address
-        vlan, address = self._paths.links.get(said.link), IPv6Address(said.address)
-        interface = None if vlan is None else self._config.interface(vlan)
         if self._named:
             self._named.addresses.add(key)
-        if interface is None or vlan is None or address in answered_addresses(interface):
-            return
-        change = self._outputs.desired.remove if said.is_gone else self._outputs.desired.put
         if said.is_gone:
             self._addresses.pop(key, None)
         else:
             self._addresses[key] = said
+        vlan, address = self._paths.links.get(said.link), IPv6Address(said.address)
+        interface = None if vlan is None else self._config.interface(vlan)
+        if interface is None or address in answered_addresses(interface):
+            return
+        change = self._outputs.desired.remove if said.is_gone else self._outputs.desired.put
         for table in () if address.is_link_local else self._tables:
             change(entries.route_local(address, table))
 

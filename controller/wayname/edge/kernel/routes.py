@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from heapq import nsmallest
 from ipaddress import IPv6Address, IPv6Network
@@ -15,10 +15,11 @@ from wayname.edge.kernel.paths import ByGroup, Leads, Level, Levels, OnLink, Pat
 from wayname.edge.kernel.route_groups import RouteGroup, RouteGroups
 from wayname.edge.next_hops import NextHops, Via
 from wayname.edge.prefix_map import PrefixMap
-from wayname.netlink.messages import Route
+from wayname.netlink.messages import Path, Route
 
 Prefix = tuple[int, int]  # address and length
 DEFAULT: Prefix = (0, 0)
+_LINK_LOCAL, _GROUPS = 0xFE80 >> 6, 0xFF
 
 
 @dataclass(slots=True, eq=False)
@@ -63,7 +64,7 @@ class KernelRoutes:
         self._placed = 0
         # Prefixes for which there was no room.
         self.left_out: dict[Prefix, None] = {}
-        self._named: set[tuple[Prefix, int]] | None = None
+        self._named: set[tuple[Prefix, int, Path]] | None = None
         # Any group may come to need them.
         for hop, _ in configured_default():
             next_hops.join(hop)
@@ -95,6 +96,12 @@ class KernelRoutes:
                 return length, []
         return -1, []
 
+    def restated(self) -> Iterator[Route]:
+        """Yield all routes as the kernel told of them."""
+        for (address, length), route in self._routes:
+            for level in route.levels:
+                yield Route(address, length, *level, False)
+
     def begin(self) -> None:
         """All routes are named from here on, until `end`."""
         self._named = set()
@@ -105,15 +112,18 @@ class KernelRoutes:
         if named is None:
             return
         for prefix, route in list(self._routes):
-            left = tuple(each for each in route.levels if (prefix, each.metric) in named)
+            left = tuple(each for each in route.levels if (prefix, each.metric, each.path) in named)
             if left != route.levels:
                 self._set(prefix, route, left)
 
     def take(self, said: Route) -> None:
         """Take note of a route that is there, or is not any more."""
+        if said.address >> 118 == _LINK_LOCAL or said.address >> 120 == _GROUPS:
+            # Never routed.
+            return
         prefix = said.address, said.length
         if self._named is not None and not said.is_gone:
-            self._named.add((prefix, said.metric))
+            self._named.add((prefix, said.metric, said.path))
         route = self._routes.get(prefix)
         before = route.levels if route is not None else ()
         after = _without(before, said) if said.is_gone else _with(before, said)
@@ -222,20 +232,44 @@ def _entry(prefix: Prefix, action: fy.P4TableAction | None) -> fy.P4TableEntry:
 
 
 def _with(levels: Levels, said: Route) -> Levels:
-    """Return the routes of a prefix with one that is new, or in place of that of its metric."""
+    """Return the routes of a prefix with one that is new.
+
+    Those by gateways that have one metric are one route of several next hops, and the kernel names all of these. Others
+    stand beside them, in the order in which they came, unless one takes the place of another.
+    """
     level = Level(said.metric, said.protocol, said.path)
     if not levels:
         return (level,)
-    return tuple(sorted((*(each for each in levels if each.metric != said.metric), level)))
+    same = [each for each in levels if each.metric == said.metric]
+    alike = [each for each in same if _is_multipath(each.path) == _is_multipath(said.path)]
+    old: Level | None = None
+    if said.replaces or _is_multipath(said.path):
+        old = next(iter(alike or (same if said.replaces else ())), None)
+    if old is None:
+        old = next((each for each in same if each.path == said.path), None)
+    if old is not None:
+        return tuple(level if each is old else each for each in levels)
+    return tuple(sorted((*levels, level), key=lambda each: each.metric))
+
+
+def _is_multipath(path: Path) -> bool:
+    return not path.nexthop and any(hop.address for hop in path.hops)
 
 
 def _without(levels: Levels, said: Route) -> Levels:
-    """Return the routes of a prefix without one, or without some of its next hops."""
+    """Return the routes of a prefix without one, or without some of its next hops.
+
+    Where a route takes the place of several next hops, the kernel tells of it first and then that they are gone.
+    """
+    gone = {(hop.link, hop.address) for hop in said.path.hops}
     left = []
     for level in levels:
-        if level.metric != said.metric:
-            left.append(level)
-        elif level.path != said.path and set(said.path.hops) < set(level.path.hops):
-            hops = tuple(hop for hop in level.path.hops if hop not in said.path.hops)
-            left.append(level._replace(path=level.path._replace(hops=hops)))
+        if level.metric == said.metric:
+            if level.path == said.path:
+                continue
+            hops = tuple(hop for hop in level.path.hops if (hop.link, hop.address) not in gone)
+            if level.path.hops and not hops:
+                continue
+            level = level._replace(path=level.path._replace(hops=hops))
+        left.append(level)
     return tuple(left)
