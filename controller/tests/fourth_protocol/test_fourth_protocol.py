@@ -102,7 +102,7 @@ async def test_the_api_and_a_command_show_its_sessions(monkeypatch: pytest.Monke
     network.advance(1)
     async with client_of(network.a.served) as client:
         answer: Any = await ask(client, "/v1/keyed")
-    assert answer == [{"number": 1, "local": str(address(1)), "peer": str(address(2))}]
+    assert answer == [{"number": 131072, "local": str(address(1)), "peer": str(address(2))}]
     [command] = KEYED.commands
     monkeypatch.setitem(root.COMMANDS, command.name, (command.module, command.about))
     monkeypatch.setattr("wayname.cli.client.Client.get", lambda self, path: {"/v1/keyed": answer}[path])
