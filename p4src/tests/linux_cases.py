@@ -59,7 +59,7 @@ def cell(linux_class: str, port: int = 1) -> int:
 def flooded(case: Case, packet: Packet, *ports: int) -> None:
     """To all ports of VLAN 1 but the one it came from: with a tag at port 3."""
     for port in ports:
-        tagged = Ether(src=packet.src, dst=packet.dst) / Dot1Q(vlan=1) / packet.payload
+        tagged = Ether(src=packet.src, dst=packet.dst) / Dot1Q(vlan=1, type=packet.type) / packet.payload
         case.expect(port, tagged if port == 3 else packet)
     case.flood_copies()
 
