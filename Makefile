@@ -126,8 +126,8 @@ test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pa
 test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and with root in namespaces
 	$(PYTEST) topo/tests
 
-test-operator: venv-switch ## docs/run-your-edge.md word for word in namespaces (root; a part of test-topo)
-	$(BIN)/python -m pytest -q topo/tests/test_operator.py
+test-operator: venv-dev deb ## docs/run-your-edge.md word for word in namespaces, from the Debian package on a bare root (root)
+	WAYNAME_DEB="$$(ls -t switch/target/debian/wayname_*.deb | head -1)" $(BIN)/python -m pytest -q topo/tests/test_operator.py
 
 conformance: venv ## p4c's own cases on the embedded switch: make conformance P4C_TESTDATA=<p4c>/testdata
 	@test -d "$(P4C_TESTDATA)/p4_16_samples" || { echo "say where p4c's cases are: make conformance P4C_TESTDATA=<p4c>/testdata"; exit 2; }
