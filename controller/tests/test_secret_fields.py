@@ -46,7 +46,9 @@ OTHERS = {
 PUBLIC = {
     ("wayname.config.encapsulation.model.SrPolicy", "key_id"): "stands in each packet",
     ("wayname.config.encapsulation.paths.PolicyTable", "key_id"): "stands in each packet",
-    ("wayname.config.load.Section", "key"): "the name of a table",
+    ("wayname.config.sections.Section", "key"): "the name of a table",
+    ("wayname.config.sections.ProtocolSection", "key"): "the name of a table",
+    ("wayname.config.sections.ProtocolSection", "has_secrets"): "whether there are some",
     ("wayname.config.names.Names", "key_name"): "stands in each message to the server",
     ("wayname.config.names.NetworkNames", "key_name"): "stands in each message to the server",
     ("wayname.ilnp.config.Ilnp", "nonce_octets"): "a length",
