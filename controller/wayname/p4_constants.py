@@ -172,6 +172,13 @@ class Drop(_InWords):
     DUPLICATE_HELD = 120, "a duplicate acknowledgement, for what may still come (no loss)"
     LINUX_RATE = 130, "too many for Linux, of its class by its port"
     LINUX_COPY = 131, "a flood's copy that Linux has no use for (no loss)"
+    UNSOLICITED_OPEN = 140, "a connection that begins outside, and no pinhole lets it in"
+    UNSOLICITED = 141, "from outside, of no flow that began inside"
+    UNSOLICITED_ERROR = 142, "an ICMPv6 error from outside, about no flow of the inside"
+    UNSOLICITED_ECHO = 143, "an echo request from outside"
+    UNSOLICITED_FRAGMENT = 144, "a fragment from outside whose first one was not let in, or comes later"
+    RECORDS_FULL = 145, "no place to remember it, so nothing could answer it"
+    ROUTING_HEADER_0 = 146, "a routing header of type 0 at the border (RFC 5095)"
 
 
 class PacketOutKind(IntEnum):

@@ -117,6 +117,15 @@
 // Sources of remembered flows, by hash, and how many slots one may hold for long: a 64th.
 #define FLOW_SOURCES        16384
 #define FLOWS_OF_SOURCE     2048
+// Simple security: what is remembered of flows from inside, four slots for each, and their sources by hash. One source may keep a 64th
+// against others. A site that opens 800 connections a second, each quiet for four minutes at its end, has them all.
+#define FILTER_RECORDS      262144
+#define FILTER_SOURCES      16384
+#define RECORDS_OF_SOURCE   4096
+// Connections from outside that were refused a moment ago, and fragmented packets that were let in.
+#define REFUSED_OPENS       16384
+#define ADMITTED_FRAGMENTS  16384
+#define PINHOLES            1024
 // Hosts with an address of their own, which stands for an identity.
 #define MAPPINGS            16384
 

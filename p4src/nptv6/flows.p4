@@ -31,10 +31,8 @@
 #include "../sessions/shim6_headers.p4"
 #include "../ilnp/headers.p4"
 #include "metadata.p4"
-#include "nptv6.p4"
 #include "provider_choice.p4"
 #include "sources.p4"
-#include "urpf.p4"
 
 // What is remembered: the provider, how far it has come, and sums of the rest.
 const bit<4> FLOW_HEARD    = 1;             // from outside alone
@@ -143,8 +141,6 @@ control SlotsOfSource(in bit<128> key, in bit<296> flow, in bit<1> from_inside, 
 }
 
 control BorderFlows(in headers_t hdr, inout metadata_t meta) {
-    BorderSides() border_sides;
-    Nptv6Destination() change_destination;
     FlowOfBorder() flow_of_border;
     ProviderChoice() provider_choice;
     ProviderStates() provider_states;
@@ -174,7 +170,6 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
     METERS(bit<8>, PROVIDERS, events_meter);
 
     apply {
-        border_sides.apply(hdr, meta);
         bool is_error = false;
         bool of_tcp = false;
         bool begins = false;
@@ -195,9 +190,6 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         bool told = false;              // that it is held; of a host's own session, that it began
         bool out_of_session = false;
 
-        if (!meta.decided && meta.border.way != BORDER_STAYS) {
-            change_destination.apply(hdr, meta);
-        }
         // A host that speaks for itself, and what its edge sends for it, has the addresses that it wants; unless it leaves
         // its locators to the border (RFC 6748): then its sessions go on under others, by any provider, at once.
         bool native = meta.ilnp.kind == NONCE_HERE

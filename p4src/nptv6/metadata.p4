@@ -37,6 +37,8 @@ struct nptv6_mapping_t {
 struct border_t {
     bit<8> side;                // SIDE_*
     bit<8> way;                 // BORDER_*
+    bool enters;                // from outside to an address inside, translated or not
+    bool leaves;                // from inside to outside
     bit<16> site;
     bit<8> provider;            // by which it goes, or came
     ipv6_address_t local;       // its flow, as hosts inside see it

@@ -24,6 +24,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
     bit<16> source_site = 0;
     bit<8> provider = 0;
     bool outside = false;
+    bool inside = false;
 
     @id(FROM_SITE_ACTION_ID)
     @name("from_site")
@@ -63,8 +64,15 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
 
     @id(STAY_IN_SITE_ACTION_ID)
     @name("stay_in_site")
-    @brief("An address inside.")
+    @brief("An address of the router's, or of the link.")
     action stay_in_site() {
+    }
+
+    @id(INSIDE_NETWORK_ACTION_ID)
+    @name("inside_network")
+    @brief("Hosts inside, as they are known inside.")
+    action inside_network() {
+        inside = true;
     }
 
     @id(NPTV6_INBOUND_ACTION_ID)
@@ -107,6 +115,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
         }
         actions = {
             stay_in_site;
+            inside_network;
             nptv6_inbound;
             untranslated_inbound;
             @defaultonly out_of_site;
@@ -137,6 +146,8 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
             drop(meta, DROP_BORDER_SOURCE);
         }
         meta.border.provider = provider;
+        meta.border.enters = meta.border.side == SIDE_OUTSIDE && (provider != 0 || inside);
+        meta.border.leaves = meta.border.side == SIDE_INSIDE && outside;
     }
 }
 

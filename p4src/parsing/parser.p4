@@ -208,8 +208,14 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
             (_, false, EXTENSION_HEADERS): too_many;
             (ROUTING_SEGMENTS, _, _): routing_parts;
             (ROUTING_SOURCE_ROUTE, _, _): routing_parts;
+            (ROUTING_DEPRECATED, _, _): deprecated_routing;
             default: take_it;
         }
+    }
+
+    state deprecated_routing {
+        meta.chain.routing_0 = true;
+        transition take_it;
     }
 
     state routing_parts {
@@ -239,6 +245,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     state authentication_size {
         extension_start_t begin = packet.lookahead<extension_start_t>();
         meta.chain.size = ((bit<16>)begin.length + 2) << 2;
+        meta.chain.authenticated = true;
         transition select(begin.length) {
             0: authentication_short;
             default: take;
@@ -262,6 +269,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         fragment_t begin = packet.lookahead<fragment_t>();
         meta.chain.size = 8;
         meta.chain.next_header = begin.next_header;
+        meta.chain.fragment = begin.identification;
         transition select(begin.offset, begin.more) {
             (0, 0): take;           // a packet in one fragment (RFC 6946) is a whole packet
             (0, 1): first_fragment;

@@ -32,6 +32,8 @@
 #include "../hip/headers.p4"
 #include "../hip/messages.p4"
 #include "../scheduling/schedules.p4"
+#include "../simple_security/simple_security.p4"
+#include "../nptv6/crossing.p4"
 #include "../nptv6/flows.p4"
 #include "../nptv6/metadata.p4"
 #include "../encapsulation/tunnels.p4"
@@ -202,6 +204,8 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     EspSessions() esp_sessions;
     SessionDirection() session_direction;
     SessionIdentities() session_identities;
+    BorderCrossing() border_crossing;
+    SimpleSecurity() simple_security;
     BorderFlows() border_flows;
     SessionWay() session_way;
     FlowInitiators() flow_initiators;
@@ -225,6 +229,8 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
                 session_identities.apply(hdr, meta);
             }
             if (!meta.decided && meta.border.side != SIDE_NONE) {
+                border_crossing.apply(hdr, meta);
+                simple_security.apply(hdr, meta);   // what comes in unasked makes no state further on
                 border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it
             }
             bool watched = meta.session.direction == SESSION_INBOUND || meta.border.destination.wanted

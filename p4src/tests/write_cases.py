@@ -26,6 +26,7 @@ import router_cases
 import segment_cases
 import segment_proof_cases
 import session_cases
+import simple_security_cases
 import source_route_cases
 import trace_cases
 from scapy.config import conf
@@ -55,6 +56,7 @@ def main() -> int:
         *protocol_punt_cases.ALL,
         *mapped_cases.ALL,
         *border_cases.ALL,
+        *simple_security_cases.ALL,
         *ilnp_cases.ALL,
         *linux_cases.ALL,
     )
