@@ -55,6 +55,8 @@ def _lines(site: Site, switch: str, api: str) -> Iterable[str]:
     if "border" in site.kinds:
         names = ", ".join(f'"border-{provider}"' for provider in PROVIDERS)
         yield from ("[[nptv6]]", f'inside = "{INSIDE}"', f"providers = [{names}]")
+        # What is measured are the defences behind it, which such a flood would not reach.
+        yield from ("[simple_security]", "enabled = false")
     yield from _shim6(site)
     yield from _hip(site)
     yield from _ilnp(site)

@@ -66,7 +66,11 @@ class _Reload:
 
 def is_lasting(config: Config) -> bool:
     """Whether a controller of this configuration has something to write down."""
-    return config.identities is not None or any(protocol.is_configured(config) for protocol in PROTOCOLS)
+    return (
+        config.identities is not None
+        or config.filters_inbound
+        or any(protocol.is_configured(config) for protocol in PROTOCOLS)
+    )
 
 
 class Controller:
@@ -178,7 +182,7 @@ class Controller:
         return changed
 
     def _make_edge(self, config: Config) -> Edge:
-        # What the next controller must know is about sessions and identities only.
+        # What the next controller must know is about sessions, identities and pinholes only.
         if self._memory is None and is_lasting(config):
             self._memory = StateFile(config.controller.state)
         remembered = self._memory.read() if self._memory else {}

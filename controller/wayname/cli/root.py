@@ -34,6 +34,7 @@ COMMANDS = {
     "session": ("wayname.cli.session", "Show one session, move it, fork it."),
     "schedule": ("wayname.cli.schedule", "Show and set multipath scheduling: paths and policies of sessions."),
     "nptv6": ("wayname.cli.nptv6", "NPTv6: show and set providers of flows; show flows whose provider failed."),
+    "pinhole": ("wayname.cli.pinhole", "Simple security: list, add and remove pinholes (RFC 6092)."),
     **{each.name: (each.module, each.about) for protocol in PROTOCOLS for each in protocol.commands},
     "tables": ("wayname.cli.tables", "Show the switch's tables: how full they are, entries, counters."),
     "drops": ("wayname.cli.drops", "Show dropped packets by reason."),

@@ -32,6 +32,7 @@ from wayname.edge.boundary import (
     PathEvent,
     SetEncapsulation,
     SetNptv6,
+    SetPinhole,
     SetPolicy,
     Severity,
     SwitchDown,
@@ -61,6 +62,7 @@ from wayname.edge.providers import Providers
 from wayname.edge.punt_limits import want_punt_limits
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
+from wayname.edge.simple_security import SimpleSecurityManager
 from wayname.identity.locators import ProvableLocators
 from wayname.p4_constants import Punt
 from wayname.pipeline.entries import has_secrets
@@ -156,6 +158,7 @@ class Edge:
         self.schedules = Schedules(config.schedules, remembered, outputs)
         preferences = PathPreferences(config.path_policies, providers.of)
         self.translation = Nptv6Manager(config, self.routes, outputs)
+        self.simple_security = SimpleSecurityManager(config, remembered, outputs)
         want_source_policy_routes(config, providers, outputs.desired)
         context = SessionContext(
             config,
@@ -260,6 +263,8 @@ class Edge:
                 self.translation.switch_event(input, now)
             case SetNptv6(rules):
                 self.translation.change(rules, now)
+            case SetPinhole(pinhole, opened):
+                self.simple_security.set(pinhole, opened, now)
             case PathEvent():
                 self.schedules.switch_event(input, now)
             case ImportPathEstimates(paths):

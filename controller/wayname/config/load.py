@@ -31,6 +31,13 @@ from wayname.config.path_policies import PathPolicy, check_path_policies
 from wayname.config.renamed_keys import RENAMED_KEYS, renamed
 from wayname.config.schedules import Schedule, check_schedules
 from wayname.config.sections import ProtocolSection, Section
+from wayname.config.simple_security import (
+    Pinhole,
+    PinholeTable,
+    SimpleSecurity,
+    check_pinholes,
+    check_simple_security,
+)
 from wayname.config.tables import ConfigError, Mistake, Site, by, not_known, raise_all, read, reported, twice
 from wayname.config.toml_text import TomlError, parse_toml
 from wayname.private_files import read_private
@@ -180,6 +187,8 @@ FIRST = (
     Section("provider", "providers", tuple[Annotated[Provider, by(ProviderTable)], ...], _providers),
     Section("neighbour", "static_neighbours", NEIGHBOURS, _neighbours),
     Section("nptv6", "translations", TRANSLATIONS, check_translations),
+    Section("simple_security", "simple_security", SimpleSecurity, check_simple_security),
+    Section("pinhole", "pinholes", tuple[Annotated[Pinhole, by(PinholeTable)], ...], check_pinholes),
     Section("identities", "identities", Identities, check_identities),
 )
 # Behind what packets carry.

@@ -30,6 +30,7 @@ from wayname.config.linux import Linux
 from wayname.config.nptv6 import Nptv6
 from wayname.config.path_policies import PathPolicy
 from wayname.config.schedules import Schedule
+from wayname.config.simple_security import Pinhole, SimpleSecurity
 from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
 from wayname.wire.mac import Mac
 
@@ -400,6 +401,8 @@ class Config:
     routes: tuple[Route, ...] = ()
     providers: tuple[Provider, ...] = ()
     translations: tuple[Nptv6, ...] = ()
+    simple_security: SimpleSecurity = field(default_factory=SimpleSecurity)
+    pinholes: tuple[Pinhole, ...] = ()
     encapsulation: EncapsulationConfig = field(default_factory=EncapsulationConfig)
     identities: Identities | None = None
     # What sections of session protocols say, by the protocol's name, and the prefixes of all hosts that they are about.

@@ -20,6 +20,7 @@ from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.names import Transport
 from wayname.config.nptv6 import Nptv6
 from wayname.config.schedules import SchedulingPolicy
+from wayname.config.simple_security import Pinhole
 from wayname.ioam.path_metrics import PathMetrics
 from wayname.netlink.messages import Message
 from wayname.p4_constants import FlowEventKind, PacketOutKind, PathEventKind, SessionEventKind
@@ -314,6 +315,14 @@ class SetNptv6:
 
 
 @dataclass(frozen=True, slots=True)
+class SetPinhole:
+    """A command: open a pinhole in simple security, or close it."""
+
+    pinhole: Pinhole
+    opened: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ImportPathEstimates:
     """A command: take what another controller knows of paths from traces that ended there."""
 
@@ -323,7 +332,7 @@ class ImportPathEstimates:
 OfSessions = (
     ChangeAssociation | ForkSession | UnforkSession | MoveSession | PreferPath | SetPolicy | ImportPathEstimates
 )
-Command = OfSessions | SetNptv6 | OpenCapture | CloseCapture | SetEncapsulation | DrainProvider
+Command = OfSessions | SetNptv6 | SetPinhole | OpenCapture | CloseCapture | SetEncapsulation | DrainProvider
 Digest = LearnedMac | DirectExport | SessionEvent | PairActive | FlowEvent | FlowAdmitted | PathEvent
 Input = (
     SwitchUp

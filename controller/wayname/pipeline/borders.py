@@ -34,8 +34,13 @@ def own_source(prefix: IPv6Network) -> fy.P4TableEntry:
 
 
 def stay_in_site(prefix: IPv6Network) -> fy.P4TableEntry:
-    """Destinations inside."""
+    """Destinations that are the router's own, or the link's."""
     return table_entry("nptv6_destinations", prefix_keys("destination", prefix), "stay_in_site")
+
+
+def inside_network(prefix: IPv6Network) -> fy.P4TableEntry:
+    """Hosts inside, by the addresses that they have inside."""
+    return table_entry("nptv6_destinations", prefix_keys("destination", prefix), "inside_network")
 
 
 def untranslated_inbound(prefix: IPv6Network, site: int, provider: int) -> fy.P4TableEntry:
