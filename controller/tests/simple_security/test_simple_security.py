@@ -10,7 +10,7 @@ import pytest
 from nptv6_site import INSIDE, SITE
 from rig import Rig
 
-from wayname.config.load import parse_config
+from wayname.composition.configuration import parse_config
 from wayname.config.simple_security import Filtering, Pinhole
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import SetPinhole

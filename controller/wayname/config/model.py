@@ -424,6 +424,12 @@ class Config:
         numbers = [each.port for each in self.linux.interfaces] if self.linux else []
         return {port.vlan: port.number for port in self.ports if port.vlan is not None and port.number in numbers}
 
+    @property
+    def filters_inbound(self) -> bool:
+        """Whether only what answers comes in from providers."""
+        enabled = self.simple_security.enabled
+        return bool(self.translations) if enabled is None else enabled
+
     def members(self, vlan: int) -> tuple[Port, ...]:
         """Return the ports of a VLAN."""
         return tuple(port for port in self.ports if vlan in port.vlans)
