@@ -1,4 +1,4 @@
-"""Simple security between hosts of Linux, in network namespaces: who connects, pings and traces through the border, and who does not."""
+"""Simple security between hosts of Linux, in network namespaces: who connects, pings and traces, and who does not."""
 
 from __future__ import annotations
 
