@@ -18,7 +18,7 @@ struct chain_t {
     bit<16> size;           // of the header at hand
     bool crossed;           // the comparison at hand
     bool unknown;           // an unknown header was skipped: what follows is a guess
-    bool authenticated;     // with an authentication header
+    bool guards_itself;     // with an authentication header, or of HIP: its receiver checks it
     bool routing_0;         // with a routing header of type 0
     bit<32> fragment;       // the identification of a part of a packet
 }

@@ -185,6 +185,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     }
 
     state hip {
+        meta.chain.guards_itself = true;
         hip_parser.apply(packet, meta.chain, meta.fragmented, meta.hip);
         transition extension;
     }
@@ -245,7 +246,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     state authentication_size {
         extension_start_t begin = packet.lookahead<extension_start_t>();
         meta.chain.size = ((bit<16>)begin.length + 2) << 2;
-        meta.chain.authenticated = true;
+        meta.chain.guards_itself = true;
         transition select(begin.length) {
             0: authentication_short;
             default: take;

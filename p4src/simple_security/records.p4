@@ -123,6 +123,12 @@ control FlowRecords(in bit<128> key, in bit<48> now, in filtered_flow_t flow, in
             if (best == SLOT_TAKEN) {
                 sources.read(count, 16w0 ++ record[23:8]);
                 full = count <= RECORDS_OF_SOURCE || now - last < RECORD_SHARE_TIME;
+                if (full) {
+                    place = third;
+                    records.read(record, place);
+                    sources.read(count, 16w0 ++ record[23:8]);
+                    full = count <= RECORDS_OF_SOURCE || now - record[71:24] < RECORD_SHARE_TIME;
+                }
             }
             if (!full) {
                 if (stage != RECORD_NONE) {

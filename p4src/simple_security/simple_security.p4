@@ -36,11 +36,11 @@ const bit<16> KIND_IDENTIFIERS = 6;
 // The second record of a flow is refreshed once in 2^26 microseconds, 67 seconds.
 const bit<8> ENDPOINT_PERIOD = 26;
 
-// What IPsec and HIP keep themselves; and errors about a packet whose upper layer is behind what their quote shows.
-bool guards_itself(in chain_t chain, in bit<8> next_header, in bool error_about) {
-    return chain.authenticated || next_header == NEXT_ESP || next_header == NEXT_HIP
+// What IPsec and HIP check themselves; and errors about a packet whose upper layer is behind what their quote shows.
+bool passes_unasked(in chain_t chain, in bit<8> next_header, in bool error_about) {
+    return chain.guards_itself || next_header == NEXT_ESP
         || (error_about && (next_header == NEXT_AUTHENTICATION || next_header == NEXT_HOP_BY_HOP || next_header == NEXT_ROUTING
-                            || next_header == NEXT_DESTINATION || next_header == NEXT_FRAGMENT
+                            || next_header == NEXT_DESTINATION || next_header == NEXT_FRAGMENT || next_header == NEXT_HIP
                             || next_header == NEXT_MOBILITY || next_header == NEXT_SHIM6));
 }
 
@@ -105,9 +105,9 @@ control SimpleSecurity(in headers_t hdr, inout metadata_t meta) {
         } else if (filtered && !later_fragment) {
             bool open;
             pinholes.apply(flow, open);
-            bool to_ike = enters && flow.next_header == NEXT_UDP && flow.local_port == PORT_IKE;
+            bool to_ike = enters && !flow.quoted && flow.next_header == NEXT_UDP && flow.local_port == PORT_IKE;
             bool unreadable = flow.quoted && !hdr.quoted.isValid();
-            admitted = !unreadable && (open || to_ike || guards_itself(meta.chain, flow.next_header, flow.quoted));
+            admitted = !unreadable && (open || to_ike || passes_unasked(meta.chain, flow.next_header, flow.quoted));
             if (!admitted && !unreadable) {
                 bit<48> last;
                 flow_records.apply(meta.keys.slots, meta.arrived, flow, KIND_FLOW, !enters, admitted, full, last);

@@ -7,7 +7,7 @@ from pathlib import Path
 import finsy as fy
 from border_site import INSIDE, INSIDE_SIDE, OUTSIDE_SIDE, out_of
 from border_switch import BorderSwitch
-from filter_model import ESP, HIP, ICMPV6, SCTP, TCP, UDP, UDP_LITE, Sent
+from filter_model import ICMPV6, SCTP, TCP, UDP, UDP_LITE, Sent
 from finsy.proto import p4r
 from scapy.layers.inet import TCP as TcpHeader
 from scapy.layers.inet import UDP as UdpHeader
@@ -18,6 +18,7 @@ from site_switch import MAIN
 from small_site import DROP, IP_OF, Entry
 
 HOST = IP_OF[1]
+NO_NEXT_HEADER = 59  # behind a HIP message
 
 
 class FilterSwitch(BorderSwitch):
@@ -71,5 +72,4 @@ def packet_of(sent: Sent) -> Packet:
     header.nh = sent.protocol
     if sent.protocol in (SCTP, UDP_LITE):
         return header / Raw(ports[0].to_bytes(2) + ports[1].to_bytes(2) + bytes(20))
-    assert sent.protocol in (ESP, HIP) or sent.protocol > 0
-    return header / Raw(bytes(39)[:1] + bytes([4]) + bytes(38))
+    return header / Raw(bytes([NO_NEXT_HEADER, 4]) + bytes(38))
