@@ -255,7 +255,7 @@ class Host:
                 packet.source, packet.destination, packet.next_header, packet.payload, packet.hop_limit - 1
             )
             return [(self.port, self.frame(self.router.mac, back))]
-        if packet.payload[:1] != bytes([icmpv6.NEIGHBOUR_SOLICITATION]):
+        if (packet.next_header, packet.payload[:1]) != (ipv6.ICMPV6, bytes([icmpv6.NEIGHBOUR_SOLICITATION])):
             return []
         asked = discovery.decode(packet)
         if not isinstance(asked, NeighbourSolicitation) or asked.target not in self.addresses:

@@ -48,7 +48,12 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
             for route in router.routes
         ],
         "provider": [
-            {"name": provider.name, "prefix": str(provider.prefix), "via": [str(provider.via)]}
+            _given(
+                name=provider.name,
+                prefix=str(provider.prefix),
+                via=[str(provider.via)],
+                track=[str(provider.track)] if provider.track is not None else None,
+            )
             for provider in router.providers
         ],
         "shim6": [

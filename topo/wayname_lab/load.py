@@ -148,6 +148,7 @@ class EdgeTable(RouterTable):
 
     inside: Annotated[IPv6Network, parsed(_inside, "write a prefix such as fd12:3456:789a::/48")] | None = None
     hold: Duration | None = None
+    track: str | None = None
 
 
 class HostTable(Table):
@@ -250,6 +251,11 @@ class LabTable(Table):
     hip_edges: HipEdgesTable | None = None
     advertisement: tuple[AdvertisementTable, ...] = ()
 
+    @property
+    def _sites(self) -> set[str]:
+        """The edges that have hosts."""
+        return {host.edge for host in self.host.values()} & set(self.edge)
+
     def mistakes(self) -> Iterator[Mistake]:
         """Yield what is wrong with its parts beside each other."""
         if not self.edge:
@@ -259,6 +265,11 @@ class LabTable(Table):
                 yield Mistake((), f"{name!r} names two nodes", "give each a name of its own")
         for name, host in self.host.items():
             yield from beneath(self._host_mistakes(host), "host", name)
+        for name, edge in self.edge.items():
+            if edge.track is not None and (edge.track == name or edge.track not in self._sites):
+                known = ", ".join(sorted(self._sites - {name}))
+                mend = f"name another edge with hosts; known are {known}"
+                yield Mistake(("edge", name, "track"), f"is {edge.track!r}", mend)
         routers = [*self.edge, *self.provider]
         for index, link in enumerate(self.link):
             where = ("link", index, "between")
@@ -329,7 +340,10 @@ class LabTable(Table):
 
     def lab(self, name: str) -> Lab:
         """Return the lab."""
-        edges = [Router(name, True, each.configuration, each.inside, each.hold) for name, each in self.edge.items()]
+        edges = [
+            Router(name, True, each.configuration, each.inside, each.hold, each.track)
+            for name, each in self.edge.items()
+        ]
         providers = [Router(name, False, each.configuration) for name, each in self.provider.items()]
         shim6, edges_hip = self.shim6, self.hip_edges
         return Lab(

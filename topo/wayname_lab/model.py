@@ -31,6 +31,7 @@ class Router:
     configuration: str = ""  # of its controller, beside what follows from the lab
     inside: IPv6Network | None = None  # of a site whose providers' prefixes are translated
     hold: int | None = None  # nanoseconds for which its connections wait for a provider; None: as the controller has it
+    track: str | None = None  # the edge whose address tells whether a provider works beyond its first hop
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,9 +134,18 @@ def _other_end(link: Link, router: str) -> str:
 
 def _providers(lab: Lab, edge: str, numbering: Numbering) -> tuple[PlannedProvider, ...]:
     neighbours = _neighbours(lab, edge)
+    track = _tracked(lab, edge, numbering)
     return tuple(
-        PlannedProvider(name, numbering.given(name, edge), neighbours[name]) for name in numbering.providers_of(edge)
+        PlannedProvider(name, numbering.given(name, edge), neighbours[name], track)
+        for name in numbering.providers_of(edge)
     )
+
+
+def _tracked(lab: Lab, edge: str, numbering: Numbering) -> IPv6Address | None:
+    """Return the address by which an edge tells whether its providers work beyond their first hop."""
+    name = next(router.track for router in lab.edges if router.name == edge)
+    vlan = next((host.vlan for host in lab.hosts if host.edge == name), None)
+    return None if name is None or vlan is None else numbering.subnets(name, vlan)[0][1]
 
 
 def _own_subnet(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> tuple[IPv6Network, ...]:

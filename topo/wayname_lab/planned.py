@@ -46,6 +46,7 @@ class PlannedProvider:
     name: str
     prefix: IPv6Network
     via: IPv6Address
+    track: IPv6Address | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ilnp import network as ilnp
 from ilnp.test_ilnp_directory import Desk as IlnpDesk
 from shim6.network import Network as Shim6Network
 
-from fuzz import genuine
+from fuzz import genuine, tracking
 from fuzz.genuine import hip_packets, ilnp_packets, sealed_hip, sealed_packet, sealed_shim6, shim6_packets
 from wayname.edge.boundary import DnsResponse
 from wayname.hip import locator_set, parameters, transports
@@ -408,6 +408,20 @@ TARGETS: tuple[Target, ...] = (
         ("wayname.wire.udp.Datagram.decode",),
         carrying(UDP),
         of_packet(udp.Datagram.decode),
+        sealed_packet,
+    ),
+    Target(
+        "answers to probes of providers",
+        (
+            "wayname.wire.tcp.Segment.decode",
+            "wayname.edge.tracking.probes.Probe.answered",
+            "wayname.edge.tracking.probes.EchoProbe.answered",
+            "wayname.edge.tracking.probes.TcpProbe.answered",
+            "wayname.edge.tracking.probes.DnsProbe.answered",
+            "wayname.edge.tracking.target.TrackedTarget.answered",
+        ),
+        tracking.answers,
+        tracking.take,
         sealed_packet,
     ),
     Target(

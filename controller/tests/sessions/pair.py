@@ -14,6 +14,7 @@ from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import Event, Json, PacketIn, PairActive, Persist, SessionEvent
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
+from wayname.edge.provider_reachability import ProviderReachability
 from wayname.edge.providers import Providers
 from wayname.edge.routes import Routes
 from wayname.hip.edge.sessions import HipSessions
@@ -82,6 +83,11 @@ class Ways(EgressSelection):
         provider = self._providers.of(address)
         return provider is None or provider.name not in self.closed
 
+    def why_closed(self, address: IPv6Address) -> str:
+        """Say which provider is not there."""
+        provider = self._providers.of(address)
+        return f"{provider.name} is down: closed by the test" if provider else ""
+
     def send(self, packet: Packet) -> None:
         """Keep a packet."""
         self.sent.append(packet)
@@ -139,7 +145,8 @@ class SideOf(ABC, Generic[S]):
         numbers = SessionNumbers(MOST, memory, self.outputs)
         schedules = Schedules(self.config.schedules, memory, self.outputs)
         preferences = PathPreferences(self.config.path_policies, self.providers.of)
-        translation = Nptv6Manager(self.config, Routes(self.config, self.providers, Outputs()), Outputs())
+        reachability = ProviderReachability(self.config.providers, Routes(self.config, self.providers, Outputs()))
+        translation = Nptv6Manager(self.config, reachability, Outputs())
         means = SessionContext(
             self.config,
             numbers,

@@ -89,7 +89,7 @@ def test_a_dead_uplink_is_left_at_once() -> None:
     pair.a.sessions.next_hops_changed(pair.now)
     pair.collect(pair.a)
     session = pair.a.only
-    assert (session.path, session.generation, session.reason) == (1, 2, "p is down")
+    assert (session.path, session.generation, session.reason) == (1, 2, "p is down: closed by the test")
     # No backup leads to where nothing can leave.
     closed = {number for number, locators in session.paths.items() if locators.local == pair.a.host}
     backups = {entry["path"] for entry in pair.a.entries("backups")}

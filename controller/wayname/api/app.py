@@ -26,6 +26,7 @@ from wayname.api.ioam import serve_ioam
 from wayname.api.nptv6 import serve_nptv6
 from wayname.api.pinholes import serve_pinholes
 from wayname.api.problems import ApiError, Problem, tell_problems
+from wayname.api.providers import serve_providers
 from wayname.api.reload import serve_reload
 from wayname.api.request_limits import RequestLimits
 from wayname.api.schedules import serve_schedules
@@ -73,6 +74,7 @@ def make_app(running: Running, beside: ApiServices, address: ApiAddress) -> ASGI
     serve_sessions(app, running, read)
     serve_nptv6(app, running, read)
     serve_pinholes(app, running, read)
+    serve_providers(app, running)
     serve_schedules(app, running)
     for protocol in running.edge.protocols:
         if protocol.routes is not None:

@@ -33,6 +33,7 @@ COMMANDS = {
     "sessions": ("wayname.cli.sessions", "List sessions: hosts, peers, and the paths between them."),
     "session": ("wayname.cli.session", "Show one session, move it, fork it."),
     "schedule": ("wayname.cli.schedule", "Show and set multipath scheduling: paths and policies of sessions."),
+    "providers": ("wayname.cli.providers", "Show providers: which are used, why not, and their targets."),
     "nptv6": ("wayname.cli.nptv6", "NPTv6: show and set providers of flows; show flows whose provider failed."),
     "pinhole": ("wayname.cli.pinhole", "Simple security: list, add and remove pinholes (RFC 6092)."),
     **{each.name: (each.module, each.about) for protocol in PROTOCOLS for each in protocol.commands},

@@ -58,11 +58,13 @@ from wayname.edge.neighbours import Neighbours
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
 from wayname.edge.ports import want_ports
+from wayname.edge.provider_reachability import ProviderReachability
 from wayname.edge.providers import Providers
 from wayname.edge.punt_limits import want_punt_limits
 from wayname.edge.routers import Routers
 from wayname.edge.routes import Routes
 from wayname.edge.simple_security import SimpleSecurityManager
+from wayname.edge.tracking.manager import ProviderTracking
 from wayname.identity.locators import ProvableLocators
 from wayname.p4_constants import Punt
 from wayname.pipeline.entries import has_secrets
@@ -89,7 +91,7 @@ from wayname.wire.errors import DecodeError
 from wayname.wire.ipv6 import ICMPV6
 from wayname.wire.mac import Mac
 
-_TimedLate = Liveness | Fdb | Bindings | Neighbours | SessionManager
+_TimedLate = Liveness | ProviderTracking | Fdb | Bindings | Neighbours | SessionManager
 _Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Nptv6Manager | PathEstimates
 _Manager = TypeVar("_Manager", bound=SessionManager)
 _RESOURCE_EXHAUSTED = 8
@@ -151,13 +153,17 @@ class Edge:
             config, self.host_ports, links, outputs, self._session_hosts.has, self.neighbours.rebind
         )
         self.fdb = Fdb(config, sizes["fdb"], self.host_ports, links, outputs, self._addresses_of, self._station_moved)
-        egress = EgressSelection(config, providers, self.routes, self.neighbours, links)
+        self.reachability = ProviderReachability(config.providers, self.routes)
+        egress = EgressSelection(config, providers, self.reachability, self.routes, self.neighbours, links)
         remembered = remembered or {}
+        self.tracking = ProviderTracking(
+            config, self.reachability, egress.send, outputs, rng, remembered, self._providers_changed
+        )
         # Numbers begin at 1.
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.schedules = Schedules(config.schedules, remembered, outputs)
         preferences = PathPreferences(config.path_policies, providers.of)
-        self.translation = Nptv6Manager(config, self.routes, outputs)
+        self.translation = Nptv6Manager(config, self.reachability, outputs)
         self.simple_security = SimpleSecurityManager(config, remembered, outputs)
         want_source_policy_routes(config, providers, outputs.desired)
         context = SessionContext(
@@ -178,7 +184,7 @@ class Edge:
         self._punt_handlers = [manager.punts for manager in self.managers]
         self._input_handlers = [manager.inputs for manager in self.managers]
         self._passed_on = frozenset[int]().union(*(protocol.passed_on for protocol in protocols))
-        self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._next_hops_changed)
+        self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._providers_changed)
         self.kernel = self._kernel(providers, schema) if config.linux and config.linux.routes else None
         self.routers = Routers(config, links, outputs, rng)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
@@ -321,7 +327,7 @@ class Edge:
             if at is not None and at <= now and self.faults.may_run(name, now):
                 with self.faults.contained_timer(name, now):
                     match manager:
-                        case Liveness() | Fdb() | Bindings() | Neighbours() | SessionManager():
+                        case Liveness() | ProviderTracking() | Fdb() | Bindings() | Neighbours() | SessionManager():
                             manager.handle_timer(now, late)
                         case _:
                             manager.handle_timer(now)
@@ -345,6 +351,7 @@ class Edge:
             self._outputs.event(now, "switch.up", self.config.switch.address, "the switch is there")
         self.neighbours.start(now)
         self.liveness.start(now)
+        self.tracking.start(now)
         self.routers.start(now)
         self.encapsulation.start(now)
         if self.identities:
@@ -361,6 +368,7 @@ class Edge:
         self.bindings.stop()
         self.neighbours.stop()
         self.liveness.stop()
+        self.tracking.stop()
         self.routers.stop()
         self.encapsulation.stop()
         self.figures.stop()
@@ -385,7 +393,7 @@ class Edge:
             for identity in manager.hosts():
                 yield (self.identities and self.identities.host(identity)) or identity
 
-    def _next_hops_changed(self, now: float) -> None:
+    def _providers_changed(self, now: float) -> None:
         self.translation.next_hops_changed(now)
         for manager in self.managers:
             manager.next_hops_changed(now)
@@ -403,6 +411,7 @@ class Edge:
         """Return them in the order in which they are called, and how faults of their timers are counted."""
         managers: tuple[_Timed | None, ...] = (
             self.liveness,
+            self.tracking,
             self.fdb,
             self.bindings,
             self.neighbours,
@@ -463,7 +472,9 @@ class Edge:
             case NeighbourSolicitation() as asked:
                 self.neighbours.asked(arrival, asked.source_mac, now)
                 of_host = self.identities and self.identities.answers(arrival.interface.vlan, asked.target)
-                self.routers.solicited(arrival, asked, bool(of_host) or self.encapsulation.is_segment(asked.target))
+                of_probes = self.tracking.owns(arrival.interface.vlan, asked.target)
+                is_ours = bool(of_host) or of_probes or self.encapsulation.is_segment(asked.target)
+                self.routers.solicited(arrival, asked, is_ours)
                 self._seen(arrival, now)
             case NeighbourAdvertisement() as said:
                 self._seen(arrival, now)
@@ -500,6 +511,8 @@ class Edge:
             self.neighbours.wanted(hop, arrival, now)
 
     def _local(self, arrival: ReceivedPacket, now: float) -> None:
+        if self.tracking.answered(arrival, now):
+            return
         if self.figures.returned(arrival.packet, now) or self.encapsulation.traces.returned(arrival, now):
             return
         upper = arrival.packet.upper_layer()

@@ -17,6 +17,7 @@ from wayname.config.tables import Mistake, Site, between, count, mistake, parsed
 # every pair of locators is a path (MOST_PATHS).
 MOST_PREFIXES = 10
 MOST_WEIGHT = 255
+MOST_NEXT_HOPS = 16
 
 
 def _read_name(name: str) -> str:
@@ -100,6 +101,18 @@ def weighted(values: tuple[object, ...], weights: tuple[int, ...] | None, of: st
     return weights
 
 
+def weighted_hops(
+    hops: tuple[LinkAddress, ...], weights: tuple[int, ...] | None
+) -> tuple[tuple[LinkAddress, int], ...]:
+    """Return the next hops of a route, each with its weight."""
+    if len(hops) > MOST_NEXT_HOPS:
+        raise mistake(f"has {len(hops)} next hops", f"write {MOST_NEXT_HOPS} at most", "via")
+    for index, hop in enumerate(hops):
+        if hop in hops[:index]:
+            raise mistake(f"{hop.address} is there twice", "use weights for unequal shares", "via", index)
+    return tuple(zip(hops, weighted(hops, weights, "next hops"), strict=True))
+
+
 def hosts_prefixes(prefixes: Iterable[IPv6Network], taken: Iterable[IPv6Network], key: str) -> Iterable[Mistake]:
     """Yield what is wrong with the prefixes of a site's hosts, none of which anybody else has."""
     seen = set(taken)
@@ -128,6 +141,7 @@ NextHop = Annotated[
     parsed(IPv6Address, "write an address, with %INTERFACE if it is link-local"),
 ]
 Weight = Annotated[int, between(0, MOST_WEIGHT)]
+HopWeight = Annotated[int, between(1, MOST_WEIGHT)]
 Octets32 = Annotated[int, between(0, 2**32 - 1)]
 FarAddress = Annotated[IPv6Address, parsed(far_address, "write an address as in 2001:db8::1")]
 HostPrefix = Annotated[IPv6Network, parsed(IPv6Network, "write PREFIX/64 as in 2001:db8:1:10::/64")]

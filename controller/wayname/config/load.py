@@ -18,8 +18,6 @@ from wayname.config.model import (
     Interface,
     NeighbourTable,
     Port,
-    Provider,
-    ProviderTable,
     Route,
     RouteTable,
     StaticNeighbour,
@@ -28,6 +26,7 @@ from wayname.config.model import (
 )
 from wayname.config.nptv6 import Nptv6, TranslationTable, check_translations
 from wayname.config.path_policies import PathPolicy, check_path_policies
+from wayname.config.provider import Provider, ProviderTable
 from wayname.config.renamed_keys import RENAMED_KEYS, renamed
 from wayname.config.schedules import Schedule, check_schedules
 from wayname.config.sections import ProtocolSection, Section

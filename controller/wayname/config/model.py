@@ -20,7 +20,17 @@ from pydantic import (
 )
 
 from wayname.config.api_address import HOST_AND_PORT, TcpAddress, default_address, parse_address
-from wayname.config.checks import MOST_WEIGHT, FilePath, Name, NextHop, check_path, kept_file, network, prefix, weighted
+from wayname.config.checks import (
+    FilePath,
+    HopWeight,
+    Name,
+    NextHop,
+    check_path,
+    kept_file,
+    network,
+    prefix,
+    weighted_hops,
+)
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
 from wayname.config.identities import Identities
 from wayname.config.limits import Limits
@@ -29,13 +39,13 @@ from wayname.config.links import Refusal as Refusal
 from wayname.config.linux import Linux
 from wayname.config.nptv6 import Nptv6
 from wayname.config.path_policies import PathPolicy
+from wayname.config.provider import Provider as Provider
 from wayname.config.schedules import Schedule
 from wayname.config.simple_security import Pinhole, SimpleSecurity
 from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
 from wayname.wire.mac import Mac
 
 MOST_PORT = 509  # 510 is the controller's, 511 drops
-MOST_NEXT_HOPS = 16
 # As the tables hold, and so no limit.
 MOST_STATIONS = 16_384
 MOST_ADDRESSES = 32_768
@@ -75,7 +85,6 @@ def _source_prefix(text: str) -> Network:
 
 
 Vlan = Annotated[int, AfterValidator(_check_vlan)]
-HopWeight = Annotated[int, between(1, MOST_WEIGHT)]
 Station = Annotated[Mac, parsed(_station, "write it as 02:00:00:00:00:01")]
 Prefix = Annotated[Network, prefix("2001:db8::/32")]
 SourcePrefix = Annotated[Network, parsed(_source_prefix, "write the PREFIX/LENGTH of hosts, as in fd00:1::/64")]
@@ -322,15 +331,6 @@ class Route:
     refusal: Refusal | None = None
 
 
-def _pairs(hops: tuple[LinkAddress, ...], weights: tuple[int, ...] | None) -> tuple[tuple[LinkAddress, int], ...]:
-    if len(hops) > MOST_NEXT_HOPS:
-        raise mistake(f"has {len(hops)} next hops", f"write {MOST_NEXT_HOPS} at most", "via")
-    for index, hop in enumerate(hops):
-        if hop in hops[:index]:
-            raise mistake(f"{hop.address} is there twice", "use weights for unequal shares", "via", index)
-    return tuple(zip(hops, weighted(hops, weights, "next hops"), strict=True))
-
-
 def _read_via(given: Any, read_hops: ValidatorFunctionWrapHandler) -> Any:
     if isinstance(given, str) and given in tuple(Refusal):
         return Refusal(given)
@@ -357,34 +357,7 @@ class RouteTable(Table):
             raise mistake(f"{self.prefix} is never routed", "leave the route out", "prefix")
         if isinstance(self.via, Refusal):
             return Route(self.prefix, refusal=self.via)
-        return Route(self.prefix, _pairs(self.via, self.weights))
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """Who gave the site a prefix: what bears an address of it leaves by this provider (RFC 3704)."""
-
-    name: str
-    prefix: Network
-    via: tuple[tuple[LinkAddress, int], ...]
-
-
-class ProviderTable(Table):
-    """A provider as it is written."""
-
-    name: Name
-    prefix: Prefix
-    via: tuple[NextHop, ...]
-    weights: tuple[HopWeight, ...] | None = None
-
-    def resolved(self, _site: Site) -> Provider:
-        """Return it, if it may be there."""
-        if self.prefix.is_multicast or self.prefix.is_link_local:
-            wrong = f"{self.prefix} is given by no provider"
-            raise mistake(wrong, "write the prefix that hosts have there", "prefix")
-        if not self.via:
-            raise mistake("is empty", "write the addresses of the provider's routers", "via")
-        return Provider(self.name, self.prefix, _pairs(self.via, self.weights))
+        return Route(self.prefix, weighted_hops(self.via, self.weights))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from wayname.config.model import Config, Timing
+from wayname.config.model import Config
 from wayname.edge.desired_state import DesiredState
 from wayname.p4_constants import Punt, PuntClass
 from wayname.pipeline import punts
@@ -20,7 +20,7 @@ from wayname.pipeline.reasons import CAPTURES
 # Packets a second. A neighbour is asked twice a minute for each of its addresses, and asks as often.
 NEIGHBOURS = 200
 NEIGHBOUR = 20
-# Probes that come back, of each next hop for each that was sent: some that were late, no more.
+# Probes that come back, of each next hop and each target, for each that was sent: some that were late, no more.
 PROBES_FOR_EACH = 4
 LEAST_PROBES = 20
 # Probes of paths, of all ways together: as many come back as were sent, and some that were late.
@@ -60,7 +60,9 @@ def _rates(config: Config, reasons: Collection[int], share: int) -> Iterator[tup
     newcomers = PuntRates(max(1, share // 2), limits.source, shares=True)
     ways = [route.via for route in config.routes] + [provider.via for provider in config.providers]
     hops = {hop for via in ways for hop, _ in via}
-    probes = max(LEAST_PROBES, _probes(config.timing) * len(hops)) + PATH_PROBES
+    probes = max(LEAST_PROBES, _probes(config.timing.probe) * len(hops)) + PATH_PROBES
+    tracks = [provider.track for provider in config.providers if provider.track is not None]
+    probes += sum(_probes(track.interval) * len(track.targets) for track in tracks)
     known = {
         PuntClass.PROBE: PuntRates(probes, probes),
         PuntClass.NEIGHBOUR: PuntRates(NEIGHBOURS, NEIGHBOUR),
@@ -77,5 +79,5 @@ def _rates(config: Config, reasons: Collection[int], share: int) -> Iterator[tup
             yield reason, newcomers
 
 
-def _probes(timing: Timing) -> int:
-    return ceil(PROBES_FOR_EACH / timing.probe)
+def _probes(interval: float) -> int:
+    return ceil(PROBES_FOR_EACH / interval)

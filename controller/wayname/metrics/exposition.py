@@ -15,6 +15,7 @@ from wayname.metrics.paths import paths_of
 from wayname.metrics.providers import providers_of, translated_by
 from wayname.metrics.schedules import schedules_of
 from wayname.metrics.sessions import sessions_of
+from wayname.metrics.tracking import tracking_of
 from wayname.pipeline.reasons import drop_words, punt_words
 from wayname.snapshot.held_back import held_back as held_back_of
 from wayname.snapshot.running import Running, reconnects
@@ -88,6 +89,7 @@ class Scrape(Collector):
                     refused.add_metric([protocol.name, why], count)
         yield refused
         yield from providers_of(known)
+        yield from tracking_of(known)
         yield from sessions_of(known)
         for protocol, managers in known.spoken:
             for manager in managers:

@@ -9,6 +9,7 @@ from wayname.config.model import Config, LinkAddress, Provider
 from wayname.edge.boundary import PacketIn
 from wayname.edge.links import Links
 from wayname.edge.neighbours import Neighbours
+from wayname.edge.provider_reachability import ProviderReachability
 from wayname.edge.providers import Providers
 from wayname.edge.routes import Routes
 from wayname.p4_constants import PacketOutKind
@@ -19,10 +20,17 @@ class EgressSelection:
     """Knows the next hops of a packet by its source."""
 
     def __init__(
-        self, config: Config, providers: Providers, routes: Routes, neighbours: Neighbours, links: Links
+        self,
+        config: Config,
+        providers: Providers,
+        reachability: ProviderReachability,
+        routes: Routes,
+        neighbours: Neighbours,
+        links: Links,
     ) -> None:
         self._config = config
         self._providers = providers
+        self._reachability = reachability
         self._routes = routes
         self._neighbours = neighbours
         self._links = links
@@ -32,9 +40,14 @@ class EgressSelection:
         return self._providers.of(address)
 
     def is_open(self, address: IPv6Address) -> bool:
-        """Whether packets from an address can leave: not all next hops of their provider are down."""
+        """Whether packets from an address leave by a provider that can be used."""
         provider = self._providers.of(address)
-        return provider is None or any(not self._routes.is_down(hop) for hop, _ in provider.via)
+        return provider is None or self._reachability.is_open(provider)
+
+    def why_closed(self, address: IPv6Address) -> str:
+        """Return which provider cannot be used and why, in words."""
+        provider = self._providers.of(address)
+        return f"{provider.name} is down: {self._reachability.why_closed(provider)}" if provider else ""
 
     def send(self, packet: Packet) -> None:
         """Send a packet; one that cannot leave now is lost, as any packet may be."""

@@ -82,8 +82,7 @@ class Failover(ABC):
         to = self.paths.best(session) if self.paths.is_closed(session) else None
         if to is None:
             return False
-        provider = self._egress.provider(session.pair.local)
-        self._move(session, to, f"{provider.name if provider else 'the uplink'} is down", now)
+        self._move(session, to, self._egress.why_closed(session.pair.local), now)
         return True
 
     def _went(self, session: Session, to: int, age: float, why: str, now: float) -> None:

@@ -18,8 +18,8 @@ from wayname.edge.interfaces import answered_addresses
 from wayname.edge.nptv6.buckets import Weights, homes, serving
 from wayname.edge.nptv6.failed_flows import FailedFlows, FlowOutcome
 from wayname.edge.outputs import Outputs
+from wayname.edge.provider_reachability import ProviderReachability
 from wayname.edge.providers import DEFAULT
-from wayname.edge.routes import Routes
 from wayname.nptv6 import PrefixMapping, UnmappableError
 from wayname.p4_constants import BorderSide, FlowEventKind, ProviderHealth
 from wayname.pipeline import borders, entries
@@ -62,9 +62,9 @@ class _Policy:
 class Nptv6Manager:
     """Wants the border's entries, and hears of its flows."""
 
-    def __init__(self, config: Config, routes: Routes, outputs: Outputs) -> None:
+    def __init__(self, config: Config, reachability: ProviderReachability, outputs: Outputs) -> None:
         self._config = config
-        self._routes = routes
+        self._reachability = reachability
         self._outputs = outputs
         self._timers: Timers[tuple[str, str]] = Timers()
         self._mappings: list[PrefixMapping] = []
@@ -78,8 +78,8 @@ class Nptv6Manager:
             self._want_border()
 
     def is_open(self, provider: Provider) -> bool:
-        """Whether a provider can be used: not all its next hops are down."""
-        return any(not self._routes.is_down(hop) for hop, _ in provider.via)
+        """Whether a provider can be used."""
+        return self._reachability.is_open(provider)
 
     def numbered(self, number: int) -> Provider | None:
         """Return a provider by its number in the tables."""
@@ -178,7 +178,8 @@ class Nptv6Manager:
         others = [other.provider.name for other in self.providers.values() if other.state is ProviderHealth.WORKS]
         new = f"new flows go by {', '.join(others)}" if others else "there is no other"
         wait = f"connections over it wait for {each.hold:g} s" if each.hold else "connections over it are lost"
-        text = f"provider {each.provider.name} does not answer: {new}, {wait}"
+        why = self._reachability.why_closed(each.provider)
+        text = f"provider {each.provider.name} is down, since {why}: {new}, {wait}"
         self._outputs.event(now, "provider.down", each.provider.name, text, Severity.WARNING)
 
     def _come_back(self, each: ProviderStatus, now: float) -> None:
@@ -188,7 +189,9 @@ class Nptv6Manager:
         self._outputs.desired.put(borders.provider_state(each.number, ProviderHealth.WORKS))
         self._timers.cancel((each.provider.name, "hold"))
         away = now - each.since
-        text = f"provider {each.provider.name} answers again after {away:.1f} s: new flows go by it as before"
+        why = self._reachability.why_closed(each.provider)
+        used = f"is used though {why}: no other works" if why else f"works again after {away:.1f} s"
+        text = f"provider {each.provider.name} {used}; new flows go by it as before"
         if was is ProviderHealth.HELD and each.waiting:
             why = f"{each.provider.name} was away for {away:.1f} s only"
             named = self.flows.tell(now, each.waiting, each.provider.name, FlowOutcome.WENT_ON, why)

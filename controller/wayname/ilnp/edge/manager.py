@@ -451,7 +451,7 @@ class IlnpSessions(SessionManager):
         if before.ours == stands.source:
             session.reason = "the peer told its locators"
         elif not self._egress.is_open(source):
-            session.reason = f"{self.provider_of(source)} is down"
+            session.reason = self._egress.why_closed(source)
         elif self._is_draining(source):
             session.reason = f"{self.provider_of(source)} is to be left, and the peer knows"
         else:
