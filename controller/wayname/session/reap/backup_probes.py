@@ -73,6 +73,7 @@ class BackupProbes:
     def prove(self, watched: ReapContext, sent: Sent, now: float) -> None:
         """The peer reports a probe by a pair."""
         sent.reported = True
+        watched.answered = max(watched.answered, sent.at)
         if sent.pair == watched.current and sent.at >= watched.doubted:
             watched.doubts = 0
             self._timers.cancel((watched.name, Clock.DOUBT))
@@ -114,9 +115,9 @@ class BackupProbes:
         timing = watched.timing
         if way.unanswered == 0:
             way.asked = now
-        # Answers come by the peer's way to here. If that failed the switch says so within the send timeout, and then no
-        # answer says nothing about the way that was checked.
-        in_doubt = now < way.asked + PATIENCE * timing.send_timeout
+        # Answers come by the peer's way to here. If that failed no answer says anything about the way that was checked:
+        # what was not answered counts once something that was asked later, by whichever way, was.
+        in_doubt = now < way.asked + PATIENCE * timing.send_timeout or watched.answered <= way.missed
         if way.unanswered >= MOST_UNANSWERED and way.verified and not in_doubt:
             self._unverify(watched, way, f"{way.unanswered} probes were not answered")
             way.unanswered = MOST_UNANSWERED
@@ -130,6 +131,10 @@ class BackupProbes:
             return
         self._prober.check(watched, way.pair, now)
         way.unanswered += 1
+        if way.unanswered <= MOST_UNANSWERED:
+            way.missed = now
+        elif way.verified and watched.answered <= way.missed:
+            self._prober.check(watched, watched.current, now)
         wait = timing.probe_timeout
         if way.unanswered > MOST_UNANSWERED and way.verified:
             wait = max(wait, timing.send_timeout / 8)
@@ -172,7 +177,7 @@ class BackupProbes:
         ):
             watched.current = way.pair
             watched.moved = watched.went_back = now
-            why = f"the preferred path has worked for {now - way.since:.0f} s again"
+            why = f"the preferred path has worked for {now - way.since:.0f} s"
             self._outputs.append(Move(watched.name, way.pair, why))
 
 

@@ -46,6 +46,7 @@ class PairState:
     failed: float = float("-inf")
     unanswered: int = 0  # checks in a row
     asked: float = float("-inf")  # the first of them
+    missed: float = float("-inf")  # the one that made them too many
     heard: float = float("-inf")  # a probe of the peer by this pair
 
 
@@ -104,6 +105,8 @@ class ReapContext:
     # The same since it was suspected, for want of an answer to what the host sends.
     suspicions: int = 0
     suspected: float | None = None
+    # When the last probe left that the peer reported, by whichever pair.
+    answered: float = float("-inf")
     # Of the last checks.
     round_trips: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_ROUND_TRIPS))
 
