@@ -42,7 +42,7 @@ def test_what_is_no_state_is_refused_in_one_line(tmp_path: Path) -> None:
     newer.close()
     for each in tmp_path.iterdir():
         each.chmod(0o600)
-    for name, what in (("text", "cannot be used"), ("newer", "install that version again"), ("no/where", "cannot be")):
+    for name, what in (("text", "cannot be used"), ("newer", "written by a newer wayname"), ("no/where", "cannot be")):
         with pytest.raises(StateError) as error:
             StateFile(tmp_path / name)
         assert str(error.value).startswith(f"{tmp_path / name}: ")
