@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from wayname.cli.failure import Failure
 from wayname_lab.load import LabError, find_lab, lab_names
@@ -24,6 +25,11 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+def complete_lab(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete the name of a lab, or else the path of a file."""
+    return [CompletionItem(name) for name in lab_names() if name.startswith(begun)] or [CompletionItem(begun, "file")]
+
+
 @click.group("lab")
 def command() -> None:
     """Run a lab: a small network of hosts, edges and providers on this machine."""
@@ -38,7 +44,7 @@ def list_labs() -> None:
 
 
 @command.command("plan")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_lab)
 def show_plan(name: str) -> None:
     """Show the addresses, ports and routes of the lab NAME (or a .toml file)."""
     plan = _plan(name)
@@ -57,7 +63,7 @@ def show_plan(name: str) -> None:
 
 
 @command.command("run")
-@click.argument("name", default="two-sites")
+@click.argument("name", default="two-sites", shell_complete=complete_lab)
 @click.option(
     "--in", "medium", type=click.Choice(sorted(MEDIA)), default="wires", help="Unix sockets, or Linux (root)."
 )

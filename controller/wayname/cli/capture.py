@@ -11,11 +11,12 @@ import click
 
 from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.running_names import PORTS
 from wayname.private_files import make_private
 
 
 @click.command()
-@click.argument("port", type=click.IntRange(min=0))
+@click.argument("port", type=click.IntRange(min=0), shell_complete=PORTS)
 @click.option(
     "--write",
     "-w",

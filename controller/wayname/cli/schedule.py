@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.running_names import SCHEDULES
 from wayname.config.schedules import SchedulingPolicy
 
 
@@ -42,7 +43,7 @@ def list_schedules(asking: Asking) -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=SCHEDULES)
 @client_options
 @pass_asking
 def show_schedule(asking: Asking, name: str) -> None:
@@ -51,7 +52,7 @@ def show_schedule(asking: Asking, name: str) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", shell_complete=SCHEDULES)
 @click.argument("policy", type=click.Choice([each.value for each in SchedulingPolicy]))
 @client_options
 @pass_asking

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.running_names import SESSIONS
+
+NUMBER = click.Argument(["number"], type=int)
 
 
 class NumberOrCommand(click.Group):
@@ -18,6 +22,10 @@ class NumberOrCommand(click.Group):
         """Put `show` before a number."""
         return super().resolve_command(ctx, ["show", *args] if args and args[0].isdigit() else args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete both."""
+        return [*super().shell_complete(ctx, incomplete), *SESSIONS(ctx, NUMBER, incomplete)]
+
 
 @click.group(cls=NumberOrCommand)
 def command() -> None:
@@ -25,7 +33,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=int, shell_complete=SESSIONS)
 @client_options
 @pass_asking
 def show(asking: Asking, number: int) -> None:
@@ -34,7 +42,7 @@ def show(asking: Asking, number: int) -> None:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=int, shell_complete=SESSIONS)
 @click.argument("path")
 @client_options
 @pass_asking
@@ -44,7 +52,7 @@ def move(asking: Asking, number: int, path: str) -> None:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=int, shell_complete=SESSIONS)
 @click.argument("policy")
 @click.argument("path")
 @client_options
@@ -58,7 +66,7 @@ def prefer(asking: Asking, number: int, policy: str, path: str) -> None:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=int, shell_complete=SESSIONS)
 @click.argument("policy")
 @client_options
 @pass_asking
@@ -68,7 +76,7 @@ def unprefer(asking: Asking, number: int, policy: str) -> None:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=int, shell_complete=SESSIONS)
 @click.argument("local_port", type=int)
 @click.argument("peer_port", type=int)
 @client_options
@@ -84,7 +92,7 @@ def fork(asking: Asking, number: int, local_port: int, peer_port: int) -> None:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=int, shell_complete=SESSIONS)
 @client_options
 @pass_asking
 def unfork(asking: Asking, number: int) -> None:

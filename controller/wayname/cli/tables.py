@@ -8,10 +8,11 @@ from urllib.parse import quote
 import click
 
 from wayname.cli.options import Asking, client_options, pass_asking
+from wayname.cli.running_names import TABLES
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=TABLES)
 @client_options
 @pass_asking
 def command(asking: Asking, name: str | None) -> None:
