@@ -89,14 +89,13 @@ async def control_until_cancelled(config: Config, file: Path, replace_pipeline: 
             f"other machines reach the API at {address}, which asks for no password: see that something in front does",
             kind="api.remote",
         )
-    service_manager = ServiceManager()
-    service_manager.tell("READY=1")
     async with asyncio.TaskGroup() as group:
-        group.create_task(service_manager.keep_alive())
         group.create_task(controller.run())
         group.create_task(reload_on_hangup(reloader))
         app = make_app(controller, beside, address)
         group.create_task(serve(app, listener, address, most_connections(), beside.end_streams))
+        # Behind all that it says is there.
+        group.create_task(ServiceManager().keep_told())
 
 
 async def reload_on_hangup(reloader: Reloader) -> None:

@@ -32,8 +32,9 @@ class ServiceManager:
             text = f"the service manager was not told {state}: {error.strerror or error}"
             structlog.get_logger().warning(text, kind="controller.not_told")
 
-    async def keep_alive(self) -> None:
-        """Tell it twice in each period of its watchdog that the event loop turns."""
+    async def keep_told(self) -> None:
+        """Tell it that the controller is ready, and twice in each period of its watchdog that the event loop turns."""
+        self.tell("READY=1")
         period = watchdog_period()
         while period:
             self.tell("WATCHDOG=1")
