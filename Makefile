@@ -91,7 +91,7 @@ IN := wires
 lab: lab-programs ## Run a lab: LAB=name or file, IN=wires or namespaces (root), SECONDS=n
 	@$(BIN)/wayname lab run $(LAB) --in $(IN) $(if $(SECONDS),--seconds $(SECONDS))
 
-test: test-switch test-binding test-p4src test-controller test-ptf test-topo test-bench ## All tests
+test: test-switch test-binding test-p4src test-controller test-ptf test-topo test-packages test-bench ## All tests
 
 test-switch: everything ## The tests of the embedded switch and of the hosts
 	cd switch && $(CARGO) test --release --locked --workspace

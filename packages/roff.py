@@ -43,7 +43,7 @@ def styled(text: str) -> str:
 
 def filled(lines: Iterable[str]) -> Iterator[str]:
     """Yield running text, in lines that are not too long to look at."""
-    text = styled(" ".join(line.strip() for line in lines))
+    text = styled(" ".join(line.strip() for line in lines if line.strip()))
     yield from map(_no_request, textwrap.wrap(text, 79, break_long_words=False, break_on_hyphens=False))
 
 

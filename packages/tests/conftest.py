@@ -6,15 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from places import PACKAGES, REPOSITORY, Run
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-PACKAGES = REPOSITORY / "packages"
 CARRIED = ("pyproject.toml", "LICENSE", "controller/wayname", "topo/wayname_lab", "topo/labs", "p4src")
-Run = Callable[..., str]
 
 
 @pytest.fixture(scope="session")

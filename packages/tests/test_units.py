@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGES
+from places import PACKAGES
 
 SERVICES = ("wayname-switch", "wayname")
 # As systemd-analyze counts: 10 is bare, and below 2 few services get. The switch needs the network's raw frames.

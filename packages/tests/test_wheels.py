@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Run
+from places import REPOSITORY, Run
 
 PROGRAM = """
 #include <core.p4>
@@ -112,9 +112,14 @@ def edge(installed: Path, tmp_path: Path) -> Iterator[Path]:
         "[[port]]\nnumber = 1\nvlan = 10\n[[port]]\nnumber = 2\nvlan = 10\n[[interface]]\nvlan = 10\n"
     )
     wires = [word for number in (1, 2) for word in ("-i", f"{number}@wire:{tmp_path}/{number}")]
-    switch = [installed / "wayname-switch", "--grpc-server-addr", f"unix:{tmp_path}/p4runtime", *wires]
+    switch: list[str | Path] = [
+        installed / "wayname-switch",
+        "--grpc-server-addr",
+        f"unix:{tmp_path}/p4runtime",
+        *wires,
+    ]
     ours = ["--device-id", "1", "--cpu-port", "510"]
-    controller = [installed / "wayname", "up", "--config", tmp_path / "edge.toml"]
+    controller: list[str | Path] = [installed / "wayname", "up", "--config", tmp_path / "edge.toml"]
     with (tmp_path / "log").open("wb") as log:
         processes = [subprocess.Popen(each, stderr=log, cwd=installed) for each in ([*switch, *ours], controller)]
     yield tmp_path
