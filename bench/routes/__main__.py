@@ -19,6 +19,8 @@ from bench.spread import Spread
 
 SETTLED = 0.4
 NEIGHBOUR_THERE = "neigh replace 2001:db8:100::1 lladdr 02:00:00:00:00:64 dev wan0 nud reachable"
+# The kernel tells of links that lost their carrier once a second at most, so each draw lets a second pass before.
+LINK_EVENTS = 1.1
 LONGEST_PAUSE = 0.1
 
 
@@ -37,7 +39,7 @@ def watch(site: Site, numbers: Sequence[int]) -> None:
 
 def left_after(site: Site, at: int) -> float:
     """Return for how long packets still left by A after a moment, in milliseconds."""
-    time.sleep(SETTLED)
+    wait(lambda: time.monotonic_ns() - max(at, site.a.last_sent) > SETTLED * 1e9)
     return max(0.0, (site.a.last_sent - at) / 1e6)
 
 
@@ -56,6 +58,7 @@ def failed(site: Site, how: str, numbers: Sequence[int], pause: float) -> float:
     watch(site, numbers)
     time.sleep(pause)
     if how == "carrier":
+        time.sleep(LINK_EVENTS)
         milliseconds = left_after(site, site.ip("link set wan0 down", at_far_end=True))
         site.ip("link set wan0 up", at_far_end=True)
     else:

@@ -221,7 +221,10 @@ class Site:
     def close(self) -> None:
         """End all of it."""
         self.host.ends.set()
-        for process in (*self._ip.values(), self.controller, self.switch):
+        for told in self._ip.values():
+            told.terminate()
+            told.wait()
+        for process in (self.controller, self.switch):
             process.terminate()
             process.wait()
         self._api.close()

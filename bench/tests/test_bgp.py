@@ -6,12 +6,14 @@ import json
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from bench.linux import site as site_module
 from bench.linux.site import PATIENCE, Site, missing, switched
 
 LACKING = missing() or (None if shutil.which("bird") and shutil.which("birdc") else "needs bird and birdc (bird2)")
@@ -99,7 +101,11 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Lab]:
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    # A provider is behind it, though no route of the configuration says so.
+    towards_provider = 'name = "wan"\nvlan = 20\n'
+    trusting = site_module.CONFIG.replace(towards_provider, f"{towards_provider}trusted = true\n", 1)
+    monkeypatch.setattr(site_module, "CONFIG", trusting)
     with switched(tmp_path) as site:
         lab = Lab(site)
         until(lambda: len(lab.routes()) > MANY)
@@ -154,12 +160,14 @@ def test_a_daemon_that_is_killed_and_started_again_loses_no_packet(lab: Lab) -> 
 
 def test_a_controller_that_is_killed_loses_no_packet(lab: Lab) -> None:
     def restart() -> None:
-        [controller] = [each for each in lab.site.processes if "up" in list(map(str, each.args))]
+        # The site starts it last, before the daemons.
+        controller = lab.site.processes[-3]
         controller.kill()
         controller.wait()
         lab.site.processes.remove(controller)
         time.sleep(1)
-        lab.site.start("switch", *map(str, list(controller.args)[4:]))
+        file = str(lab.site.folder / "edge.toml")
+        lab.site.start("switch", sys.executable, "-m", "wayname", "up", "--config", file)
         until(lambda: is_back(lab))
 
     sent, came = replies_meanwhile(lab, restart)

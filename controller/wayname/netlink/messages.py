@@ -80,7 +80,7 @@ class Path(NamedTuple):
 class Link(NamedTuple):
     """A link; `up` is with carrier."""
 
-    index: int
+    number: int
     name: str
     up: bool
     is_gone: bool

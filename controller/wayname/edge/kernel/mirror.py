@@ -16,7 +16,7 @@ from wayname.edge.kernel.routes import KernelRoutes, Prefix
 from wayname.edge.next_hops import Cause
 from wayname.edge.outputs import Outputs
 from wayname.edge.routes import Routes
-from wayname.netlink.messages import Address, Link, Neighbour, NeighbourState, Nexthop, Route
+from wayname.netlink.messages import Address, Link, Message, Neighbour, NeighbourState, Nexthop, Route
 from wayname.pipeline import entries
 from wayname.pipeline.entries import MAIN_ROUTES
 from wayname.wire.mac import Mac
@@ -95,8 +95,8 @@ class KernelMirror:
     def restated(self) -> KernelChanges:
         """Return all that the kernel is known to have, for an edge that takes the place of this one."""
         neighbours = (Neighbour(*at, 0, NeighbourState.FAILED, False) for at in self._failed)
-        said = (*self._links.values(), *self._addresses.values(), *self._paths.objects.values(), *neighbours)
-        return KernelChanges([*said, *self.routes.restated()], begins=True, ends=True)
+        said: list[Message] = [*self._links.values(), *self._addresses.values(), *self._paths.objects.values()]
+        return KernelChanges([*said, *neighbours, *self.routes.restated()], begins=True, ends=True)
 
     def _look_again(self) -> None:
         """Let groups follow what changed; not before all is known that there is."""
@@ -134,17 +134,17 @@ class KernelMirror:
 
     def _link(self, said: Link) -> None:
         vlan = None if said.is_gone else self._paths.vlan_by_name.get(said.name)
-        self._links[said.index] = said
+        self._links[said.number] = said
         if said.is_gone:
-            del self._links[said.index]
-        self._paths.links.pop(said.index, None)
-        self._down.discard(said.index)
+            del self._links[said.number]
+        self._paths.links.pop(said.number, None)
+        self._down.discard(said.number)
         if vlan is not None:
-            self._paths.links[said.index] = vlan
+            self._paths.links[said.number] = vlan
             if not said.up:
-                self._down.add(said.index)
+                self._down.add(said.number)
         if self._named:
-            self._named.links.add(said.index)
+            self._named.links.add(said.number)
         self._is_other = True
 
     def _object(self, said: Nexthop) -> None:
