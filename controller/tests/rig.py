@@ -210,7 +210,8 @@ class Rig:
         """Return the members of an ECMP group, with their weights."""
         found = [each for each in self.read([fy.P4ActionProfileGroup()]) if isinstance(each, fy.P4ActionProfileGroup)]
         [members] = [each.members or () for each in found if each.group_id == group]
-        return {each.member_id: int(each.weight) for each in members}
+        weights = ((each.member_id, each.weight) for each in members)
+        return {member: weight for member, weight in weights if isinstance(weight, int)}
 
     def search(self) -> None:
         """Do the first search that the controller asked for."""
