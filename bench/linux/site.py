@@ -21,10 +21,10 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from bench.linux import ROOT
 from harness.switches import NotHereError, NotStartedError, command
 from wayname.cli.root import wayname
 
-ROOT = Path(__file__).resolve().parents[2]
 SWITCH = ROOT / "switch" / "target" / "release" / "wayname-switch"
 SIDES = ("lan", "wan")
 NEEDED = ("ip", "nft", "iperf3", "ethtool", "ping")
