@@ -116,6 +116,7 @@ def test_a_schedule_sends_nothing_by_a_provider_that_reaches_no_target() -> None
     assert flow is not None
     lab.run_for(4)
     edge = lab.controllers["a"].edge
+    assert edge is not None
     [session] = [session for keeper in edge.keepers for session in keeper]
     [keeper] = edge.keepers
     by_p = [path for path, pair in session.paths.items() if str(pair.local).startswith("2001:db8:101:")]

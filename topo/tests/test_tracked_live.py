@@ -22,7 +22,7 @@ async def test_live_processes_leave_a_provider_that_is_dead_three_hops_away() ->
             await lab.until(lambda: lab.told("s", "has not answered for", since) and lab.told("s", "go by q", since))
             part = next(part for part in lab.traffic.parts if part.command["command"] == "tcp_send")
             before = lab.connections(part.flow)
-            lab.traffic.started(part, await lab.running.stations[part.host].start(part.command))
+            lab.traffic.started(part, await lab.running.hosts[part.host].start(part.command))
             await lab.until(lambda: lab.connections(part.flow) not in ([], before))
             await lab.until(lambda: part.flow.state(part.flow.last_progress or 0) == "flows")
             since = lab.running.elapsed()

@@ -7,7 +7,8 @@ from ipaddress import IPv6Address
 import pytest
 from tracking.tracked_site import T1, T2, site
 
-from wayname.config import ConfigError, parse_config
+from wayname.composition.configuration import parse_config
+from wayname.config.tables import ConfigError
 from wayname.config.track import ProbeKind, Track
 
 

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address
 
 import pytest
 from finsy import P4CounterEntry
-from tracking.tracked_site import T1, T2, TrackedSite, site
+from tracking.tracked_site import ECHO, T1, T2, TrackedSite, site
 
 from wayname.p4_constants import ProviderHealth, Punt
 from wayname.pipeline.punts import cell
@@ -20,8 +20,8 @@ QUIET = 10.0
 PROMISED = 3.0
 
 
-def settled(*arguments: str, seed: int = 1) -> TrackedSite:
-    there = TrackedSite(site(*arguments), seed)
+def settled(track_p: str = ECHO, seed: int = 1) -> TrackedSite:
+    there = TrackedSite(site(track_p), seed)
     there.rig.advance(SETTLED)
     assert there.is_open("p") and there.is_open("q") and not there.told("track.down")
     return there
@@ -196,7 +196,7 @@ def test_a_flood_to_the_router_keeps_no_answer_away() -> None:
             ping = icmpv6.Message(icmpv6.ECHO_REQUEST, 0, bytes(4)).packet(source, host.router.global_addresses[0].ip)
             there.rig.inject(2, host.frame(host.router.mac, ping))
         there.rig.advance(0.01)
-    [held_back] = there.rig.read([P4CounterEntry("punts_held_back", index=cell(Punt.LOCAL, 2))])
+    [held_back] = there.rig.read([P4CounterEntry("punts_held_back", index=cell(Punt.LOCAL, 2))])  # type: ignore[list-item]
     assert isinstance(held_back, P4CounterEntry) and held_back.packet_count > 1000, "most of the flood"
     assert there.is_open("p") and not there.told("track.down")
     assert there.rig.edge.tracking.providers["p"].targets[0].loss == 0.0
