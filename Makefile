@@ -11,7 +11,7 @@ CARGO := cargo
 SWITCH := switch/target/release/wayname-switch
 
 # Where Python of ours is.
-PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench packages)
+PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench)
 
 # `make run SECONDS=20` ends by itself.
 SECONDS :=
@@ -64,18 +64,18 @@ wheel: lab-programs ## Wheels in switch/target/wheels: `wayname`, which has all 
 	@echo "== wheels"
 	@rm -rf build $(WHEELS)
 	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir build/python-part .
-	@$(BIN)/python packages/wheels.py build/python-part/*.whl $(WHEELS)
+	@$(BIN)/python controller/packages/wheels.py build/python-part/*.whl $(WHEELS)
 
 install: wheel ## Install below PREFIX=/usr/local, with systemd's units; DESTDIR=FOLDER stages it there
-	@DESTDIR="$(DESTDIR)" PREFIX="$(or $(PREFIX),/usr/local)" PYTHON="$(PYTHON)" $(PACKAGE_PIP) packages/install $(WHEELS)/wayname-*.whl
+	@DESTDIR="$(DESTDIR)" PREFIX="$(or $(PREFIX),/usr/local)" PYTHON="$(PYTHON)" $(PACKAGE_PIP) controller/packages/install $(WHEELS)/wayname-*.whl
 
 deb: wheel ## The Debian package, in switch/target/debian (needs dpkg-dev and debhelper)
 	@echo "== the Debian package"
-	@$(PACKAGE_PIP) packages/debian.sh $(WHEELS)/wayname-*.whl switch/target/debian
+	@$(PACKAGE_PIP) controller/packages/debian.sh $(WHEELS)/wayname-*.whl switch/target/debian
 
 container: wheel ## The container image `wayname` (needs podman)
 	@rm -rf build/container && install -D -m 644 -t build/container requirements.txt $(WHEELS)/wayname-*.whl
-	podman build --file packages/Containerfile --tag wayname build/container
+	podman build --file controller/packages/Containerfile --tag wayname build/container
 
 # What a lab runs. The same choice of features as for everything, so that `make test` builds none of it again.
 lab-programs: venv
@@ -181,6 +181,9 @@ bench-routes: lab-programs ## What a hundred thousand routes of Linux cost (root
 
 bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root)
 	$(BIN)/python -m bench.offloads
+
+test-packages: everything venv-switch ## Wheels, the Debian package, systemd units and manual pages
+	$(PYTEST) controller/packages/tests
 
 test-bench: venv-switch ## The tests of what measures and draws
 	$(PYTEST) bench/tests

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 BUILT = REPOSITORY / "switch" / "target" / "release"
 # The modules' interfaces, which type checkers read.
 INTERFACES = {

@@ -27,7 +27,7 @@ from wayname.config.encapsulation.load import KINDS
 from wayname.config.load import FIRST, LAST
 from wayname.config.tables import Table
 
-REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 COMMON = {"--help", "--api", "--json"}
 # What the package has beside the keys of the file.
 FILES = """

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the Debian package: packages/debian.sh WHEEL FOLDER, for `make deb`. Debian's tools want a folder `debian` and leave much in
+# Makes the Debian package: controller/packages/debian.sh WHEEL FOLDER, for `make deb`. Debian's tools want a folder `debian` and leave much in
 # it, so they work in a copy.
 set -euo pipefail
 wheel=$(realpath "$1") folder=$(realpath "$2")
@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/wayname"
 cp -r "$packages/debian" "$work/wayname/debian"
-cp "$packages/../CHANGELOG.md" "$work/wayname/"
+cp "$packages/../../CHANGELOG.md" "$work/wayname/"
 cd "$work/wayname"
 # Same sources, same package: its times are those of the last commit.
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$packages" log -1 --format=%ct 2> /dev/null || date +%s)}

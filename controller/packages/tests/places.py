@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-PACKAGES = REPOSITORY / "packages"
+REPOSITORY = Path(__file__).resolve().parents[3]
+PACKAGES = REPOSITORY / "controller" / "packages"
 # Runs a command to its end, and returns its output.
 Run = Callable[..., str]
