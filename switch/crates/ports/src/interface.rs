@@ -48,6 +48,8 @@ pub struct Interface {
 struct Whole {
     socket: OwnedFd,
     coalescer: Coalescer,
+    /// Whether what is held waits for room.
+    full: bool,
 }
 
 impl Interface {
@@ -96,6 +98,7 @@ impl Interface {
                     }
                 }
         };
+        whole.full = !gone;
         if gone {
             whole.coalescer.clear();
         }
@@ -113,7 +116,7 @@ impl Whole {
         let socket = sending_socket()?;
         // Protocol 0 receives nothing.
         bind(&socket, &address(device, 0))?;
-        Ok(Self { socket, coalescer: Coalescer::new() })
+        Ok(Self { socket, coalescer: Coalescer::new(), full: false })
     }
 }
 
@@ -149,6 +152,16 @@ fn send_alone(ring: &mut Ring, frame: &[u8]) -> io::Result<bool> {
     Ok(ring.send(frame))
 }
 
+/// The offload's header and the frame that waits longest in the socket's queue, if it fits the buffer.
+fn read_queued<'a>(ring: &Ring, buffer: &'a mut [u8]) -> Option<&'a mut [u8]> {
+    // With the last, its whole length, also when it does not fit.
+    let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
+    let read = |buffer: &mut [u8]| rustix::net::recv(&ring.socket, buffer, flags).map(|(_, len)| len);
+    // A link that went down is told first.
+    let len = read(buffer).or_else(|_| read(buffer)).ok()?;
+    buffer.get_mut(..len)
+}
+
 /// Does to a frame, which stands behind its offload's header, what is to be done, its VLAN tag first.
 fn complete_tagged(bytes: &mut [u8], tag: Option<[u8; 4]>, take: &mut dyn FnMut(&[u8])) -> Option<usize> {
     let (head, frame) = bytes.split_first_chunk_mut()?;
@@ -171,12 +184,7 @@ impl Port for Interface {
         {
             let frames = match received {
                 Received::Frame(bytes, tag) => complete_tagged(bytes, tag, take),
-                Received::Queued(tag) => {
-                    // Its whole length, also when it does not fit.
-                    let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
-                    let (_, len) = rustix::net::recv(&ring.socket, &mut buffer[..], flags)?;
-                    buffer.get_mut(..len).and_then(|bytes| complete_tagged(bytes, tag, take))
-                }
+                Received::Queued(tag) => read_queued(ring, buffer).and_then(|frame| complete_tagged(frame, tag, take)),
                 Received::Lost => {
                     lost.overrun += 1;
                     Some(0)
@@ -217,7 +225,7 @@ impl Port for Interface {
     }
 
     fn ready(&self) -> bool {
-        self.ring.ready()
+        self.ring.ready() && !self.whole.as_ref().is_some_and(|whole| whole.full)
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {

@@ -8,6 +8,9 @@ const CWR: u8 = 0x80;
 /// FIN and PSH, which only the last segment has.
 const LAST: u8 = 0x01 | 0x08;
 
+/// Segments of one frame: those of the least size that Linux's TCP sends. A guest may ask for smaller ones.
+const MOST: usize = 65_535 / 48;
+
 /// Gives the segments to `take`, and answers how many. None where the offload is not of a kind known here, or does not
 /// fit the frame.
 ///
@@ -26,6 +29,10 @@ pub(crate) fn segment(offload: &Offload, frame: &mut [u8], take: &mut dyn FnMut(
     if offload.kind() != kind || size == 0 || tunnelled {
         return None;
     }
+    let count = (headers.end - headers.payload).div_ceil(size).max(1);
+    if count > MOST {
+        return None;
+    }
     let template = frame[..headers.payload].to_vec();
     // Without the length, which is that of the segment. What the host left is right for destinations of any kind.
     let field = headers.transport + headers.checksum_offset();
@@ -35,7 +42,6 @@ pub(crate) fn segment(offload: &Offload, frame: &mut [u8], take: &mut dyn FnMut(
         headers.pseudo_sum(frame)
     };
     let pseudo = checksum::add(pseudo, !((headers.end - headers.transport) as u16));
-    let count = (headers.end - headers.payload).div_ceil(size).max(1);
     for number in 0..count {
         let start = number * size;
         let end = (headers.payload + start + size).min(headers.end);

@@ -213,9 +213,11 @@ fn what_is_not_known_is_not_passed_on() {
     let frame = shape.frame(&payload(3000), false);
     let offload = shape.offload(1000);
     assert!(completed(&offload, &frame).is_some());
-    // UFO, of a past kernel; a size of nothing; IPv4's kind for IPv6; the checksum of a packet in a tunnel; a frame cut short.
+    // UFO, of a past kernel; sizes of nothing and of two octets; IPv4's kind for IPv6; the checksum of a packet in a tunnel; a
+    // frame cut short.
     assert_eq!(completed(&Offload { segmentation: 3, ..offload }, &frame), None);
     assert_eq!(completed(&Offload { segment_size: 0, ..offload }, &frame), None);
+    assert_eq!(completed(&Offload { segment_size: 2, ..offload }, &frame), None);
     assert_eq!(completed(&Offload { segmentation: TCP_IPV4, ..offload }, &frame), None);
     assert_eq!(completed(&Offload { checksum_start: 100, ..offload }, &frame), None);
     assert_eq!(completed(&offload, &frame[..2000]), None);
