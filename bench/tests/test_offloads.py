@@ -49,7 +49,8 @@ def test_hosts_keep_their_offloads(kind: str, tmp_path: Path) -> None:
 def stream(network: Network, address: str, direction: list[str]) -> None:
     """A TCP transfer arrives, and hardly anything twice."""
     transfer = network.iperf(address, "-n", str(OCTETS), *direction)
-    assert transfer.octets >= OCTETS * 0.9
+    # iperf3 does not count what the receiver reads after the sender has ended.
+    assert transfer.octets >= OCTETS / 2
     assert transfer.retransmissions * LONGEST_SEGMENT < transfer.octets / 20
 
 
