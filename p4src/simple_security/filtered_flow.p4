@@ -67,12 +67,15 @@ control FilteredFlow(in headers_t hdr, in metadata_t meta, in bool address_depen
                 if (quoted[63:56] == ICMPV6_ECHO_REQUEST || quoted[63:56] == ICMPV6_ECHO_REPLY) {
                     flow.local_port = quoted[31:16];
                 }
-            } else if (enters) {
-                flow.local_port = quoted[63:48];
-                flow.remote_port = quoted[47:32];
-            } else {
-                flow.local_port = quoted[47:32];
-                flow.remote_port = quoted[63:48];
+            } else if (flow.next_header == NEXT_TCP || flow.next_header == NEXT_UDP || flow.next_header == NEXT_SCTP
+                       || flow.next_header == NEXT_DCCP || flow.next_header == NEXT_UDP_LITE) {
+                if (enters) {
+                    flow.local_port = quoted[63:48];
+                    flow.remote_port = quoted[47:32];
+                } else {
+                    flow.local_port = quoted[47:32];
+                    flow.remote_port = quoted[63:48];
+                }
             }
         } else if (hdr.message.isValid() && (hdr.message.type == ICMPV6_ECHO_REQUEST || hdr.message.type == ICMPV6_ECHO_REPLY)) {
             flow.local_port = hdr.message.parameter[31:16];

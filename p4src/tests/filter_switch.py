@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import finsy as fy
-from border_site import INSIDE, INSIDE_SIDE, OUTSIDE_SIDE, out_of
+from border_site import INSIDE, INSIDE_SIDE, OUTSIDE_SIDE, PORT_OF, out_of
 from border_switch import BorderSwitch
 from filter_model import ICMPV6, SCTP, TCP, UDP, UDP_LITE, Sent
 from finsy.proto import p4r
@@ -13,6 +13,7 @@ from scapy.layers.inet import TCP as TcpHeader
 from scapy.layers.inet import UDP as UdpHeader
 from scapy.layers.inet6 import ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6PacketTooBig, IPv6
 from scapy.packet import Packet, Raw
+from session_site import in_by
 from site_switch import MAIN
 
 from small_site import DROP, IP_OF, Entry
@@ -44,8 +45,11 @@ class FilterSwitch(BorderSwitch):
     def crosses(self, time: float, sent: Sent) -> bool:
         """Whether a packet gets to the other side."""
         packet = packet_of(sent)
-        crossed = self.goes_out(time, packet) if sent.outbound else self.comes_in(time, 1, packet)
-        return crossed is not None
+        if sent.outbound:
+            return self.goes_out(time, packet) is not None
+        # By the port that it came by goes the error about it, if any.
+        outputs = self.at(time, PORT_OF[1], bytes(in_by(PORT_OF[1], bytes(packet))))
+        return [port for port, _ in outputs if port != PORT_OF[1]] == [1]
 
     def dropped(self, reason: str) -> int:
         return self.counted("ingress_drops", DROP[reason])

@@ -20,7 +20,6 @@ from scapy.layers.inet6 import (
     IPv6ExtHdrFragment,
     IPv6ExtHdrRouting,
 )
-from scapy.layers.ipsec import AH
 from scapy.packet import Raw
 from session_site import in_by
 from site_switch import with_sizes
@@ -28,7 +27,7 @@ from site_switch import with_sizes
 from small_site import FAR
 
 STRANGER = "2001:db8:bad::1"
-GRE = 47
+GRE, AUTHENTICATION = 47, 51
 
 
 def out(protocol: int, local: int = 5000, remote: int = 80, flags: str = "", to: str = FAR, kind: int = 0) -> Sent:
@@ -195,7 +194,9 @@ def test_ipsec_hip_and_ike_come_in_unasked() -> None:
     assert switch.crosses(0, into(UDP, 500, 500))
     assert not switch.crosses(0, into(UDP, 501, 500))
     outside = out_of(HOST, 1)
-    assert switch.comes_in(0, 1, IPv6(src=FAR, dst=outside) / AH(spi=1, seq=1, icv=bytes(12)) / UdpHeader()) is not None
+    # RFC 4302: 24 octets, so its length is 24 / 4 - 2.
+    authenticated = Raw(bytes([UDP, 4]) + bytes(22)) / UdpHeader(sport=80, dport=5000)
+    assert switch.comes_in(0, 1, IPv6(src=FAR, dst=outside, nh=AUTHENTICATION) / authenticated) is not None
     assert switch.crosses(1, Sent(False, ICMPV6, FAR, about=out(ESP)))
 
 
