@@ -167,7 +167,17 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
     folder = tmp_path_factory.mktemp("simple-security")
     with ExitStack() as stack:
         network = Network(folder, stack)
-        switch = [SWITCH, "-i", "1@inside", "-i", "2@outside", "--cpu-port", "510", "--device-id", "1"]
+        switch: list[str | Path] = [
+            SWITCH,
+            "-i",
+            "1@inside",
+            "-i",
+            "2@outside",
+            "--cpu-port",
+            "510",
+            "--device-id",
+            "1",
+        ]
         configuration = folder / "edge.toml"
         configuration.write_text(CONFIGURATION.format(at=folder))
         network.start("edge", *switch, "--grpc-server-addr", f"unix:{folder}/switch.sock")
