@@ -2,7 +2,6 @@
 //! test says so and passes.
 
 use std::io;
-use std::net::UdpSocket;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
