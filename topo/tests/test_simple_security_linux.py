@@ -1,4 +1,4 @@
-"""Simple security between hosts of Linux, in network namespaces: who connects, pings and traces, and who does not."""
+"""RFC 6092 before hosts of Linux: what comes in without being asked for, what is let in, and what answers."""
 
 from __future__ import annotations
 
