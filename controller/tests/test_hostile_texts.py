@@ -100,6 +100,7 @@ class Controller(BaseHTTPRequestHandler):
             {
                 "prefix": HOSTILE,
                 "kind": HOSTILE,
+                "origin": HOSTILE,
                 "interface": None,
                 "address": None,
                 "via": [{"address": HOSTILE, "interface": HOSTILE, "weight": 2, "health": HOSTILE}],

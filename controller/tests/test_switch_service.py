@@ -81,7 +81,9 @@ def test_the_switch_ends_though_a_stream_is_open(tmp_path: Path) -> None:
             request_serializer=p4r.StreamMessageRequest.SerializeToString,
             response_deserializer=p4r.StreamMessageResponse.FromString,
         )
-        bid = p4r.StreamMessageRequest(arbitration=p4r.MasterArbitrationUpdate(election_id=p4r.Uint128(low=1)))
+        bid = p4r.StreamMessageRequest(
+            arbitration=p4r.MasterArbitrationUpdate(device_id=1, election_id=p4r.Uint128(low=1))
+        )
         answers = stream(iter([bid]), timeout=PATIENCE, wait_for_ready=True)
         assert next(answers).arbitration.status.code == 0
         switch.send_signal(signal.SIGTERM)

@@ -542,3 +542,13 @@ def test_events_of_a_pair_that_was_left_long_before_are_taken() -> None:
     one.now += 60
     assert one.reap.left_path(NAME, PAIRS[0], PAIRS[1], 15.0, one.now)
     assert Unverified(NAME, PAIRS[0], "no answer for 15.000 s") in one.outputs + one.reap.take_outputs()
+
+
+def test_who_answers_nothing_is_asked_less_and_less() -> None:
+    one = One(Timing.of(1.0, backup_probe_interval=1.0))
+    one.answer_checks()
+    asked = []
+    for _ in range(120):
+        one.reap.awaiting(NAME, 0.0, one.now)
+        asked.append(len(one.wait(1)))
+    assert sum(asked[-60:]) < sum(asked[:20])

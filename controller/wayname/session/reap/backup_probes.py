@@ -137,7 +137,9 @@ class BackupProbes:
             self._prober.check(watched, watched.current, now)
         wait = timing.probe_timeout
         if way.unanswered > MOST_UNANSWERED and way.verified:
-            wait = max(wait, timing.send_timeout / 8)
+            # A peer whose controller is away answers nothing: it is not asked as often for ever.
+            doublings = min(max(way.unanswered - 3 * MOST_UNANSWERED, 0), MOST_DOUBLINGS)
+            wait = min(max(wait, timing.send_timeout / 8) * (1 << doublings), self._longest(watched))
         elif way.unanswered > MOST_UNANSWERED:
             wait = min(
                 timing.backup_probe_interval * (1 << min(way.unanswered - MOST_UNANSWERED - 1, MOST_DOUBLINGS)),
