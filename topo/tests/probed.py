@@ -38,7 +38,7 @@ def sends_on(edge: str, plain: bool) -> str:
     return text
 
 
-def probed(edges: str = "a", plain: bool = False, carried: bool = True) -> VirtualLab:
+def probed(edges: str = "a", plain: bool = False, carried: bool = True, seed: int = 1) -> VirtualLab:
     """Return the lab whose edges, or one of them, measure; providers write into traces, or carry them as they are."""
     text = (LABS / "many-paths.toml").read_text()
     parts = dict(zip(("", "a", "b"), text.split("[edge.")[:3], strict=True))
@@ -60,7 +60,7 @@ def probed(edges: str = "a", plain: bool = False, carried: bool = True) -> Virtu
         writes = NAMESPACE.format(node=number, ports="1, 2")
         tail = tail.replace(f"[provider.{name}]", f'[provider.{name}]\nconfiguration = """\n{writes}"""')
     text = f"{parts['']}[edge.{parts['a']}[edge.{parts['b']}{tail}"
-    return VirtualLab(parse_lab(text, "probed", "probed"), seed=1)
+    return VirtualLab(parse_lab(text, "probed", "probed"), seed)
 
 
 def delays(lab: VirtualLab, edge: str = "a") -> dict[str, float]:

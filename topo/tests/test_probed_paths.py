@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from ipaddress import IPv6Address
+from statistics import median
 
 import pytest
 from click.testing import CliRunner
@@ -39,9 +40,11 @@ def is_true(found: dict[str, float]) -> bool:
 
 @cache
 def both(carried: bool) -> tuple[float, dict[str, float], dict[str, float]]:
-    """Return goodput and delays of a lab both of whose edges measure."""
+    """Return goodput, the median of five starts, and delays of a lab both of whose edges measure."""
     lab = sending(probed("ab", carried=carried))
-    return goodput(lab), delays(lab, "a"), delays(lab, "b")
+    # How soon TCP fills three paths is a matter of chance: one start in five has not, in these seconds.
+    others = [goodput(sending(probed("ab", carried=carried, seed=seed))) for seed in range(2, 6)]
+    return median([goodput(lab), *others]), delays(lab, "a"), delays(lab, "b")
 
 
 @pytest.mark.parametrize("carried", [True, False], ids=["providers write too", "only edges write"])
