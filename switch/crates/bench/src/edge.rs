@@ -48,10 +48,24 @@ fn entries(routes: &[Route]) -> Result<String> {
         )?;
         writeln!(text, "add nexthops nexthop:{vlan} set_nexthop(vlan:{vlan},address:{vlan})")?;
     }
-    writeln!(text, "add sources port:0 vlan:1 source:{HOST} known_source()")?;
+    writeln!(text, "add learned_macs port:0 vlan:1 source:{HOST} known_mac()")?;
     for route in routes {
         let nexthop = route.port + 1;
         writeln!(text, "add routes destination:{:#x}/{} route_nexthop(nexthop:{nexthop})", route.prefix, route.length)?;
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pipeline_has_the_tables_that_the_edge_fills() {
+        let p4src = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../p4src");
+        let no_mac = [0; 6];
+        let route =
+            Route { prefix: 1 << 125, length: 8, port: 1, source: no_mac, destination: no_mac, segments: [0; 3] };
+        load(&p4src, BackendKind::Interpreter, &[route]).unwrap();
+    }
 }
