@@ -167,11 +167,11 @@ fn open_ports(args: &Run, traffic: &mut Traffic, random: &mut Random) -> Result<
         ports.push(OpenPort::open(spec, args.pcap.as_deref(), random.next())?);
         info!(port = spec.port, "is {}", spec.device);
     }
-    for (spec, missing) in args
+    let mut wrong = args
         .interface
         .iter()
-        .filter_map(|spec| Some((spec, spec.carrier().iter().find(|port| !numbers.contains(port))?)))
-    {
+        .filter_map(|spec| Some((spec, spec.carrier().iter().find(|port| !numbers.contains(port))?)));
+    if let Some((spec, missing)) = wrong.next() {
         bail!("port {}: carrier={missing} names a port that is not there", spec.port);
     }
     Ok(ports)
