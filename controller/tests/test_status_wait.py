@@ -40,10 +40,11 @@ async def test_it_returns_when_switch_tables_and_providers_are_there(
         running.logs("controller.begin")
         line = fails(wayname(*at, "status", "--wait", "--timeout", "0.1"))
         assert line.startswith(f"not up after 0.1 s: the switch at 127.0.0.1:{switch.port}")
-        async with asyncio.timeout(60), command(*at, "status", "--wait", "--json") as waiting:
+        waiting_for_it = command(*at, "status", "--wait", "--json")
+        # Hosts listen at the wires; the switch would do so itself if it were first.
+        async with asyncio.timeout(60), waiting_for_it as waiting, hosts(tmp_path):
             switch.start()
-            async with hosts(tmp_path):
-                out, _ = await waiting.communicate()
+            out, _ = await waiting.communicate()
         assert waiting.returncode == 0
         status = json.loads(out)
         assert (status["switch"]["state"], status["waits_for"]) == ("ready", [])

@@ -69,7 +69,7 @@ CASES: dict[str, Case] = {
     "DROP_INTERFACE_UNKNOWN": (1, to_router(udp(to="2001:db8:20::1"))),
 }
 
-# They need more than one packet: suites/meters.py, and p4src/tests/test_schedule_feedback.py.
+# They need more than one packet: suites/punt_meters.py, and p4src/tests/test_schedule_feedback.py.
 ELSEWHERE = {
     "DROP_PUNT_RATE",
     "DROP_PUNT_SOURCE_RATE",
@@ -87,7 +87,7 @@ SESSIONS = {name for name, number in DROP.items() if 90 <= number <= 97}
 ILNP = {name for name, number in DROP.items() if 100 <= number <= 105}
 # Of ESP: suites/esp.py.
 ESP = {"DROP_ESP_LOCATORS", "DROP_ESP_SHORT"}
-# Of a site's border: suites/borders.py, and p4src/tests/test_borders.py.
+# Of a site's border: suites/nptv6.py, and p4src/tests/test_borders.py.
 BORDERS = {name for name, number in DROP.items() if 110 <= number <= 114}
 # It needs more flows than a test may send: p4src/tests/test_simple_security.py.
 RECORDS = {"DROP_RECORDS_FULL"}
