@@ -11,7 +11,7 @@ from wayname.cli import client
 from wayname.cli.root import wayname
 from wayname_lab.virtual.lab import VirtualLab
 
-CLOSED = 5002  # the lab's pinhole is for 5001
+CLOSED = 6002  # the lab's pinhole is for 5001 to 5099
 PATH = "/v1/pinholes"
 
 
@@ -47,12 +47,12 @@ async def test_only_the_inside_connects_but_for_pinholes(monkeypatch: pytest.Mon
     assert [(each["origin"], each["packets"] > 0) for each in told["pinholes"]] == [("file", True), ("live", True)]
     monkeypatch.setattr(client.Client, "get", lambda self, path: told)
     shown = CliRunner().invoke(wayname, ["pinhole", "list"]).output.splitlines()
-    assert shown[2].split()[:4] == [f"{host}/128", "tcp", "5002-5002", "live"]
+    assert shown[2].split()[:4] == [f"{host}/128", "tcp", f"{CLOSED}-{CLOSED}", "live"]
 
     assert await change(lab, f"{PATH}/remove", **wish) == (200, "")
     assert "finished" not in connects(lab, "f1", near(lab, "p"))
     assert (await change(lab, f"{PATH}/remove", **wish))[0] == 404
-    status, why = await change(lab, f"{PATH}/remove", inside="fd12:3456:789a::/48", protocol="tcp", ports="5001")
+    status, why = await change(lab, f"{PATH}/remove", inside="fd12:3456:789a::/48", protocol="tcp", ports="5001-5099")
     assert (status, "stands in the configuration" in why) == (409, True)
     status, why = await change(lab, PATH, inside="2001:db8:101::1")
     assert (status, "no host inside has an address in" in why) == (409, True)
