@@ -113,7 +113,7 @@ class Controller:
         self._session: asyncio.Timeout | None = None
         self._trouble = ""
         self._unwritten = ""
-        # Kinds of messages of which was told in this session that the switch refuses them.
+        # Kinds of messages that the switch refused on this connection, each told once.
         self._refused: set[str] = set()
 
     @property
