@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from ipaddress import IPv6Address, IPv6Network
+from unittest.mock import patch
 
 import finsy as fy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wayname.edge import desired_state
 from wayname.edge.boundary import Update, UpdateKind
 from wayname.edge.desired_state import DesiredState, Key, key_of, value_of
 from wayname.pipeline import entries
@@ -145,6 +147,27 @@ def test_whatever_is_there_becomes_what_is_wanted(there: list[Entity], wanted: l
     assert held.values() == {key_of(each): value_of(each) for each in wanted}
     desired.compare(held.entities.values())
     assert desired.updates() == []
+
+
+@given(networks(), networks(), networks())
+def test_what_changes_while_entries_are_compared_counts(
+    there: list[Entity], wanted: list[Entity], changed: list[Entity]
+) -> None:
+    with patch.object(desired_state, "_COMPARED_AT_ONCE", 1):
+        held = Held()
+        held.entities = {key_of(each): each for each in there}
+        desired = DesiredState()
+        want(desired, [], wanted)
+        desired.compare(there)
+        for each in wanted:
+            desired.compare_some()
+            desired.remove(each)
+        for each in changed:
+            desired.compare_some()
+            desired.put(each)
+        apply(desired, held, list)
+    assert held.values() == {key_of(each): value_of(each) for each in changed}
+    assert not desired.compare_some()
 
 
 def test_an_entry_that_is_there_already_is_modified() -> None:

@@ -333,6 +333,13 @@ class Edge:
                             manager.handle_timer(now)
         self._tell_schedules(now)
 
+    def compare_some(self) -> bool:
+        """Compare some of what the switch holds with what is wanted; return whether there may be more.
+
+        `take_outputs` does what is left, in as long as that takes.
+        """
+        return self._outputs.desired.compare_some()
+
     def take_outputs(self) -> list[Output]:
         """Return what has to be carried out, in order."""
         return self._outputs.take()

@@ -3,12 +3,13 @@
 put, remove      the managers say what they want
 updates          what has to be written, with dependencies first and deletions last; taken as written
 compare          the switch says what it holds: what is wanted comes to it, what is not goes
+compare_some     a part of that, for whoever has other things to do meanwhile; `updates` does what is left
 refused          an update failed: what the switch holds is not what was written
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 
 import finsy as fy
 
@@ -22,6 +23,9 @@ Key = tuple[str, Hashable]
 _ALWAYS_THERE = ("meter", "hash_keys")
 
 _ALREADY_EXISTS, _NOT_FOUND = 6, 5
+
+# So many take a few milliseconds. With a hundred thousand sessions there are a million.
+_COMPARED_AT_ONCE = 1024
 
 
 def key_of(entity: Entity) -> Key:
@@ -79,6 +83,7 @@ class DesiredState:
         # What the switch holds under these keys is somebody else's.
         self._unknown: set[Key] = set()
         self._touched: dict[Key, None] = {}
+        self._comparison: Iterator[int] = iter(())
         # Nothing in a stage depends on the others there: a switch may carry out one write's updates in any order.
         self._stage_of = write_order()
 
@@ -100,12 +105,35 @@ class DesiredState:
 
     def compare(self, entities: Iterable[Entity]) -> None:
         """Take what the switch says that it holds; what is not the controller's to write is left alone."""
-        self._held = {key_of(each): each for each in entities if self._is_ours(each)}
+        self._held = {}
         self._unknown.clear()
-        self._touched = dict.fromkeys((*self._wanted, *self._held))
+        self._comparison = self._compared(entities)
+
+    def compare_some(self) -> bool:
+        """Compare some of what the switch holds with what is wanted; return whether there may be more."""
+        return next(self._comparison, None) is not None
+
+    def _compared(self, entities: Iterable[Entity]) -> Iterator[int]:
+        """Note what differs; yield how many were looked at, so many at a time."""
+        for number, entity in enumerate(entities, 1):
+            if self._is_ours(entity):
+                key = key_of(entity)
+                self._held[key] = entity
+                wanted = self._wanted.get(key)
+                if wanted is None or value_of(wanted) != value_of(entity):
+                    self._touched[key] = None
+            if number % _COMPARED_AT_ONCE == 0:
+                yield number
+        for number, key in enumerate(list(self._wanted), 1):
+            if key not in self._held:
+                self._touched[key] = None
+            if number % _COMPARED_AT_ONCE == 0:
+                yield number
 
     def updates(self) -> list[list[Update]]:
         """Return what has to be written, each list after the one before it, and take it as written."""
+        while self.compare_some():
+            pass
         if not self._touched:
             return []
         stages = 1 + max(self._stage_of.values())
