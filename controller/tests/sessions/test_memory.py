@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import sqlite3
 from pathlib import Path
@@ -83,3 +84,20 @@ def test_what_a_full_disk_did_not_take_is_written_when_there_is_room(tmp_path: P
     memory._file.execute(f"PRAGMA max_page_count = {pages + 9}")
     assert memory.put(Persist("context 3", 3)) == ""
     assert memory.read() == {"context 1": "x" * 9999, "context 2": 2, "context 3": 3}
+
+
+def test_a_controller_starts_on_a_full_disk(tmp_path: Path) -> None:
+    memory = StateFile(tmp_path / "state")
+    memory.put(Persist("number", 1))
+    memory.close()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file grows, as where there is no room.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        memory = StateFile(tmp_path / "state")
+        assert memory.read() == {"number": 1}
+        assert "cannot be written" in memory.put(Persist("number", 2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert memory.put() == ""
+    assert memory.read() == {"number": 2}

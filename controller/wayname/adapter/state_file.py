@@ -41,8 +41,10 @@ class StateFile:
             form = self._file.execute("PRAGMA user_version").fetchone()[0]
             if form not in (0, FORM):
                 raise StateError(f"{path}: {_other_form(form)}")
-            self._file.execute("CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-            self._file.execute(f"PRAGMA user_version = {FORM}")
+            # One that is there is only read: a controller starts on a full disk, too.
+            if form != FORM:
+                self._file.execute("CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+                self._file.execute(f"PRAGMA user_version = {FORM}")
         except (OSError, sqlite3.Error) as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 raise StateError(f"{path}: is another controller's; end that one, or set controller.state") from None
