@@ -1,85 +1,45 @@
-"""BGP over the edge: the BIRDs of a provider and of the edge, the switch between them, and packets by what they say."""
+"""BGP over the edge: daemons of a provider and of the edge, the switch between them, and packets by what they say."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from bench.linux import site as site_module
+from bench.linux.routing_daemons import Bird, Daemon, EdgeDaemon, Frr, GoBgp, Place
 from bench.linux.site import PATIENCE, Site, missing, switched
 
-LACKING = missing() or (None if shutil.which("bird") and shutil.which("birdc") else "needs bird and birdc (bird2)")
-pytestmark = pytest.mark.skipif(LACKING is not None, reason=str(LACKING))
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 ANNOUNCED = "2001:db8:f::/48"
 TARGET = "2001:db8:f::1"
-MANY = 500
-
-EDGE = """
-router id 192.0.2.1;
-graceful restart wait 20;
-protocol device {}
-protocol kernel { ipv6 { export all; import none; }; persist; graceful restart on; }
-protocol bgp provider {
-    local 2001:db8:2::1 as 65001;
-    neighbor 2001:db8:2::2 as 65002;
-    graceful restart on;
-    connect delay time 1; connect retry time 1; error wait time 1, 2;
-    ipv6 { import all; export none; };
-}
-"""
-PROVIDER = """
-router id 198.51.100.2;
-protocol device {}
-protocol static announced {
-    ipv6;
-    %s
-}
-protocol bgp customer {
-    local 2001:db8:2::2 as 65002;
-    neighbor 2001:db8:2::1 as 65001;
-    graceful restart on;
-    connect delay time 1; connect retry time 1; error wait time 1, 2;
-    ipv6 { import none; export all; next hop self; };
-}
-"""
+# Of them GoBGP is told one at a time.
+MANY = 100
+PAIRS: tuple[tuple[type[EdgeDaemon], type[Daemon]], ...] = ((Bird, Bird), (Bird, Frr), (Frr, GoBgp), (Frr, Bird))
 
 
 class Lab:
     """The site with a routing daemon at the edge and one at the provider."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, edge: type[EdgeDaemon], provider: type[Daemon]) -> None:
         self.site = site
         prefixes = [ANNOUNCED, *(f"2001:db8:{0x1000 + number:x}::/48" for number in range(MANY))]
-        routes = "\n    ".join(f"route {each} blackhole;" for each in prefixes)
         site.run("wan", "ip", "address", "add", f"{TARGET}/128", "dev", "lo")
         site.run("wan", "ip", "-6", "route", "add", "2001:db8:1::/64", "via", "2001:db8:2::1")
         site.run("lan", "ip", "-6", "route", "add", "default", "via", "2001:db8:1::1")
-        self.daemons = {node: self.bird(node, text) for node, text in (("edge", EDGE), ("wan", PROVIDER % routes))}
-
-    def bird(self, node: str, text: str = "") -> subprocess.Popen[bytes]:
-        """Start a daemon, as it was configured before unless there is a text."""
-        file = self.site.folder / f"bird-{node}.conf"
-        if text:
-            file.write_text(text)
-        recovers = () if text else ("-R",)
-        return self.site.start(node, "bird", "-f", "-c", str(file), "-s", str(self.control(node)), *recovers)
-
-    def control(self, node: str) -> Path:
-        """Return where a daemon listens to people."""
-        return self.site.folder / f"bird-{node}.ctl"
-
-    def birdc(self, node: str, *words: str) -> None:
-        """Tell a daemon something."""
-        self.site.run(node, "birdc", "-s", str(self.control(node)), *words)
+        at_edge = Place(site, "edge", "192.0.2.1", 65001, "2001:db8:2::1", 65002, "2001:db8:2::2", ())
+        at_provider = Place(site, "wan", "198.51.100.2", 65002, "2001:db8:2::2", 65001, "2001:db8:2::1", prefixes)
+        self.edge, self.provider = edge(at_edge), provider(at_provider)
+        self.edge.start()
+        self.provider.start()
 
     def routes(self) -> dict[str, dict[str, object]]:
         """Return Linux's routes as the edge has them."""
@@ -100,14 +60,16 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
-@pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+@pytest.fixture(params=PAIRS, ids=lambda pair: "-".join(each.__name__.lower() for each in pair))
+def lab(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    if lacking := [each.missing() for each in request.param if each.missing()]:
+        pytest.skip(str(lacking[0]))
     # A provider is behind it, though no route of the configuration says so.
     towards_provider = 'name = "wan"\nvlan = 20\n'
     trusting = site_module.CONFIG.replace(towards_provider, f"{towards_provider}trusted = true\n", 1)
     monkeypatch.setattr(site_module, "CONFIG", trusting)
     with switched(tmp_path) as site:
-        lab = Lab(site)
+        lab = Lab(site, *request.param)
         until(lambda: len(lab.routes()) > MANY)
         until(lab.pings)
         yield lab
@@ -126,31 +88,22 @@ def replies_meanwhile(lab: Lab, happens: Callable[[], None]) -> tuple[int, int]:
 
 
 def test_routes_of_the_provider_are_used_and_withdrawn(lab: Lab) -> None:
-    assert lab.routes()[ANNOUNCED]["kind"] == "bird"
+    assert lab.routes()[ANNOUNCED]["kind"] == ("bird" if isinstance(lab.edge, Bird) else "bgp")
     assert lab.routes()[ANNOUNCED]["used"]
-    lab.birdc("wan", "disable", "announced")
+    lab.provider.withdraw()
     until(lambda: ANNOUNCED not in lab.routes())
     assert not lab.pings()
-    assert not [prefix for prefix in lab.routes() if prefix.startswith("2001:db8:1") and prefix.endswith("/48")]
-    lab.birdc("wan", "enable", "announced")
+    until(lambda: not [prefix for prefix in lab.routes() if prefix.startswith("2001:db8:1") and prefix.endswith("/48")])
+    lab.provider.announce()
     until(lab.pings)
 
 
 def test_a_daemon_that_is_killed_and_started_again_loses_no_packet(lab: Lab) -> None:
     def restart() -> None:
-        lab.daemons["edge"].kill()
-        lab.daemons["edge"].wait()
+        lab.edge.kill()
         time.sleep(2)
-        lab.bird("edge")
-        until(
-            lambda: (
-                b"Established"
-                in subprocess.run(
-                    lab.site.inside("edge", "birdc", "-s", str(lab.control("edge")), "show", "protocols"),
-                    capture_output=True,
-                ).stdout
-            )
-        )
+        lab.edge.start(again=True)
+        until(lab.edge.is_established)
         time.sleep(2)
 
     sent, came = replies_meanwhile(lab, restart)
@@ -160,8 +113,7 @@ def test_a_daemon_that_is_killed_and_started_again_loses_no_packet(lab: Lab) -> 
 
 def test_a_controller_that_is_killed_loses_no_packet(lab: Lab) -> None:
     def restart() -> None:
-        # The site starts it last, before the daemons.
-        controller = lab.site.processes[-3]
+        [controller] = [each for each in lab.site.processes if "up" in cast("list[str]", each.args)]
         controller.kill()
         controller.wait()
         lab.site.processes.remove(controller)
