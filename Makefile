@@ -23,7 +23,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -181,6 +181,12 @@ bench-routes: lab-programs ## What a hundred thousand routes of Linux cost (root
 
 bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root)
 	$(BIN)/python -m bench.offloads
+
+soak: lab-programs ## Two live edges for an hour while daemons, links, processes, disks and clocks fail (root; MINUTES=60, QUICK=1, SEED=n)
+	$(BIN)/python -u -m bench.soak --seed $(SEED) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(QUICK),--quick)
+
+soak-virtual: lab-programs ## The same for a day on the virtual clock (HOURS=24, SEED=n)
+	$(BIN)/python -u -m bench.soak.day --seed $(SEED) $(if $(HOURS),--hours $(HOURS))
 
 test-packages: everything venv-switch ## Wheels, the Debian package, systemd units and manual pages
 	$(PYTEST) controller/packages/tests
