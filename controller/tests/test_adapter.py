@@ -311,6 +311,28 @@ async def test_what_is_asked_of_a_session_that_has_ended_is_refused() -> None:
             await asked
 
 
+async def test_who_waits_for_a_session_that_ends_is_told(tmp_path: Path) -> None:
+    # So is a switch that is killed: the stream is begun again, and nothing answers any more.
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "switch"))
+        silent.listen()
+        controller = Controller(
+            parse_config(f'[switch]\naddress = "unix:{tmp_path}/switch"\n[[port]]\nnumber = 1\nvlan = 10\n')
+        )
+        connection = Connection(controller.config.switch, controller.schema)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await connection.open()
+        sending = asyncio.create_task(connection.send(PacketOut(b"", PacketOutKind.FLOOD, vlan=10)))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not sending.done()
+        await connection.close()
+        with pytest.raises(SwitchError, match="has ended"):
+            async with asyncio.timeout(30):
+                await sending
+
+
 @pytest.mark.contains_faults
 async def test_what_cannot_be_encoded_keeps_nothing_else_from_the_switch(switch: SwitchProcess) -> None:
     switch.start()

@@ -79,6 +79,9 @@ class Connection:
         # A stream takes one message at a time; two at once break it.
         self._sending = asyncio.Lock()
         self._closed = False
+        # Who waits for the switch, and whom `close` told that it waits in vain.
+        self._calls: set[asyncio.Task[object]] = set()
+        self._told: set[asyncio.Task[object]] = set()
 
     async def open(self) -> None:
         """Connect and ask to be the one that the switch listens to."""
@@ -91,6 +94,11 @@ class Connection:
     async def close(self) -> None:
         """End the session."""
         self._closed = True
+        # finsy begins another stream where one has ended, and one whose channel is closed before it has begun keeps who
+        # writes to it waiting for ever.
+        for task in self._calls:
+            self._told.add(task)
+            task.cancel()
         await self._client.close()
 
     @contextlib.contextmanager
@@ -99,14 +107,21 @@ class Connection:
         ended = SwitchError(f"the session with the switch at {self._config.address} has ended; it is asked again")
         if self._closed:
             raise ended
+        task = asyncio.current_task()
+        assert task is not None, "connections are for tasks"
+        self._calls.add(task)
         try:
             yield
         except asyncio.CancelledError:
-            # So gRPC ends a call whose channel is closed: nobody cancelled the task.
-            task = asyncio.current_task()
-            if self._closed and task is not None and not task.cancelling():
+            if task in self._told:
+                task.uncancel()
+            # So gRPC ends a call whose channel is closed, too: nobody cancelled the task.
+            if self._closed and not task.cancelling():
                 raise ended from None
             raise
+        finally:
+            self._calls.discard(task)
+            self._told.discard(task)
 
     async def secure_pipeline(self, replace: bool) -> bool:
         """See that our program runs there; return whether it was set just now."""
