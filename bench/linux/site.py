@@ -55,6 +55,7 @@ vlan = 10
 number = 2
 name = "wan"
 vlan = 20
+{wan}
 [[port]]
 number = 101
 name = "tap-lan"
@@ -144,11 +145,11 @@ def missing() -> str | None:
 
 
 @contextlib.contextmanager
-def switched(folder: Path) -> Iterator[Site]:
-    """The switch between Linux and the links."""
+def switched(folder: Path, *, wan: str = "") -> Iterator[Site]:
+    """The switch between Linux and the links; `wan` are more lines of the port's configuration."""
     with _hosts(f"wayname-{os.getpid()}-s", folder, "switch") as site:
         file = folder / "edge.toml"
-        file.write_text(CONFIG.format(folder=folder, namespace=site.namespace("edge")))
+        file.write_text(CONFIG.format(folder=folder, namespace=site.namespace("edge"), wan=wan))
         asked = CliRunner().invoke(wayname, ["linux-ports", str(file)])
         if asked.exit_code:
             raise NotStartedError(asked.output)

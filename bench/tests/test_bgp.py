@@ -13,7 +13,6 @@ from typing import cast
 
 import pytest
 
-from bench.linux import site as site_module
 from bench.linux.routing_daemons import Bird, Daemon, EdgeDaemon, Frr, GoBgp, Place
 from bench.linux.site import PATIENCE, Site, missing, switched
 
@@ -61,14 +60,11 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 @pytest.fixture(params=PAIRS, ids=lambda pair: "-".join(each.__name__.lower() for each in pair))
-def lab(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lab]:
     if lacking := [each.missing() for each in request.param if each.missing()]:
         pytest.skip(str(lacking[0]))
     # A provider is behind it, though no route of the configuration says so.
-    towards_provider = 'name = "wan"\nvlan = 20\n'
-    trusting = site_module.CONFIG.replace(towards_provider, f"{towards_provider}trusted = true\n", 1)
-    monkeypatch.setattr(site_module, "CONFIG", trusting)
-    with switched(tmp_path) as site:
+    with switched(tmp_path, wan="trusted = true") as site:
         lab = Lab(site, *request.param)
         until(lambda: len(lab.routes()) > MANY)
         until(lab.pings)
