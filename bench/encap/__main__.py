@@ -18,7 +18,7 @@ from bench.encap.network import network
 from bench.encap.points import Point, all_points, main_points
 from bench.encap.report import Roads, draw, goals, parts, table
 from bench.figures import FIGURES
-from harness.switches import NotHereError, NotStartedError
+from harness.commands import NotHereError, NotStartedError
 
 
 @click.command()

@@ -10,20 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.encap import ROOT
+from bench import ROOT
 from bench.encap.network import Network, Road, kernel_forwards
 from bench.encap.points import IN_PORT, OUT_PORT, Point, written
 from bench.encap.updates import write_request
-from harness.switches import (
-    MAIN,
-    P4INFO,
-    NotHereError,
-    NotStartedError,
-    command,
-    embedded,
-    embedded_config,
-    process,
-)
+from harness.commands import NotHereError, NotStartedError, command
+from harness.switches import MAIN, P4INFO, embedded, embedded_config, process
 from harness.switches import SWITCH as SWITCH_PROGRAM
 from harness.target import DEVICE_ID
 from small_site import CPU

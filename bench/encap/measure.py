@@ -11,7 +11,8 @@ from pathlib import Path
 from bench.encap.candidates import PROGRAM, Candidate
 from bench.encap.points import IN_PORT, Point, written
 from bench.encap.updates import write_request
-from harness.switches import NotHereError, NotStartedError, embedded_config
+from harness.commands import NotHereError, NotStartedError
+from harness.switches import embedded_config
 
 # Nothing forwards faster than generator and counter alone.
 FASTEST = 1_500_000

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from bench.linux.site import Site, plain, switched
-from harness.switches import NotHereError, NotStartedError
+from harness.commands import NotHereError, NotStartedError
 
 SECONDS, ROUNDS = 4, 3
 WAYS: dict[str, Callable[[Path], AbstractContextManager[Site]]] = {

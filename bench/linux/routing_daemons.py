@@ -96,7 +96,7 @@ class Place:
 
     def asked(self, *words: str) -> str:
         """Tell a daemon something; what it says, also if it refuses or is not there."""
-        return subprocess.run(self.site.inside(self.node, *words), capture_output=True, text=True).stdout
+        return subprocess.run(self.site.nodes.inside(self.node, *words), capture_output=True, text=True).stdout
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class Bird:
         routes = "\n    ".join(f"route {each} blackhole;" for each in place.announced)
         place.file("bird.conf").write_text(place.text(BIRD, routes))
         files = ("-c", str(place.file("bird.conf")), "-s", str(place.file("bird.ctl")))
-        self.process = place.site.start(place.node, "bird", "-f", *files, *(("-R",) if again else ()))
+        self.process = place.site.nodes.start(place.node, "bird", "-f", *files, *(("-R",) if again else ()))
 
     def kill(self) -> None:
         """Kill it."""
@@ -164,7 +164,7 @@ class Frr:
                 shutil.chown(file, FRR_USER, FRR_USER)
             shutil.chown(folder, FRR_USER, FRR_USER)
             self._started("zebra")
-            place.site.wait_for(place.node, "test", "-S", f"{folder}/zserv.api")
+            place.site.nodes.wait_for(place.node, "test", "-S", f"{folder}/zserv.api")
         self.process = self._started("bgpd")
 
     def kill(self) -> None:
@@ -187,7 +187,7 @@ class Frr:
         folder = self.folder.name
         files = ("-f", f"{folder}/{program}.conf", "-i", f"{folder}/{program}.pid")
         sockets = ("-z", f"{folder}/zserv.api", "--vty_socket", folder, "-P", "0")
-        return self.place.site.start(self.place.node, str(FRR_PROGRAMS / program), *files, *sockets)
+        return self.place.site.nodes.start(self.place.node, str(FRR_PROGRAMS / program), *files, *sockets)
 
     def _configure(self, line: str) -> None:
         self._tell("configure terminal", f"router bgp {self.place.own}", "address-family ipv6 unicast", line)
@@ -215,9 +215,9 @@ class GoBgp:
         place = self.place
         place.file("gobgp.toml").write_text(place.text(GOBGP))
         api = ("--api-hosts", f"127.0.0.1:{self.port}")
-        place.site.run(place.node, "ip", "link", "set", "lo", "up")
-        self.process = place.site.start(place.node, "gobgpd", "-f", str(place.file("gobgp.toml")), *api)
-        place.site.wait_for(place.node, "gobgp", "-p", str(self.port), "global")
+        place.site.nodes.run(place.node, "ip", "link", "set", "lo", "up")
+        self.process = place.site.nodes.start(place.node, "gobgpd", "-f", str(place.file("gobgp.toml")), *api)
+        place.site.nodes.wait_for(place.node, "gobgp", "-p", str(self.port), "global")
         self.announce()
 
     def kill(self) -> None:

@@ -8,10 +8,8 @@ import random
 import socket
 import struct
 import subprocess
-import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
@@ -20,14 +18,18 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
+from harness.commands import wait_until
+from harness.namespaces import Nodes
+from harness.switches import embedded
 from wayname.wire import discovery, icmpv6, ipv6
 from wayname.wire.discovery import HOP_LIMIT, NeighbourAdvertisement, NeighbourSolicitation
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import TYPE_IPV6, Frame
 from wayname.wire.mac import Mac
+from wayname_lab.commands import controller
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
+# The kernel whose routes these are, and the other ends of its links.
+NEAR, FAR = "near", "far"
 CONFIG = """
 [switch]
 address = "unix:{folder}/switch"
@@ -159,33 +161,32 @@ class Sender:
 class Site:
     """All of it; `ip` changes the kernel, and the time when it was told to is what figures begin at."""
 
-    def __init__(self, folder: Path, namespace: str, seed: int) -> None:
-        self.folder, self.namespace = folder, namespace
+    def __init__(self, folder: Path, nodes: Nodes, seed: int) -> None:
+        self.folder = folder
         self.a = Provider(folder / "4", Mac.parse("02:00:00:00:00:64"), A)
         self.b = Provider(folder / "5", Mac.parse("02:00:00:00:00:c8"), B)
         self.host = Sender(folder / "1", random.Random(seed))
-        (folder / "edge.toml").write_text(CONFIG.format(folder=folder, namespace=namespace))
+        (folder / "edge.toml").write_text(CONFIG.format(folder=folder, namespace=nodes.namespace(NEAR)))
         for each in (self.a, self.b, self.host):
             threading.Thread(target=each.serve, daemon=True).start()
-        wires = [part for n in (1, 4, 5) for part in ("-i", f"{n}@wire:{folder}/{n}")]
-        options = ["--no-p4", "--cpu-port", "510", "--device-id", "1", "--grpc-server-addr", f"unix:{folder}/switch"]
-        self.switch = self._started(str(SWITCH), *options, *wires)
+        wires = {number: f"wire:{folder}/{number}" for number in (1, 4, 5)}
+        self.switch = self._started(embedded(f"unix:{folder}/switch", wires))
         self.controller = self._up()
-        self._ip = {each: _batch(each) for each in (namespace, far(namespace))}
+        self._ip = {node: _batch(nodes.namespace(node)) for node in (NEAR, FAR)}
         transport = httpx.HTTPTransport(uds=str(folder / "api"))
         self._api = httpx.Client(transport=transport, base_url="http://controller", timeout=30)
 
     def _up(self) -> subprocess.Popen[bytes]:
-        return self._started(sys.executable, "-m", "wayname", "up", "--config", str(self.folder / "edge.toml"))
+        return self._started(controller(self.folder / "edge.toml"))
 
-    def _started(self, *command: str) -> subprocess.Popen[bytes]:
+    def _started(self, command: list[str]) -> subprocess.Popen[bytes]:
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(command, stdout=log, stderr=log)
 
     def ip(self, *lines: str, at_far_end: bool = False) -> int:
         """Have the kernel changed; return the time before."""
         at = time.monotonic_ns()
-        told = self._ip[far(self.namespace) if at_far_end else self.namespace].stdin
+        told = self._ip[FAR if at_far_end else NEAR].stdin
         assert told is not None
         told.write("".join(f"{line}\n" for line in lines))
         return at
@@ -232,50 +233,28 @@ class Site:
 
 @contextlib.contextmanager
 def running(seed: int) -> Iterator[Site]:
-    """A site with a namespace of its own."""
-    namespace = f"wn-{uuid.uuid4().hex[:8]}"
-    # The far ends are not of this kernel's routes, as a provider's are not.
-    for each in (namespace, far(namespace)):
-        _run("ip", "netns", "add", each)
-    try:
+    """A site with namespaces of its own."""
+    with Nodes("routes") as nodes, TemporaryDirectory() as folder:
+        # The far ends are not of this kernel's routes, as a provider's are not.
+        nodes.add(NEAR, FAR)
         for device, address in (("wan0", "2001:db8:100::2/64"), ("wan1", "2001:db8:200::2/64")):
-            peer = ("peer", "name", device, "netns", far(namespace))
-            _run("ip", "-n", namespace, "link", "add", device, "type", "veth", *peer)
-            for each in (namespace, far(namespace)):
-                _run("ip", "-n", each, "link", "set", device, "up")
-            _run("ip", "-n", namespace, "address", "add", address, "dev", device, "nodad")
-        with TemporaryDirectory() as folder:
-            site = Site(Path(folder), namespace, seed)
-            try:
-                yield site
-            finally:
-                site.close()
-    finally:
-        for each in (namespace, far(namespace)):
-            _run("ip", "netns", "delete", each)
-
-
-def far(namespace: str) -> str:
-    """Return the namespace in which the far ends of its links are."""
-    return f"{namespace}-far"
+            nodes.join(NEAR, device, FAR, device)
+            nodes.address(NEAR, device, address)
+        site = Site(Path(folder), nodes, seed)
+        try:
+            yield site
+        finally:
+            site.close()
 
 
 def wait(until: Callable[[], bool], pause: float = 0.02) -> None:
     """Wait until something is so; raise an error if it is not within two minutes."""
-    end = time.monotonic() + PATIENCE
-    while not until():
-        if time.monotonic() > end:
-            raise TimeoutError("what was waited for did not come")
-        time.sleep(pause)
+    wait_until(until, "what was waited for", pause, PATIENCE)
 
 
 def _batch(namespace: str) -> subprocess.Popen[str]:
     command = ["ip", "-6", "-n", namespace, "-batch", "-"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, text=True, bufsize=1)
-
-
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True)
 
 
 def _cpu(pid: int) -> float:

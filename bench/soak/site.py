@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -22,9 +21,10 @@ from typing import Any
 
 import httpx
 
-from bench.linux.site import SWITCH, Site
 from bench.soak import daemons
-from harness.switches import command
+from harness.commands import command
+from harness.namespaces import Nodes
+from harness.switches import built_switch
 from wayname_lab.identities import provable_address
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
@@ -186,8 +186,8 @@ class Client:
 class SoakSite:
     """The site while it runs; its processes are started, killed and looked at by name."""
 
-    def __init__(self, nodes: Site) -> None:
-        self.nodes, self.folder = nodes, nodes.folder
+    def __init__(self, nodes: Nodes, folder: Path) -> None:
+        self.nodes, self.folder = nodes, folder
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.commands: dict[str, list[str]] = {}
         self.clients: dict[str, Client] = {}
@@ -202,13 +202,10 @@ class SoakSite:
 
     def set_up(self) -> None:
         """Make links, routers and hosts, and start everything."""
-        for node in NODES:
-            self.nodes.run(node, "ip", "link", "set", "lo", "up")
         for node in EDGES:
-            self.nodes.run(node, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
             (self.folder / f"clock-{node}").write_text("+0\n")
         for (router, end), network in LINKS.items():
-            self._join(router, f"to-{end}", end, f"to-{router}")
+            self.nodes.join(router, f"to-{end}", end, f"to-{router}")
             self.nodes.run(router, "ip", "address", "add", f"{network}::1/64", "dev", f"to-{end}", "nodad")
             if end not in EDGES:
                 self.nodes.run(end, "ip", "address", "add", f"{network}::2/64", "dev", f"to-{router}", "nodad")
@@ -268,12 +265,6 @@ class SoakSite:
         for edge in EDGES:
             self._apis[edge].close()
 
-    def _join(self, one: str, left: str, two: str, right: str) -> None:
-        ends = ("link", "add", left, "netns", self.nodes.namespace(one), "type", "veth", "peer", "name", right)
-        command(["ip", *ends, "netns", self.nodes.namespace(two)])
-        self.nodes.run(one, "ip", "link", "set", left, "up")
-        self.nodes.run(two, "ip", "link", "set", right, "up")
-
     def _edge(self, edge: str) -> None:
         host = f"{edge}1"
         address, parameters = provable_address(host, [IPv6Network(each) for each in PREFIXES[host]])
@@ -285,7 +276,7 @@ class SoakSite:
         file = self.folder / f"{edge}.toml"
         file.write_text((COMMON + (OF_A if edge == "a" else OF_B)).format(**where, **said))
         for number, name in enumerate((each for each in HOSTS if each[0] == edge), 1):
-            self._join(name, "eth0", edge, f"port{number}")
+            self.nodes.join(name, "eth0", edge, f"port{number}")
         ports = [f"{number}@port{number}" for number in ((1, 2, 3) if edge == "a" else (1,))]
         ports += ["4@to-p", "5@to-q"]
         options = [word for port in ports for word in ("-i", port)]
@@ -301,7 +292,7 @@ class SoakSite:
         }
         address_option = ["--grpc-server-addr", f"unix:{self.folder}/{edge}.switch"]
         device = ["--device-id", str(where["device"])]
-        self.keep(f"{edge}-switch", edge, [str(SWITCH), *address_option, *device, *options], **clock)
+        self.keep(f"{edge}-switch", edge, [built_switch(), *address_option, *device, *options], **clock)
         if edge == "a":
             self.nodes.wait_for("a-linux", "ip", "link", "show", "wan1")
             for number, provider in enumerate(PROVIDERS):
@@ -329,24 +320,22 @@ class SoakSite:
 @contextlib.contextmanager
 def running(folder: Path) -> Iterator[SoakSite]:
     """Make the site, and remove it whatever happens."""
-    nodes = Site(f"wayname-{os.getpid()}-k", folder, [])
     mounted = []
-    try:
-        for node in NODES:
-            command(["ip", "netns", "add", nodes.namespace(node)])
-        for edge in EDGES:
-            state = folder / f"state-{edge}"
-            state.mkdir()
-            command(["mount", "-t", "tmpfs", "-o", "size=16m,mode=0700", "none", str(state)])
-            mounted.append(state)
-        site = SoakSite(nodes)
+    with Nodes("soak") as nodes:
+        nodes.add(*(node for node in NODES if node not in EDGES))
+        nodes.add(*EDGES, is_switch=True)
         try:
-            site.set_up()
-            yield site
+            for edge in EDGES:
+                state = folder / f"state-{edge}"
+                state.mkdir()
+                command(["mount", "-t", "tmpfs", "-o", "size=16m,mode=0700", "none", str(state)])
+                mounted.append(state)
+            site = SoakSite(nodes, folder)
+            try:
+                site.set_up()
+                yield site
+            finally:
+                site.close()
         finally:
-            site.close()
-    finally:
-        for state in mounted:
-            subprocess.run(["umount", str(state)], capture_output=True)
-        for node in NODES:
-            subprocess.run(["ip", "netns", "delete", nodes.namespace(node)], capture_output=True)
+            for state in mounted:
+                subprocess.run(["umount", str(state)], capture_output=True)

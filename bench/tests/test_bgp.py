@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from bench.linux.routing_daemons import Bird, Daemon, EdgeDaemon, Frr, GoBgp, Place
-from bench.linux.site import PATIENCE, Site, missing, switched
+from bench.linux.site import Site, missing, switched
+from harness.commands import PATIENCE, wait_until
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
 
 ANNOUNCED = "2001:db8:f::/48"
 TARGET = "2001:db8:f::1"
@@ -31,9 +30,9 @@ class Lab:
     def __init__(self, site: Site, edge: type[EdgeDaemon], provider: type[Daemon]) -> None:
         self.site = site
         prefixes = [ANNOUNCED, *(f"2001:db8:{0x1000 + number:x}::/48" for number in range(MANY))]
-        site.run("wan", "ip", "address", "add", f"{TARGET}/128", "dev", "lo")
-        site.run("wan", "ip", "-6", "route", "add", "2001:db8:1::/64", "via", "2001:db8:2::1")
-        site.run("lan", "ip", "-6", "route", "add", "default", "via", "2001:db8:1::1")
+        site.nodes.run("wan", "ip", "address", "add", f"{TARGET}/128", "dev", "lo")
+        site.nodes.run("wan", "ip", "-6", "route", "add", "2001:db8:1::/64", "via", "2001:db8:2::1")
+        site.nodes.run("lan", "ip", "-6", "route", "add", "default", "via", "2001:db8:1::1")
         at_edge = Place(site, "edge", "192.0.2.1", 65001, "2001:db8:2::1", 65002, "2001:db8:2::2", ())
         at_provider = Place(site, "wan", "198.51.100.2", 65002, "2001:db8:2::2", 65001, "2001:db8:2::1", prefixes)
         self.edge, self.provider = edge(at_edge), provider(at_provider)
@@ -47,16 +46,12 @@ class Lab:
 
     def pings(self) -> bool:
         """Whether the host of the LAN reaches what the provider announces."""
-        command = self.site.inside("lan", "ping", "-c", "1", "-W", "1", TARGET)
-        return subprocess.run(command, capture_output=True).returncode == 0
+        return self.site.nodes.succeeds("lan", "ping", "-c", "1", "-W", "1", TARGET)
 
 
 def until(is_so: Callable[[], bool]) -> None:
     """Wait until something is so."""
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.2)
+    wait_until(is_so, "what was waited for", pause=0.2)
 
 
 @pytest.fixture(params=PAIRS, ids=lambda pair: "-".join(each.__name__.lower() for each in pair))
@@ -73,7 +68,7 @@ def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lab]:
 
 def replies_meanwhile(lab: Lab, happens: Callable[[], None]) -> tuple[int, int]:
     """Ping while something happens; return how many requests were sent and how many replies came."""
-    command = lab.site.inside("lan", "ping", "-i", "0.02", "-q", TARGET)
+    command = lab.site.nodes.inside("lan", "ping", "-i", "0.02", "-q", TARGET)
     ping = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     happens()
     ping.send_signal(signal.SIGINT)
@@ -109,13 +104,11 @@ def test_a_daemon_that_is_killed_and_started_again_loses_no_packet(lab: Lab) -> 
 
 def test_a_controller_that_is_killed_loses_no_packet(lab: Lab) -> None:
     def restart() -> None:
-        [controller] = [each for each in lab.site.processes if "up" in cast("list[str]", each.args)]
-        controller.kill()
-        controller.wait()
-        lab.site.processes.remove(controller)
+        assert lab.site.controller is not None
+        lab.site.controller.kill()
+        lab.site.controller.wait()
         time.sleep(1)
-        file = str(lab.site.folder / "edge.toml")
-        lab.site.start("switch", sys.executable, "-m", "wayname", "up", "--config", file)
+        lab.site.start_controller()
         until(lambda: is_back(lab))
 
     sent, came = replies_meanwhile(lab, restart)

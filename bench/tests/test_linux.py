@@ -13,7 +13,7 @@ from bench.linux.site import HOST, ROUTER, Site, missing, switched
 from wayname.edge.linux import RATES
 from wayname.p4_constants import Drop, LinuxClass
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
 
 FLOOD = 60_000
 COUNTED_WITHIN = 20  # seconds
@@ -46,12 +46,12 @@ def drops(site: Site, reason: Drop) -> int:
 
 
 def received(site: Site, device: str) -> int:
-    link = json.loads(site.run("edge", "ip", "-s", "-j", "link", "show", device))
+    link = json.loads(site.nodes.run("edge", "ip", "-s", "-j", "link", "show", device))
     return int(link[0]["stats64"]["rx"]["packets"])
 
 
 def test_the_devices_are_the_router_s(site: Site) -> None:
-    link = json.loads(site.run("edge", "ip", "-j", "link", "show", "wan0"))[0]
+    link = json.loads(site.nodes.run("edge", "ip", "-j", "link", "show", "wan0"))[0]
     assert (link["address"], link["mtu"]) == ("02:00:00:01:00:14", 1500)
     assert "LOWER_UP" in link["flags"]
 
@@ -59,38 +59,38 @@ def test_the_devices_are_the_router_s(site: Site) -> None:
 @pytest.mark.parametrize("side", ["lan", "wan"])
 def test_hosts_reach_the_router_by_both_protocols(site: Site, side: str) -> None:
     for address in ROUTER[side]:
-        site.run(side, "ping", "-c", "3", "-i", "0.2", "-W", "5", address)
+        site.nodes.run(side, "ping", "-c", "3", "-i", "0.2", "-W", "5", address)
     link_local = "fe80::ff:fe01:a" if side == "lan" else "fe80::ff:fe01:14"
-    site.run(side, "ping", "-c", "1", "-W", "5", f"{link_local}%eth0")
+    site.nodes.run(side, "ping", "-c", "1", "-W", "5", f"{link_local}%eth0")
 
 
 def test_linux_reaches_hosts(site: Site) -> None:
     for address in (*HOST["lan"], *HOST["wan"]):
-        site.run("edge", "ping", "-c", "1", "-W", "5", address)
+        site.nodes.run("edge", "ping", "-c", "1", "-W", "5", address)
 
 
 def test_a_program_of_linux_takes_connections(site: Site) -> None:
-    site.start("edge", sys.executable, "-c", LISTENER)
-    site.wait_for("edge", "sh", "-c", "ss -Htln sport = 22 | grep -q .")
+    site.nodes.start("edge", sys.executable, "-c", LISTENER)
+    site.nodes.wait_for("edge", "sh", "-c", "ss -Htln sport = 22 | grep -q .")
     asked = "import socket; print(socket.create_connection(('2001:db8:1::1', 22), 20).recv(99).decode())"
-    assert site.run("lan", sys.executable, "-c", asked).strip() == HOST["lan"][1]
+    assert site.nodes.run("lan", sys.executable, "-c", asked).strip() == HOST["lan"][1]
 
 
 def test_ipv4_is_routed_and_masqueraded_by_linux(site: Site) -> None:
     said = json.loads(site.iperf3("-t", "1"))
     assert said["end"]["sum_received"]["bytes"] > 100_000
-    seen = site.run("edge", "nft", "list", "table", "ip", "nat")
+    seen = site.nodes.run("edge", "nft", "list", "table", "ip", "nat")
     assert "masquerade" in seen
     # The other host has no route to the LAN, so what came back went to the router's address.
     with pytest.raises(Exception, match="ping"):
-        site.run("wan", "ping", "-c", "1", "-W", "1", HOST["lan"][0])
+        site.nodes.run("wan", "ping", "-c", "1", "-W", "1", HOST["lan"][0])
 
 
 def test_a_flood_of_the_router_is_bounded_and_counted(site: Site) -> None:
     before, lost = received(site, "lan0"), drops(site, Drop.LINUX_RATE)
     began = time.monotonic()
-    site.run("lan", sys.executable, "-c", FLOODER, str(FLOOD))
-    site.run("lan", "ping", "-c", "1", "-W", "5", HOST["wan"][0])
+    site.nodes.run("lan", sys.executable, "-c", FLOODER, str(FLOOD))
+    site.nodes.run("lan", "ping", "-c", "1", "-W", "5", HOST["wan"][0])
     seconds = time.monotonic() - began
     # The edge reads counters now and then.
     while drops(site, Drop.LINUX_RATE) == lost and time.monotonic() < began + COUNTED_WITHIN:
@@ -105,9 +105,9 @@ def test_a_flood_of_the_router_is_bounded_and_counted(site: Site) -> None:
 
 
 def test_linux_sees_a_link_go_down_and_come_back(site: Site) -> None:
-    site.run("wan", "ip", "link", "set", "eth0", "down")
-    site.wait_for("edge", "sh", "-c", "ip link show wan0 | grep -q NO-CARRIER")
-    assert "NO-CARRIER" not in site.run("edge", "ip", "link", "show", "lan0")
-    site.run("wan", "ip", "link", "set", "eth0", "up")
-    site.wait_for("edge", "sh", "-c", "ip link show wan0 | grep -q LOWER_UP")
-    site.wait_for("lan", "ping", "-c", "1", "-W", "1", HOST["wan"][0])
+    site.nodes.run("wan", "ip", "link", "set", "eth0", "down")
+    site.nodes.wait_for("edge", "sh", "-c", "ip link show wan0 | grep -q NO-CARRIER")
+    assert "NO-CARRIER" not in site.nodes.run("edge", "ip", "link", "show", "lan0")
+    site.nodes.run("wan", "ip", "link", "set", "eth0", "up")
+    site.nodes.wait_for("edge", "sh", "-c", "ip link show wan0 | grep -q LOWER_UP")
+    site.nodes.wait_for("lan", "ping", "-c", "1", "-W", "1", HOST["wan"][0])

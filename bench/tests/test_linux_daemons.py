@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from bench.linux.site import PATIENCE, Site, missing, switched
+from bench.linux.site import Site, missing, switched
+from harness.commands import wait_until
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = pytest.mark.skipif(missing() is not None, reason=f"needs {missing()}")
 
 VIRTUAL = "192.0.2.254"
 VIRTUAL_MAC = "00:00:5e:00:01:07"
@@ -63,15 +63,12 @@ def needs(*programs: str) -> pytest.MarkDecorator:
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.2)
+    wait_until(is_so, "what was waited for", pause=0.2)
 
 
 def addresses(site: Site, node: str, device: str) -> set[str]:
     """Return what a device has, without addresses that are tentative."""
-    found = json.loads(site.run(node, "ip", "-j", "address", "show", "dev", device))
+    found = json.loads(site.nodes.run(node, "ip", "-j", "address", "show", "dev", device))
     return {each["local"] for each in found[0]["addr_info"] if not each.get("tentative")}
 
 
@@ -82,10 +79,10 @@ def test_ssh_to_the_router(site: Site, tmp_path: Path) -> None:
     (tmp_path / "sshd_config").write_text(SSHD.format(folder=tmp_path))
     Path("/run/sshd").mkdir(exist_ok=True)
     # It wants its whole path.
-    site.start("edge", str(shutil.which("sshd")), "-D", "-f", str(tmp_path / "sshd_config"))
-    site.wait_for("edge", "sh", "-c", "ss -Htln sport = 22 | grep -q .")
+    site.nodes.start("edge", str(shutil.which("sshd")), "-D", "-f", str(tmp_path / "sshd_config"))
+    site.nodes.wait_for("edge", "sh", "-c", "ss -Htln sport = 22 | grep -q .")
     options = ("-i", str(tmp_path / "user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
-    said = site.run("lan", "ssh", *options, "root@2001:db8:1::1", "ip -br link show wan0")
+    said = site.nodes.run("lan", "ssh", *options, "root@2001:db8:1::1", "ip -br link show wan0")
     assert said.startswith("wan0")
 
 
@@ -95,7 +92,7 @@ def test_vrrp_with_a_router_beside_the_edge(site: Site, tmp_path: Path) -> None:
         file = tmp_path / f"{node}.conf"
         file.write_text(KEEPALIVED.format(device=device, priority=priority, vmac=vmac))
         files = [word for kind in ("p", "r") for word in (f"-{kind}", str(tmp_path / f"{node}.{kind}"))]
-        return site.start(node, "keepalived", "--dont-fork", "--vrrp", "-f", str(file), *files)
+        return site.nodes.start(node, "keepalived", "--dont-fork", "--vrrp", "-f", str(file), *files)
 
     def lan_is_master() -> bool:
         return VIRTUAL in addresses(site, "lan", "eth0")
@@ -105,8 +102,8 @@ def test_vrrp_with_a_router_beside_the_edge(site: Site, tmp_path: Path) -> None:
     # Another MAC than the router's, which the bridge learns at the TAP device.
     at_edge = started("edge", "lan0", 200, "use_vmac gateway")
     until(lambda: not lan_is_master())
-    site.wait_for("lan", "ping", "-c", "1", "-W", "1", VIRTUAL)
-    assert VIRTUAL_MAC in site.run("lan", "ip", "neighbour", "show", VIRTUAL)
+    site.nodes.wait_for("lan", "ping", "-c", "1", "-W", "1", VIRTUAL)
+    assert VIRTUAL_MAC in site.nodes.run("lan", "ip", "neighbour", "show", VIRTUAL)
     at_edge.terminate()
     at_edge.wait()
     until(lan_is_master)
@@ -114,12 +111,12 @@ def test_vrrp_with_a_router_beside_the_edge(site: Site, tmp_path: Path) -> None:
 
 @needs("radvd")
 def test_radvd_on_a_device_of_the_router(site: Site, tmp_path: Path) -> None:
-    site.run("lan", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1")
+    site.nodes.run("lan", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1")
     before = addresses(site, "lan", "eth0")
     start_radvd(site, "edge", "lan0", "2001:db8:1::/64", tmp_path)
     until(lambda: any(each.startswith("2001:db8:1:") for each in addresses(site, "lan", "eth0") - before))
-    assert "proto ra" in site.run("lan", "ip", "-6", "route", "show", "default")
-    site.wait_for("lan", "ping", "-c", "1", "-W", "1", "2001:db8:1::1")
+    assert "proto ra" in site.nodes.run("lan", "ip", "-6", "route", "show", "default")
+    site.nodes.wait_for("lan", "ping", "-c", "1", "-W", "1", "2001:db8:1::1")
 
 
 @needs("radvd", "dhcpcd")
@@ -128,7 +125,7 @@ def test_dhcpcd_gets_address_and_default_route_from_a_provider(site: Site, tmp_p
     before = addresses(site, "edge", "wan0")
     # The script would write the machine's resolv.conf.
     options = ("--nobackground", "--ipv6only", "--script", "/bin/true", "--config", "/dev/null")
-    site.start("edge", "dhcpcd", *options, "wan0")
+    site.nodes.start("edge", "dhcpcd", *options, "wan0")
     until(lambda: any(each.startswith("2001:db8:2:") for each in addresses(site, "edge", "wan0") - before))
     until(lambda: "::/0" in {each["prefix"] for each in json.loads(site.wayname("routes", "--json")) if each["used"]})
 
@@ -136,6 +133,6 @@ def test_dhcpcd_gets_address_and_default_route_from_a_provider(site: Site, tmp_p
 def start_radvd(site: Site, node: str, device: str, prefix: str, folder: Path) -> None:
     file = folder / f"{node}-radvd.conf"
     file.write_text(RADVD.format(device=device, prefix=prefix))
-    site.run(node, "sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+    site.nodes.run(node, "sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
     options = ("--nodaemon", "--logmethod", "stderr", "--pidfile", str(folder / f"{node}-radvd.pid"))
-    site.start(node, "radvd", "-C", str(file), *options)
+    site.nodes.start(node, "radvd", "-C", str(file), *options)

@@ -12,10 +12,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness import runner, switches
+from harness.commands import NotHereError, NotStartedError
 from harness.deviations import DeviationsError, check_deviations, read_deviations
 from harness.ports import PortsError, check_ports, read_ports
 from harness.runner import UnknownTestError
-from harness.switches import P4INFO, NotHereError, NotStartedError, Running
+from harness.switches import P4INFO, Running
 from harness.target import DEVICE_ID, PATIENCE
 
 INTERRUPTED = 130

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib.util
-import os
 import shutil
 import signal
 import socket
@@ -12,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.commands import NotHereError, NotStartedError, command
 from harness.deviations import read_deviations
+from harness.namespaces import Nodes
 from harness.target import DEVICE_ID, PATIENCE
 from small_site import CPU, PORTS
 
@@ -22,14 +23,6 @@ P4INFO = ROOT / "p4src" / "wayname.p4info.txtpb"
 BMV2_DEVIATIONS = ROOT / "ptf-tests" / "deviations" / "bmv2.toml"
 SWITCH = ROOT / "switch" / "target" / "release" / "wayname-switch"
 STARTS_WITHIN = 20.0
-
-
-class NotHereError(Exception):
-    """What this machine lacks for it; one line for people."""
-
-
-class NotStartedError(Exception):
-    """The switch, or what it needs, did not start; one line for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,7 @@ def wires(folder: Path) -> Iterator[Running]:
 def veth(folder: Path) -> Iterator[Running]:
     """The embedded switch on veth pairs in a network namespace of its own."""
     config = embedded_config(folder)
-    with namespace() as prefix:
+    with veth_pairs() as prefix:
         address = "127.0.0.1:9559"
         behind = {port: f"switch{port}" for port in PORTS}
         with process([*prefix, *embedded(address, behind)], folder, address, prefix):
@@ -81,7 +74,7 @@ def bmv2(folder: Path) -> Iterator[Running]:
         if shutil.which(tool) is None:
             raise NotHereError(f"{tool} is not on the PATH")
     config, p4info = folder / "program.json", folder / "program.p4info.txtpb"
-    with namespace() as prefix:
+    with veth_pairs() as prefix:
         command(["p4c-bm2-ss", "--p4runtime-files", str(p4info), "-o", str(config), str(MAIN)])
         address = "127.0.0.1:9559"
         switch = ["simple_switch_grpc", "--no-p4", "--device-id", str(DEVICE_ID), "-L", "warn"]
@@ -115,33 +108,15 @@ def embedded_config(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def namespace() -> Iterator[list[str]]:
+def veth_pairs() -> Iterator[list[str]]:
     """A network namespace with a veth pair for each port; the words that run a command in it."""
-    if os.geteuid() != 0:
-        raise NotHereError("network namespaces need root")
-    if shutil.which("ip") is None:
-        raise NotHereError("ip (iproute2) is not on the PATH")
-    name = f"wayname-ptf-{os.getpid()}"
-    try:
-        command(["ip", "netns", "add", name])
-    except NotStartedError as error:
-        raise NotHereError(f"no network namespaces here: {error}") from None
-    prefix = ["ip", "netns", "exec", name]
-    try:
-        # What the kernel itself would send by these interfaces is not the switch's doing.
-        quiet = (
-            "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6"
-        )
-        command([*prefix, "sh", "-c", quiet])
-        command(["ip", "-n", name, "link", "set", "lo", "up"])
+    with Nodes("ptf") as nodes:
+        nodes.add("switch", is_switch=True)
         for port in PORTS:
-            pair = [f"switch{port}", "mtu", "9000", "type", "veth", "peer", f"test{port}", "mtu", "9000"]
-            command(["ip", "-n", name, "link", "add", *pair])
+            nodes.join("switch", f"switch{port}", "switch", f"test{port}")
             for end in ("switch", "test"):
-                command(["ip", "-n", name, "link", "set", f"{end}{port}", "up"])
-        yield prefix
-    finally:
-        command(["ip", "netns", "delete", name])
+                nodes.ip("switch", f"link set {end}{port} mtu 9000")
+        yield nodes.inside("switch")
 
 
 @contextlib.contextmanager
@@ -177,14 +152,6 @@ def wait_for(switch: subprocess.Popen[bytes], words: list[str], address: str, lo
         if time.monotonic() > until:
             raise NotStartedError(f"nothing answers at {address} within {STARTS_WITHIN:.0f} s; see {log}")
         time.sleep(0.05)
-
-
-def command(words: list[str]) -> None:
-    """Run a command that must succeed."""
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise NotStartedError(f"{' '.join(words[:3])}: {said[-1] if said else f'status {done.returncode}'}")
 
 
 def free_port() -> int:

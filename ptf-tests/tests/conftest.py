@@ -1,14 +1,9 @@
-"""The harness is no installed package: `run` finds it, and so must these tests."""
+"""The settings of all tests of the harness."""
 
 import signal
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-ROOM = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOM), str(ROOM.parent / "p4src" / "tests")]
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from harness.namespaces import Nodes, missing
+
 NAMES = ("edge", "host", "provider-a", "provider-b", "internet")
 REPOSITORY = Path(__file__).resolve().parents[2]
 BARE_ROOT = Path(__file__).with_name("bare_root.sh")
@@ -19,16 +21,14 @@ EDGE_A, EDGE_B = "fe80::ff:fe01:65", "fe80::ff:fe01:66"
 
 def lacking() -> str:
     """Return what is missing to make the site; nothing if it can be made."""
-    if os.geteuid() != 0:
-        return "needs root, for network namespaces"
-    missing = [program for program in ("ip", "ping", "curl", "ethtool") if shutil.which(program) is None]
-    return f"needs {', '.join(missing)}" if missing else ""
+    absent = missing("ping", "curl", "ethtool")
+    return f"needs {absent}" if absent else ""
 
 
 class Machine:
     """A namespace with a shell of its own, which keeps what it was told, as a person's does."""
 
-    def __init__(self, namespace: str, folder: Path, path: str, package: Path | None = None) -> None:
+    def __init__(self, nodes: Nodes, name: str, folder: Path, path: str, package: Path | None = None) -> None:
         folder.mkdir()
         self._transcript = folder / "transcript"
         environment = {"PATH": path, "HOME": "/root", "LANG": "C.UTF-8"}
@@ -41,7 +41,7 @@ class Machine:
         with self._transcript.open("wb") as output:
             # Its mounts are its own, since `ip netns exec` makes them so.
             self._shell = subprocess.Popen(
-                ["ip", "netns", "exec", namespace, *shell],
+                nodes.inside(name, *shell),
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.PIPE,
@@ -75,30 +75,23 @@ class Machine:
 @contextmanager
 def operator_site(folder: Path, path: str, package: Path | None) -> Iterator[dict[str, Machine]]:
     """Make the site; yield its machines by name. The edge has nothing but the Debian package, if there is one."""
-    tag = f"way{os.getpid()}"
-    with ExitStack() as made:
-        for name in NAMES:
-            ip("netns", "add", f"{tag}-{name}")
-            made.callback(ip, "netns", "delete", f"{tag}-{name}")
+    with Nodes("operator") as nodes, ExitStack() as made:
+        nodes.add(*NAMES)
         for end, other in (
-            ("edge:eth1", "host:eth0"),
-            ("edge:eth2", "provider-a:site"),
-            ("edge:eth3", "provider-b:site"),
+            ("host:eth0", "edge:eth1"),
+            ("provider-a:site", "edge:eth2"),
+            ("provider-b:site", "edge:eth3"),
             ("provider-a:core", "internet:to-a"),
             ("provider-b:core", "internet:to-b"),
         ):
-            (one, left), (two, right) = end.split(":"), other.split(":")
-            ip(
-                *("link", "add", left, "netns", f"{tag}-{one}", "type", "veth"),
-                *("peer", "name", right, "netns", f"{tag}-{two}"),
-            )
-            if one != "edge":
-                ip("-n", f"{tag}-{one}", "link", "set", left, "up")
-            ip("-n", f"{tag}-{two}", "link", "set", right, "up")
+            nodes.join(*end.split(":"), *other.split(":"))
+        # The page says when the operator sets them up.
+        for device in ("eth1", "eth2", "eth3"):
+            nodes.ip("edge", f"link set {device} down")
         machines = {}
         for name in NAMES:
             on_edge = package if name == "edge" else None
-            machines[name] = Machine(f"{tag}-{name}", folder / name, path, on_edge)
+            machines[name] = Machine(nodes, name, folder / name, path, on_edge)
             made.callback(machines[name].end)
         set_up_providers(machines)
         yield machines
@@ -124,8 +117,3 @@ def set_up_providers(machines: dict[str, Machine]) -> None:
         "iperf3 --server &" if shutil.which("iperf3") else "true",
     ):
         assert internet.run(line)[0] == 0
-
-
-def ip(*words: str) -> None:
-    """Change links and namespaces."""
-    subprocess.run(["ip", *words], check=True)
