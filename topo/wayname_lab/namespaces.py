@@ -14,8 +14,6 @@ from wayname_lab.programs import python
 # A namespace has its loopback to itself, so all switches may have the usual address.
 SWITCH_ADDRESS = "127.0.0.1:9559"
 NAMESPACES = Path("/run/netns")
-# What a veth pair must not leave to the other end, since the switch is no network card.
-OFFLOADS = ("tso", "gso", "gro", "tx", "rx")
 
 
 class Namespaces:
@@ -89,8 +87,6 @@ class Namespaces:
         ends = (interface_a, "netns", self._namespace(a)), (interface_b, "netns", self._namespace(b))
         await _run("ip", "link", "add", *ends[0], "type", "veth", "peer", *ends[1])
         for node, interface in ((a, interface_a), (b, interface_b)):
-            settings = [word for offload in OFFLOADS for word in (offload, "off")]
-            await self._inside(node, "ethtool", "-K", interface, *settings)
             if node in self._plan.routers:
                 await self._inside(node, "ip", "link", "set", interface, "up")
 
@@ -116,7 +112,7 @@ def missing_for_namespaces() -> str:
     """Return what this machine lacks, in words; nothing if labs can run in namespaces."""
     if os.geteuid() != 0:
         return "need root"
-    missing = [name for name in ("ip", "ethtool", "sysctl") if shutil.which(name) is None]
+    missing = [name for name in ("ip", "sysctl") if shutil.which(name) is None]
     return f"need the programs {', '.join(missing)}" if missing else ""
 
 
