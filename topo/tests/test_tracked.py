@@ -9,6 +9,7 @@ import pytest
 from test_one_site import answered, asks, far, outcomes, told
 
 from wayname.session.session import PathHealth
+from wayname.shim6.edge.sessions import Shim6Sessions
 from wayname_lab.load import find_lab
 from wayname_lab.model import Lab
 from wayname_lab.virtual.lab import VirtualLab
@@ -117,10 +118,11 @@ def test_a_schedule_sends_nothing_by_a_provider_that_reaches_no_target() -> None
     lab.run_for(4)
     edge = lab.controllers["a"].edge
     assert edge is not None
-    [session] = [session for keeper in edge.keepers for session in keeper]
-    [keeper] = edge.keepers
+    sessions = edge.manager(Shim6Sessions)
+    assert sessions is not None
+    [session] = sessions
     by_p = [path for path, pair in session.paths.items() if str(pair.local).startswith("2001:db8:101:")]
-    assert by_p and {keeper.health(session, path) for path in by_p} == {PathHealth.CLOSED}
+    assert by_p and {sessions.health(session, path) for path in by_p} == {PathHealth.CLOSED}
     assert answered(lab, "a1", flow, lab.now - 0.5)
 
 

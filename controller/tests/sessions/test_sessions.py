@@ -229,19 +229,19 @@ def test_a_session_is_moved_by_hand_only_where_it_works() -> None:
     pair = established(FAST)
     assert pair.a.sessions is not None
     session = pair.a.only
-    assert pair.a.sessions.may_move(session, "2") == (2, "")
-    assert pair.a.sessions.may_move(session, ",".join(map(str, session.paths[1]))) == (1, "")
+    assert pair.a.sessions.may_move(session.number, "2") == (2, "")
+    assert pair.a.sessions.may_move(session.number, ",".join(map(str, session.paths[1]))) == (1, "")
     for path, why in (
         ("7", "has no path 7"),
         ("²", "has no path ²"),
         ("north", "neither the number of a path nor LOCAL,PEER"),
         (f"{session.name.local},2001:db8:bad::1", "nothing proves that"),
     ):
-        number, refusal = pair.a.sessions.may_move(session, path)
+        number, refusal = pair.a.sessions.may_move(session.number, path)
         assert number is None
         assert why in refusal
     pair.a.ways.closed.add("q")
-    assert pair.a.sessions.may_move(session, "1") == (None, "path 1 is not proven to work: its provider is down")
+    assert pair.a.sessions.may_move(session.number, "1") == (None, "path 1 is not proven to work: its provider is down")
     pair.a.ways.closed.clear()
     pair.a.sessions.move(session.number, 2, pair.now)
     pair.collect(pair.a)

@@ -9,7 +9,6 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
-from wayname.api.session_answers import Path, SessionAnswer
 from wayname.edge.boundary import DrainProvider
 from wayname.ilnp.edge.directory import in_words
 from wayname.ilnp.edge.manager import IlnpSessions
@@ -136,40 +135,6 @@ def serve(app: FastAPI, running: Running) -> None:
         done = await running.command(DrainProvider(name, wish.draining))
         await done.wait()
         return _providers(running)
-
-
-def session_answer(known: IlnpSessions, session: IlnpSession) -> SessionAnswer:
-    """Return a session as it stands beside those of Shim6."""
-    paths = []
-    for number, ends in session.paths.items():
-        ours, theirs = Vector(ends.ours, session.names.local).address, Vector(ends.theirs, session.names.peer).address
-        paths.append(
-            Path(
-                number=number,
-                local=str(ours),
-                peer=str(theirs),
-                provider=known.provider_of(ours),
-                header=session.stands.bears_nonce,
-                state="not tried" if known.is_open(ours) else "its provider is down",
-                backup=None,
-            )
-        )
-    entry = known.entry(session.names)
-    return SessionAnswer(
-        number=session.number,
-        local=str(session.stands.local_identity),
-        peer=str(session.stands.peer_identity),
-        path=session.path,
-        reason=session.reason,
-        generation=session.generation,
-        send_timeout=0,
-        keepalive=0,
-        state=f"ILNP, {entry.state.name.lower()}" if entry else "ILNP",
-        fork_of=None,
-        ports=None,
-        forks=[],
-        paths=paths,
-    )
 
 
 def _known(running: Running) -> IlnpSessions:

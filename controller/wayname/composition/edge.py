@@ -78,7 +78,6 @@ from wayname.session.protocol import Protocol, SessionManager
 from wayname.session.scheduling.path_estimates import PathEstimates
 from wayname.session.scheduling.schedules import Schedules
 from wayname.session.tables import want_source_policy_routes
-from wayname.session.watched_sessions import WatchedSessions
 from wayname.timers import earliest
 from wayname.wire import discovery, icmpv6
 from wayname.wire.discovery import (
@@ -220,15 +219,6 @@ class Edge:
     def manager(self, kind: type[_Manager]) -> _Manager | None:
         """Return the manager of this kind, if its protocol is configured."""
         return next((manager for manager in self.managers if isinstance(manager, kind)), None)
-
-    def keeper(self, number: int) -> WatchedSessions | None:
-        """Return who watches a session."""
-        return next((keeper for keeper in self.keepers if keeper.numbered(number)), None)
-
-    @property
-    def keepers(self) -> tuple[WatchedSessions, ...]:
-        """All who watch sessions."""
-        return tuple(manager for manager in self.managers if isinstance(manager, WatchedSessions))
 
     @property
     def connected(self) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wayname.edge.links import ReceivedPacket
     from wayname.identity.locators import ProvableLocators
     from wayname.p4_constants import Punt
+    from wayname.session.answers import SessionAnswer
     from wayname.session.context import SessionContext
     from wayname.wire.ipv6 import Packet
 
@@ -63,6 +64,25 @@ class SessionManager(ABC):
     @abstractmethod
     def hosts(self) -> Iterator[IPv6Address]:
         """Yield the identities here that sessions are of."""
+
+    def answers(self) -> Iterator[SessionAnswer]:
+        """Yield its sessions as the API tells of them, without what passed them."""
+        return iter(())
+
+    def answer(self, number: int) -> SessionAnswer | None:
+        """Return a session as the API tells of it, without what passed it; None if it is not among these."""
+        return None
+
+    def may_move(self, number: int, path: str) -> tuple[int | None, str]:
+        """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
+        return None, "its protocol chooses the path"
+
+    def may_prefer(self, number: int, policy: str, path: str | None) -> tuple[int | None, str]:
+        """Return the path that is named if flows of a policy may take it in a session, or why they may not.
+
+        Without a path they are to go as the policy says, and there is no reason against that if the text is empty.
+        """
+        return None, "sessions of its protocol have no paths for single flows"
 
     def restored(self, packet: Packet) -> Packet:
         """Return a packet as the switch passes it on to a host: with the identities that the host knows."""

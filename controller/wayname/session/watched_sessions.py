@@ -15,6 +15,7 @@ from wayname.edge.boundary import IdleEntry, MoveSession, PreferPath, SessionEve
 from wayname.edge.links import ReceivedPacket
 from wayname.edge.rate_limited_events import RateLimitedEvents
 from wayname.p4_constants import WATCHED_SESSIONS, Punt
+from wayname.session.answers import Path, SessionAnswer
 from wayname.session.context import SessionContext
 from wayname.session.failover import Failover, words
 from wayname.session.keys import Pair, SessionKey
@@ -152,6 +153,44 @@ class WatchedSessions(SessionManager):
             self._failover.prefer(session, policy, path, now)
             self._take(now)
 
+    def answers(self) -> Iterator[SessionAnswer]:
+        """Yield its sessions as the API tells of them, without what passed them."""
+        return map(self._answer, self)
+
+    def answer(self, number: int) -> SessionAnswer | None:
+        """Return a session as the API tells of it, without what passed it; None if it is not among these."""
+        session = self._by_number.get(number)
+        return self._answer(session) if session else None
+
+    def _answer(self, session: Session) -> SessionAnswer:
+        return SessionAnswer(
+            number=session.number,
+            local=str(session.name.local),
+            peer=str(session.name.peer),
+            path=session.path,
+            reason=session.reason,
+            generation=session.generation,
+            send_timeout=session.send_timeout,
+            keepalive=session.keepalive,
+            state=self.state_of(session),
+            fork_of=session.fork.of if session.fork else None,
+            ports=(session.fork.local_port, session.fork.peer_port) if session.fork else None,
+            preferred=self.preferred(session),
+            forks=[],
+            paths=[
+                Path(
+                    number=number,
+                    local=str(pair.local),
+                    peer=str(pair.peer),
+                    provider=self.provider_of(pair.local),
+                    header=not session.is_plain(pair),
+                    state=self.health(session, number),
+                    backup=self.backup_of(session, number),
+                )
+                for number, pair in session.paths.items()
+            ],
+        )
+
     def preference_refusal(self, session: Session, policy: str) -> str | None:
         """Return why flows of a policy may not have a path of their own in a session."""
         return self._failover.paths.preference_refusal(session, policy)
@@ -160,17 +199,26 @@ class WatchedSessions(SessionManager):
         """Return the paths of flows that do not go as their session does, by policy."""
         return self._failover.paths.preferred(session)
 
-    def may_move(self, session: Session, path: str) -> tuple[int | None, str]:
+    def may_move(self, number: int, path: str) -> tuple[int | None, str]:
         """Return the path that a number or "LOCAL,PEER" names if a session may move there, or why it may not."""
-        number, refusal = self.path_named(session, path)
-        if number is None:
+        session = self._by_number[number]
+        wanted, refusal = self._path_named(session, path)
+        if wanted is None:
             return None, refusal
-        health = self.health(session, number)
+        health = self.health(session, wanted)
         if health is not PathHealth.WORKS:
-            return None, f"path {number} is not proven to work: {health}"
-        return number, ""
+            return None, f"path {wanted} is not proven to work: {health}"
+        return wanted, ""
 
-    def path_named(self, session: Session, path: str) -> tuple[int | None, str]:
+    def may_prefer(self, number: int, policy: str, path: str | None) -> tuple[int | None, str]:
+        """Return the path that is named if flows of a policy may take it in a session, or why they may not."""
+        session = self._by_number[number]
+        refusal = self.preference_refusal(session, policy)
+        if refusal is not None or path is None:
+            return None, refusal or ""
+        return self._path_named(session, path)
+
+    def _path_named(self, session: Session, path: str) -> tuple[int | None, str]:
         """Return the path that a number or "LOCAL,PEER" names, or why there is none."""
         if path.isdigit():
             number = next((number for number in session.paths if str(number) == path), None)

@@ -1,4 +1,4 @@
-"""What Shim6 declares to the edge; its sessions are in the routes and commands of all sessions."""
+"""What Shim6 declares to the edge; but for forks, its sessions are in the routes and commands of all sessions."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ def _metrics(manager: SessionManager) -> Iterable[Metric]:
     return metrics_of(manager)
 
 
-SHIM6 = Protocol(name="shim6", section=_section, managers=_managers, metrics=_metrics)
+SHIM6 = Protocol(name="shim6", section=_section, managers=_managers, metrics=_metrics, routes="wayname.api.shim6")

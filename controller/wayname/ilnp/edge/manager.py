@@ -20,6 +20,7 @@ from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.config import Ilnp
 from wayname.ilnp.edge import memory
+from wayname.ilnp.edge.answers import session_answer
 from wayname.ilnp.edge.border import SiteBorder
 from wayname.ilnp.edge.directory import IlnpDirectory
 from wayname.ilnp.edge.errors import for_host
@@ -36,6 +37,7 @@ from wayname.ilnp.settings import Settings
 from wayname.ilnp.states import Segment, State
 from wayname.ilnp.vectors import NID, Vector, half_text
 from wayname.p4_constants import Punt
+from wayname.session.answers import SessionAnswer
 from wayname.session.context import SessionContext
 from wayname.session.lasting_secret import lasting_secret
 from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager
@@ -131,6 +133,19 @@ class IlnpSessions(SessionManager):
     def numbered(self, number: int) -> IlnpSession | None:
         """Return a session by its number."""
         return self._by_number.get(number)
+
+    def answers(self) -> Iterator[SessionAnswer]:
+        """Yield its sessions as the API tells of them, without what passed them."""
+        return (session_answer(session, self.entry(session.names), self._egress) for session in self)
+
+    def answer(self, number: int) -> SessionAnswer | None:
+        """Return a session as the API tells of it, without what passed it; None if it is not among these."""
+        session = self._by_number.get(number)
+        return session_answer(session, self.entry(session.names), self._egress) if session else None
+
+    def may_move(self, number: int, path: str) -> tuple[int | None, str]:
+        """Return that no session moves to a path by command."""
+        return None, "ILNP goes by preference; `wayname ilnp drain PROVIDER` changes it"
 
     def entry(self, names: Names) -> Entry | None:
         """Return what the cache has of a session."""

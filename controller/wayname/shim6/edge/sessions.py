@@ -20,6 +20,7 @@ from wayname.edge.links import ReceivedPacket
 from wayname.identity.errors import ProofError
 from wayname.identity.locators import ProvableLocators
 from wayname.p4_constants import Punt
+from wayname.session.answers import SessionAnswer
 from wayname.session.context import SessionContext
 from wayname.session.errors import is_about_path, quoted_in
 from wayname.session.failover import words
@@ -120,6 +121,10 @@ class Shim6Sessions(WatchedSessions):
             ForkSession: lambda wish, now: self.fork(wish.session, wish.local_port, wish.peer_port, now),
             UnforkSession: lambda wish, now: self.unfork(wish.session, now),
         }
+
+    def _answer(self, session: Session) -> SessionAnswer:
+        forks = [each.number for each in self.forks.among(session)]
+        return super()._answer(session).model_copy(update={"forks": forks})
 
     def start(self, now: float) -> None:
         """The switch is there; the first time, go on with what an earlier controller left."""

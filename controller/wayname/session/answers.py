@@ -1,4 +1,4 @@
-"""What the API tells of a session, whatever its protocol is."""
+"""A session as the API tells of it, whatever its protocol is."""
 
 from __future__ import annotations
 
