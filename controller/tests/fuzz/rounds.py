@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from fuzz.mutation import mutated
-from fuzz.targets import REFUSALS, Target
+from fuzz.target import REFUSALS, Target
 
 MOST_FINDINGS = 5
 # Of the processor: an input takes some tenths of a millisecond, and one that takes so long would take for ever.

@@ -18,6 +18,7 @@ from wayname.ilnp.nonce import with_nonce
 from wayname.ilnp.outputs import Accepted, Event, Gone, Kind, Output, Up
 from wayname.ilnp.policies import AdmissionPolicy
 from wayname.ilnp.settings import Settings
+from wayname.ilnp.states import Segment
 from wayname.ilnp.vectors import L64, NID, Vector
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import UDP, Packet
@@ -29,6 +30,18 @@ B1, B2, B3 = (L64(0x2001_0DB8_00B0_0000 + number) for number in (1, 2, 3))
 M1 = L64(0x2001_0DB8_0666_0001)
 A, B = Names(A_NID, B_NID), Names(B_NID, A_NID)
 AT = {A1: "A1", A2: "A2", A3: "A3", B1: "B1", B2: "B2", B3: "B3", M1: "M1"}
+HERE, THERE = Vector(A1, A_NID), Vector(B1, B_NID)
+OPENED = (Segment.SYN, Segment.SYN_ACK, Segment.ACK)
+
+
+class Never:
+    """A policy that grants nothing."""
+
+    def refusal(self, wish: object, now: float) -> str:
+        return "not today"
+
+    def granted(self, wish: object, now: float) -> None:
+        raise AssertionError("granted what was refused")
 
 
 def host(nid: NID, *locators: L64 | LocalLocator) -> Host:

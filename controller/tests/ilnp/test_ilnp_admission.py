@@ -1,9 +1,8 @@
-"""How sessions come to stand: the three messages, the three cases of sockets, TCP, what is lost on the way."""
+"""How sessions come to stand and end: the three messages, the three cases of sockets, what is lost on the way."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from ilnp.network import (
@@ -13,10 +12,13 @@ from ilnp.network import (
     B1,
     B2,
     B_NID,
+    HERE,
     M_NID,
+    THERE,
     A,
     B,
     Network,
+    Never,
     crossed,
     data,
     gones,
@@ -26,22 +28,19 @@ from ilnp.network import (
 )
 from two_sides import START
 
-from wayname.ilnp.admission import ReceivedIlnpMessage
-from wayname.ilnp.cache import Cache, Names
 from wayname.ilnp.config import IDLE_TIME, NonceUse
 from wayname.ilnp.cookies import PERIOD
-from wayname.ilnp.endpoint import Endpoint, SeenFlow
+from wayname.ilnp.endpoint import Endpoint
 from wayname.ilnp.handshake import Control, Handshake
 from wayname.ilnp.nonce import nonce_of
-from wayname.ilnp.outputs import Changed, Event, Kind, Output, Send, Up
+from wayname.ilnp.outputs import Changed, Event, Kind, Send, Up
 from wayname.ilnp.policies import Resources
 from wayname.ilnp.settings import HOLD_DOWN_TIME, NONCE_TIME, WITHOUT_ILNP_TIME, Settings
-from wayname.ilnp.states import FLOWS, TELLINGS, TRANSITIONS, USABLE, Action, Segment, State, TcpFlowState, Trigger
-from wayname.ilnp.vectors import NID, Vector
+from wayname.ilnp.states import State
+from wayname.ilnp.vectors import Vector
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import Packet
 
-HERE, THERE = Vector(A1, A_NID), Vector(B1, B_NID)
 LADDER = [
     "A1 --REQUEST-> B1",
     "B1 --REQUEST_AND_ACKNOWLEDGE-> A1",
@@ -120,16 +119,6 @@ def test_neither_socket_connected_never_makes_a_session() -> None:
     assert all(isinstance(output, Event) and output.kind is Kind.DROPPED for output in network.b.outputs)
 
 
-class Never:
-    """A policy that grants nothing."""
-
-    def refusal(self, wish: object, now: float) -> str:
-        return "not today"
-
-    def granted(self, wish: object, now: float) -> None:
-        raise AssertionError("granted what was refused")
-
-
 def test_one_socket_connected_asks_the_other_ends_policy() -> None:
     network = Network(policies=[Never()])
     network.connect(network.a)
@@ -181,66 +170,6 @@ def test_no_policy_refuses_a_peer_that_lost_its_session() -> None:
     network.connect(network.a)
     network.run(5)
     assert network.agree()
-
-
-def test_a_full_cache_refuses_strangers_and_flows_of_its_own() -> None:
-    network = Network(settings=Settings(capacity=1))
-    network.establish()
-    stranger = Vector(A1, M_NID)
-    network.b.endpoint.connect(THERE, stranger, network.now)
-    network.collect()
-    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
-    network.run(5)
-    network.b.take()
-    flow = SeenFlow(THERE, stranger, b"to the peer!", b"from a peer!", OPENED, opened_here=True)
-    network.b.endpoint.tcp(flow, network.now)
-    network.collect()
-    assert "all 1 places of the cache are taken" in network.b.events(Kind.REFUSED)[0]
-    assert network.agree()
-
-
-def strangers(number: int) -> list[Vector]:
-    """Return peers that answer nobody."""
-    return [Vector(A2, NID(1 + each)) for each in range(number)]
-
-
-def test_what_is_only_asked_for_gives_its_place_to_who_has_proved_itself() -> None:
-    network = Network(settings=Settings(capacity=1))
-    network.connect(network.a)
-    for _ in range(2):
-        network.step(START + 1)
-    # The only place is taken between the answer and the proof.
-    network.b.endpoint.connect(THERE, strangers(1)[0], network.now)
-    assert network.b.endpoint.places == 1
-    network.run(5)
-    assert network.agree()
-    assert network.b.endpoint.places == 1
-    assert "given up before anybody answered" in network.b.events(Kind.HALF_OPEN)[0]
-
-
-def test_half_open_sessions_are_bounded_and_the_least_proven_goes_first() -> None:
-    settings = Settings(capacity=40)
-    network = Network(settings=settings)
-    first, *others = strangers(300)
-    network.b.endpoint.connect(THERE, first, network.now)
-    network.run(20)
-    assert network.b.endpoint.state_of(Names(B_NID, first.nid)) is State.UNANSWERED
-    network.b.endpoint.connect(THERE, HERE, network.now)
-    for each in others[: settings.half_open - 2]:
-        network.b.endpoint.connect(THERE, each, network.now)
-    assert network.b.endpoint.places == settings.half_open == 10
-    network.b.endpoint.connect(THERE, others[-1], network.now)
-    # Who did not answer gives way to who was just asked.
-    assert network.b.endpoint.state_of(Names(B_NID, first.nid)) is State.CLOSED
-    assert network.b.endpoint.state_of(B) is State.REQUESTED
-    for each in others:
-        network.b.endpoint.connect(THERE, each, network.now)
-    assert network.b.endpoint.places == settings.half_open
-    network.collect()
-    network.run(10)
-    network.connect(network.a)
-    network.run(1)
-    assert network.agree(), "who proves itself gets in"
 
 
 def test_a_peer_that_opened_tcp_is_for_the_policies_to_grant() -> None:
@@ -374,18 +303,6 @@ def test_the_nonce_leaves_the_packets_when_it_is_wanted_at_first_only() -> None:
     assert network.b.accepted() == 1
 
 
-def test_the_capacity_is_never_exceeded() -> None:
-    network = Network(settings=Settings(capacity=3))
-    flow = SeenFlow(THERE, HERE, b"to the peer!", b"from a peer!", OPENED, opened_here=True)
-    for each in strangers(5):
-        network.b.endpoint.tcp(replace(flow, peer=each), network.now)
-        network.b.endpoint.connect(THERE, HERE, network.now)
-        assert network.b.endpoint.places <= 3
-    network.collect()
-    assert len(network.b.endpoint.cache) == 3
-    assert "all 3 places" in network.b.events(Kind.REFUSED)[0]
-
-
 def test_what_a_caller_may_not_do() -> None:
     endpoint = Endpoint(random.Random(1), START)
     with pytest.raises(ValueError, match="no host of this edge"):
@@ -434,147 +351,6 @@ def test_no_nonce_is_zero() -> None:
     (request,) = endpoint.take_outputs()
     assert isinstance(request, Send)
     assert any(nonce_of(request.packet) or b"")
-
-
-def test_a_cache_is_not_overfilled_whoever_asks() -> None:
-    network = Network()
-    network.establish()
-    cache = Cache(1)
-    cache.put(network.a.entry())
-    with pytest.raises(ValueError, match="holds 1 sessions already"):
-        cache.put(network.b.entry())
-    cache.put(network.a.entry())
-
-
-def test_a_session_that_goes_leaves_the_others_of_its_host() -> None:
-    network = Network()
-    network.establish()
-    cache, entry = network.a.endpoint.cache, network.a.entry()
-    other = replace(entry, names=Names(A_NID, M_NID))
-    cache.put(other)
-    cache.remove(A)
-    assert (cache.of_host(A_NID), cache.named(A), len(cache)) == ([other], None, 1)
-    cache.remove(other.names)
-    assert (cache.of_host(A_NID), len(cache)) == ([], 0)
-
-
-def test_too_many_sessions_made_and_ended_in_a_minute_are_refused() -> None:
-    network = Network(settings=Settings(capacity=3))
-    for number in range(5):
-        network.restart(network.a, host(A_NID, A1), seed=number)
-        network.connect(network.a)
-        network.run(0.5)
-        network.b.endpoint.discard(B, network.now)
-    network.collect()
-    assert ups(network.b) == 3
-    assert "too many sessions were made in the last minute" in network.b.events(Kind.REFUSED)[0]
-    network.run(100)
-    network.restart(network.a, host(A_NID, A1), seed=9)
-    network.connect(network.a)
-    network.run(0.5)
-    assert network.agree()
-
-
-OPENED = (Segment.SYN, Segment.SYN_ACK, Segment.ACK)
-
-
-def seen(segments: tuple[Segment, ...], nonce: bytes = bytes(11) + b"\1", here: bool = False) -> SeenFlow:
-    """Return a TCP flow of A with B, as the data plane of A's edge reports it."""
-    return SeenFlow(HERE, THERE, b"to the peer!", nonce, segments, here)
-
-
-def after(network: Network, flow: SeenFlow) -> list[Output]:
-    """Return what comes of it."""
-    network.a.endpoint.tcp(flow, network.now)
-    return network.a.endpoint.take_outputs()
-
-
-@pytest.mark.parametrize("here", [False, True])
-def test_a_tcp_flow_is_admitted_when_syn_syn_ack_and_ack_have_passed(here: bool) -> None:
-    network = Network()
-    (up,) = after(network, seen(OPENED, here=here))
-    assert isinstance(up, Up)
-    assert (up.session.nonce_to_peer, up.session.nonce_from_peer) == (b"to the peer!", bytes(11) + b"\1")
-    assert after(network, seen(OPENED, here=here)) == []
-
-
-@pytest.mark.parametrize(
-    ("segments", "words"),
-    [
-        ((), "NEW makes no session"),
-        ((Segment.SYN,), "SYN_SEEN makes no session"),
-        ((Segment.SYN, Segment.SYN_ACK), "SYN_ACK_SEEN makes no session"),
-        ((Segment.ACK,), "ACK while a flow is NEW"),
-        ((Segment.SYN_ACK, Segment.ACK), "SYN_ACK while a flow is NEW"),
-        ((Segment.SYN, Segment.ACK), "ACK while a flow is SYN_SEEN"),
-    ],
-)
-def test_less_of_a_tcp_flow_makes_no_session(segments: tuple[Segment, ...], words: str) -> None:
-    network = Network()
-    (event,) = after(network, seen(segments))
-    assert isinstance(event, Event)
-    assert words in event.words
-    assert len(network.a.endpoint.cache) == 0
-
-
-def test_segments_that_come_twice_do_no_harm() -> None:
-    network = Network()
-    twice = tuple(segment for segment in OPENED for _ in range(2))
-    assert isinstance(after(network, seen(twice))[0], Up)
-
-
-def test_a_tcp_flow_of_somebody_else_asks_the_policy_and_one_of_ours_does_not() -> None:
-    endpoint = Endpoint(random.Random(1), START, policies=[Never()])
-    endpoint.serve(host(A_NID, A1), START)
-    endpoint.tcp(seen(OPENED), START)
-    (event,) = endpoint.take_outputs()
-    assert isinstance(event, Event)
-    assert event.kind is Kind.REFUSED
-    endpoint.tcp(seen(OPENED, here=True), START)
-    assert isinstance(endpoint.take_outputs()[0], Up)
-
-
-def test_a_tcp_flow_takes_over_a_session_that_is_asked_for() -> None:
-    network = Network()
-    network.connect(network.a)
-    network.under_way.clear()
-    assert isinstance(after(network, seen(OPENED))[0], Up)
-    assert network.run(20) == []
-
-
-def test_all_states_are_reached_and_all_rows_lead_somewhere_that_can_be_left() -> None:
-    assert set(TRANSITIONS) == set(State)
-    assert {row.state for rows in TRANSITIONS.values() for row in rows.values()} == set(State)
-    assert set(FLOWS) == set(TcpFlowState)
-    assert {after for rows in FLOWS.values() for after in rows.values()} == set(FLOWS) - {TcpFlowState.NEW}
-    assert {after for rows in TELLINGS.values() for after, _ in rows.values()} == set(TELLINGS)
-
-
-def test_only_what_is_proved_makes_an_entry_and_nothing_else_leads_where_one_is_needed() -> None:
-    for state, rows in TRANSITIONS.items():
-        for trigger, row in rows.items():
-            if row.state in USABLE and state not in USABLE:
-                assert Action.ADMIT in row.actions, (state, trigger)
-            if Action.ADMIT in row.actions:
-                assert row.state in USABLE, (state, trigger)
-                assert trigger not in (Trigger.REQUEST, Trigger.REQUEST_CROSSED, Trigger.CONNECT), (state, trigger)
-
-
-WITHOUT_ROW = [(state, trigger) for state in State for trigger in Trigger if trigger not in TRANSITIONS[state]]
-
-
-@pytest.mark.parametrize(("state", "trigger"), WITHOUT_ROW)
-def test_a_trigger_without_a_row_changes_nothing_and_is_told(state: State, trigger: Trigger) -> None:
-    network = Network()
-    network.establish()
-    network.a.entry().state = state
-    admission = network.a.endpoint._admission
-    admission.fire(A, trigger, ReceivedIlnpMessage(HERE, THERE), network.now)
-    (event,) = network.a.endpoint.take_outputs()
-    assert isinstance(event, Event)
-    assert event.kind is Kind.PROTOCOL
-    assert f"{trigger.name} while {state.name}" in event.words
-    assert network.a.entry().state is state
 
 
 def test_names_are_told_as_the_dns_writes_them() -> None:

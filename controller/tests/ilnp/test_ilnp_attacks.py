@@ -15,8 +15,10 @@ from ilnp.network import (
     B1,
     B2,
     B_NID,
+    HERE,
     M1,
     M_NID,
+    THERE,
     A,
     B,
     Network,
@@ -44,7 +46,7 @@ from wayname.ilnp.vectors import L64, NID, Vector
 from wayname.wire.icmpv6 import Message
 from wayname.wire.ipv6 import Packet
 
-HERE, THERE, ELSEWHERE = Vector(A1, A_NID), Vector(B1, B_NID), Vector(M1, B_NID)
+ELSEWHERE = Vector(M1, B_NID)
 GUESS = b"twelve bytes"
 
 
