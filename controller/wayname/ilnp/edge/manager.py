@@ -130,10 +130,6 @@ class IlnpSessions(SessionManager):
     def __iter__(self) -> Iterator[IlnpSession]:
         return iter(self._sessions.values())
 
-    def numbered(self, number: int) -> IlnpSession | None:
-        """Return a session by its number."""
-        return self._by_number.get(number)
-
     def answers(self) -> Iterator[SessionAnswer]:
         """Yield its sessions as the API tells of them, without what passed them."""
         return (session_answer(session, self.entry(session.names), self._egress) for session in self)
