@@ -7,15 +7,13 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx
 
 from bench.attacks.configuration import write_configuration
 from bench.attacks.site import SITES, A, Site, SiteHost
 from wayname.hip.esp.suites import SuiteId
-from wayname_lab.commands import controller, embedded_switch
-from wayname_lab.controller import ControllerApi
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
 from wayname_lab.hip.process import describe
@@ -24,11 +22,10 @@ from wayname_lab.load import LabError
 from wayname_lab.model import Quality
 from wayname_lab.planned import PlannedPort, RouterPlan
 from wayname_lab.programs import program, python
-from wayname_lab.supervise import Supervisor
+from wayname_lab.running_edges import PAUSE, RunningEdges
 
 # Room for headers of every protocol below 1500 octets.
 HOST_MTU = 1400
-PATIENCE, PAUSE = 120.0, 0.05
 NEVER_REKEYED = 1 << 32
 
 
@@ -59,31 +56,18 @@ class Tool:
         return dict(json.loads(line))
 
 
-class Live:
+class Live(RunningEdges):
     """The network between its start and its end: `async with Live(...) as live`."""
 
     def __init__(self, folder: Path, seed: int, take: Take) -> None:
-        self.folder = folder
+        super().__init__(folder, self._note_death)
         self.deaths: list[tuple[float, str, str]] = []
-        self.supervisor = Supervisor(folder, self._note_death)
         self.hosts: dict[str, HostHandle] = {}
-        self.controllers: dict[str, ControllerApi] = {}
         # What the edge under attack told: when, and the event.
         self.events: list[tuple[float, Event]] = []
         self._take = take
         self._seed = seed
         self._follower: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        try:
-            await self._start()
-        except BaseException:
-            await self._end()
-            raise
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self._end()
 
     @property
     def switch_address(self) -> str:
@@ -114,7 +98,7 @@ class Live:
 
     async def _start(self) -> None:
         for site in SITES:
-            await self._start_edge(site)
+            await self._start_site(site)
         guests = self.folder / "guests"
         self.guests = Tool(
             await self.supervisor.talk("guests", [python(), "-m", "bench.attacks.guests", str(guests), str(self._seed)])
@@ -125,19 +109,15 @@ class Live:
         world = [python(), "-m", "bench.attacks.world", str(self.folder)]
         self.world = Tool(await self.supervisor.talk("world", world))
         await self.world.answer()
-        for name, api in self.controllers.items():
-            await self._until(api.is_ready, f"the controller of {name} has not set up its switch")
+        await self._until_ready()
         self._follower = asyncio.create_task(self._follow(), name="follow")
 
-    async def _start_edge(self, site: Site) -> None:
-        address, api = f"unix:{self._switch_socket(site)}", self.folder / f"{site.name}.api"
+    async def _start_site(self, site: Site) -> None:
+        address = f"unix:{self._switch_socket(site)}"
         ports = tuple(PlannedPort(port.number, port.vlan, port.peer, Quality()) for port in site.ports)
         router = RouterPlan(site.name, site.number, True, ports, (), ())
-        config = write_configuration(site, self.folder, address, f"unix:{api}")
-        switch = embedded_switch(router, address, self.folder / f"{site.name}.admin", self._device(site))
-        await self.supervisor.keep(f"{site.name}-switch", switch)
-        await self.supervisor.keep(f"{site.name}-controller", controller(config))
-        self.controllers[site.name] = ControllerApi(site.name, api)
+        config = write_configuration(site, self.folder, address, f"unix:{self.folder}/{site.name}.api")
+        await self._start_edge(router, address, config, self._device(site))
 
     def _switch_socket(self, site: Site) -> Path:
         return self.folder / f"{site.name}.p4runtime"
@@ -168,15 +148,6 @@ class Live:
         assert identity_of_host(host.name).hit == host.address
         return [python(), "-m", "wayname_lab.hip.process", str(file)]
 
-    async def _until(self, holds: Callable[[], Any], otherwise: str) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not await holds():
-            if self.supervisor.failed.is_set():
-                raise LabError(self.supervisor.failure)
-            if time.monotonic() > deadline:
-                raise LabError(f"{otherwise} in {PATIENCE:.0f} s")
-            await asyncio.sleep(PAUSE)
-
     async def _follow(self) -> None:
         """Collect what the attacked controller tells, also after it came back."""
         seen = 0
@@ -201,8 +172,6 @@ class Live:
         if self._follower is not None:
             self._follower.cancel()
             await asyncio.gather(self._follower, return_exceptions=True)
-        for api in self.controllers.values():
-            await api.close()
-        await self.supervisor.stop()
+        await super()._end()
         for host in self.hosts.values():
             await host.close()

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
-from typing import Self
 
 import httpx
 
@@ -27,19 +26,17 @@ from wayname.wire.icmpv6 import NEIGHBOUR_SOLICITATION
 from wayname.wire.ipv6 import ICMPV6, SHIM6
 from wayname.wire.mac import Mac
 from wayname.wire.shim6.messages import MessageType
-from wayname_lab.commands import controller, embedded_switch
-from wayname_lab.controller import ControllerApi
 from wayname_lab.load import LabError
 from wayname_lab.model import Quality
 from wayname_lab.planned import PlannedPort, RouterPlan
-from wayname_lab.supervise import Supervisor
+from wayname_lab.running_edges import PAUSE, RunningEdges
 
 LAN, BETWEEN = 1, 1001
 LAN_PORT, BETWEEN_PORT = 1, 2
 LINK = IPv6Network("2001:db8:ffff::/64")
 PORTS = (4000, 9)
 DATA = bytes(32)
-STARTED, FOUND, PAUSE = 60.0, 1.0, 0.05
+FOUND = 1.0
 # Ethernet's header, and where IPv6 and Shim6 (RFC 5533, section 5.1) say what follows.
 _IPV6, _NEXT_HEADER, _SOURCE, _PAYLOAD, _MESSAGE = 14, 6, 8, 40, 2
 
@@ -99,30 +96,17 @@ class Site:
                 yield from () if host.parameters is None else (f'parameters = "{host.parameters.hex()}"',)
 
 
-class TwoEdges:
+class TwoEdges(RunningEdges):
     """The network between its start and its end: `async with TwoEdges(...) as edges`."""
 
     def __init__(self, folder: Path, sites: Sequence[Site], idle: float) -> None:
-        self._folder = folder
+        super().__init__(folder, lambda who, how: None)
         self._sites = sites
         self._idle = idle
-        self._supervisor = Supervisor(folder, lambda who, how: None)
-        self._apis: list[ControllerApi] = []
         self._lan: dict[str, Wire] = {}
         # When each kind of message last passed between two addresses.
         self._passed: dict[tuple[bytes, bytes, int], float] = {}
         self._event_came = asyncio.Event()
-
-    async def __aenter__(self) -> Self:
-        try:
-            await self._start()
-        except BaseException:
-            await self._end()
-            raise
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self._end()
 
     def send(self, source: IPv6Address, destination: IPv6Address) -> float:
         """Let a host of the first site say something; return when."""
@@ -158,7 +142,7 @@ class TwoEdges:
         """Wait until no edge has a session any more."""
         deadline = time.monotonic() + patience
         for site in self._sites:
-            transport = httpx.AsyncHTTPTransport(uds=str(self._folder / f"{site.name}.api"))
+            transport = httpx.AsyncHTTPTransport(uds=str(self.folder / f"{site.name}.api"))
             async with httpx.AsyncClient(transport=transport, base_url="http://controller", timeout=10) as client:
                 while (await client.get("/v1/sessions")).json():
                     if time.monotonic() > deadline:
@@ -167,36 +151,28 @@ class TwoEdges:
 
     async def _start(self) -> None:
         for site, peer in zip(self._sites, reversed(self._sites), strict=True):
-            address, api = f"unix:{self._folder / f'{site.name}.p4runtime'}", self._folder / f"{site.name}.api"
+            address, api = f"unix:{self.folder / f'{site.name}.p4runtime'}", self.folder / f"{site.name}.api"
             ports = [
                 PlannedPort(LAN_PORT, LAN, "lan", Quality()),
                 PlannedPort(BETWEEN_PORT, BETWEEN, "next", Quality()),
             ]
             router = RouterPlan(site.name, site.number, True, tuple(ports), (), ())
-            config = self._folder / f"{site.name}.toml"
+            config = self.folder / f"{site.name}.toml"
             lines = site.configuration(peer, address, api, self._idle)
             config.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            admin = self._folder / f"{site.name}.admin"
-            switch = embedded_switch(router, address, admin, self._device(site))
-            await self._supervisor.keep(f"{site.name}-switch", switch)
-            await self._supervisor.keep(f"{site.name}-controller", controller(config))
-            self._apis.append(ControllerApi(site.name, api))
+            await self._start_edge(router, address, config, self._device(site))
         loop = asyncio.get_running_loop()
-        ends = [Wire(self._folder / f"{site.name}-next") for site in self._sites]
+        ends = [Wire(self.folder / f"{site.name}-next") for site in self._sites]
         for end, other in zip(ends, reversed(ends), strict=True):
             loop.add_reader(end, self._hand_on, end, other)
         for site in self._sites:
-            lan = self._lan[site.name] = Wire(self._folder / f"{site.name}-lan")
+            lan = self._lan[site.name] = Wire(self.folder / f"{site.name}-lan")
             hosts = {host.address.packed for network in site.networks for host in network.hosts}
             loop.add_reader(lan, self._answer, lan, site, hosts)
-        deadline = time.monotonic() + STARTED
-        while not all([await api.is_ready() for api in self._apis]):
-            if self._supervisor.failed.is_set() or time.monotonic() > deadline:
-                raise LabError(self._supervisor.failure or f"the edges are not ready after {STARTED:.0f} s")
-            await asyncio.sleep(PAUSE)
+        await self._until_ready()
 
     def _device(self, site: Site) -> Callable[[PlannedPort], str]:
-        return lambda port: f"wire:{self._folder / f'{site.name}-{port.peer}'}"
+        return lambda port: f"wire:{self.folder / f'{site.name}-{port.peer}'}"
 
     def _hand_on(self, end: Wire, other: Wire) -> None:
         while (frame := end.receive()) is not None:
@@ -216,8 +192,3 @@ class TwoEdges:
                 target, router = IPv6Address(asked), IPv6Address(packet[_SOURCE : _SOURCE + 16])
                 said = NeighbourAdvertisement(target, site.host_mac, solicited=True, override=True).message()
                 lan.send(framed(said.packet(target, router, HOP_LIMIT), site.router_mac(LAN), site.host_mac))
-
-    async def _end(self) -> None:
-        for api in self._apis:
-            await api.close()
-        await self._supervisor.stop()

@@ -4,17 +4,17 @@ import asyncio
 import shutil
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol
 
 import httpx
 
 from wayname.private_files import write_private
 from wayname_lab.admin import Admin, Octets
 from wayname_lab.advertiser import END, begin
-from wayname_lab.commands import controller, embedded_switch, name_server_arguments
+from wayname_lab.commands import name_server_arguments
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
-from wayname_lab.controller import ControllerApi
 from wayname_lab.host_handle import HostHandle, Take
 from wayname_lab.lab_events import LabEvents
 from wayname_lab.load import LabError
@@ -22,11 +22,7 @@ from wayname_lab.model import Link
 from wayname_lab.names import Names
 from wayname_lab.planned import AdvertiserPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import free_names_port
-from wayname_lab.supervise import Supervisor
-
-# How long the lab may take to come up, on a machine that is very busy, and how often it is asked.
-PATIENCE = 120.0
-PAUSE = 0.05
+from wayname_lab.running_edges import RunningEdges
 
 
 class Medium(Protocol):
@@ -56,21 +52,19 @@ class Medium(Protocol):
         """Return how who advertises a prefix is started."""
 
 
-class RunningLab:
+class RunningLab(RunningEdges):
     """A lab between its start and its end: `async with RunningLab(...) as lab`."""
 
     def __init__(self, plan: Plan, medium: Medium, folder: Path, take: Take) -> None:
+        super().__init__(folder, lambda who, text: self.event_log.tell(who, text, "warning"))
         self.plan = plan
         self.medium = medium
-        self.folder = folder
         self._take = take
         self._began = time.monotonic()
         self.event_log = LabEvents(self.elapsed, Names(plan))
-        self.supervisor = Supervisor(folder, lambda who, text: self.event_log.tell(who, text, "warning"))
         self.hosts: dict[str, HostHandle] = {}
         self.advertisers: dict[str, HostHandle] = {}
         self.admins: dict[str, Admin] = {}
-        self.controllers: dict[str, ControllerApi] = {}
         self.cut_links: set[str] = set()
         self._names_port = free_names_port()
         self._followers: list[asyncio.Task[None]] = []
@@ -78,17 +72,6 @@ class RunningLab:
     def elapsed(self) -> float:
         """Return the seconds since the lab began."""
         return time.monotonic() - self._began
-
-    async def __aenter__(self) -> Self:
-        try:
-            await self._start()
-        except BaseException:
-            await self._end()
-            raise
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self._end()
 
     async def set_cut(self, link: Link, cut: bool) -> None:
         """Let a link lose everything in both directions, or mend it."""
@@ -137,46 +120,21 @@ class RunningLab:
         for advertiser in self.plan.advertisers.values():
             process = await self.supervisor.talk(advertiser.name, self.medium.advertiser_arguments(advertiser))
             self.advertisers[advertiser.name] = HostHandle(advertiser.name, process, self._take)
+        await self._until_ready()
         for name, api in self.controllers.items():
-            await self._until_ready(name, api)
             self._followers.append(asyncio.create_task(api.follow(self.event_log), name=f"follow {name}"))
         for handle in self.hosts.values():
-            await self._until_has_address(handle)
+            await self._until(partial(_has_address, handle), f"host {handle.name} has no address")
 
     async def _start_router(self, router: RouterPlan) -> None:
-        sockets = {kind: self.folder / f"{router.name}.{kind}" for kind in ("admin", "api")}
         address = self.medium.switch_address(router)
         config = self.folder / f"{router.name}.toml"
         write_keys(router, config.parent)
-        controlled = Controlled(address, f"unix:{sockets['api']}", names_port=self._names_port)
+        controlled = Controlled(address, f"unix:{self.folder}/{router.name}.api", names_port=self._names_port)
         write_private(config, controller_toml(router, controlled))
         prefix = self.medium.prefix(router.name)
-        switch = embedded_switch(router, address, sockets["admin"], lambda port: self.medium.device(router, port))
-        await self.supervisor.keep(f"{router.name}-switch", [*prefix, *switch])
-        await self.supervisor.keep(f"{router.name}-controller", [*prefix, *controller(config)])
-        self.admins[router.name] = Admin(sockets["admin"])
-        self.controllers[router.name] = ControllerApi(router.name, sockets["api"])
-
-    async def _until_ready(self, name: str, api: ControllerApi) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not await api.is_ready():
-            self._check()
-            if time.monotonic() > deadline:
-                words = self.supervisor.last_words(f"{name}-controller")
-                raise LabError(f"the controller of {name} has not set up its switch in {PATIENCE:.0f} s: {words}")
-            await asyncio.sleep(PAUSE)
-
-    async def _until_has_address(self, handle: HostHandle) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not handle.has_address:
-            self._check()
-            if time.monotonic() > deadline:
-                raise LabError(f"host {handle.name} has no address after {PATIENCE:.0f} s")
-            await asyncio.sleep(PAUSE)
-
-    def _check(self) -> None:
-        if self.supervisor.failed.is_set():
-            raise LabError(self.supervisor.failure)
+        await self._start_edge(router, address, config, lambda port: self.medium.device(router, port), prefix)
+        self.admins[router.name] = Admin(self.folder / f"{router.name}.admin")
 
     async def _end(self) -> None:
         for follower in self._followers:
@@ -184,12 +142,14 @@ class RunningLab:
         await asyncio.gather(*self._followers, return_exceptions=True)
         for admin in self.admins.values():
             await admin.close()
-        for api in self.controllers.values():
-            await api.close()
-        await self.supervisor.stop()
+        await super()._end()
         for handle in (*self.hosts.values(), *self.advertisers.values()):
             await handle.close()
         await self.medium.tear_down()
+
+
+async def _has_address(handle: HostHandle) -> bool:
+    return handle.has_address
 
 
 class LabFolder:
