@@ -52,9 +52,6 @@ class Mac:
         return IPv6Address(LINK_LOCAL | upper << 40 | 0xFFFE << 24 | lower)
 
 
-BROADCAST = Mac(0xFFFFFFFFFFFF)
-
-
 def group_mac(group: IPv6Address) -> Mac:
     """Return the Ethernet group of an IPv6 group (RFC 2464, section 7)."""
     return Mac(0x3333 << 32 | int(group) & 0xFFFFFFFF)
