@@ -179,6 +179,7 @@ class Drop(_InWords):
     UNSOLICITED_FRAGMENT = 144, "a fragment from outside whose first one was not let in, or comes later"
     RECORDS_FULL = 145, "no place to remember it, so nothing could answer it"
     ROUTING_HEADER_0 = 146, "a routing header of type 0 at the border (RFC 5095)"
+    SEGMENTS_AT_BORDER = 147, "segments left in a routing header, for a host inside; or a source route that leaves"
 
 
 class PacketOutKind(IntEnum):

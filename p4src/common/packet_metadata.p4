@@ -20,6 +20,7 @@ struct chain_t {
     bool unknown;           // an unknown header was skipped: what follows is a guess
     bool guards_itself;     // with an authentication header, or of HIP: its receiver checks it
     bool routing_0;         // with a routing header of type 0
+    bool goes_on;           // with segments left in a routing header beside that of `routing`: its destination may send it on
     bit<32> fragment;       // the identification of a part of a packet
 }
 

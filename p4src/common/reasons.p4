@@ -122,7 +122,7 @@ const linux_class_t LINUX_UNICAST    = 4;  // other IPv6 to the router
 const linux_class_t LINUX_GROUP      = 5;  // other groups, and IPv4 to all
 const linux_class_t LINUX_OTHER      = 6;  // neither IP nor ARP
 
-// Simple security (RFC 6092). Next free: 147.
+// Simple security (RFC 6092). Next free: 148.
 const drop_reason_t DROP_UNSOLICITED_OPEN     = 140;  // a connection that begins outside, and no pinhole lets it in
 const drop_reason_t DROP_UNSOLICITED          = 141;  // from outside, of no flow that began inside
 const drop_reason_t DROP_UNSOLICITED_ERROR    = 142;  // an ICMPv6 error from outside, about no flow of the inside
@@ -130,6 +130,7 @@ const drop_reason_t DROP_UNSOLICITED_ECHO     = 143;  // an echo request from ou
 const drop_reason_t DROP_UNSOLICITED_FRAGMENT = 144;  // a fragment from outside whose first one was not let in, or comes later
 const drop_reason_t DROP_RECORDS_FULL         = 145;  // no place to remember it, so nothing could answer it
 const drop_reason_t DROP_ROUTING_HEADER_0     = 146;  // a routing header of type 0 at the border (RFC 5095)
+const drop_reason_t DROP_SEGMENTS_AT_BORDER   = 147;  // segments left in a routing header, for a host inside; or a source route that leaves
 
 const punt_reason_t PUNT_NONE = 0;
 

@@ -98,6 +98,7 @@ const bit<8> TCP_ACK = 0x10;
 
 // Types of routing headers.
 const bit<8> ROUTING_DEPRECATED   = 0;
+const bit<8> ROUTING_HOME_ADDRESS = 2;
 const bit<8> ROUTING_SOURCE_ROUTE = 3;
 const bit<8> ROUTING_SEGMENTS     = 4;
 

@@ -44,6 +44,7 @@ struct routing_t {
     bit<PROVEN_LIST_BITS> segments; // all of it,
     bit<HMAC_TLV_BITS> first_tlv;   // and the first 40 octets behind it
     bool tlv_unread;        // there are octets behind a list that is too long for that
+    bool verified;          // the list's HMAC is right
 }
 
 typedef bit<8> encapsulation_mode_t;

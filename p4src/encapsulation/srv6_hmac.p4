@@ -67,6 +67,7 @@ control SegmentProofs(in headers_t hdr, inout metadata_t meta) {
     @id(VERIFIED_ACTION_ID)
     @name("verified")
     action verified() {
+        meta.routing.verified = true;
     }
 
     @id(NOT_VERIFIED_ACTION_ID)

@@ -196,7 +196,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
         transition select(meta.chain.crossed, meta.routing.type) {
             (true, _): past_end;
             (false, 0): first_routing;
-            default: extension_size;
+            default: other_routing;
         }
     }
 
@@ -209,14 +209,16 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
             (_, false, EXTENSION_HEADERS): too_many;
             (ROUTING_SEGMENTS, _, _): routing_parts;
             (ROUTING_SOURCE_ROUTE, _, _): routing_parts;
-            (ROUTING_DEPRECATED, _, _): deprecated_routing;
-            default: take_it;
+            default: other_routing;
         }
     }
 
-    state deprecated_routing {
-        meta.chain.routing_0 = true;
-        transition take_it;
+    // With type 2 a host sends a packet to an address of its own, and nowhere else (RFC 6275, section 6.4).
+    state other_routing {
+        routing_start_t begin = packet.lookahead<routing_start_t>();
+        meta.chain.routing_0 = meta.chain.routing_0 || begin.type == ROUTING_DEPRECATED;
+        meta.chain.goes_on = meta.chain.goes_on || (begin.type != ROUTING_HOME_ADDRESS && begin.segments_left != 0);
+        transition extension_size;
     }
 
     state routing_parts {

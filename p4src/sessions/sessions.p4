@@ -5,7 +5,7 @@
 //                          |                                                           from the peer: identities, neither
 //                          `-> the controller, or they pass
 //
-// What comes out of a tunnel here, and what has segments left to go to, takes no part.
+// What comes out of a tunnel here takes no part; what came with segments left has no session, but crosses a border like any packet.
 
 #ifndef WAYNAME_SESSIONS_SESSIONS_P4
 #define WAYNAME_SESSIONS_SESSIONS_P4
@@ -213,9 +213,11 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
     SessionRewriting() session_rewriting;
 
     apply {
-        if (!meta.decided && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel && (meta.routing.type == 0 || meta.routing.left == 0)) {
-            endpoint_policy.apply(hdr, meta.ilnp, meta.session);
-            protocol_punts.apply(hdr, meta);
+        if (!meta.decided && TO_ROUTER(hdr, meta) && !meta.out_of_tunnel) {
+            if (meta.routing.left == 0) {
+                endpoint_policy.apply(hdr, meta.ilnp, meta.session);
+                protocol_punts.apply(hdr, meta);
+            }
             if (!meta.decided && meta.session.source_speaker | meta.session.destination_speaker | meta.session.request != 0) {
                 hip_messages.apply(hdr, meta);
                 if (!meta.decided && meta.hip.esp != ESP_NONE && meta.shim6.kind == SHIM6_NONE) {

@@ -5,6 +5,8 @@
 //   from outside   a session's, IPsec, HIP, IKE -> in (REC-21 to REC-26, REC-47)
 //                  a pinhole, a record          -> in; of errors, that of the packet that they quote
 //                  all else                     -> dropped, and a stranger leaves no record
+//                  with segments left           -> dropped: the packet's ports are not those of who gets it in the end. Segments of
+//                                                  this router are done by then
 //
 // Where filtering is endpoint-independent, a second record has the endpoint of a connection alone (REC-33). Hosts that
 // speak ILNP themselves have one by identifiers: their peers' locators change.
@@ -88,20 +90,25 @@ control SimpleSecurity(in headers_t hdr, inout metadata_t meta) {
         if (!meta.decided && (enters || meta.border.leaves)) {
             filtered = simple_security.apply().hit;
         }
-        // The edge admits its own: what a session's peer sends, its probes, and what the controller has looked at.
-        if (enters && (meta.session.number != 0 || meta.own_probe || meta.from_controller)) {
+        // The edge admits its own: what a session's peer sends, its probes, what the controller has looked at, and what somebody
+        // sends who has a key for segments (RFC 8754, section 2.1.2).
+        if (enters && (meta.session.number != 0 || meta.own_probe || meta.from_controller || meta.routing.verified)) {
             filtered = false;
         }
 
         bool later_fragment = meta.fragmented && !meta.first_fragment;
         bool admitted = true;
         bool full = false;
+        bool source_route_left = hdr.source_route.isValid() && hdr.source_route.segments_left != 0;
+        bool segments_left = meta.chain.goes_on || (hdr.segment_routing.isValid() && hdr.segment_routing.segments_left != 0);
         filtered_flow_t flow;
         if (filtered) {
             filtered_flow.apply(hdr, meta, address_dependent, flow);
         }
         if (filtered && meta.chain.routing_0) {
             drop(meta, DROP_ROUTING_HEADER_0);
+        } else if (filtered && (source_route_left || (enters && segments_left))) {
+            drop(meta, DROP_SEGMENTS_AT_BORDER);    // RFC 8754, section 5.1; RFC 6554, section 5.1: in neither direction
         } else if (filtered && !later_fragment) {
             bool open;
             pinholes.apply(flow, open);

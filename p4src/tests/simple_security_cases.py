@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from border_site import INSIDE, INSIDE_SIDE, OUTSIDE_SIDE, border_interfaces, entries, out_of
-from carriers import hop_less
+from carriers import ROUTING, hop_less, ipv6, segment_header, source_route
 from case import Case, number
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6
@@ -86,7 +86,13 @@ def _filtered(name: str, about: str, address_dependent: bool) -> FilteredCase:
     case.goes(IPv6(src=HOST, dst=FAR) / ICMPv6EchoRequest(id=7))
     case.comes(IPv6(src=FAR, dst=OUTSIDE) / ICMPv6EchoReply(id=7))
 
-    case.say("So do errors about it; they have the host's own address in their quote.")
+    case.say("Not with segments left: they may go on from the host.")
+    datagram = bytes(udp(True))[40:]
+    for header in (segment_header(17, [IP_OF[2]], 1), source_route(17, [IP_OF[2]], 1, 0, 0)):
+        case.stays_out(IPv6(ipv6(ROUTING, header + datagram, FAR, OUTSIDE)), "DROP_SEGMENTS_AT_BORDER")
+    case.comes(IPv6(ipv6(ROUTING, segment_header(17, [IP_OF[2]], 0) + datagram, FAR, OUTSIDE)))
+
+    case.say("Errors about what went out come in; they have the host's own address in their quote.")
     for kind in (ICMPv6PacketTooBig, ICMPv6TimeExceeded):
         came, arrives = (
             IPv6(src="2001:db8:f00:9::1", dst=address) / kind() / Raw(bytes(IPv6(src=address, dst=FAR) / seen.payload))

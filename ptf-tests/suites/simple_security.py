@@ -2,6 +2,7 @@
 
 import finsy as fy
 from border_site import INSIDE, INSIDE_SIDE, OUTSIDE_SIDE
+from carriers import ROUTING, ipv6, segment_header, source_route
 from scapy.layers.inet import TCP, UDP
 from scapy.layers.inet6 import (
     ICMPv6EchoReply,
@@ -12,7 +13,7 @@ from scapy.layers.inet6 import (
     IPv6ExtHdrRouting,
 )
 from scapy.packet import Packet, Raw
-from session_site import in_by
+from session_site import from_host, in_by
 from simple_security_cases import OUTSIDE, STRANGER, tcp, udp
 from suites.nptv6 import Nptv6Test
 
@@ -26,6 +27,7 @@ REASONS = {
     "DROP_UNSOLICITED_ECHO",
     "DROP_UNSOLICITED_FRAGMENT",
     "DROP_ROUTING_HEADER_0",
+    "DROP_SEGMENTS_AT_BORDER",
 }
 
 
@@ -76,6 +78,37 @@ class Unasked(FilteredTest):
         # Type 0 has no segments left here: it is no router's any more.
         old = IPv6(src=FAR, dst=OUTSIDE) / IPv6ExtHdrRouting(type=0, segleft=0, addresses=["2001:db8::1"])
         self.stays_out(old / UDP(sport=80, dport=6003), "DROP_ROUTING_HEADER_0")
+
+
+class RoutingHeaders(FilteredTest):
+    """No packet writes itself a way past the border: segments left stay out, the last one is judged like any packet."""
+
+    sid = "fd00:1::1"
+    other = IP_OF[2]
+
+    def with_header(self, header: bytes, to: str, source: str = FAR) -> Packet:
+        """A datagram to a host's port behind a routing header."""
+        return IPv6(ipv6(ROUTING, header + bytes(udp(True, 6301))[40:], source, to))
+
+    def runTest(self) -> None:
+        self.goes_out(udp(False, 6301))
+        self.comes_in(udp(True, 6301))
+        for header in (segment_header(17, [self.other], 1), source_route(17, [self.other], 1, 0, 0)):
+            self.stays_out(self.with_header(header, OUTSIDE), "DROP_SEGMENTS_AT_BORDER")
+        arrived = segment_header(17, [self.other], 0)
+        self.comes_in(self.with_header(arrived, OUTSIDE))
+        self.stays_out(self.with_header(segment_header(17, [OUTSIDE], 1), OUTSIDE, IP_OF[3]), "DROP_BORDER_SOURCE")
+        sent = ipv6(ROUTING, source_route(17, [FAR], 1, 0, 0) + bytes(udp(False, 6301))[40:], HOST, FAR)
+        self.drops(1, from_host(sent), "DROP_SEGMENTS_AT_BORDER")
+
+        self.entries.insert("sids", {"destination": f"{self.sid}/128"}, "end", flavours=0)
+        inside = segment_header(17, [self.sid, HOST, self.other], 2)
+        self.stays_out(self.with_header(inside, self.sid), "DROP_SEGMENTS_AT_BORDER")
+        last = self.with_header(segment_header(17, [self.sid, OUTSIDE], 1), self.sid)
+        arrives = self.with_header(segment_header(17, [self.sid, OUTSIDE], 0), HOST)
+        self.comes(1, last, arrives)
+        asks = segment_header(6, [self.sid, OUTSIDE], 1) + bytes(tcp(True, "S", 6302))[40:]
+        self.stays_out(IPv6(ipv6(ROUTING, asks, FAR, self.sid)), "DROP_UNSOLICITED_OPEN")
 
 
 class Answers(FilteredTest):
