@@ -74,10 +74,14 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
     }
 }
 
-// The macros below are for Schedules: `its` is the slot, and all other names are of that control.
+// A macro for each slot in turn.
+#define EACH_SLOT(DO)                                                                                           \
+    DO(0, slot_0) DO(1, slot_1) DO(2, slot_2) DO(3, slot_3) DO(4, slot_4) DO(5, slot_5) DO(6, slot_6) DO(7, slot_7)
+
+// The macros below are for it: `its` is the slot, and all other names are of the control that uses them.
 
 // A slot as a schedule begins.
-#define BEGIN(k)                                                                                                \
+#define BEGIN(k, its)                                                                                           \
     free.write(SUBFLOW_SLOT(k), 0);                                                                             \
     turns.write(SUBFLOW_SLOT(k), 0);                                                                            \
     learned_of.write(SUBFLOW_SLOT(k), 0);

@@ -1,0 +1,40 @@
+// What is remembered of the path in a slot of a schedule. Registers are of one control, Schedules: it reads them, others say what
+// has changed.
+
+#ifndef WAYNAME_SCHEDULING_SUBFLOW_MEMORY_P4
+#define WAYNAME_SCHEDULING_SUBFLOW_MEMORY_P4
+
+#include "../common/types.p4"
+#include "path_estimates.p4"
+
+// When the next probe is due (48 bits), is the path silent (closed by a loss, and nothing was heard since), how often its interval
+// was doubled for that (7).
+typedef bit<56> probe_state_t;
+const bit<8> SILENT = 8w1 << 7;
+const bit<2> MOST_DOUBLED = 3;
+
+struct subflow_memory_t {
+    learned_t learned;
+    bool learned_changed;
+    fine_time_t work;           // what the path has been given to do in all, as its entry says
+    fine_time_t idle_since;     // its work when it was last free
+    fine_time_t free;           // until when it is busy; only written
+    bool free_changed;
+    probe_state_t probe;
+    bool probe_changed;
+}
+
+// A closed path that is silent is probed less and less often.
+probe_state_t probe_after(in probe_state_t probe, in bit<48> now, in bit<32> interval) {
+    bit<48> pause = (bit<48>)interval;
+    bit<8> silence = probe[7:0];
+    if (silence[7:7] == 1) {
+        pause = pause << silence[1:0];
+        if (silence[1:0] != MOST_DOUBLED) {
+            silence = silence + 1;
+        }
+    }
+    return now + pause ++ silence;
+}
+
+#endif
