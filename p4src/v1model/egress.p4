@@ -13,7 +13,7 @@
 #include "../parsing/headers.p4"
 #include "../routing/icmp_errors.p4"
 #include "../routing/linux_interfaces.p4"
-#include "../routing/routes.p4"
+#include "../routing/rewriting.p4"
 #include "../telemetry/ioam_nodes.p4"
 #include "standard.p4"
 
