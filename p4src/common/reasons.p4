@@ -96,15 +96,16 @@ const drop_reason_t DROP_NONCE_MISSING   = 103;  // without the nonce that would
 const drop_reason_t DROP_NONCE_BESIDE    = 104;  // a nonce beside other options
 const drop_reason_t DROP_ILNP_FLOWS_FULL = 105;  // no place for another TCP flow with a nonce
 
-// HIP and ESP. Next free: 117.
-const drop_reason_t DROP_ESP_LOCATORS = 115;  // a session's ESP, with locators that are not proven for it
-const drop_reason_t DROP_ESP_SHORT    = 116;  // ESP of or for a HIP host that is less than its header
-// Site borders. Next free: 115.
+// Site borders: all numbers up to those of HIP.
 const drop_reason_t DROP_FLOW_HELD      = 110;  // its connection waits for a provider that failed a moment ago
 const drop_reason_t DROP_BORDER_SOURCE  = 111;  // a source that cannot come from that side of the site's border
 const drop_reason_t DROP_NO_PROVIDER    = 112;  // no provider that its policy allows works
 const drop_reason_t DROP_FLOWS_FULL     = 113;  // by a provider that could not be remembered for the answer
 const drop_reason_t DROP_UNTRANSLATABLE = 114;  // its address has no counterpart under the other prefix
+
+// HIP and ESP. Next free: 117.
+const drop_reason_t DROP_ESP_LOCATORS = 115;  // a session's ESP, with locators that are not proven for it
+const drop_reason_t DROP_ESP_SHORT    = 116;  // ESP of or for a HIP host that is less than its header
 
 // Scheduling. Next free: 121.
 const drop_reason_t DROP_DUPLICATE_HELD = 120;  // a duplicate acknowledgement, for what may still come (no loss)

@@ -107,6 +107,7 @@
 #define HEARD_FLOWS         262144
 // Borders: the prefixes of a site and what is its own, policies, and for each policy 256 buckets of flows. Flows are
 // remembered where their bucket does not say by which provider they go.
+#define BORDER_SIDES        4
 #define SITE_PREFIXES       4096
 #define FLOW_POLICIES       512
 #define HASH_BUCKETS_OF_POLICY   256

@@ -240,7 +240,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                 inside = INSIDE_IPV6 | INSIDE_IPV4;
                 tunnel_end = true;
             } else if (behaviour == TO_NEXT_HOP) {
-                // In source_routes.p4.
+                // In rpl_source_routes.p4.
                 meta.routing.hop = true;
             } else if (tunnel_end && segments_left) {
                 drop_with_error(meta, DROP_SEGMENTS_LEFT, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);

@@ -24,8 +24,7 @@ const bit<8>  OPTION_PAD_N  = 1;
 const bit<8>  OPTION_NONCE  = 0x8B;
 const bit<8>  SHORT_NONCE   = 4;
 const bit<8>  LONG_NONCE    = 12;
-const bit<16> SHORT_NONCE_HEADER_BYTES = 8;
-const bit<16> LONG_NONCE_HEADER_BYTES  = 16;
+const bit<16> LONG_NONCE_HEADER_BYTES = 16;
 
 // What stands in a packet's destination options.
 const bit<8> NONCE_NONE   = 0;

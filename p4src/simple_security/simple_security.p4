@@ -17,6 +17,7 @@
 #include "../common/ids.p4"
 #include "../common/metadata.p4"
 #include "../common/reasons.p4"
+#include "../common/sizes.p4"
 #include "../common/types.p4"
 #include "../ilnp/headers.p4"
 #include "../nptv6/metadata.p4"
@@ -81,7 +82,7 @@ control SimpleSecurity(in headers_t hdr, inout metadata_t meta) {
         }
         const default_action = admit_all;
         counters = simple_security_counter;
-        size = 4;
+        size = BORDER_SIDES;
     }
 
     apply {
