@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 from dhcp_client import Answer, Client
 from hypothesis import given
 from hypothesis import strategies as st
-from scapy.layers.dhcp6 import DUID_LL, DHCP6_Request, DHCP6OptClientId, DHCP6OptIA_NA, DHCP6OptIA_PD, DHCP6OptIA_TA
+from scapy.layers.dhcp6 import (
+    DUID_LL,
+    DHCP6_Reply,
+    DHCP6_Request,
+    DHCP6OptClientId,
+    DHCP6OptDNSDomains,
+    DHCP6OptDNSServers,
+    DHCP6OptIA_NA,
+    DHCP6OptIA_PD,
+    DHCP6OptIA_TA,
+    DHCP6OptIAPrefix,
+    DHCP6OptServerId,
+)
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6
 
 from wayname.wire import ipv6
-from wayname.wire.dhcpv6 import Association, Code, Kind, Lease, Message, Option, Refused, Status
+from wayname.wire.dhcpv6 import Association, Code, Delegation, Kind, Lease, Message, PrefixLease, Refused, Status
+from wayname.wire.domains import decode_domains
 from wayname.wire.errors import DecodeError
 from wayname.wire.udp import Datagram
 
@@ -30,7 +43,17 @@ leases = st.tuples(st.integers(0, 2**128 - 1), words, words, statuses).map(
 associations = st.tuples(words, st.lists(leases, max_size=3).map(tuple), words, words, statuses).map(
     lambda drawn: Association(drawn[0], drawn[1], min(drawn[2:4]), max(drawn[2:4]), drawn[4])
 )
-refused = st.builds(Refused, st.sampled_from((Option.IA_TA, Option.IA_PD)), words)
+refused = st.builds(Refused, words)
+prefixes = st.tuples(st.integers(0, 2**128 - 1), st.integers(0, 128), words, words, statuses).map(
+    lambda drawn: PrefixLease(
+        IPv6Network((drawn[0], drawn[1]), strict=False), min(drawn[2:4]), max(drawn[2:4]), drawn[4]
+    )
+)
+delegations = st.tuples(words, st.lists(prefixes, max_size=3).map(tuple), words, words, statuses).map(
+    lambda drawn: Delegation(drawn[0], drawn[1], min(drawn[2:4]), max(drawn[2:4]), drawn[4])
+)
+addresses = st.integers(0, 2**128 - 1).map(IPv6Address)
+domains = st.from_regex(r"[a-z0-9-]{1,10}(\.[a-z0-9_]{1,10}){0,3}", fullmatch=True)
 duids = st.none() | st.binary(min_size=3, max_size=130)
 messages = st.builds(
     Message,
@@ -43,6 +66,12 @@ messages = st.builds(
     st.booleans(),
     st.none() | st.integers(0, 255),
     statuses,
+    st.lists(delegations, max_size=2, unique_by=lambda each: each.iaid).map(tuple),
+    st.none() | st.integers(0, 2**16 - 1),
+    st.lists(st.integers(0, 2**16 - 1), max_size=3).map(tuple),
+    st.lists(addresses, max_size=3).map(tuple),
+    st.lists(domains, max_size=3).map(tuple),
+    st.none() | words,
 )
 
 
@@ -79,6 +108,8 @@ def test_a_request_of_scapy_is_read() -> None:
         DUID,
         bytes.fromhex("00030001020000000001"),
         (Association(9, (Lease(A),)),),
+        elapsed=0,
+        requested=message.requested,
     )
     solicit = Message.decode(client.message("solicit", rapid=True))
     assert (solicit.kind, solicit.rapid_commit, solicit.server) == (Kind.SOLICIT, True, None)
@@ -86,7 +117,8 @@ def test_a_request_of_scapy_is_read() -> None:
 
 def test_other_associations_are_named() -> None:
     packet = DHCP6_Request(trid=1) / DHCP6OptIA_TA(iaid=5) / DHCP6OptIA_PD(iaid=6)
-    assert Message.decode(bytes(packet)).others == (Refused(Option.IA_TA, 5), Refused(Option.IA_PD, 6))
+    assert Message.decode(bytes(packet)).others == (Refused(5),)
+    assert Message.decode(bytes(packet)).delegations == (Delegation(6),)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +136,13 @@ def test_other_associations_are_named() -> None:
         (b"\1\0\0\0" + Lease(A, 1, 1).encode()[:12], "longer than what is left"),
         (b"\1\0\0\0\0\3\0\x2c" + bytes(12) + b"\0\5\0\x1c" + bytes(19) + b"\2\0\0\0\1" + bytes(4), "preferred longer"),
         (b"\1\0\0\0\0\4\0\2ab", "without its IAID"),
-        (b"\1\0\0\0\0\7\0\2ab", "a preference is one octet"),
+        (b"\1\0\0\0\0\7\0\2ab", "option 7 has 1 octets"),
+        (b"\1\0\0\0\0\x17\0\5abcde", "name servers in 5 octets"),
+        (b"\1\0\0\0\0\6\0\1a", "numbers of options in 1 octets"),
+        (b"\1\0\0\0\0\x19\0\4abcd", "IA_PD of less than 12"),
+        (b"\1\0\0\0" + PrefixLease(IPv6Network("::/0"), 1, 1).encode()[:9], "longer than what is left"),
+        (bytes(DHCP6_Request() / DHCP6OptIA_PD(iaid=1) / DHCP6OptIA_PD(iaid=1)), "two IA_PD with one IAID"),
+        (b"\1\0\0\0\0\x19\0\x29" + bytes(12) + b"\0\x1a\0\x19" + bytes(8) + b"\x81" + bytes(16), "129 bits"),
         (b"\1\0\0\0\0\x0d\0\1a", "a status without its code"),
     ],
 )
@@ -153,3 +191,31 @@ def test_a_datagram_is_whole_and_no_other_protocol() -> None:
         Datagram.decode(ipv6.Packet(HOST, ROUTER, 6, whole.payload))
     padded = ipv6.Packet(HOST, ROUTER, ipv6.UDP, whole.payload + b"more")
     assert Datagram.decode(padded).data == b"data"
+
+
+def test_a_delegation_of_scapy_is_read_and_scapy_reads_ours() -> None:
+    network = IPv6Network("2001:db8:77::/48")
+    option = DHCP6OptIAPrefix(preflft=60, validlft=90, plen=48, prefix="2001:db8:77::")
+    theirs = (
+        DHCP6_Reply(trid=5)
+        / DHCP6OptClientId(duid=DUID_LL(lladdr="02:00:00:00:00:11"))
+        / DHCP6OptServerId(duid=DUID_LL(lladdr="02:00:00:00:00:01"))
+        / DHCP6OptIA_PD(iaid=3, T1=30, T2=48, iapdopt=[option])
+        / DHCP6OptDNSServers(dnsservers=[str(A), str(B)])
+        / DHCP6OptDNSDomains(dnsdomains=["example.org.", "lab.example.org."])
+    )
+    read = Message.decode(bytes(theirs))
+    assert read.delegations == (Delegation(3, (PrefixLease(network, 60, 90),), 30, 48),)
+    assert (read.dns_servers, read.search_domains) == ((A, B), ("example.org", "lab.example.org"))
+    again = DHCP6_Reply(read.encode())
+    assert (again[DHCP6OptIA_PD].iaid, again[DHCP6OptIA_PD].T1, again[DHCP6OptIA_PD].T2) == (3, 30, 48)
+    prefix = again[DHCP6OptIA_PD].iapdopt[0]
+    assert (prefix.prefix, prefix.plen, prefix.preflft, prefix.validlft) == ("2001:db8:77::", 48, 60, 90)
+
+
+@pytest.mark.parametrize(
+    "octets", ["40" + "61" * 64, "0361", "0161", "01" + "2e" + "00", "01" + "00" + "00", ("3f" + "61" * 63) * 4 + "00"]
+)
+def test_names_that_are_none(octets: str) -> None:
+    with pytest.raises(DecodeError):
+        decode_domains(bytes.fromhex(octets))

@@ -16,6 +16,7 @@ from scapy.layers.inet6 import (
     ICMPv6ND_NS,
     ICMPv6ND_RA,
     ICMPv6ND_RS,
+    ICMPv6NDOptDNSSL,
     ICMPv6NDOptDstLLAddr,
     ICMPv6NDOptMTU,
     ICMPv6NDOptPrefixInfo,
@@ -39,6 +40,7 @@ from wayname.wire.discovery import (
     Resolvers,
     RouterAdvertisement,
     RouterSolicitation,
+    SearchDomains,
 )
 from wayname.wire.errors import DecodeError
 from wayname.wire.ethernet import Frame, Tag
@@ -190,7 +192,8 @@ class TestDiscovery:
             / ICMPv6NDOptSrcLLAddr(lladdr=str(MAC))
             / ICMPv6NDOptMTU(mtu=1400)
             / ICMPv6NDOptPrefixInfo(prefix="2001:db8::", prefixlen=64, L=1, A=1, validlifetime=9, preferredlifetime=8)
-            / ICMPv6NDOptRDNSS(dns=["2001:db8::53", "2001:db8::54"], lifetime=7),
+            / ICMPv6NDOptRDNSS(dns=["2001:db8::53", "2001:db8::54"], lifetime=7)
+            / ICMPv6NDOptDNSSL(searchlist=["example.org.", "lab.example.org."], lifetime=8),
             to="ff02::1",
         )
         ours = RouterAdvertisement(
@@ -202,6 +205,7 @@ class TestDiscovery:
             mtu=1400,
             prefixes=(Prefix(IPv6Network("2001:db8::/64"), 9, 8),),
             resolvers=(Resolvers((IPv6Address("2001:db8::53"), IPv6Address("2001:db8::54")), 7),),
+            domains=(SearchDomains(("example.org", "lab.example.org"), 8),),
         )
         assert discovery.decode(theirs) == ours
         assert ours.message().packet(HERE, discovery.ALL_NODES, 255) == theirs

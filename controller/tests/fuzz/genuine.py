@@ -140,11 +140,14 @@ def discovery_packets() -> tuple[Packet, ...]:
     link_local = MAC.link_local()
     prefix = discovery.Prefix(IPv6Network("2001:db8:9::/64"), 100, 50)
     resolvers = discovery.Resolvers((HERE, THERE), 60)
+    domains = discovery.SearchDomains(("example.org", "lab.example.org"), 60)
     messages = (
         discovery.NeighbourSolicitation(HERE, MAC),
         discovery.NeighbourAdvertisement(HERE, MAC, True, True, True),
         discovery.RouterSolicitation(MAC),
-        discovery.RouterAdvertisement(1800, source_mac=MAC, mtu=1500, prefixes=(prefix,), resolvers=(resolvers,)),
+        discovery.RouterAdvertisement(
+            1800, source_mac=MAC, mtu=1500, prefixes=(prefix,), resolvers=(resolvers,), domains=(domains,)
+        ),
     )
     return tuple(each.message().packet(link_local, HERE, HOP_LIMIT) for each in messages)
 
@@ -155,10 +158,31 @@ def dhcp_messages() -> tuple[bytes, ...]:
     status = dhcpv6.Status(dhcpv6.Code.NO_ADDRESSES, "none")
     leases = (dhcpv6.Lease(HERE, 100, 200), dhcpv6.Lease(THERE, 0, 0, status))
     associations = (dhcpv6.Association(1, leases, 50, 80), dhcpv6.Association(2, status=status))
-    others = (dhcpv6.Refused(dhcpv6.Option.IA_TA, 1), dhcpv6.Refused(dhcpv6.Option.IA_PD, 2, status))
+    others = (dhcpv6.Refused(1, status),)
+    prefixes = (
+        dhcpv6.PrefixLease(IPv6Network("2001:db8:7700::/40"), 100, 200),
+        dhcpv6.PrefixLease(IPv6Network("2001:db8::/56"), 0, 0, status),
+    )
+    delegations = (dhcpv6.Delegation(1, prefixes, 50, 80), dhcpv6.Delegation(2, status=status))
     client, server = b"\0\3\0\1" + MAC.packed, b"\0\3\0\1" + OTHER_MAC.packed
     return tuple(
-        dhcpv6.Message(kind, 7, client, named, associations, others, True, 5, status).encode()
+        dhcpv6.Message(
+            kind,
+            7,
+            client,
+            named,
+            associations,
+            others,
+            True,
+            5,
+            status,
+            delegations,
+            7,
+            (23, 24),
+            (HERE,),
+            ("example.org",),
+            60,
+        ).encode()
         for kind in dhcpv6.Kind
         for named in (None, server)
     )

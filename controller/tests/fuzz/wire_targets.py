@@ -48,7 +48,7 @@ def dhcp_option(code: int) -> Callable[[], list[bytes]]:
 
     def seeds() -> list[bytes]:
         outer = [each for octets in genuine.dhcp_messages() for each in dhcpv6._options(octets[4:])]
-        inner = [each for number, data in outer if number == 3 for each in dhcpv6._options(data[12:])]
+        inner = [each for number, data in outer if number in (3, 25) for each in dhcpv6._options(data[12:])]
         return [data for number, data in (*outer, *inner) if number == code]
 
     return seeds
@@ -83,6 +83,7 @@ WIRE_TARGETS: tuple[Target, ...] = (
             "wayname.wire.discovery.decode",
             "wayname.wire.discovery.Prefix.decode",
             "wayname.wire.discovery.Resolvers.decode",
+            "wayname.wire.discovery.SearchDomains.decode",
         ),
         octets_of(genuine.discovery_packets),
         of_packet(discovery.decode),
@@ -117,6 +118,9 @@ WIRE_TARGETS: tuple[Target, ...] = (
     ),
     Target("DHCPv6 IA_NA", ("wayname.wire.dhcpv6.Association.decode",), dhcp_option(3), dhcpv6.Association.decode),
     Target("DHCPv6 address", ("wayname.wire.dhcpv6.Lease.decode",), dhcp_option(5), dhcpv6.Lease.decode),
+    Target("DHCPv6 IA_PD", ("wayname.wire.dhcpv6.Delegation.decode",), dhcp_option(25), dhcpv6.Delegation.decode),
+    Target("DHCPv6 prefix", ("wayname.wire.dhcpv6.PrefixLease.decode",), dhcp_option(26), dhcpv6.PrefixLease.decode),
+    Target("domain names", ("wayname.wire.domains.decode_domains",), dhcp_option(24), decode_domains),
     Target("DHCPv6 status", ("wayname.wire.dhcpv6.Status.decode",), dhcp_option(13), dhcpv6.Status.decode),
     Target(
         "segments",

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 
+from wayname.wire.domains import decode_domains, encode_domains
 from wayname.wire.errors import DecodeError
 
 SERVER_PORT = 547
@@ -58,13 +59,32 @@ class Option(IntEnum):
     IA_NA = 3
     IA_TA = 4
     ADDRESS = 5
+    REQUESTED = 6
     PREFERENCE = 7
+    ELAPSED = 8
     STATUS = 13
     RAPID_COMMIT = 14
+    DNS_SERVERS = 23
+    SEARCH_DOMAINS = 24
     IA_PD = 25
+    PREFIX = 26
+    SOL_MAX_RT = 82
 
 
-_ONCE = frozenset((Option.CLIENT, Option.SERVER, Option.PREFERENCE, Option.STATUS, Option.RAPID_COMMIT))
+_ONCE = frozenset(
+    (
+        Option.CLIENT,
+        Option.SERVER,
+        Option.REQUESTED,
+        Option.PREFERENCE,
+        Option.ELAPSED,
+        Option.STATUS,
+        Option.RAPID_COMMIT,
+        Option.DNS_SERVERS,
+        Option.SEARCH_DOMAINS,
+        Option.SOL_MAX_RT,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,23 +159,74 @@ class Association:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """An association of another kind, IA_TA or IA_PD: only its IAID matters, and what is said of it."""
+class PrefixLease:
+    """A prefix of a client (section 21.22): preferred (4), valid (4), length (1), prefix (16), options."""
 
-    option: Option
+    network: IPv6Network
+    preferred: int = 0
+    valid: int = 0
+    status: Status | None = None
+
+    def encode(self) -> bytes:
+        """Return the option."""
+        lifetimes = self.preferred.to_bytes(4) + self.valid.to_bytes(4)
+        prefix = bytes([self.network.prefixlen]) + self.network.network_address.packed
+        return _option(Option.PREFIX, lifetimes + prefix + _status_option(self.status))
+
+    @classmethod
+    def decode(cls, data: bytes) -> PrefixLease:
+        """Read the option's data; bits behind the prefix are ignored."""
+        _expect(len(data) >= 25, "a prefix option of less than 25 octets")
+        _expect(data[8] <= 128, f"a prefix of {data[8]} bits")
+        preferred, valid = int.from_bytes(data[:4]), int.from_bytes(data[4:8])
+        _expect(preferred <= valid, "a prefix that is preferred longer than valid")
+        network = IPv6Network((data[9:25], data[8]), strict=False)
+        return cls(network, preferred, valid, _status_of(dict(_options(data[25:]))))
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """An identity association of prefixes, IA_PD (section 21.21): IAID (4), T1 (4), T2 (4), options."""
+
+    iaid: int
+    leases: tuple[PrefixLease, ...] = ()
+    t1: int = 0
+    t2: int = 0
+    status: Status | None = None
+
+    def encode(self) -> bytes:
+        """Return the option."""
+        head = self.iaid.to_bytes(4) + self.t1.to_bytes(4) + self.t2.to_bytes(4)
+        leases = b"".join(lease.encode() for lease in self.leases)
+        return _option(Option.IA_PD, head + leases + _status_option(self.status))
+
+    @classmethod
+    def decode(cls, data: bytes) -> Delegation:
+        """Read the option's data."""
+        _expect(len(data) >= 12, "an IA_PD of less than 12 octets")
+        iaid, t1, t2 = (int.from_bytes(data[at : at + 4]) for at in (0, 4, 8))
+        _expect(not t2 or t1 <= t2, "an IA_PD whose T1 is after its T2")
+        options = list(_options(data[12:]))
+        leases = tuple(PrefixLease.decode(inner) for code, inner in options if code == Option.PREFIX)
+        return cls(iaid, leases, t1, t2, _status_of(dict(options)))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An association of temporary addresses, IA_TA: only its IAID matters, and what is said of it."""
+
     iaid: int
     status: Status | None = None
 
     def encode(self) -> bytes:
-        """Return the option; an IA_PD has T1 and T2 behind the IAID (section 21.21), an IA_TA has not."""
-        times = bytes(8) if self.option is Option.IA_PD else b""
-        return _option(self.option, self.iaid.to_bytes(4) + times + _status_option(self.status))
+        """Return the option."""
+        return _option(Option.IA_TA, self.iaid.to_bytes(4) + _status_option(self.status))
 
     @classmethod
-    def decode(cls, option: Option, data: bytes) -> Refused:
+    def decode(cls, data: bytes) -> Refused:
         """Read the option's data."""
         _expect(len(data) >= 4, "an association without its IAID")
-        return cls(option, int.from_bytes(data[:4]))
+        return cls(int.from_bytes(data[:4]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +242,14 @@ class Message:
     rapid_commit: bool = False
     preference: int | None = None
     status: Status | None = None
+    delegations: tuple[Delegation, ...] = ()
+    # In hundredths of a second since the client began to ask.
+    elapsed: int | None = None
+    requested: tuple[int, ...] = ()
+    dns_servers: tuple[IPv6Address, ...] = ()
+    search_domains: tuple[str, ...] = ()
+    # The longest time between two Solicits, in seconds (section 21.24).
+    sol_max_rt: int | None = None
 
     def encode(self) -> bytes:
         """Return the message's octets."""
@@ -178,9 +257,19 @@ class Message:
         for option, duid in ((Option.CLIENT, self.client), (Option.SERVER, self.server)):
             if duid is not None:
                 octets += _option(option, duid)
-        octets += b"".join(each.encode() for each in self.associations) + b"".join(
-            each.encode() for each in self.others
-        )
+        octets += b"".join(each.encode() for each in self.associations)
+        octets += b"".join(each.encode() for each in self.others)
+        octets += b"".join(each.encode() for each in self.delegations)
+        if self.elapsed is not None:
+            octets += _option(Option.ELAPSED, self.elapsed.to_bytes(2))
+        if self.requested:
+            octets += _option(Option.REQUESTED, b"".join(code.to_bytes(2) for code in self.requested))
+        if self.dns_servers:
+            octets += _option(Option.DNS_SERVERS, b"".join(server.packed for server in self.dns_servers))
+        if self.search_domains:
+            octets += _option(Option.SEARCH_DOMAINS, encode_domains(self.search_domains))
+        if self.sol_max_rt is not None:
+            octets += _option(Option.SOL_MAX_RT, self.sol_max_rt.to_bytes(4))
         if self.preference is not None:
             octets += _option(Option.PREFERENCE, bytes([self.preference]))
         if self.rapid_commit:
@@ -196,19 +285,26 @@ class Message:
         once: dict[int, bytes] = {}
         associations: list[Association] = []
         others: list[Refused] = []
+        delegations: list[Delegation] = []
         for code, data in _options(octets[HEADER_OCTETS:]):
             if code == Option.IA_NA:
                 associations.append(Association.decode(data))
-            elif code in (Option.IA_TA, Option.IA_PD):
-                others.append(Refused.decode(Option(code), data))
+            elif code == Option.IA_TA:
+                others.append(Refused.decode(data))
+            elif code == Option.IA_PD:
+                delegations.append(Delegation.decode(data))
             elif code in _ONCE:
                 # Which of two would count, nobody knows.
                 _expect(code not in once, f"option {code} stands twice")
                 once[code] = data
-        iaids = [each.iaid for each in associations]
-        _expect(len(set(iaids)) == len(iaids), "two IA_NA with one IAID")
-        preference = once.get(Option.PREFERENCE)
-        _expect(preference is None or len(preference) == 1, "a preference is one octet")
+        for name, iaids in (
+            ("IA_NA", [each.iaid for each in associations]),
+            ("IA_PD", [each.iaid for each in delegations]),
+        ):
+            _expect(len(set(iaids)) == len(iaids), f"two {name} with one IAID")
+        servers, requested = once.get(Option.DNS_SERVERS, b""), once.get(Option.REQUESTED, b"")
+        _expect(len(servers) % 16 == 0, f"name servers in {len(servers)} octets")
+        _expect(len(requested) % 2 == 0, f"numbers of options in {len(requested)} octets")
         return cls(
             kind=Kind(octets[0]),
             transaction=int.from_bytes(octets[1:4]),
@@ -217,14 +313,26 @@ class Message:
             associations=tuple(associations),
             others=tuple(others),
             rapid_commit=once.get(Option.RAPID_COMMIT) is not None,
-            preference=preference[0] if preference else None,
+            preference=_number(once, Option.PREFERENCE, 1),
             status=_status_of(once),
+            delegations=tuple(delegations),
+            elapsed=_number(once, Option.ELAPSED, 2),
+            requested=tuple(int.from_bytes(requested[at : at + 2]) for at in range(0, len(requested), 2)),
+            dns_servers=tuple(IPv6Address(servers[at : at + 16]) for at in range(0, len(servers), 16)),
+            search_domains=decode_domains(once.get(Option.SEARCH_DOMAINS, b"")),
+            sol_max_rt=_number(once, Option.SOL_MAX_RT, 4),
         )
 
 
 def _duid(data: bytes | None) -> bytes | None:
     _expect(data is None or LEAST_DUID <= len(data) <= MOST_DUID, "a DUID has 3 to 130 octets")
     return data
+
+
+def _number(options: Mapping[int, bytes], option: Option, size: int) -> int | None:
+    data = options.get(option)
+    _expect(data is None or len(data) == size, f"option {option} has {size} octets")
+    return None if data is None else int.from_bytes(data)
 
 
 def _status_of(options: Mapping[int, bytes]) -> Status | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 
 from wayname.wire import icmpv6, ipv6
+from wayname.wire.domains import decode_domains, encode_domains
 from wayname.wire.errors import DecodeError
 from wayname.wire.mac import SOLICITED_NODE, Mac
 
@@ -24,6 +25,7 @@ OPTION_TARGET_MAC = 2
 OPTION_PREFIX = 3
 OPTION_MTU = 5
 OPTION_RDNSS = 25
+OPTION_DNSSL = 31
 
 _FLAG_ROUTER, _FLAG_SOLICITED, _FLAG_OVERRIDE = 0x80, 0x40, 0x20
 _FLAG_MANAGED, _FLAG_OTHER = 0x80, 0x40
@@ -78,6 +80,25 @@ class Resolvers:
         _expect(len(data) >= 22 and (len(data) - 6) % 16 == 0, f"an option of name servers with {len(data) + 2} octets")
         addresses = tuple(IPv6Address(data[at : at + 16]) for at in range(6, len(data), 16))
         return cls(addresses, int.from_bytes(data[2:6]))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDomains:
+    """Domains that hosts look names up in (RFC 8106, section 5.2): reserved (2), lifetime (4), names, filled to 8."""
+
+    names: tuple[str, ...]
+    lifetime: int
+
+    def encode(self) -> bytes:
+        """Return the option."""
+        names = encode_domains(self.names)
+        return _option(OPTION_DNSSL, bytes(2) + self.lifetime.to_bytes(4) + names + bytes(-len(names) % 8))
+
+    @classmethod
+    def decode(cls, data: bytes) -> SearchDomains:
+        """Read the option's data."""
+        _expect(len(data) >= 14, f"an option of search domains with {len(data) + 2} octets")
+        return cls(decode_domains(data[6:]), int.from_bytes(data[2:6]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +159,7 @@ class RouterAdvertisement:
     mtu: int | None = None
     prefixes: tuple[Prefix, ...] = ()
     resolvers: tuple[Resolvers, ...] = ()
+    domains: tuple[SearchDomains, ...] = ()
 
     def message(self) -> icmpv6.Message:
         """Return the ICMPv6 message."""
@@ -149,6 +171,7 @@ class RouterAdvertisement:
             body += _option(OPTION_MTU, bytes(2) + self.mtu.to_bytes(4))
         body += b"".join(prefix.encode() for prefix in self.prefixes)
         body += b"".join(resolvers.encode() for resolvers in self.resolvers)
+        body += b"".join(domains.encode() for domains in self.domains)
         return icmpv6.Message(icmpv6.ROUTER_ADVERTISEMENT, 0, body)
 
 
@@ -213,6 +236,7 @@ def _read_router_advertisement(packet: ipv6.Packet, body: bytes) -> RouterAdvert
         mtu=None if mtu is None else int.from_bytes(mtu[2:]),
         prefixes=tuple(Prefix.decode(data) for number, data in options if number == OPTION_PREFIX),
         resolvers=tuple(Resolvers.decode(data) for number, data in options if number == OPTION_RDNSS),
+        domains=tuple(SearchDomains.decode(data) for number, data in options if number == OPTION_DNSSL),
     )
 
 

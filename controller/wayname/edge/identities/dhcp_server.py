@@ -20,17 +20,15 @@ from wayname.config.identities import HostLink
 from wayname.edge.first_hop_security.anchor import Anchor
 from wayname.edge.identities.identity import Client
 from wayname.edge.identities.leases import Leases
-from wayname.wire.dhcpv6 import Association, Code, Kind, Lease, Message, Option, Refused, Status
+from wayname.wire.dhcpv6 import Association, Code, Delegation, Kind, Lease, Message, Refused, Status
 from wayname.wire.errors import DecodeError
 
 MOST_ASSOCIATIONS = 8
 # When a client asks for more time: shares of the preferred lifetime (section 14.2).
 T1_SHARE, T2_SHARE = 0.5, 0.8
 
-_REFUSALS = {
-    Option.IA_TA: Status(Code.NO_ADDRESSES, "no temporary addresses"),
-    Option.IA_PD: Status(Code.NO_PREFIXES, "no prefixes"),
-}
+_NO_TEMPORARY = Status(Code.NO_ADDRESSES, "no temporary addresses")
+_NO_PREFIXES = Status(Code.NO_PREFIXES, "no prefixes")
 _NO_ADDRESSES = Status(Code.NO_ADDRESSES, "no address is ready")
 _NO_BINDING = Status(Code.NO_BINDING, "nothing is known of this")
 _NOT_ON_LINK = Status(Code.NOT_ON_LINK, "another link's address")
@@ -81,10 +79,16 @@ class DhcpServer:
         if message.kind in (Kind.RELEASE, Kind.DECLINE):
             refused = tuple(each for each in answers if each.status is not None)
             return self._reply(message, refused, status=Status(Code.SUCCESS))
-        others = tuple(replace(each, status=_REFUSALS[each.option]) for each in message.others[:MOST_ASSOCIATIONS])
+        reply = replace(
+            self._reply(message, tuple(answers)),
+            others=tuple(Refused(each.iaid, _NO_TEMPORARY) for each in message.others[:MOST_ASSOCIATIONS]),
+            delegations=tuple(
+                Delegation(each.iaid, status=_NO_PREFIXES) for each in message.delegations[:MOST_ASSOCIATIONS]
+            ),
+        )
         if message.kind is Kind.SOLICIT and not rapid:
-            return replace(self._reply(message, tuple(answers), others), kind=Kind.ADVERTISE)
-        return replace(self._reply(message, tuple(answers), others), rapid_commit=rapid)
+            return replace(reply, kind=Kind.ADVERTISE)
+        return replace(reply, rapid_commit=rapid)
 
     def _check(self, message: Message) -> None:
         """Raise DecodeError for what section 16 says to discard."""
@@ -97,19 +101,15 @@ class DhcpServer:
                 raise DecodeError(f"{kind.name} without a client, or with a server")
         elif kind is Kind.INFORMATION_REQUEST:
             named = message.server not in (None, self._duid)
-            if named or message.associations or message.others:
+            if named or message.associations or message.others or message.delegations:
                 raise DecodeError("INFORMATION_REQUEST for another server, or with an association")
         else:
             raise DecodeError(f"{kind.name} is for clients")
 
     def _reply(
-        self,
-        message: Message,
-        associations: tuple[Association, ...] = (),
-        others: tuple[Refused, ...] = (),
-        status: Status | None = None,
+        self, message: Message, associations: tuple[Association, ...] = (), status: Status | None = None
     ) -> Message:
-        return Message(Kind.REPLY, message.transaction, message.client, self._duid, associations, others, status=status)
+        return Message(Kind.REPLY, message.transaction, message.client, self._duid, associations, status=status)
 
     def _solicit(self, link: HostLink, client: Client, asked: Association, anchor: Anchor, now: float) -> Association:
         return _granted(link, asked, self._leases.offered(link, client))
