@@ -24,6 +24,7 @@ from wayname.edge.boundary import (
     IdleEntry,
     Input,
     Json,
+    LearnedFromProviders,
     ModifierFound,
     PacketIn,
     PacketOut,
@@ -35,6 +36,7 @@ from wayname.edge.boundary import (
     WriteFailed,
 )
 from wayname.edge.desired_state import key_of, value_of
+from wayname.edge.provider_prefixes.manager import learned_before
 from wayname.identity.search import find_modifier
 from wayname.pipeline.entries import Entity, everything
 from wayname.pipeline.program import load_program
@@ -74,6 +76,7 @@ class Rig:
         self.remembered: dict[str, Json] = {}
         self.searches: list[FindModifier] = []
         self.answers: Callable[[int, Frame], list[tuple[int, Frame]]] = lambda port, frame: []
+        self._learned: LearnedFromProviders | None = None
         self.switch = self._new_switch()
         self.edge = self._new_edge()
         self.edge.receive(SwitchUp(self.read()), self.now)
@@ -82,11 +85,19 @@ class Rig:
     def _new_switch(self) -> wayname_switch.Switch:
         return wayname_switch.Switch(self.schema.p4blob.decode(), cpu_port=510, seed=self.seed)
 
-    def _new_edge(self) -> Edge:
+    def _new_edge(self, before: Edge | None = None) -> Edge:
         key = load_key() if self.config.identities else None
         # Each controller has chances of its own.
         self.seed += 1
-        return Edge(self.config, self.schema, random.Random(self.seed), dict(self.remembered), key, {}, self.protocols)
+        rng, remembered = random.Random(self.seed), dict(self.remembered)
+        return Edge(self.config, self.schema, rng, remembered, key, {}, self.protocols, before)
+
+    def _renumber(self, learned: LearnedFromProviders) -> None:
+        """Go on by the configuration with what providers say, as adapters do."""
+        assert self.config.again is not None
+        self.config = self.config.again(learned.learned)
+        self.edge = self._new_edge(self.edge)
+        self.edge.receive(SwitchUp(self.read(), resumed=True), self.now)
 
     def restart_switch(self) -> None:
         """Let the switch lose all it knew."""
@@ -98,6 +109,8 @@ class Rig:
 
     def restart_controller(self, *known: Input) -> None:
         """Let the controller lose all it knew; something it hears before it finds the switch."""
+        if self.config.again is not None:
+            self.config = self.config.again(learned_before(self.config, self.remembered, self.now))
         self.edge = self._new_edge()
         for input in known:
             self.edge.receive(input, self.now)
@@ -152,11 +165,16 @@ class Rig:
                     packet.payload, packet["reason"], packet["ingress_port"], packet["vlan"], packet["punt_class"]
                 )
                 self.edge.receive(arrived, self.now)
-            if not busy:
+            learned, self._learned = self._learned, None
+            if learned is not None:
+                self._renumber(learned)
+            elif not busy:
                 return
 
     def _carry_out(self, output: object) -> None:
-        if isinstance(output, Event):
+        if isinstance(output, LearnedFromProviders):
+            self._learned = output
+        elif isinstance(output, Event):
             self.events.append(output)
         elif isinstance(output, Persist):
             self.remembered[output.key] = output.value

@@ -21,6 +21,7 @@ from wayname.composition.protocols import PROTOCOLS, load_keys
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.load import RESTARTED_FOR, changed_keys
 from wayname.config.model import Config
+from wayname.config.tables import ConfigError
 from wayname.edge.boundary import (
     CancelDnsQuery,
     Captured,
@@ -31,6 +32,7 @@ from wayname.edge.boundary import (
     Event,
     FindModifier,
     KernelChanges,
+    LearnedFromProviders,
     ModifierFound,
     OpenCapture,
     Output,
@@ -41,6 +43,7 @@ from wayname.edge.boundary import (
     SwitchUp,
     Write,
 )
+from wayname.edge.provider_prefixes.manager import learned_before
 from wayname.identity.key_files import edge_key
 from wayname.pipeline.entries import Entity, Readable, everything
 from wayname.pipeline.program import load_program
@@ -68,6 +71,8 @@ def is_lasting(config: Config) -> bool:
     """Whether a controller of this configuration has something to write down."""
     return (
         config.identities is not None
+        or bool(config.translations)
+        or bool(config.prefix_sources)
         or config.filters_inbound
         or any(protocol.is_configured(config) for protocol in PROTOCOLS)
     )
@@ -85,11 +90,14 @@ class Controller:
         on_event: Callable[[RecordedEvent], None] | None = None,
         on_captured: Callable[[Captured], None] | None = None,
     ) -> None:
-        self.changes = Changes.load(config)
-        self.config = replace(config, encapsulation=self.changes.read())
         self.schema = load_program(config.switch)
         self._rng = rng or random.SystemRandom()
-        self._memory: StateFile | None = None
+        self._memory = StateFile(config.controller.state) if is_lasting(config) else None
+        if config.again and config.prefix_sources and self._memory:
+            # What providers said holds while the controller is away: the tables stay as they are.
+            config = config.again(learned_before(config, self._memory.read(), time.time()))
+        self.changes = Changes.load(config)
+        self.config = replace(config, encapsulation=self.changes.read())
         self.edge = self._make_edge(self.config)
         self._searches = ModifierSearches(self._found)
         self._questions = DnsTransport(self._found)
@@ -169,6 +177,8 @@ class Controller:
         To the edge of the new configuration the switch is as to a controller that was started again: what both want
         stays, and only the difference is written. Raise `ReloadError`, without effect, for what needs a restart.
         """
+        if config.again and config.prefix_sources:
+            config = config.again(self.edge.provider_prefixes.learned)
         changes = self.changes.over(config)
         config = replace(config, encapsulation=changes.read())
         changed = changed_keys(self.config, config)
@@ -181,14 +191,37 @@ class Controller:
         await reload.done
         return changed
 
-    def _make_edge(self, config: Config) -> Edge:
+    def _renumber(self, learned: LearnedFromProviders) -> None:
+        """Go on by the same configuration with what providers say now; a reload by somebody comes first, and has it."""
+        if self.config.again is None or self._reload is not None:
+            return
+        try:
+            config = self.config.again(learned.learned)
+            changes = self.changes.over(config)
+            config = replace(config, encapsulation=changes.read())
+        except ConfigError as error:
+            self._refuse_prefixes("; ".join(error.lines))
+            return
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.add_done_callback(self._renumbered)
+        self._reload = _Reload(config, changes, done)
+        self._inputs.wake()
+
+    def _renumbered(self, done: asyncio.Future[None]) -> None:
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self._refuse_prefixes(str(error))
+
+    def _refuse_prefixes(self, why: str) -> None:
+        self.report("prefix.refused", Severity.ERROR, "providers", f"{why}; the prefixes from before stay in use")
+
+    def _make_edge(self, config: Config, before: Edge | None = None) -> Edge:
         # What the next controller must know is about sessions, identities and pinholes only.
         if self._memory is None and is_lasting(config):
             self._memory = StateFile(config.controller.state)
         remembered = self._memory.read() if self._memory else {}
         wanted = config.identities
         key = edge_key(wanted.key, wanted.bits) if wanted else None
-        return Edge(config, self.schema, self._rng, remembered, key, load_keys(config))
+        return Edge(config, self.schema, self._rng, remembered, key, load_keys(config), before=before)
 
     async def _carry_out_reload(self, reload: _Reload) -> None:
         """Put a new edge in the place of the old one, all of whose writes are on the switch."""
@@ -200,7 +233,7 @@ class Controller:
                 self._lose_session(error)
         try:
             # Nothing was written down since the last output of the old one, so it begins with all that that one knew.
-            edge = self._make_edge(reload.config)
+            edge = self._make_edge(reload.config, self.edge)
         except Exception as error:
             if not reload.done.done():
                 reload.done.set_exception(error)
@@ -336,6 +369,9 @@ class Controller:
             return
         if isinstance(output, Event):
             self._record(output)
+            return
+        if isinstance(output, LearnedFromProviders):
+            self._renumber(output)
             return
         if isinstance(output, FindModifier):
             self._searches.ask(output)

@@ -14,6 +14,7 @@ from finsy import P4Schema
 
 from wayname.composition.protocols import PROTOCOLS
 from wayname.config.model import Config, LinkAddress
+from wayname.config.provider import Phase
 from wayname.edge.boundary import (
     CloseCapture,
     DirectExport,
@@ -58,6 +59,7 @@ from wayname.edge.neighbours import Neighbours
 from wayname.edge.nptv6.nptv6 import Nptv6Manager
 from wayname.edge.outputs import Outputs
 from wayname.edge.ports import want_ports
+from wayname.edge.provider_prefixes.manager import ProviderPrefixes
 from wayname.edge.provider_reachability import ProviderReachability
 from wayname.edge.providers import Providers
 from wayname.edge.punt_limits import want_punt_limits
@@ -87,11 +89,11 @@ from wayname.wire.discovery import (
     RouterSolicitation,
 )
 from wayname.wire.errors import DecodeError
-from wayname.wire.ipv6 import ICMPV6
+from wayname.wire.ipv6 import ICMPV6, UDP
 from wayname.wire.mac import Mac
 
 _TimedLate = Liveness | ProviderTracking | Fdb | Bindings | Neighbours | SessionManager
-_Timed = _TimedLate | Routers | Encapsulation | HostIdentities | Nptv6Manager | PathEstimates
+_Timed = _TimedLate | ProviderPrefixes | Routers | Encapsulation | HostIdentities | Nptv6Manager | PathEstimates
 _Manager = TypeVar("_Manager", bound=SessionManager)
 _RESOURCE_EXHAUSTED = 8
 _DISCOVERY = frozenset(
@@ -113,7 +115,9 @@ class Edge:
         key: RSAPrivateKey | None = None,
         keys: Mapping[str, object] | None = None,
         protocols: Sequence[Protocol] = PROTOCOLS,
+        before: Edge | None = None,
     ) -> None:
+        """Make an edge; it goes on with what `before` knows of providers, which has another configuration."""
         self.config = config
         self.protocols = protocols
         outputs = self._outputs = Outputs()
@@ -153,8 +157,10 @@ class Edge:
         )
         self.fdb = Fdb(config, sizes["fdb"], self.host_ports, links, outputs, self._addresses_of, self._station_moved)
         self.reachability = ProviderReachability(config.providers, self.routes)
-        egress = EgressSelection(config, providers, self.reachability, self.routes, self.neighbours, links)
         remembered = remembered or {}
+        asked = before.provider_prefixes if before else None
+        self.provider_prefixes: ProviderPrefixes = ProviderPrefixes(config, links, outputs, rng, remembered, asked)
+        egress = EgressSelection(config, providers, self.reachability, self.routes, self.neighbours, links)
         self.tracking = ProviderTracking(
             config, self.reachability, egress.send, outputs, rng, remembered, self._providers_changed
         )
@@ -162,7 +168,7 @@ class Edge:
         numbers = SessionNumbers(schema.tables["identities"].size - 1, remembered, outputs)
         self.schedules = Schedules(config.schedules, remembered, outputs)
         preferences = PathPreferences(config.path_policies, providers.of)
-        self.translation = Nptv6Manager(config, self.reachability, outputs)
+        self.translation = Nptv6Manager(config, self.reachability, outputs, remembered)
         self.simple_security = SimpleSecurityManager(config, remembered, outputs)
         want_source_policy_routes(config, providers, outputs.desired)
         context = SessionContext(
@@ -185,13 +191,14 @@ class Edge:
         self._passed_on = frozenset[int]().union(*(protocol.passed_on for protocol in protocols))
         self.liveness = Liveness(config, self.routes, self.neighbours, links, outputs, rng, self._providers_changed)
         self.kernel = self._kernel(providers, schema) if config.linux and config.linux.routes else None
-        self.routers = Routers(config, links, outputs, rng)
+        self.routers = Routers(config, links, outputs, rng, self.provider_prefixes)
         self.encapsulation = Encapsulation(config, self.routes, providers.tables.values(), links, outputs)
         collector = self.encapsulation.traces.collector
         vlans = [interface.vlan for interface in config.interfaces]
         self.figures = PathEstimates(self.schedules, collector, vlans, config.switch.device_id, outputs, rng)
         self._captures = Captures(outputs)
         self._hash_keys = HashKeys(outputs.desired, rng)
+        self._deprecated: tuple[IPv6Network, ...] = ()
         self.identities: HostIdentities | None = None
         if config.identities and key:
             self.identities = HostIdentities(
@@ -349,6 +356,7 @@ class Edge:
         self.neighbours.start(now)
         self.liveness.start(now)
         self.tracking.start(now)
+        self.provider_prefixes.start(now, up.epoch, up.resumed)
         self.routers.start(now)
         self.encapsulation.start(now)
         if self.identities:
@@ -357,6 +365,7 @@ class Edge:
         self.figures.start(now)
         for manager in self.managers:
             manager.start(now)
+        self._tell_deprecated(now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False
@@ -366,6 +375,7 @@ class Edge:
         self.neighbours.stop()
         self.liveness.stop()
         self.tracking.stop()
+        self.provider_prefixes.stop()
         self.routers.stop()
         self.encapsulation.stop()
         self.figures.stop()
@@ -391,6 +401,8 @@ class Edge:
                 yield (self.identities and self.identities.host(identity)) or identity
 
     def _providers_changed(self, now: float) -> None:
+        up = {each.name: self.reachability.has_next_hop(each) for each in self.config.providers}
+        self.provider_prefixes.next_hops_changed(up, now)
         self.translation.next_hops_changed(now)
         for manager in self.managers:
             manager.next_hops_changed(now)
@@ -400,7 +412,12 @@ class Edge:
             manager.serve(host, now)
 
     def _deprecate(self, prefixes: Iterable[IPv6Network], now: float) -> None:
-        deprecated = frozenset(prefixes)
+        self._deprecated = tuple(prefixes)
+        self._tell_deprecated(now)
+
+    def _tell_deprecated(self, now: float) -> None:
+        old = (each.prefix for each in self.config.providers if each.phase is not Phase.PREFERRED)
+        deprecated = frozenset((*self._deprecated, *old))
         for manager in self.managers:
             manager.deprecate(deprecated, now)
 
@@ -412,6 +429,7 @@ class Edge:
             self.fdb,
             self.bindings,
             self.neighbours,
+            self.provider_prefixes,
             self.routers,
             self.encapsulation,
             self.identities,
@@ -485,6 +503,7 @@ class Edge:
                 self.routers.router_solicited(arrival, asked, now)
             case RouterAdvertisement() as said:
                 self.neighbours.asked(arrival, said.source_mac, now)
+                self.provider_prefixes.advertised(arrival, said, now)
                 if self.identities:
                     self.identities.advertised(arrival, said, now)
 
@@ -513,6 +532,8 @@ class Edge:
         if self.figures.returned(arrival.packet, now) or self.encapsulation.traces.returned(arrival, now):
             return
         upper = arrival.packet.upper_layer()
+        if upper.number == UDP and self.provider_prefixes.takes(arrival, now):
+            return
         if upper.number != ICMPV6:
             if not (self.identities and self.identities.asked_directly(arrival, now)):
                 self.routers.refuse(arrival, upper)

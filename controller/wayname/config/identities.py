@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, model_validator
 
 from wayname.config.checks import MOST_PREFIXES, FilePath, kept_file, prefix
+from wayname.config.provider import Phase
 from wayname.config.tables import (
     WORD,
     Mistake,
@@ -80,13 +81,15 @@ class LinkTable(Table):
     def resolved(self, site: Site) -> HostLink:
         """Return it with its interfaces, and with what follows from them."""
         interface = _interface(self.interface, site, "interface")
-        on_link = [own.network for own in interface.global_addresses]
+        # Nobody gets an address in a prefix that has ended.
+        ended = [each.prefix for each in site.config.providers if each.phase is Phase.ENDED]
+        on_link = [own.network for own in interface.global_addresses if not _overlaps(own.network, ended)]
         own = dict.fromkeys(each for each in on_link if each.prefixlen == 64 and not _overlaps(each, self.mapped))
         prefixes = tuple(own) if self.prefixes is None else self.prefixes
         uplinks = [_interface(name, site, "uplinks", index) for index, name in enumerate(self.uplinks)]
         # An equal share for each port of the link, so that none takes the identities of others.
         share = max(1, self.most // len(site.config.members(interface.vlan)))
-        raise_all(self._mistakes(interface, prefixes, uplinks))
+        raise_all(self._mistakes(interface, prefixes, uplinks, site.is_incomplete))
         return HostLink(
             interface.vlan,
             interface.name,
@@ -102,7 +105,7 @@ class LinkTable(Table):
         )
 
     def _mistakes(
-        self, interface: Interface, prefixes: tuple[IPv6Network, ...], uplinks: list[Interface]
+        self, interface: Interface, prefixes: tuple[IPv6Network, ...], uplinks: list[Interface], is_incomplete: bool
     ) -> Iterator[Mistake]:
         on_link = [own.network for own in interface.global_addresses]
         mend = f"give {interface.name} an address in it"
@@ -130,7 +133,7 @@ class LinkTable(Table):
             if uplink.vlan == interface.vlan or uplink.advertise:
                 behind = "name interfaces behind which providers are"
                 yield Mistake(("uplinks", index), f"{uplink.name} is a link of hosts", behind)
-        if not prefixes and (self.dhcp or not uplinks):
+        if not prefixes and not is_incomplete and (self.dhcp or not uplinks):
             mend = f"give {interface.name} an address with /64 of a provider"
             yield Mistake(("prefixes",), "are missing", mend)
         if self.valid < self.preferred:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from wayname.config.delegated_texts import DelegatedTexts
 from wayname.config.encapsulation.load import MOST, Kind, Written, load_encapsulation
 from wayname.config.identities import Identities, check_identities
 from wayname.config.key_lines import KeyLines
@@ -26,7 +27,7 @@ from wayname.config.model import (
 )
 from wayname.config.nptv6 import Nptv6, TranslationTable, check_translations
 from wayname.config.path_policies import PathPolicy, check_path_policies
-from wayname.config.provider import Provider, ProviderTable
+from wayname.config.provider import Learned, ProviderTable, WrittenProvider, check_providers
 from wayname.config.renamed_keys import RENAMED_KEYS, renamed
 from wayname.config.schedules import Schedule, check_schedules
 from wayname.config.sections import ProtocolSection, Section
@@ -44,8 +45,8 @@ from wayname.private_files import read_private
 Protocols = Sequence[ProtocolSection[Any]]
 
 
-def load_config(path: Path, protocols: Protocols) -> Config:
-    """Read a configuration file, with the sections of these protocols."""
+def load_config(path: Path, protocols: Protocols, learned: Mapping[str, Learned] | None = None) -> Config:
+    """Read a configuration file, with the sections of these protocols, and with what providers said."""
     try:
         octets, wrong = read_private(path)
         text = octets.decode("utf-8")
@@ -54,7 +55,7 @@ def load_config(path: Path, protocols: Protocols) -> Config:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
     try:
-        config = parse_config(text, protocols, str(path), path.parent)
+        config = parse_config(text, protocols, str(path), path.parent, learned or {})
     except ConfigError as error:
         raise KeyLines(text).placed(error, str(path)) from None
     if wrong and has_secrets(config, protocols):
@@ -73,18 +74,29 @@ def has_secrets(config: Config, protocols: Protocols) -> bool:
     )
 
 
-def parse_config(text: str, protocols: Protocols, file: str, folder: Path) -> Config:
+def parse_config(
+    text: str, protocols: Protocols, file: str, folder: Path, learned: Mapping[str, Learned] | None = None
+) -> Config:
     """Read a configuration's text; paths in it are relative to the folder."""
     try:
-        tables = parse_toml(text)
+        written = parse_toml(text)
     except TomlError as error:
         raise ConfigError(f"{file}: {error}") from None
+    texts = DelegatedTexts(learned or {})
+    tables = texts.replaced(written)
+    with reported(file, ""):
+        raise_all(texts.mistakes)
+    config = _read(tables, protocols, file, Site(Config(), folder, texts.learned, texts.is_incomplete))
+    return replace(config, learned=texts.learned, again=lambda said: parse_config(text, protocols, file, folder, said))
+
+
+def _read(tables: dict[str, Any], protocols: Protocols, file: str, site: Site) -> Config:
     first: tuple[Section | ProtocolSection[Any], ...] = (*FIRST, *protocols)
     with reported(file, ""):
         raise_all(renamed(tables, RENAMED_KEYS))
         known = {*MOST, *(each.key for each in first), *(each.key for each in LAST)}
         raise_all(not_known(key, known) for key in tables if key not in known)
-    config = _read_sections(Config(), first, tables, file, folder)
+    config = _read_sections(site, first, tables, file)
     with reported(file, ""):
         raise_all(_not_lists(tables))
     written: dict[str, tuple[Any, ...]] = {kind: tuple(tables.get(kind, ())) for kind in MOST}
@@ -93,7 +105,7 @@ def parse_config(text: str, protocols: Protocols, file: str, folder: Path) -> Co
         return ((file, f"{kind}[{index}]", values) for index, values in enumerate(written[kind]))
 
     config = replace(config, encapsulation=load_encapsulation(of_kind, config), written=written)
-    return _read_sections(config, LAST, tables, file, folder)
+    return _read_sections(replace(site, config=config), LAST, tables, file)
 
 
 def _not_lists(tables: dict[str, Any]) -> Iterator[Mistake]:
@@ -103,9 +115,10 @@ def _not_lists(tables: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _read_sections(
-    config: Config, sections: Sequence[Section | ProtocolSection[Any]], tables: dict[str, Any], file: str, folder: Path
+    site: Site, sections: Sequence[Section | ProtocolSection[Any]], tables: dict[str, Any], file: str
 ) -> Config:
     """Read sections; the mistakes of all that refer to nothing wrong are told together."""
+    config = site.config
     wrong: list[str] = []
     for section in sections:
         if section.key not in tables and not section.always:
@@ -113,7 +126,7 @@ def _read_sections(
         # What refers to a section with mistakes would be wrong for that alone.
         if wrong and section.refers:
             break
-        site = Site(config, folder)
+        site = replace(site, config=config)
         try:
             found = read(section.form, tables.get(section.key, {}), file, section.key, site)
             with reported(file, section.key):
@@ -163,15 +176,7 @@ def _routes(routes: tuple[Route, ...], _site: Site) -> Iterator[Mistake]:
     yield from twice((route.prefix for route in routes), "prefix", "list all next hops in one via", str)
 
 
-def _providers(providers: tuple[Provider, ...], _site: Site) -> Iterator[Mistake]:
-    yield from twice((each.name for each in providers), "name", "give every provider a name of its own")
-    for index, each in enumerate(providers):
-        for other in providers[:index]:
-            if other.prefix.overlaps(each.prefix):
-                wrong = f"{each.prefix} overlaps {other.prefix} of {other.name}"
-                yield Mistake((index, "prefix"), wrong, "a prefix is of one provider only")
-
-
+PROVIDERS = tuple[Annotated[WrittenProvider, by(ProviderTable)], ...]
 NEIGHBOURS = tuple[Annotated[StaticNeighbour, by(NeighbourTable)], ...]
 TRANSLATIONS = tuple[Annotated[Nptv6, by(TranslationTable)], ...]
 FIRST = (
@@ -183,7 +188,7 @@ FIRST = (
     Section("interface", "interfaces", tuple[Interface, ...], _interfaces),
     Section("linux", "linux", Linux, check_linux),
     Section("route", "routes", tuple[Annotated[Route, by(RouteTable)], ...], _routes),
-    Section("provider", "providers", tuple[Annotated[Provider, by(ProviderTable)], ...], _providers),
+    Section("provider", "written_providers", PROVIDERS, check_providers),
     Section("neighbour", "static_neighbours", NEIGHBOURS, _neighbours),
     Section("nptv6", "translations", TRANSLATIONS, check_translations),
     Section("simple_security", "simple_security", SimpleSecurity, check_simple_security),

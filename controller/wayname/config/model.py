@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv6Address, IPv6Interface, ip_address
@@ -21,6 +21,7 @@ from pydantic import (
 
 from wayname.config.api_address import HOST_AND_PORT, TcpAddress, default_address, parse_address
 from wayname.config.checks import (
+    FarAddress,
     FilePath,
     HopWeight,
     Name,
@@ -39,10 +40,12 @@ from wayname.config.links import Refusal as Refusal
 from wayname.config.linux import Linux
 from wayname.config.nptv6 import Nptv6
 from wayname.config.path_policies import PathPolicy
+from wayname.config.provider import Learned, PrefixSource, WrittenProvider
 from wayname.config.provider import Provider as Provider
 from wayname.config.schedules import Schedule
 from wayname.config.simple_security import Pinhole, SimpleSecurity
 from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
+from wayname.wire.domains import is_domain
 from wayname.wire.mac import Mac
 
 MOST_PORT = 509  # 510 is the controller's, 511 drops
@@ -89,6 +92,15 @@ Station = Annotated[Mac, parsed(_station, "write it as 02:00:00:00:00:01")]
 Prefix = Annotated[Network, prefix("2001:db8::/32")]
 SourcePrefix = Annotated[Network, parsed(_source_prefix, "write the PREFIX/LENGTH of hosts, as in fd00:1::/64")]
 InterfaceAddress = Annotated[IPv6Interface, parsed(_interface_address, "write ADDRESS/LENGTH as in 2001:db8::1/64")]
+
+
+def _domain(name: str) -> str:
+    if not is_domain(name):
+        raise mistake(f"is {name!r}", "write a domain as in example.org")
+    return name
+
+
+Domain = Annotated[str, AfterValidator(_domain)]
 
 
 class Target(StrEnum):
@@ -243,6 +255,9 @@ class Interface(Table):
     nd_inspection: bool = True
     ra_guard: bool = True
     dhcpv6_guard: bool = True
+    # Who resolves names for hosts, and in which domains; None is what providers say with their prefixes.
+    dns_servers: tuple[FarAddress, ...] | None = None
+    search_domains: tuple[Domain, ...] | None = None
     # Where hosts have addresses beside the prefixes of `addresses`.
     source_prefixes: tuple[SourcePrefix, ...] = ()
 
@@ -280,7 +295,7 @@ class Interface(Table):
         return values
 
     @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check(self, info: ValidationInfo) -> Self:
         for index, address in enumerate(self.addresses):
             others = self.addresses[:index]
             if address.ip.is_link_local and any(other.ip.is_link_local for other in others):
@@ -288,7 +303,12 @@ class Interface(Table):
                 raise mistake("is a second link-local address", mend, "addresses", index)
             if any(other.ip == address.ip for other in others):
                 raise mistake(f"{address.ip} is there twice", "give every address once", "addresses", index)
-        if self.advertise and not any(address.network.prefixlen == 64 for address in self.global_addresses):
+        is_incomplete = info.context is not None and site_of(info).is_incomplete
+        if (
+            self.advertise
+            and not is_incomplete
+            and not any(address.network.prefixlen == 64 for address in self.global_addresses)
+        ):
             raise mistake("there is no /64 to advertise", "give the interface an address with /64", "advertise")
         return self
 
@@ -372,7 +392,7 @@ class Config:
     interfaces: tuple[Interface, ...] = ()
     linux: Linux | None = None
     routes: tuple[Route, ...] = ()
-    providers: tuple[Provider, ...] = ()
+    written_providers: tuple[WrittenProvider, ...] = ()
     translations: tuple[Nptv6, ...] = ()
     simple_security: SimpleSecurity = field(default_factory=SimpleSecurity)
     pinholes: tuple[Pinhole, ...] = ()
@@ -385,6 +405,19 @@ class Config:
     path_policies: tuple[PathPolicy, ...] = ()
     static_neighbours: tuple[StaticNeighbour, ...] = ()
     written: EncapsulationTables = field(default_factory=dict, repr=False)
+    # What providers said, and the same file read again with what they say now.
+    learned: Mapping[str, Learned] = field(default_factory=dict, compare=False)
+    again: Callable[[Mapping[str, Learned]], Config] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def providers(self) -> tuple[Provider, ...]:
+        """All providers that have a prefix; one whose prefix another takes the place of is there with both."""
+        return tuple(provider for written in self.written_providers for provider in written.providers)
+
+    @property
+    def prefix_sources(self) -> tuple[PrefixSource, ...]:
+        """The providers that say what their prefix is, or who their routers are."""
+        return tuple(written.source for written in self.written_providers if written.source)
 
     @property
     def vlans(self) -> tuple[int, ...]:

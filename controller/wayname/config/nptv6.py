@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Network
 from typing import Annotated, Any
@@ -99,12 +99,20 @@ class TranslationTable(ChangeTable):
     def resolved(self, site: Site) -> Nptv6:
         """Return it with its providers."""
         raise_all(_inside(self.inside, site))
-        shares = self.shares(tuple(provider.name for provider in site.config.providers))
+        known = tuple(written.name for written in site.config.written_providers)
+        shares, policies = self.shares(known), self.policies(self.shares(known))
         for provider in site.config.providers:
             if provider.prefix.prefixlen > MOST_PREFIX and provider.name in dict(shares):
                 wrong = f"{provider.prefix} of {provider.name} is longer than /64"
                 raise mistake(wrong, "a /64 is the longest", "providers")
-        return Nptv6(self.inside, shares, self.hold, self.policies(shares))
+        here = frozenset(provider.name for provider in site.config.providers)
+        policies = tuple(replace(policy, shares=_here(policy.shares, here)) for policy in policies)
+        return Nptv6(self.inside, _here(shares, here), self.hold, policies)
+
+
+def _here(shares: Shares, known: Collection[str]) -> Shares:
+    """Return the shares of providers that have a prefix."""
+    return tuple((name, weight) for name, weight in shares if name in known)
 
 
 def _inside(inside: IPv6Network, site: Site) -> Iterator[Mistake]:

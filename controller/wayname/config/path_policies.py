@@ -26,7 +26,7 @@ class PathPolicy(FlowTable):
 
 def check_path_policies(policies: tuple[PathPolicy, ...], site: Site) -> Iterator[Mistake]:
     """Yield what is wrong with all `[[path_policy]]`; of those that match a packet the first counts."""
-    providers = [provider.name for provider in site.config.providers]
+    providers = [written.name for written in site.config.written_providers]
     for index, policy in enumerate(policies):
         if policy.provider is not None and policy.provider not in providers:
             mend = f"write one of {', '.join(map(repr, providers)) or 'none'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from wayname.escape import escaped
 
 if TYPE_CHECKING:
     from wayname.config.model import Config
+    from wayname.config.provider import Learned
 
 KINDS = {
     "bool": "true or false",
@@ -74,10 +75,13 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What of a configuration was read before, and the folder that paths in it are relative to."""
+    """What of a configuration was read before, the folder that paths in it are relative to, and what providers said."""
 
     config: Config
     folder: Path
+    learned: Mapping[str, Learned] = field(default_factory=dict)
+    # Whether what a text stands for is not there yet: prefixes that providers will give.
+    is_incomplete: bool = False
 
 
 class Table(BaseModel):

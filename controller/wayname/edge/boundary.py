@@ -19,6 +19,7 @@ import finsy as fy
 from wayname.config.encapsulation.model import EncapsulationConfig
 from wayname.config.names import Transport
 from wayname.config.nptv6 import Nptv6
+from wayname.config.provider import Learned
 from wayname.config.schedules import SchedulingPolicy
 from wayname.config.simple_security import Pinhole
 from wayname.ioam.path_metrics import PathMetrics
@@ -415,4 +416,13 @@ class FindModifier:
     start: bytes
 
 
-Output = Write | PacketOut | Event | Captured | Persist | FindModifier | DnsQuery | CancelDnsQuery
+@dataclass(frozen=True, slots=True)
+class LearnedFromProviders:
+    """Providers have other prefixes or routers: the edge goes on by the configuration that is read with these."""
+
+    learned: Mapping[str, Learned]
+
+
+Output = (
+    Write | PacketOut | Event | Captured | Persist | FindModifier | DnsQuery | CancelDnsQuery | LearnedFromProviders
+)

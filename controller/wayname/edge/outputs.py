@@ -11,6 +11,7 @@ from wayname.edge.boundary import (
     Event,
     FindModifier,
     Json,
+    LearnedFromProviders,
     Output,
     PacketOut,
     Persist,
@@ -54,6 +55,10 @@ class Outputs:
     def ask(self, wish: DnsQuery | CancelDnsQuery) -> None:
         """Send a message to a DNS server, or wait no more for its answers."""
         self._queue.append(wish)
+
+    def learned(self, learned: LearnedFromProviders) -> None:
+        """Have the configuration read with what providers say."""
+        self._queue.append(learned)
 
     def event(
         self,

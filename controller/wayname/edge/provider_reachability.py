@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wayname.config.model import Provider
+from wayname.config.provider import Phase
 from wayname.edge.routes import Routes
 
 
@@ -25,17 +26,20 @@ class ProviderReachability:
 
     def is_open(self, provider: Provider) -> bool:
         """Whether a provider can be used."""
-        if not self.has_next_hop(provider):
+        if provider.phase is Phase.ENDED or not self.has_next_hop(provider):
             return False
         return provider not in self._unreached or self.is_last_resort
 
     @property
     def is_last_resort(self) -> bool:
         """Whether no provider reaches its targets."""
-        return not any(self.has_next_hop(each) and each not in self._unreached for each in self._providers)
+        used = (each for each in self._providers if each.phase is not Phase.ENDED)
+        return not any(self.has_next_hop(each) and each not in self._unreached for each in used)
 
     def why_closed(self, provider: Provider) -> str:
         """Return what is wrong with a provider, in words; nothing if all is well."""
+        if provider.phase is Phase.ENDED:
+            return f"its prefix {provider.prefix} has ended"
         if not self.has_next_hop(provider):
             hops = ", ".join(str(hop) for hop, _ in provider.via)
             return f"{hops} {'does' if len(provider.via) == 1 else 'do'} not answer"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import zlib
 from ipaddress import IPv6Address, IPv6Network
 
+from wayname.config.links import Refusal
 from wayname.config.model import Config, Provider, Route
+from wayname.config.provider import Phase
 
 DEFAULT = IPv6Network("::/0")
 # Tables of providers are numbered from here on, so that people may give their own route tables small numbers.
@@ -40,8 +42,11 @@ class Providers:
             for route in config.routes
             if route.prefix != DEFAULT and not (route.via and all(hop in hops for hop, _ in route.via))
         ]
-        return [
-            (table, route)
-            for provider, table in self.tables.items()
-            for route in (*inside, Route(DEFAULT, provider.via))
-        ]
+        return [(table, route) for provider, table in self.tables.items() for route in (*inside, _default_of(provider))]
+
+
+def _default_of(provider: Provider) -> Route:
+    """Return by whom what bears its prefix leaves; of one that has ended the sender is told (RFC 7084, L-14)."""
+    if provider.phase is Phase.ENDED:
+        return Route(DEFAULT, refusal=Refusal.PROHIBITED)
+    return Route(DEFAULT, provider.via)

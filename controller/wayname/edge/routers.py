@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
+from typing import Any
 
 from wayname.config.model import Config, Interface
+from wayname.config.provider import Phase
 from wayname.edge.boundary import Severity
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.links import Links, ReceivedPacket
 from wayname.edge.outputs import Outputs
+from wayname.edge.provider_prefixes.manager import ProviderPrefixes
+from wayname.edge.providers import DEFAULT
 from wayname.timers import Timers
 from wayname.wire import icmpv6, ipv6
 from wayname.wire.discovery import (
@@ -20,8 +24,10 @@ from wayname.wire.discovery import (
     NeighbourAdvertisement,
     NeighbourSolicitation,
     Prefix,
+    Resolvers,
     RouterAdvertisement,
     RouterSolicitation,
+    SearchDomains,
 )
 from wayname.wire.mac import Mac
 
@@ -35,6 +41,9 @@ LONGEST_DELAY = 0.5
 ROUTER_LIFETIME = 1800
 VALID_LIFETIME = 2_592_000
 PREFERRED_LIFETIME = 604_800
+
+# For how long name servers are told: three times the longest interval (RFC 8106, section 5.1).
+DNS_LIFETIME = 1800
 
 # Solicitations that are answered one by one; beyond so many at once an advertisement to all does.
 MOST_ANSWERS = 64
@@ -52,8 +61,11 @@ class _Host:
 class Routers:
     """Answers for the router's addresses, and advertises it."""
 
-    def __init__(self, config: Config, links: Links, outputs: Outputs, rng: random.Random) -> None:
+    def __init__(
+        self, config: Config, links: Links, outputs: Outputs, rng: random.Random, prefixes: ProviderPrefixes
+    ) -> None:
         self._config = config
+        self._prefixes = prefixes
         self._links = links
         self._outputs = outputs
         self._rng = rng
@@ -143,7 +155,7 @@ class Routers:
             interface = self._config.interface(vlan)
             if interface is None:
                 continue
-            message = self._advertisement(interface).message()
+            message = self._advertisement(interface, now).message()
             if host is not None:
                 self._pending.discard((vlan, host))
                 packet = message.packet(interface.link_local, host.address, HOP_LIMIT)
@@ -164,19 +176,49 @@ class Routers:
         if due is None or at < due:
             self._timers.set((vlan, None), at)
 
-    def _advertisement(self, interface: Interface) -> RouterAdvertisement:
+    def _advertisement(self, interface: Interface, now: float) -> RouterAdvertisement:
         networks = dict.fromkeys(own.network for own in interface.global_addresses if own.network.prefixlen == 64)
         # Where the edge gives hosts their addresses, they shall make none: nothing would prove those.
         hosts = self._config.identities.link(interface.vlan) if self._config.identities else None
         managed = hosts is not None and hosts.dhcp
         given = hosts.prefixes if hosts and managed else ()
         return RouterAdvertisement(
-            lifetime=ROUTER_LIFETIME,
+            lifetime=ROUTER_LIFETIME if self._leads_out else 0,
             managed=managed,
             source_mac=interface.mac,
             mtu=min(port.mtu for port in self._config.members(interface.vlan)),
-            prefixes=tuple(
-                Prefix(network, VALID_LIFETIME, PREFERRED_LIFETIME, autonomous=network not in given)
-                for network in networks
-            ),
+            prefixes=tuple(self._prefix(network, network not in given, now) for network in networks),
+            **self._dns(interface, now),
         )
+
+    def _prefix(self, network: IPv6Network, is_autonomous: bool, now: float) -> Prefix:
+        """Return how a prefix is announced: one that a provider gave never for longer than the provider did.
+
+        One that has ended is announced with lifetimes of 0 for as long as hosts may have it (RFC 9096, section 3.5).
+        """
+        delegated = self._prefixes.lifetimes(network, now)
+        preferred, valid = (PREFERRED_LIFETIME, VALID_LIFETIME) if delegated is None else delegated
+        return Prefix(network, valid, preferred, autonomous=is_autonomous)
+
+    @property
+    def _leads_out(self) -> bool:
+        """Whether the router leads anywhere: not if all depends on prefixes, and none is there (RFC 7084, G-4)."""
+        config = self._config
+        has_route = any(route.prefix == DEFAULT and route.refusal is None for route in config.routes)
+        has_provider = any(provider.phase is not Phase.ENDED for provider in config.providers)
+        return has_provider or has_route or not config.prefix_sources
+
+    def _dns(self, interface: Interface, now: float) -> dict[str, Any]:
+        """Return who resolves names for hosts (RFC 8106): as configured, or as providers say with their prefixes."""
+        servers, domains = list(interface.dns_servers or ()), list(interface.search_domains or ())
+        lifetime = DNS_LIFETIME
+        if any(self._prefixes.lifetimes(own.network, now) for own in interface.global_addresses):
+            said_servers, said_domains, said_for = self._prefixes.dns(now)
+            if interface.dns_servers is None:
+                servers, lifetime = said_servers, min(DNS_LIFETIME, said_for)
+            if interface.search_domains is None:
+                domains = said_domains
+        return {
+            "resolvers": (Resolvers(tuple(servers), lifetime),) if servers else (),
+            "domains": (SearchDomains(tuple(domains), min(lifetime, DNS_LIFETIME)),) if domains else (),
+        }

@@ -14,6 +14,7 @@ from wayname.composition.edge import Edge
 from wayname.config.model import Config
 from wayname.edge import boundary
 from wayname.edge.boundary import UpdateKind
+from wayname.edge.provider_prefixes.manager import learned_before
 from wayname.hip.edge.keys import Identities
 from wayname.pipeline.read_back import decode_entities
 from wayname_lab.dns_server import DnsServer
@@ -65,9 +66,25 @@ class VirtualController:
 
     def start(self) -> None:
         """Start, and look for the switch."""
-        key = load_key() if self._config.identities else None
-        self._edge = Edge(self._config, self._schema, self._rng, dict(self._written), key, {"hip": self._identities})
+        config = self._config
+        if config.again and config.prefix_sources:
+            config = config.again(learned_before(config, self._written, self._clock.now / SECOND))
+        self._edge = self._make_edge(config)
         self._look_for_switch(self._edge)
+
+    def _make_edge(self, config: Config) -> Edge:
+        key = load_key() if config.identities else None
+        keys = {"hip": self._identities}
+        return Edge(config, self._schema, self._rng, dict(self._written), key, keys, before=self._edge)
+
+    def _renumber(self, edge: Edge, learned: boundary.LearnedFromProviders) -> None:
+        """Go on by the configuration with what providers say now, as the other adapter does."""
+        if edge is not self._edge or edge.config.again is None or not self._connected:
+            return
+        self._edge = renumbered = self._make_edge(edge.config.again(learned.learned))
+        self._connected = False
+        self._switch.tell = None
+        self._look_for_switch(renumbered, resumed=True)
 
     @property
     def edge(self) -> Edge | None:
@@ -91,14 +108,14 @@ class VirtualController:
         self._switch.tell = None
         self._timer.set(None)
 
-    def _look_for_switch(self, edge: Edge) -> None:
+    def _look_for_switch(self, edge: Edge, resumed: bool = False) -> None:
         if edge is not self._edge:
             return
         if self._switch.runs != self._connected:
             self._connected = self._switch.runs
             if self._connected:
                 self._switch.tell = lambda kind, message: self._later(edge, lambda: self._hear(kind, message))
-                self._receive(boundary.SwitchUp(self._read_back()))
+                self._receive(boundary.SwitchUp(self._read_back(), resumed=resumed))
             else:
                 self._receive(boundary.SwitchDown("the connection was lost"))
         self._clock.at(self._clock.now + RECONNECT, lambda: self._look_for_switch(edge))
@@ -165,6 +182,9 @@ class VirtualController:
                 self._tell(output)
             elif isinstance(output, boundary.DnsQuery):
                 self._clock.at(self._clock.now + NAMES_LATENCY, partial(self._ask_names, edge, output))
+            elif isinstance(output, boundary.LearnedFromProviders):
+                # Behind what is under way to the switch.
+                self._clock.at(self._clock.now + 2 * LATENCY, partial(self._renumber, edge, output))
             elif isinstance(output, boundary.Persist):
                 self._remember(output)
             elif isinstance(output, boundary.Write | boundary.PacketOut):

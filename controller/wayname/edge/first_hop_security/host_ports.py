@@ -33,7 +33,7 @@ class HostPorts:
         self._config = config
         self._outputs = outputs
         self._room = {"stations": stations, "addresses": addresses}
-        self._towards_routers = {hop.vlan for hop in next_hops}
+        self._towards_routers = {hop.vlan for hop in next_hops} | {each.vlan for each in config.prefix_sources}
         if config.identities:
             self._towards_routers.update(vlan for link in config.identities.links for vlan in link.uplinks)
         self._guards = {

@@ -17,9 +17,9 @@ _DEALT = sorted(range(HASH_BUCKETS_OF_POLICY), key=lambda bucket: hashlib.sha256
 
 
 def homes(weights: Weights) -> list[int]:
-    """Return the home of each bucket, by weight; a weight of 0 has none."""
+    """Return the home of each bucket, by weight; a weight of 0 has none. Without any, no bucket has one."""
     turns = _turns(tuple(each for each in weights if each[1]))
-    dealt = {bucket: next(turns) for bucket in _DEALT}
+    dealt = {bucket: next(turns, NONE) for bucket in _DEALT}
     return [dealt[bucket] for bucket in range(HASH_BUCKETS_OF_POLICY)]
 
 

@@ -5,18 +5,21 @@ A provider that fails loses its buckets at once; connections over it wait for `h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Network
 from itertools import count
+from types import MappingProxyType
 
 from wayname.config.model import Config, Provider
 from wayname.config.nptv6 import Nptv6 as Rules
 from wayname.config.nptv6 import Nptv6Policy, Shares
+from wayname.config.provider import Phase
 from wayname.edge.boundary import FlowEvent, Json, Severity
 from wayname.edge.interfaces import answered_addresses
 from wayname.edge.nptv6.buckets import Weights, homes, serving
 from wayname.edge.nptv6.failed_flows import FailedFlows, FlowOutcome
+from wayname.edge.nptv6.numbers import provider_numbers
 from wayname.edge.outputs import Outputs
 from wayname.edge.provider_reachability import ProviderReachability
 from wayname.edge.providers import DEFAULT
@@ -62,7 +65,13 @@ class _Policy:
 class Nptv6Manager:
     """Wants the border's entries, and hears of its flows."""
 
-    def __init__(self, config: Config, reachability: ProviderReachability, outputs: Outputs) -> None:
+    def __init__(
+        self,
+        config: Config,
+        reachability: ProviderReachability,
+        outputs: Outputs,
+        remembered: Mapping[str, Json] = MappingProxyType({}),
+    ) -> None:
         self._config = config
         self._reachability = reachability
         self._outputs = outputs
@@ -72,7 +81,7 @@ class Nptv6Manager:
         self._of_site: dict[int, list[_Policy]] = {}
         self.rules = list(config.translations)
         self.flows = FailedFlows()
-        self.providers = self._number()
+        self.providers = self._number(remembered)
         self._by_number = {each.number: each for each in self.providers.values()}
         if config.translations:
             self._want_border()
@@ -225,11 +234,27 @@ class Nptv6Manager:
                 self._outputs.event(now, kind, name, text, Severity.WARNING, details)
         each.lost, each.moved = [], []
 
-    def _number(self) -> dict[str, ProviderStatus]:
+    def _number(self, remembered: Mapping[str, Json]) -> dict[str, ProviderStatus]:
         holds = {name: each.hold for each in self._config.translations for name, _ in each.shares}
-        named = sorted((each for each in self._config.providers if each.name in holds), key=lambda each: each.prefix)
-        numbered = enumerate(named, 1)
-        return {each.name: ProviderStatus(number, each, holds[each.name]) for number, each in numbered}
+        used = {each.prefix: each for each in self._config.providers if (each.successor or each.name) in holds}
+        numbers = provider_numbers(used, remembered, self._outputs)
+        known = {}
+        for prefix, each in sorted(used.items()):
+            # Nobody waits for a prefix that has ended.
+            hold = 0.0 if each.phase is Phase.ENDED else holds[each.successor or each.name]
+            known[each.name] = ProviderStatus(numbers[prefix], each, hold)
+        return known
+
+    def _homes(self, weights: Weights) -> list[int]:
+        """Return the home of each bucket: the prefix that connections bear which nothing is remembered of.
+
+        Those of a provider that was renumbered bear its prefix from before, until that is over for good.
+        """
+        before: dict[int, int] = {}
+        for each in self.providers.values():
+            if each.provider.successor is not None:
+                before.setdefault(self.providers[each.provider.successor].number, each.number)
+        return [before.get(number, number) for number in homes(weights)]
 
     def _weights(self, shares: Shares) -> Weights:
         return tuple((self.providers[name].number, weight) for name, weight in shares)
@@ -268,8 +293,10 @@ class Nptv6Manager:
     def _want_site(self, site: int, rules: Rules) -> None:
         put = self._outputs.desired.put
         put(borders.inside_network(rules.inside))
-        for name, _ in rules.shares:
-            each = self.providers[name]
+        shared = dict(rules.shares)
+        for each in self.providers.values():
+            if (each.provider.successor or each.provider.name) not in shared:
+                continue
             if rules.inside.subnet_of(each.provider.prefix):
                 put(borders.untranslated_inbound(rules.inside, site, each.number))
                 put(borders.untranslated_outbound(site, each.number))
@@ -280,9 +307,9 @@ class Nptv6Manager:
                 put(borders.nptv6_outbound(mapping, site, each.number))
         put(borders.from_site(rules.inside, site))
         weights = self._weights(rules.shares)
-        self._of_site[site] = [_Policy(site, weights, homes(weights))]
+        self._of_site[site] = [_Policy(site, weights, self._homes(weights))]
         for policy in rules.policies:
-            self._add_policy(site, policy, homes(self._weights(policy.shares)))
+            self._add_policy(site, policy, self._homes(self._weights(policy.shares)))
 
     @property
     def _policies(self) -> list[_Policy]:

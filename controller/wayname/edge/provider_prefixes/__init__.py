@@ -1,0 +1,1 @@
+"""What providers say of themselves: the prefixes that they delegate, and their routers."""
