@@ -7,6 +7,7 @@ from typing import Any
 from wayname_host import Host
 
 from wayname_lab.advertiser import Advertiser
+from wayname_lab.delegating_router import DelegatingRouter
 from wayname_lab.hip.host import HipHost
 from wayname_lab.hip.make import make_hip_host
 from wayname_lab.ilnp.host import IlnpHost, make_ilnp_host
@@ -15,7 +16,7 @@ from wayname_lab.planned import HostPlan
 from wayname_lab.virtual.clock import Alarm, Clock
 from wayname_lab.virtual.link import VirtualLink
 
-Stack = Host | HipHost | IlnpHost | Advertiser
+Stack = Host | HipHost | IlnpHost | Advertiser | DelegatingRouter
 Take = Callable[[str, dict[str, Any]], None]
 
 

@@ -1,6 +1,7 @@
 """A whole lab in one process on the virtual clock, deterministic by its seed."""
 
 import random
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -37,7 +38,9 @@ def _pipeline() -> tuple[str, P4Schema]:
 class VirtualLab:
     """Switches, controllers, links and hosts of a lab; nothing happens until `run_until`."""
 
-    def __init__(self, lab: Lab, seed: int) -> None:
+    def __init__(self, lab: Lab, seed: int, configured: Callable[[str, str], str] | None = None) -> None:
+        """Make the lab; `configured` may change the configuration of a router, by its name."""
+        self._configured = configured or (lambda _name, text: text)
         self.plan = plan_lab(lab)
         self.clock = Clock()
         self.trace = Trace()
@@ -100,7 +103,7 @@ class VirtualLab:
         for name, router in self.plan.routers.items():
             switch = VirtualSwitch(self.clock, name, program, schema)
             text = controller_toml(router, Controlled("127.0.0.1:9559", f"unix:/{name}.api"))
-            config = parse_config(text, f"{name}.toml")
+            config = parse_config(self._configured(name, text), f"{name}.toml")
             rng = random.Random(self._rng.getrandbits(64))
             take = partial(self._take, name)
             spoken_for = router.hip_edge.hosts if router.hip_edge else ()

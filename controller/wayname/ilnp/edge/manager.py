@@ -14,6 +14,7 @@ from ipaddress import IPv6Address
 import finsy as fy
 
 from wayname.config.model import Provider
+from wayname.config.provider import Phase
 from wayname.edge.boundary import DnsResponse, DrainProvider, FlowAdmitted, FlowEvent, IdleEntry, PairActive, Severity
 from wayname.edge.links import ReceivedPacket
 from wayname.ilnp import outputs as ilnp
@@ -378,7 +379,9 @@ class IlnpSessions(SessionManager):
 
     def _is_draining(self, address: IPv6Address) -> bool:
         provider = self._egress.provider(address)
-        return provider is not None and provider.name in self.draining
+        if provider is None:
+            return False
+        return provider.name in self.draining or provider.phase is not Phase.PREFERRED
 
     def _connect(self, active: PairActive, listed: tuple[Listed, ...], now: float) -> None:
         assert self._endpoint is not None

@@ -134,7 +134,10 @@ class Shim6Sessions(WatchedSessions):
             for host in self._hosts.values():
                 self._endpoint.serve(host, now)
             for name, session in list(self._sessions.items()):
-                if name.local in self._hosts:
+                context = self._endpoint.contexts.named(name)
+                if name.local in self._hosts and context is not None:
+                    # Its host may have other locators than under the configuration from before.
+                    self._set_paths(session, context)
                     self._failover.begin(session, now)
                 else:
                     self._endpoint.withdraw(name)
