@@ -115,7 +115,7 @@ def missing() -> str | None:
 @contextlib.contextmanager
 def switched(folder: Path, *, wan: str = "") -> Iterator[Site]:
     """The switch between Linux and the links; `wan` are more lines of the port's configuration."""
-    with _hosts("switched", "switch") as nodes:
+    with linked("switched", "switch") as nodes:
         site = Site(nodes, folder)
         file = folder / "edge.toml"
         file.write_text(CONFIG.format(folder=folder, namespace=nodes.namespace("edge"), wan=wan))
@@ -134,7 +134,7 @@ def switched(folder: Path, *, wan: str = "") -> Iterator[Site]:
 @contextlib.contextmanager
 def plain(folder: Path) -> Iterator[Site]:
     """Linux with the links themselves."""
-    with _hosts("plain", "edge") as nodes:
+    with linked("plain", "edge") as nodes:
         for side in SIDES:
             nodes.ip("edge", f"link set to-{side} down")
             nodes.ip("edge", f"link set to-{side} name {side}0")
@@ -144,7 +144,7 @@ def plain(folder: Path) -> Iterator[Site]:
 
 
 @contextlib.contextmanager
-def _hosts(name: str, between: str) -> Iterator[Nodes]:
+def linked(name: str, between: str) -> Iterator[Nodes]:
     """Hosts on both sides, whose links end in one namespace."""
     if lacking := missing():
         raise NotHereError(f"needs {lacking}")

@@ -11,6 +11,7 @@ from wayname.ioam.nodes import nodes_of
 from wayname.ioam.options import TraceOption, trace_in
 from wayname.session.errors import quoted_in
 from wayname.wire import dhcpv6, discovery, icmpv6, udp
+from wayname.wire.domains import decode_domains
 from wayname.wire.ethernet import Frame, Tag
 from wayname.wire.ipv6 import EXTENSIONS, ICMPV6, ROUTING, UDP, Packet
 from wayname.wire.segments import ProvenSegments, SegmentHeader

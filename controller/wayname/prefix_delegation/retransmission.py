@@ -47,6 +47,7 @@ class Retransmission:
         """It was sent now; find out when it is due again."""
         schedule = self.schedule
         if not self.sent:
+            self.began = now
             self._wait = schedule.first * (
                 1 + (self._rng.uniform(1e-6, 0.1) if self._is_first_longer else self._random())
             )
