@@ -1,4 +1,4 @@
-//! Compiles the P4Runtime .proto files that the `finsy` wheel ships. No protoc is needed.
+//! Compiles the P4Runtime .proto files that the `finsy` wheel ships, and our own. No protoc is needed.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::{env, fs, process};
 
 use prost::Message;
 
+const OURS: &str = "wayname/trace/v1/trace.proto";
 const FILES: [&str; 7] = [
     "p4/v1/p4runtime.proto",
     "p4/v1/p4data.proto",
@@ -29,7 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo:rerun-if-changed={}", folder.join(file).display());
     }
 
-    let descriptors = protox::compile(FILES, [&folder])?;
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    println!("cargo:rerun-if-changed={}", here.join(OURS).display());
+    let descriptors = protox::compile(FILES.into_iter().chain([OURS]), [&folder, &here])?;
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
         // Maps in key order, so the bytes of a message depend on nothing but its content.

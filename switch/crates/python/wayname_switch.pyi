@@ -79,5 +79,8 @@ class Switch:
     def set_port_up(self, port: int, up: bool) -> None:
         """Say whether a port's link is up."""
 
-    def trace(self, port: int, packet: bytes, now: int = ...) -> list[str]:
-        """Let a packet enter and return its steps as JSON; needs the interpreter."""
+    def watch(self, filter: str | None = ...) -> None:
+        """Trace the packets that a filter chooses from now on, all by default; None ends it."""
+
+    def traces(self, text: bool = ...) -> list[str]:
+        """Take the traces since the last call, the last 64 of them, as JSON or as text for people."""

@@ -31,7 +31,7 @@ pub enum Command {
     Check(Check),
     /// Write what the control plane needs: P4Info, the device config, table entries
     Compile(Compile),
-    /// Follow packets through a program, step by step
+    /// Follow packets through a program, step by step; with --target, those of a switch that runs
     Trace(Trace),
     /// Completion for a shell
     Completion { shell: Shell },
@@ -158,10 +158,31 @@ pub struct Compile {
 
 #[derive(Group)]
 pub struct Trace {
-    pub program: PathBuf,
-    /// An STF file: table entries and packets
-    pub script: Option<PathBuf>,
-    /// A packet in hexadecimal, sent after those of the script
+    /// A program, and an STF file with table entries and packets; or with --target, which packets: in PORT, ip6, tcp, vlan N,
+    /// src PREFIX, dst port N, ether proto N, bytes OFFSET HEX and others, with `and` and `not`
+    #[arg(value_name = "PROGRAM [CASES] | FILTER")]
+    pub words: Vec<String>,
+    /// Live packets of the switch that serves P4Runtime at ADDR:PORT or unix:PATH, until Ctrl-C
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["packet", "pcap", "port"])]
+    pub target: Option<Address>,
+    /// End after so many packets
+    #[arg(long, value_name = "N", requires = "target", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Packets per second at most; the switch counts the others
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "target")]
+    pub rate: u32,
+    /// One of so many packets that the filter chooses
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "target")]
+    pub one_in: u32,
+    /// Connect with TLS: certificates of the authorities that the switch's certificate is signed by
+    #[arg(long, value_name = "PEM", requires = "target")]
+    pub cacert: Option<PathBuf>,
+    /// The certificate to show to the switch, and its key
+    #[arg(long, value_name = "PEM", requires = "cacert", requires = "key")]
+    pub cert: Option<PathBuf>,
+    #[arg(long, value_name = "PEM", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// A packet in hexadecimal, sent after those of the cases
     #[arg(long, value_name = "HEX")]
     pub packet: Vec<String>,
     /// Packets of a capture file, sent last
@@ -170,9 +191,12 @@ pub struct Trace {
     /// Port at which --packet and --pcap enter
     #[arg(long, default_value_t = 1)]
     pub port: u32,
-    /// Steps as JSON, one object a line
+    /// Traces as JSON, one object a line
     #[arg(long)]
     pub json: bool,
+    /// A picture of the way of the last packet
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub source: Source,
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use pipeline::{Engine, Loaded, Stats, Switch, Traffic};
 use runtime::{Packet, Random};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use trace::Watches;
 use tracing::warn;
 
 use crate::clock::Clock;
@@ -87,6 +88,8 @@ impl Handle {
 /// Everything the forwarding thread owns.
 pub struct Forwarder {
     pub switch: Arc<Switch>,
+    /// Who wants to see packets.
+    watches: Arc<Watches>,
     pub clock: Clock,
     /// Gives each program its random numbers.
     random: Random,
@@ -123,6 +126,7 @@ impl Burst {
 impl Forwarder {
     pub fn new(
         switch: Arc<Switch>,
+        watches: Arc<Watches>,
         clock: Clock,
         outputs: Outputs,
         traffic: Traffic,
@@ -136,6 +140,7 @@ impl Forwarder {
         let handle = Arc::new(Handle { packets: sender, wake, stop, turns, counters, cuts });
         let forwarder = Self {
             switch,
+            watches,
             clock,
             random,
             cpu_port,
@@ -178,11 +183,19 @@ impl Forwarder {
             for index in 0..self.outputs.ports.len() {
                 busy |= self.take_burst(index, engine.headroom(), now);
                 let port = self.outputs.ports[index].number;
+                let watched = self.watches.any();
                 for packet in self.burst.packets() {
+                    if watched && let Some(recorder) = self.watches.choose(port, packet.bytes(), now) {
+                        engine.trace_next(recorder);
+                    }
                     engine.receive_packet(port, packet, now, &mut self.outputs);
                 }
             }
+            let watched = self.watches.any();
             for packet in self.packets.try_iter().take(BURST) {
+                if watched && let Some(recorder) = self.watches.choose(self.cpu_port, &packet, now) {
+                    engine.trace_next(recorder);
+                }
                 engine.receive(self.cpu_port, &packet, now, &mut self.outputs);
                 busy = true;
             }

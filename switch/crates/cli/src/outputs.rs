@@ -245,6 +245,16 @@ impl Sink for Outputs {
         self.index(port).is_none_or(|index| self.ports[index].port.ready())
     }
 
+    fn loses(&self, port: u32) -> Option<&'static str> {
+        match self.index(port) {
+            _ if port == self.cpu_port => None,
+            None => Some("there is no such port"),
+            Some(index) if self.ports[index].cut.load(Ordering::Relaxed) => Some("its link is cut"),
+            Some(index) if !self.ports[index].port.is_up() => Some("its link is down"),
+            Some(_) => None,
+        }
+    }
+
     fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
         if self.cpu_port == port {
             return self.send_up(Uplink::PacketIn(bytes.to_vec()));

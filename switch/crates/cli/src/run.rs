@@ -14,6 +14,7 @@ use pipeline::{Shape, Switch, Traffic};
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
 use service::{Hub, Tls};
+use trace::Watches;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -67,13 +68,16 @@ async fn serve(args: Run) -> Result<()> {
     let switch = Arc::new(Switch::default());
     let (uplink, messages) = sync_channel(UPLINK);
     let outputs = Outputs::new(ports, args.cpu_port, uplink);
-    let (forwarder, handle) = Forwarder::new(switch.clone(), clock, outputs, traffic, args.cpu_port, random)?;
+    let watches = Arc::new(Watches::default());
+    let (forwarder, handle) =
+        Forwarder::new(switch.clone(), watches.clone(), clock, outputs, traffic, args.cpu_port, random)?;
     let target = Target {
         switch: switch.clone(),
         handle: handle.clone(),
         clock,
         backend: args.backend.into(),
         ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain([args.cpu_port]).collect()),
+        watches,
     };
     let hub = Hub::new(args.device_id, Arc::new(target));
     if let Some(config) = config {

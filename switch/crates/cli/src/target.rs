@@ -7,6 +7,7 @@ use control::{Loaded, Replication};
 use pipeline::{BackendKind, Switch};
 use proto::p4::config::v1::P4Info;
 use runtime::Device;
+use trace::{Request, Watch, Watches};
 use tracing::info;
 
 use crate::clock::Clock;
@@ -19,6 +20,7 @@ pub struct Target {
     pub backend: BackendKind,
     /// Numbers of all ports, the CPU port among them.
     pub ports: Arc<BTreeSet<u32>>,
+    pub watches: Arc<Watches>,
 }
 
 impl service::Target for Target {
@@ -29,11 +31,20 @@ impl service::Target for Target {
             switch: self.switch.clone(),
             handle: self.handle.clone(),
             ports: self.ports.clone(),
+            watches: self.watches.clone(),
         }))
     }
 
     fn packet_out(&self, packet: Vec<u8>) -> Result<(), String> {
         self.handle.packet_out(packet)
+    }
+
+    fn watch(&self, request: Request) -> Result<Watch, String> {
+        // Here and not where packets wait for it.
+        if let Some(loaded) = self.switch.loaded() {
+            loaded.tracer();
+        }
+        self.watches.watch(request)
     }
 
     fn now(&self) -> u64 {
@@ -51,6 +62,7 @@ struct Program {
     switch: Arc<Switch>,
     handle: Arc<Handle>,
     ports: Arc<BTreeSet<u32>>,
+    watches: Arc<Watches>,
 }
 
 impl Loaded for Program {
@@ -73,6 +85,9 @@ impl service::Program for Program {
     }
 
     fn commit(self: Arc<Self>) {
+        if self.watches.any() {
+            self.program.loaded.tracer();
+        }
         self.switch.load(Some(self.program.loaded.clone()));
         self.handle.wake();
         info!("packets run through the new program");

@@ -1,105 +1,18 @@
-//! `trace`: a packet's way through a program, as text or JSON.
+//! `trace`: the way of packets through a program, or of live ones through a switch.
+
+mod file;
+mod live;
+mod output;
 
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, channel};
 
-use anyhow::{Context, Result, anyhow, bail};
-use pipeline::{BackendKind, Engine, Loaded, Message, Sink, Traffic};
-use ports::pcap::Reader;
-use runtime::Event;
-use stf::script::{self, Command};
-use stf::{Nodes, apply};
+use anyhow::Result;
 
 use crate::args::Trace;
 
-/// Nanoseconds between two packets.
-const STEP: u64 = 1_000_000;
-
 pub fn trace(args: &Trace) -> Result<ExitCode> {
-    let options = args.source.options();
-    let compiled = match compiler::compile_file(&args.program, &options) {
-        Ok(compiled) => compiled,
-        Err(failure) => {
-            eprintln!("{failure}");
-            return Ok(ExitCode::FAILURE);
-        }
-    };
-    let program = loader::program(compiled, BackendKind::Interpreter).map_err(|error| anyhow!("{error}"))?;
-    let loaded = &*program.loaded;
-    let mut traffic = Traffic::default();
-    let mut tracer = Tracer::new(loaded, &mut traffic, args.json);
-    if let Some(path) = &args.script {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-        let mut nodes = Nodes::default();
-        for line in script::parse(&text).map_err(|error| anyhow!("{name}: {error}"))? {
-            match &line.command {
-                Command::Packet { port, bytes } => tracer.packet(*port, bytes)?,
-                command => apply(loaded, &mut nodes, command)
-                    .map_err(|error| anyhow!("{name}: line {}: {error}", line.number))?,
-            }
-        }
+    match &args.target {
+        Some(target) => live::trace(args, target),
+        None => file::trace(args),
     }
-    for text in &args.packet {
-        tracer.packet(args.port, &hex(text)?)?;
-    }
-    if let Some(path) = &args.pcap {
-        let mut reader = Reader::open(path).with_context(|| path.display().to_string())?;
-        while let Some((_, frame)) = reader.next_packet().with_context(|| path.display().to_string())? {
-            tracer.packet(args.port, &frame)?;
-        }
-    }
-    if tracer.packets == 0 {
-        bail!("no packet to trace; give an STF file, --packet HEX or --pcap FILE");
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-struct Tracer<'a> {
-    engine: Engine<'a>,
-    events: Receiver<Event>,
-    json: bool,
-    packets: u64,
-}
-
-/// Events tell all there is to know of what leaves.
-struct Nowhere;
-
-impl Sink for Nowhere {
-    fn transmit(&mut self, _port: u32, _bytes: &[u8], _at: u64) {}
-    fn message(&mut self, _message: Message) {}
-}
-
-impl<'a> Tracer<'a> {
-    fn new(loaded: &'a Loaded, traffic: &'a mut Traffic, json: bool) -> Self {
-        let (sender, events) = channel();
-        let mut engine = Engine::new(loaded, traffic, 1);
-        engine.set_trace(Some(Box::new(sender)));
-        Self { engine, events, json, packets: 0 }
-    }
-
-    fn packet(&mut self, port: u32, bytes: &[u8]) -> Result<()> {
-        self.packets += 1;
-        self.engine.receive(port, bytes, self.packets * STEP, &mut Nowhere);
-        for event in self.events.try_iter() {
-            if self.json {
-                println!("{}", serde_json::to_string(&event)?);
-            } else {
-                println!("{event}");
-            }
-        }
-        Ok(())
-    }
-}
-
-fn hex(text: &str) -> Result<Vec<u8>> {
-    let digits: Vec<u8> = text
-        .chars()
-        .filter(|digit| !digit.is_whitespace())
-        .map(|digit| digit.to_digit(16).map(|digit| digit as u8).ok_or_else(|| anyhow!("'{digit}' is not hexadecimal")))
-        .collect::<Result<_>>()?;
-    if !digits.len().is_multiple_of(2) {
-        bail!("a packet is whole bytes: two hexadecimal digits each");
-    }
-    Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }

@@ -5,6 +5,7 @@ use runtime::trace::Event;
 use runtime::{BitString, Context};
 
 use crate::code::{Code, Op, Ref};
+use crate::trace::changes_many;
 
 /// Memory that a run needs and the next one can use again.
 #[derive(Default)]
@@ -31,6 +32,8 @@ pub struct Run<'a, 'd> {
     pub context: &'a mut Context<'d>,
     /// Present in traced runs.
     pub names: Option<text::Names<'a>>,
+    /// The frame before what changes many variables at once, in traced runs.
+    pub before: Vec<u8>,
 }
 
 impl<'a, 'd> Run<'a, 'd> {
@@ -40,7 +43,7 @@ impl<'a, 'd> Run<'a, 'd> {
         if temps.len() < code.temps.len() {
             temps.resize(code.temps.len(), 0);
         }
-        Self { program, code, temps, scratch, context, names: None }
+        Self { program, code, temps, scratch, context, names: None, before: Vec::new() }
     }
 
     pub fn plain(mut self) {
@@ -106,20 +109,25 @@ impl<'a, 'd> Run<'a, 'd> {
                     self.set(dst, value);
                 }
                 Op::Store { width, offset, src } => {
+                    let before = if TRACE { self.context.frame.read(offset, width.into()) } else { 0 };
                     self.context.frame.write(offset, width.into(), self.get(src));
                     if TRACE {
-                        self.stored(offset, width.into());
+                        self.assigned(offset, width.into(), before);
                     }
                 }
                 Op::StoreAt { width, place, src } => {
                     if let Some(offset) = self.at(place) {
+                        let before = if TRACE { self.context.frame.read(offset, width.into()) } else { 0 };
                         self.context.frame.write(offset, width.into(), self.get(src));
                         if TRACE {
-                            self.stored(offset, width.into());
+                            self.assigned(offset, width.into(), before);
                         }
                     }
                 }
                 Op::Copy { dst, src, bytes } => {
+                    if TRACE {
+                        self.remember();
+                    }
                     let src = src as usize;
                     self.context.frame.all_mut().copy_within(src..src + bytes as usize, dst as usize);
                     if TRACE {
@@ -127,6 +135,9 @@ impl<'a, 'd> Run<'a, 'd> {
                     }
                 }
                 Op::Zero { offset, bytes } => {
+                    if TRACE {
+                        self.remember();
+                    }
                     self.context.frame.bytes_mut(offset, bytes).fill(0);
                     if TRACE {
                         self.changed(offset, bytes);
@@ -135,6 +146,9 @@ impl<'a, 'd> Run<'a, 'd> {
                 Op::LoadArg { width, dst, offset } => self.set(dst, self.argument(offset, width.into())),
                 Op::Other(number) => {
                     let inst = &code.others[number as usize];
+                    if TRACE && changes_many(inst) {
+                        self.remember();
+                    }
                     self.call(inst);
                     if TRACE {
                         self.called(inst);

@@ -2,14 +2,37 @@
 
 use ir::eval::Wide;
 use ir::*;
-use runtime::trace::{Event, Location, Named, Number};
+use runtime::EntryAction;
+use runtime::trace::{Entry, Event, Location, Matched, Named, Number};
 
 use crate::run::Run;
+
+/// As the traffic manager reads the port: such packets are dropped.
+const DROP_PORT: u128 = 511;
+const PORT_WIDTH: u32 = 9;
+
+/// Whether [`Run::changed`] tells what the instruction does.
+pub fn changes_many(inst: &Inst) -> bool {
+    matches!(inst, Inst::Copy { .. } | Inst::Zero { .. } | Inst::CopyArg { .. } | Inst::StackShift { .. })
+}
 
 impl Run<'_, '_> {
     pub fn event(&mut self, event: Event) {
         if let Some(trace) = &mut self.context.trace {
             trace.event(event);
+        }
+    }
+
+    /// The variable of `width` bits at `offset` was given a value, and had another one `before`, or the same.
+    pub fn assigned(&mut self, offset: u32, width: u32, before: u128) {
+        let value = self.context.frame.read(offset, width);
+        // All headers are made invalid where a parser begins, and local variables are cleared where they are declared.
+        let worth_telling = match self.names.as_ref().and_then(|names| names.variable(offset, Some(width))) {
+            Some(name) => value != before || !(name.ends_with(".$valid") || name.ends_with(".$next")),
+            None => value != 0,
+        };
+        if worth_telling {
+            self.stored(offset, width);
         }
     }
 
@@ -19,14 +42,42 @@ impl Run<'_, '_> {
         let place = name.map_or_else(|| format!("@{offset}"), str::to_owned);
         let value = number(&self.variable(offset, width));
         self.event(Event::Store { place, value });
+        self.marked(offset);
     }
 
-    /// All variables in a range have new values.
+    /// Notes which statement drops the packet, if it is the port that has a new value.
+    fn marked(&mut self, offset: u32) {
+        let port = self.program.standard_metadata.egress_spec;
+        if offset == port {
+            let dropped = self.context.frame.read(port, PORT_WIDTH) == DROP_PORT;
+            if let Some(trace) = &mut self.context.trace {
+                trace.mark(dropped);
+            }
+        }
+    }
+
+    /// Keeps the frame as it is, for `changed`.
+    pub fn remember(&mut self) {
+        self.before.clear();
+        self.before.extend_from_slice(self.context.frame.all());
+    }
+
+    /// Variables in a range may have new values; those that are as they were are not worth a word.
     pub fn changed(&mut self, offset: u32, bytes: u32) {
         let symbols = &self.program.frame.symbols;
         for symbol in &symbols[symbols.partition_point(|symbol| symbol.offset < offset)..] {
             if symbol.offset >= offset + bytes {
                 break;
+            }
+            let bytes = match symbol.kind {
+                SymbolKind::Bits(width) => storage_size(width),
+                SymbolKind::Bool => 1,
+                SymbolKind::Error => 4,
+                SymbolKind::Varbit(most) => 4 + most.div_ceil(8),
+            };
+            let at = symbol.offset as usize..(symbol.offset + bytes) as usize;
+            if self.before[at.clone()] == self.context.frame.all()[at] {
+                continue;
             }
             let value = match symbol.kind {
                 SymbolKind::Bits(width) => self.variable(symbol.offset, width),
@@ -35,6 +86,7 @@ impl Run<'_, '_> {
                 SymbolKind::Varbit(most) => self.wide(&Arg::Varbit(Place::at(symbol.offset), most)),
             };
             self.event(Event::Store { place: symbol.name.clone(), value: number(&value) });
+            self.marked(symbol.offset);
         }
     }
 
@@ -133,7 +185,7 @@ impl Run<'_, '_> {
     fn extern_event(&mut self, name: &'static str, object: Option<&str>, args: &[Arg], result: Option<Temp>) {
         let args = args.iter().map(|arg| number(&self.wide(arg))).collect();
         let result = result.map(|temp| Number::from(self.temps[temp.index()]));
-        self.event(Event::Call { name, object: object.map(str::to_owned), args, result });
+        self.event(Event::Call { name: name.into(), object: object.map(str::to_owned), args, result });
     }
 
     /// A call whose result goes to a temp, or to a variable, which is told apart.
@@ -200,8 +252,21 @@ impl Run<'_, '_> {
             Named { name: param.name.clone(), value: number(&Wide::from_le_bytes(bytes, param.width)) }
         };
         let args = action.map_or_else(Vec::new, |action| action.params.iter().map(argument).collect());
+        let entry = self.hit_entry(table);
         let (table, action) = (table.name.clone(), action.map(|action| action.name.clone()));
-        self.event(Event::Lookup { table, keys, selector, hit, action, args });
+        self.event(Event::Lookup { table, keys, selector, hit, entry, action, args });
+    }
+
+    fn hit_entry(&self, table: &Table) -> Option<Entry> {
+        let entry = self.context.hit_entry()?;
+        let matched = |(key, given): (&Key, &Match)| Matched { name: key.name.clone(), text: match_text(given) };
+        let (member, group) = match entry.action {
+            EntryAction::Member(id) => (Some(id), None),
+            EntryAction::Group(id) => (None, Some(id)),
+            EntryAction::Action(_) | EntryAction::OneShot(_) => (None, None),
+        };
+        let keys = table.keys.iter().zip(&entry.keys).map(matched).collect();
+        Some(Entry { keys, priority: entry.priority, is_const: entry.is_const, member, group })
     }
 
     fn noted(&mut self, note: &Note) {
@@ -214,10 +279,22 @@ impl Run<'_, '_> {
             NoteKind::Fails => Event::Condition { text, at, outcome: Some(false) },
             NoteKind::Table => Event::Table { name: text, at },
             NoteKind::Action => Event::Action { name: text, at },
+            NoteKind::ActionEnd => Event::ActionEnd,
         });
     }
 }
 
 fn number(value: &Wide) -> Number {
     Number(value.to_biguint())
+}
+
+/// As cases write a match.
+fn match_text(given: &Match) -> String {
+    match given {
+        Match::Exact(value) | Match::Optional(Some(value)) => format!("{value:#x}"),
+        Match::Lpm { value, prefix } => format!("{value:#x}/{prefix}"),
+        Match::Ternary { value, mask } => format!("{value:#x}&&&{mask:#x}"),
+        Match::Range { low, high } => format!("{low:#x}..{high:#x}"),
+        Match::Optional(None) => "*".to_owned(),
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use interp::Interpreter;
 use ir::{FunctionId, Handle, Program};
-use runtime::{Backend, Context, Device, Event};
+use runtime::{Backend, Context, Device, Event, Recorder};
 
 const PROGRAM: &str = "
 frame 128 persistent 64 {
@@ -77,14 +77,17 @@ fn trace() -> Vec<Event> {
     let interpreter = Interpreter::new(program);
     let mut context = Context::new(&device, 1);
     let (sender, events) = channel();
-    context.trace = Some(Box::new(sender));
+    context.trace = Some(Box::new(Recorder::new(move |steps, left_out| {
+        assert_eq!(left_out, 0);
+        sender.send(steps).expect("the test waits");
+    })));
     context.packet.refill(0, &[0x86, 0xdd, 1]);
     context.start(0);
     for function in 0..3 {
         interpreter.run(FunctionId::new(function), &mut context);
     }
     drop(context);
-    events.iter().collect()
+    events.recv().expect("all steps").into_iter().map(|step| step.event).collect()
 }
 
 #[test]
@@ -94,25 +97,25 @@ fn steps_are_told_in_order() {
         lines,
         [
             "parser:",
-            "  state start  (main.p4:10)",
-            "  packet.extract(hdr.eth);  (main.p4:11)",
-            "    extract hdr.eth: type=0x86dd",
-            "    advance 800 bits: PacketTooShort",
+            "state start  (main.p4:10)",
+            "packet.extract(hdr.eth);  (main.p4:11)",
+            "extract hdr.eth: type=0x86dd",
+            "advance 800 bits: PacketTooShort",
             "ingress:",
-            "  (hdr.eth.isValid()) is true  (main.p4:20)",
-            "  table In.routes  (main.p4:21)",
-            "    key hdr.eth.type=0x86dd: hit, In.forward(port=0x5)",
-            "  action In.forward  (main.p4:15)",
-            "    meta.port = 0x5",
-            "    In.seen: register.write(0x2, 0x86dd)",
-            "    In.seen: register.read(0x2) -> 0x86dd",
-            "    meta.copy = 0x86dd",
-            "    @64 = 0x1",
+            "(hdr.eth.isValid()) is true  (main.p4:20)",
+            "table In.routes  (main.p4:21)",
+            "key hdr.eth.type=0x86dd: hit, In.forward(port=0x5)",
+            "action In.forward  (main.p4:15)",
+            "meta.port = 0x5",
+            "In.seen: register.write(0x2, 0x86dd)",
+            "In.seen: register.read(0x2) -> 0x86dd",
+            "meta.copy = 0x86dd",
+            "@64 = 0x1",
             "deparser:",
-            "    emit hdr.eth: type=0x86dd",
-            "    hdr.eth.$valid = 0x0",
-            "    hdr.eth.type = 0x0",
-            "    skip hdr.eth, which is not valid",
+            "emit hdr.eth: type=0x86dd",
+            "hdr.eth.$valid = 0x0",
+            "hdr.eth.type = 0x0",
+            "skip hdr.eth, which is not valid",
         ]
     );
 }
@@ -127,6 +130,7 @@ fn events_are_json() {
             "table": "In.routes",
             "keys": [{ "name": "hdr.eth.type", "value": "0x86dd" }],
             "hit": true,
+            "entry": { "keys": [{ "name": "hdr.eth.type", "match": "0x86dd" }] },
             "action": "In.forward",
             "args": [{ "name": "port", "value": "0x5" }],
         })

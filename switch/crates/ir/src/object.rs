@@ -231,4 +231,6 @@ pub enum NoteKind {
     Fails,
     Table,
     Action,
+    /// Behind the code of an action.
+    ActionEnd,
 }

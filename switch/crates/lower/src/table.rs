@@ -129,6 +129,7 @@ impl Lower<'_> {
             Ok(())
         });
         self.active.pop();
+        self.note(NoteKind::ActionEnd, &action.name, action.span);
         result
     }
 

@@ -5,7 +5,7 @@ use std::mem;
 
 use ir::{DigestId, FieldListId, FunctionId};
 use num_bigint::BigUint;
-use runtime::{Context, Event, Packet, Seed};
+use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 
 use crate::DROP_PORT;
 use crate::loaded::Loaded;
@@ -23,6 +23,11 @@ pub trait Sink {
     fn ready(&self, port: u32) -> bool {
         let _ = port;
         true
+    }
+    /// Why a packet for the port would be lost now, for a trace to tell.
+    fn loses(&self, port: u32) -> Option<&'static str> {
+        let _ = port;
+        None
     }
     /// A packet leaves; its last bit is on the wire at `at`.
     fn transmit(&mut self, port: u32, bytes: &[u8], at: u64);
@@ -77,6 +82,7 @@ struct Held {
     /// Cut to this many bytes when it leaves.
     truncate: Option<u32>,
     budget: u32,
+    trace: Option<Box<Recorder>>,
 }
 
 /// Runs packets through one loaded program.
@@ -87,22 +93,24 @@ pub struct Engine<'a> {
     /// What is left of the running packet's budget.
     budget: u32,
     headroom: usize,
+    /// For the packet that is received next.
+    recorder: Option<Box<Recorder>>,
 }
 
 impl<'a> Engine<'a> {
     /// With `seed` the program's random numbers begin.
     pub fn new(loaded: &'a Loaded, traffic: &'a mut Traffic, seed: impl Into<Seed>) -> Self {
         let headroom = loaded.program.max_growth as usize;
-        Self { loaded, traffic, context: Context::new(&loaded.device, seed), budget: 0, headroom }
+        Self { loaded, traffic, context: Context::new(&loaded.device, seed), budget: 0, headroom, recorder: None }
     }
 
     pub fn traffic(&mut self) -> &mut Traffic {
         self.traffic
     }
 
-    /// Sends the events of the packets that follow to `trace`.
-    pub fn set_trace(&mut self, trace: Option<Box<dyn runtime::Trace>>) {
-        self.context.trace = trace;
+    /// Notes what the packet meets that is received next, and its copies: the interpreter runs them, on the same state.
+    pub fn trace_next(&mut self, recorder: Recorder) {
+        self.recorder = Some(Box::new(recorder));
     }
 
     /// Says that no packet waits, so that the tables may reclaim what was deleted.
@@ -129,12 +137,14 @@ impl<'a> Engine<'a> {
 
     fn enter(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
         let bytes = self.context.packet.len();
+        self.context.trace = self.recorder.take();
         self.traffic.stats.received(port, bytes);
         self.trace(|| Event::Received { port, bytes });
         self.context.start(now);
         self.budget = BUDGET;
         self.set_arrival(port, Instance::Normal, now);
         self.ingress(now, sink);
+        self.context.trace = None;
         self.poll(now, sink);
     }
 
@@ -154,6 +164,8 @@ impl<'a> Engine<'a> {
             } else {
                 return;
             }
+            // Dropped or sent; what goes round has its recorder with it.
+            self.context.trace = None;
         }
     }
 
@@ -168,12 +180,12 @@ impl<'a> Engine<'a> {
         let program = &self.loaded.program;
         let std = &program.standard_metadata;
         loop {
-            self.run(program.blocks.parser, "parser");
+            self.run(program.blocks.parser);
             if self.context.frame.read(std.parser_error, 32) != 0 {
                 self.traffic.stats.parser_errors += 1;
             }
-            self.run(program.blocks.verify_checksum, "verify checksum");
-            self.run(program.blocks.ingress, "ingress");
+            self.run(program.blocks.verify_checksum);
+            self.run(program.blocks.ingress);
             if !self.tell(now, sink) {
                 return;
             }
@@ -185,7 +197,7 @@ impl<'a> Engine<'a> {
                 return;
             }
             self.traffic.stats.resubmitted += 1;
-            self.trace(|| Event::Copied { reason: "resubmit", port: 0 });
+            self.go_on_as("resubmit");
             let port = self.context.frame.ingress_port(std) as u32;
             let kept = self.kept(fields);
             self.context.start(now);
@@ -223,7 +235,7 @@ impl<'a> Engine<'a> {
         frame.set_egress_spec(std, 0);
         frame.set_egress_global_timestamp(std, now / 1000);
         frame.set_packet_length(std, length);
-        self.run(program.blocks.egress, "egress");
+        self.run(program.blocks.egress);
         if let Some((session, fields)) = self.context.effects.clone_e2e.take() {
             self.clone_from_egress(session, fields, now);
         }
@@ -233,8 +245,8 @@ impl<'a> Engine<'a> {
             }
             return;
         }
-        self.run(program.blocks.compute_checksum, "compute checksum");
-        self.run(program.blocks.deparser, "deparser");
+        self.run(program.blocks.compute_checksum);
+        self.run(program.blocks.deparser);
         if !self.tell(now, sink) {
             return;
         }
@@ -251,26 +263,25 @@ impl<'a> Engine<'a> {
         let bytes = self.context.packet.len();
         let at = self.traffic.queues.transmit(port, bytes, now);
         self.traffic.stats.sent(port, bytes);
-        self.trace(|| Event::Sent { port, bytes });
+        self.trace(|| Event::Sent { port, bytes, lost: sink.loses(port).map(Into::into) });
         sink.transmit(port, self.context.packet.bytes(), at);
     }
 
     /// Copies the packet as it came in, parses it again and sends it to the session's replicas.
     fn clone_from_ingress(&mut self, session: u32, fields: Option<FieldListId>, now: u64) {
-        let Some(session) = u16::try_from(session).ok().and_then(|id| self.loaded.replication.session(id)) else {
-            return;
-        };
+        let Some(session) = self.clone_session(session) else { return };
         let program = &self.loaded.program;
         let std = &program.standard_metadata;
         let port = self.context.frame.ingress_port(std) as u32;
         let kept = self.kept(fields);
         let truncate = self.context.effects.truncate;
-        let original = self.hold();
+        let mut original = self.hold();
         let effects = mem::take(&mut self.context.effects);
-        self.resume(original.copy(original.budget / 2), now);
+        let share = original.budget / 2;
+        self.resume(original.copy(share, "clone from ingress", None), now);
         self.context.start(now);
         self.set_arrival(port, Instance::IngressClone, now);
-        self.run(program.blocks.parser, "parser");
+        self.run(program.blocks.parser);
         self.restore(fields, &kept);
         self.context.frame.set_instance_type(std, Instance::IngressClone as u64);
         if session.truncate != 0 {
@@ -288,9 +299,7 @@ impl<'a> Engine<'a> {
 
     /// Copies the packet as it stands after egress, its metadata reset, and sends it to the session's replicas.
     fn clone_from_egress(&mut self, session: u32, fields: Option<FieldListId>, now: u64) {
-        let Some(session) = u16::try_from(session).ok().and_then(|id| self.loaded.replication.session(id)) else {
-            return;
-        };
+        let Some(session) = self.clone_session(session) else { return };
         let program = &self.loaded.program;
         let std = &program.standard_metadata;
         let kept = self.kept(fields);
@@ -309,10 +318,19 @@ impl<'a> Engine<'a> {
             cursor: self.context.cursor,
             truncate: (session.truncate != 0).then_some(session.truncate),
             budget: self.budget / 2,
+            trace: self.context.trace.as_mut().map(|trace| Box::new(trace.copied("clone from egress", None))),
         };
         self.budget -= self.budget / 2;
         self.replicate_clone(copy, &session, now);
         self.context.frame.persistent_mut().copy_from_slice(&persistent);
+    }
+
+    fn clone_session(&mut self, session: u32) -> Option<crate::CloneSession> {
+        let found = u16::try_from(session).ok().and_then(|id| self.loaded.replication.session(id));
+        if found.is_none() {
+            self.trace(|| Event::NoCloneSession { session });
+        }
+        found
     }
 
     fn replicate_clone(&mut self, copy: Held, session: &crate::CloneSession, now: u64) {
@@ -322,22 +340,23 @@ impl<'a> Engine<'a> {
     }
 
     /// Puts a copy for each replica in its port's queue.
-    fn replicate(&mut self, held: Held, replicas: &[Replica], class_of_service: u8, now: u64) {
+    fn replicate(&mut self, mut held: Held, replicas: &[Replica], class_of_service: u8, now: u64) {
         let std = &self.loaded.program.standard_metadata;
         let Some((last, others)) = replicas.split_last() else {
-            self.drop_packet(DropReason::NoReplica);
+            self.drop_held(held, DropReason::NoReplica);
             return;
         };
         let share = held.budget / replicas.len() as u32;
         if share == 0 {
-            self.drop_packet(DropReason::Budget);
+            self.drop_held(held, DropReason::Budget);
             return;
         }
         for replica in others {
-            let copy = held.copy(share);
+            let copy = held.copy(share, "replica", Some(replica.port));
             self.enqueue_replica(copy, replica, class_of_service, std.egress_rid, now);
         }
-        let copy = Held { budget: share, ..held };
+        let trace = held.trace.as_mut().map(|trace| Box::new(trace.copied("replica", Some(last.port))));
+        let copy = Held { budget: share, trace, ..held };
         self.enqueue_replica(copy, last, class_of_service, std.egress_rid, now);
     }
 
@@ -345,7 +364,6 @@ impl<'a> Engine<'a> {
         copy.frame[rid_at as usize..][..2].copy_from_slice(&replica.instance.to_le_bytes());
         let priority_at = self.loaded.program.standard_metadata.priority as usize;
         let priority = class.max(copy.frame[priority_at]);
-        self.trace(|| Event::Copied { reason: "copy", port: replica.port });
         self.enqueue(replica.port, priority, copy, now);
     }
 
@@ -355,15 +373,15 @@ impl<'a> Engine<'a> {
         let stamp = (now / 1000) as u32;
         held.frame[std.enq_timestamp as usize..][..4].copy_from_slice(&stamp.to_le_bytes());
         held.frame[std.enq_qdepth as usize..][..4].copy_from_slice(&depth.to_le_bytes());
-        if self.traffic.queues.push(port, priority, held, now).is_err() {
-            self.drop_packet(DropReason::QueueFull);
+        if let Err(held) = self.traffic.queues.push(port, priority, held, now) {
+            self.drop_held(held, DropReason::QueueFull);
         }
     }
 
     /// The packet that left the deparser becomes a new one.
     fn recirculate(&mut self, fields: Option<FieldListId>, now: u64) {
         self.traffic.stats.recirculated += 1;
-        self.trace(|| Event::Copied { reason: "recirculate", port: 0 });
+        self.go_on_as("recirculate");
         let port = self.context.frame.ingress_port(&self.loaded.program.standard_metadata) as u32;
         let kept = self.kept(fields);
         self.context.start(now);
@@ -407,6 +425,7 @@ impl<'a> Engine<'a> {
             cursor: self.context.cursor,
             truncate: self.context.effects.truncate,
             budget: self.budget,
+            trace: self.context.trace.take(),
         }
     }
 
@@ -417,6 +436,7 @@ impl<'a> Engine<'a> {
         self.context.frame.persistent_mut().copy_from_slice(&held.frame);
         self.context.cursor = held.cursor;
         self.context.effects.truncate = held.truncate;
+        self.context.trace = held.trace;
         self.budget = held.budget;
     }
 
@@ -451,12 +471,30 @@ impl<'a> Engine<'a> {
 
     fn drop_packet(&mut self, reason: DropReason) {
         self.traffic.stats.drop_packet(reason);
-        self.trace(|| Event::Dropped { reason: reason.name() });
+        if let Some(trace) = &mut self.context.trace {
+            note_drop(trace, reason);
+        }
     }
 
-    fn run(&mut self, function: FunctionId, name: &str) {
-        self.trace(|| Event::Block { name: name.into() });
-        self.loaded.backend.run(function, &mut self.context);
+    fn drop_held(&mut self, held: Held, reason: DropReason) {
+        self.traffic.stats.drop_packet(reason);
+        if let Some(mut trace) = held.trace {
+            note_drop(&mut trace, reason);
+        }
+    }
+
+    fn run(&mut self, function: FunctionId) {
+        match self.context.trace {
+            None => self.loaded.backend.run(function, &mut self.context),
+            Some(_) => self.loaded.tracer().run(function, &mut self.context),
+        }
+    }
+
+    /// The packet goes round, as another one for its trace.
+    fn go_on_as(&mut self, reason: &'static str) {
+        if let Some(trace) = &mut self.context.trace {
+            **trace = trace.copied(reason, None);
+        }
     }
 
     fn trace(&mut self, event: impl FnOnce() -> Event) {
@@ -467,8 +505,9 @@ impl<'a> Engine<'a> {
 }
 
 impl Held {
-    fn copy(&self, budget: u32) -> Self {
+    fn copy(&mut self, budget: u32, reason: &'static str, port: Option<u32>) -> Self {
         Self {
+            trace: self.trace.as_mut().map(|trace| Box::new(trace.copied(reason, port))),
             frame: self.frame.clone(),
             packet: self.packet.clone(),
             cursor: self.cursor,
@@ -478,10 +517,22 @@ impl Held {
     }
 }
 
+fn note_drop(trace: &mut Recorder, reason: DropReason) {
+    let by = match reason {
+        DropReason::Ingress | DropReason::Egress => trace.marked(),
+        _ => None,
+    };
+    trace.event(Event::Dropped { reason: reason.name().into(), why: reason.explanation().into(), by });
+}
+
 /// A sink whose ports are all ready.
 struct Unhindered<'s, S>(&'s mut S);
 
 impl<S: Sink> Sink for Unhindered<'_, S> {
+    fn loses(&self, port: u32) -> Option<&'static str> {
+        self.0.loses(port)
+    }
+
     fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
         self.0.transmit(port, bytes, at);
     }

@@ -1,7 +1,8 @@
 //! A program with its code and its state: what a switch runs until another takes its place.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use interp::Interpreter;
 use runtime::{Backend, Device};
 
 use crate::replication::Replication;
@@ -12,7 +13,7 @@ pub enum BackendKind {
     /// Native code.
     #[default]
     Jit,
-    /// The reference; it also traces.
+    /// The reference.
     Interpreter,
 }
 
@@ -21,6 +22,7 @@ pub struct Loaded {
     pub device: Device,
     pub replication: Replication,
     pub backend: Arc<dyn Backend>,
+    tracer: OnceLock<Interpreter>,
 }
 
 impl Loaded {
@@ -28,7 +30,7 @@ impl Loaded {
     pub fn new(program: Arc<ir::Program>, kind: BackendKind) -> Result<Self, String> {
         let backend: Arc<dyn Backend> = match kind {
             BackendKind::Jit => Arc::new(jit::Jit::compile(program.clone())?),
-            BackendKind::Interpreter => Arc::new(interp::Interpreter::new(program.clone())),
+            BackendKind::Interpreter => Arc::new(Interpreter::new(program.clone())),
         };
         Self::with(program, backend)
     }
@@ -40,6 +42,11 @@ impl Loaded {
 
     fn with(program: Arc<ir::Program>, backend: Arc<dyn Backend>) -> Result<Self, String> {
         let device = Device::new(program.clone()).map_err(|error| error.to_string())?;
-        Ok(Self { program, device, replication: Replication::default(), backend })
+        Ok(Self { program, device, replication: Replication::default(), backend, tracer: OnceLock::new() })
+    }
+
+    /// What runs the packets that are traced, whatever runs the others; made when it is first asked for.
+    pub fn tracer(&self) -> &Interpreter {
+        self.tracer.get_or_init(|| Interpreter::new(self.program.clone()))
     }
 }

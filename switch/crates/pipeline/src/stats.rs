@@ -34,6 +34,19 @@ impl DropReason {
             Self::Fault => "fault",
         }
     }
+
+    /// For people.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::Ingress => "the program marked it in ingress",
+            Self::Egress => "the program marked it in egress",
+            Self::QueueFull => "the port's queue is full",
+            Self::Budget => "it went round or was copied too often",
+            Self::NoReplica => "its multicast group or clone session has no ports that are up",
+            Self::Assertion => "an assertion of the program failed",
+            Self::Fault => "the switch failed on it; its log says where",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

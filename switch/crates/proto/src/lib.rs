@@ -1,4 +1,4 @@
-//! The messages and services of P4Runtime 1.5, as the `finsy` wheel's .proto files give them.
+//! The messages and services of P4Runtime 1.5, as the `finsy` wheel's .proto files give them, and of traces.
 
 // Generated code is not ours to mend.
 #![allow(clippy::all)]
@@ -23,6 +23,11 @@ pub mod google {
 /// How Stratum, finsy and p4runtime-shell say what a role may do.
 pub mod stratum {
     tonic::include_proto!("stratum");
+}
+
+/// The traces of a running switch.
+pub mod trace {
+    tonic::include_proto!("wayname.trace.v1");
 }
 
 /// The compiled .proto files, a `google.protobuf.FileDescriptorSet`: for reflection and the text format.

@@ -1,6 +1,7 @@
 //! The Python module `wayname_switch`: the engine in process. `wayname_switch.pyi` describes it.
 
 mod switch;
+mod traces;
 
 use compiler::Options;
 use pyo3::create_exception;

@@ -1,6 +1,5 @@
 //! A switch in the hand of a Python program.
 
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use control::{Control, Scope, Status};
@@ -12,8 +11,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
-use runtime::{Event, Random, Seed};
+use runtime::{Random, Seed};
 
+use crate::traces::Traces;
 use crate::{CompileError, StatusError};
 
 /// Entries looked through for idle timeouts at a time.
@@ -24,12 +24,12 @@ pub struct Switch {
     program: Arc<loader::Program>,
     control: Control,
     traffic: Traffic,
-    interpreted: bool,
     cpu_port: Option<u32>,
     /// Gives each run its random numbers.
     random: Random,
     to_controller: Vec<Vec<u8>>,
     messages: Vec<String>,
+    traces: Traces,
 }
 
 /// What left in one run.
@@ -89,11 +89,11 @@ impl Switch {
             program,
             control,
             traffic: Traffic::default(),
-            interpreted: kind == BackendKind::Interpreter,
             cpu_port,
             random: Random::new(seed),
             to_controller: vec![],
             messages: vec![],
+            traces: Traces::default(),
         })
     }
 
@@ -126,7 +126,7 @@ impl Switch {
         packet: &[u8],
         now: u64,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.run(python, now, |engine, outputs| engine.receive(port, packet, now, outputs))
+        self.receive(python, port, packet, now)
     }
 
     #[pyo3(signature = (message, now = 0))]
@@ -136,7 +136,7 @@ impl Switch {
         };
         let message: v1::PacketOut = decode(message, "PacketOut")?;
         let packet = self.control.packet_out(&message).map_err(refused)?;
-        self.run(python, now, |engine, outputs| engine.receive(port, &packet, now, outputs))
+        self.receive(python, port, &packet, now)
     }
 
     fn advance<'py>(&mut self, python: Python<'py>, now: u64) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -186,26 +186,37 @@ impl Switch {
         self.program.loaded.replication.set_port_up(port, up);
     }
 
-    #[pyo3(signature = (port, packet, now = 0))]
-    fn trace(&mut self, python: Python<'_>, port: u32, packet: &[u8], now: u64) -> PyResult<Vec<String>> {
-        if !self.interpreted {
-            return Err(PyValueError::new_err(
-                "traces need the interpreter; make the switch with backend=\"interpreter\"",
-            ));
-        }
-        let (sender, events) = channel::<Event>();
-        self.run(python, now, |engine, outputs| {
-            engine.set_trace(Some(Box::new(sender)));
-            engine.receive(port, packet, now, outputs);
-        })?;
-        events
-            .try_iter()
-            .map(|event| serde_json::to_string(&event).map_err(|error| PyValueError::new_err(error.to_string())))
-            .collect()
+    #[pyo3(signature = (filter = Some(String::new())))]
+    fn watch(&mut self, filter: Option<String>) -> PyResult<()> {
+        let filter = filter.map(|text| text.parse()).transpose();
+        self.traces.watch(filter.map_err(PyValueError::new_err::<String>)?);
+        Ok(())
+    }
+
+    #[pyo3(signature = (text = false))]
+    fn traces(&mut self, text: bool) -> PyResult<Vec<String>> {
+        self.traces.take(text).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 }
 
 impl Switch {
+    /// Lets a packet enter, traced if somebody wants to see it.
+    fn receive<'py>(
+        &mut self,
+        python: Python<'py>,
+        port: u32,
+        packet: &[u8],
+        now: u64,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let recorder = self.traces.choose(port, packet, now);
+        self.run(python, now, |engine, outputs| {
+            if let Some(recorder) = recorder {
+                engine.trace_next(recorder);
+            }
+            engine.receive(port, packet, now, outputs);
+        })
+    }
+
     /// Does something to the packets and hands on what came of it.
     fn run<'py>(
         &mut self,

@@ -161,12 +161,34 @@ def test_the_program_logs(switch: wayname_switch.Switch) -> None:
 
 
 def test_a_trace_names_what_happened() -> None:
-    switch = wayname_switch.Switch(PROGRAM, backend="interpreter")
+    switch = wayname_switch.Switch(PROGRAM)
     Table(switch).insert(7, "forward", 3)
-    events = [json.loads(event) for event in switch.trace(1, b"\x07")]
-    lookups = [event for event in events if event["event"] == "lookup"]
-    assert [(event["table"], event["hit"], event["action"]) for event in lookups] == [("I.tags", True, "I.forward")]
-    assert events[-1] == {"event": "sent", "port": 3, "bytes": 1}
+    switch.watch("in 1 and not bytes 0 08")
+    sent = switch.inject(1, b"\x07") + switch.inject(2, b"\x07") + switch.inject(1, b"\x08")
+    assert [output.port for output in sent if output.packet == b"\x07"] == [3, 3]
+    [trace] = [json.loads(trace) for trace in switch.traces()]
+    assert (trace["port"], trace["bytes"]) == (1, "07")
+    [packet] = trace["packets"]
+    ingress = next(step for step in packet["steps"] if step.get("name") == "ingress")
+    [lookup] = [inner for step in ingress["steps"] for inner in step.get("steps", ()) if inner["event"] == "lookup"]
+    assert (lookup["table"], lookup["hit"], lookup["action"]) == ("I.tags", True, "I.forward")
+    assert lookup["entry"] == {"keys": [{"name": "hdr.tag.value", "match": "0x7"}]}
+    assert packet["steps"][-1] == {"event": "sent", "port": 3, "bytes": 1}
+
+
+def test_traces_are_kept_until_they_are_taken(switch: wayname_switch.Switch) -> None:
+    switch.watch()
+    for _ in range(70):
+        switch.inject(1, b"\x2a")
+    assert len(switch.traces(text=True)) == 64 and switch.traces() == []
+    switch.inject(1, b"\x2a")
+    [text] = switch.traces(text=True)
+    assert text.startswith("received 1 bytes at port 1\n") and "log: tag 42 is not known" in text
+    switch.watch(None)
+    switch.inject(1, b"\x2a")
+    assert switch.traces() == []
+    with pytest.raises(ValueError, match="'from' is no term of a filter"):
+        switch.watch("from 1")
 
 
 def test_errors_are_exceptions_with_a_text() -> None:

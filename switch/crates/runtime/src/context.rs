@@ -9,11 +9,12 @@ use crate::body::Head;
 use crate::cells::mark;
 use crate::device::Device;
 use crate::effects::Effects;
+use crate::entry::TableEntry;
 use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::packet::Packet;
 use crate::random::{Random, Seed};
-use crate::trace::Trace;
+use crate::trace::Recorder;
 use crate::uncounted::Uncounted;
 
 /// Turns of loops that one packet may take: enough for a header per byte of the longest packet.
@@ -35,7 +36,8 @@ pub struct Context<'d> {
     pub now: u64,
     /// Loop turns left.
     pub fuel: u32,
-    pub trace: Option<Box<dyn Trace>>,
+    /// Present while the packet is traced.
+    pub trace: Option<Box<Recorder>>,
     reader: Reader,
     /// Packets since the reader was pinned.
     since_pin: u32,
@@ -170,6 +172,12 @@ impl<'d> Context<'d> {
             *word = stored.load(std::sync::atomic::Ordering::Relaxed);
         }
         action
+    }
+
+    /// The entry that the last lookup hit, unless it is gone already.
+    pub fn hit_entry(&self) -> Option<TableEntry> {
+        let (table, slot) = self.entry?;
+        self.device.entry_in(table, slot, self.now)
     }
 
     /// The data of the action that the last lookup found, laid out as [`ir::Action`] says; 8-byte aligned.

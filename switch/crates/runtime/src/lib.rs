@@ -38,7 +38,7 @@ pub use error::{ProgramError, WriteError};
 pub use frame::FrameMemory;
 pub use packet::Packet;
 pub use random::{Random, Seed};
-pub use trace::{Event, Trace};
+pub use trace::{Event, Recorder};
 
 /// Something that runs the functions of a program.
 pub trait Backend: Send + Sync {

@@ -349,6 +349,13 @@ impl Device {
         book.writer.slots().map(|slot| self.read_entry(info, state, &book, slot, now)).collect()
     }
 
+    /// The entry in a slot, as [`crate::Context::hit_entry`] knows it.
+    pub(crate) fn entry_in(&self, table: TableId, slot: u32, now: u64) -> Option<TableEntry> {
+        let (info, state) = self.table_parts(table);
+        let book = state.lock();
+        book.writer.is_live(slot).then(|| self.read_entry(info, state, &book, slot, now))
+    }
+
     /// How many entries a table has.
     pub fn entry_count(&self, table: TableId) -> u64 {
         self.tables[table.index()].lock().writer.len()

@@ -1,25 +1,17 @@
-//! What a packet met on its way, step by step: the events that `trace` prints, as text (`Display`) or JSON (`Serialize`).
+//! What a packet met on its way, step by step, as text (`Display`) or JSON; and who notes it.
 
+mod recorder;
+
+use std::borrow::Cow;
 use std::fmt;
-use std::sync::mpsc::Sender;
 
 use num_bigint::BigUint;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Receives the events of one packet, in order.
-pub trait Trace: Send {
-    fn event(&mut self, event: Event);
-}
-
-/// Events go to whoever holds the other end; once that is gone they are dropped.
-impl Trace for Sender<Event> {
-    fn event(&mut self, event: Event) {
-        let _ = self.send(event);
-    }
-}
+pub use recorder::{Recorder, Step};
 
 /// One step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A packet came in at a port.
@@ -43,7 +35,7 @@ pub enum Event {
     Condition {
         text: String,
         at: Location,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         outcome: Option<bool>,
     },
     /// A table is applied; its `Lookup` follows.
@@ -55,9 +47,12 @@ pub enum Event {
         table: String,
         keys: Vec<Named>,
         /// Inputs of the action selector.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         selector: Vec<Number>,
         hit: bool,
+        /// What was hit, as it stood in the table then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        entry: Option<Entry>,
         /// None when nothing matched and the table has no default action.
         action: Option<String>,
         args: Vec<Named>,
@@ -67,6 +62,8 @@ pub enum Event {
         name: String,
         at: Location,
     },
+    /// The code of the action that started last is over.
+    ActionEnd,
     Extract {
         header: String,
         /// A lookahead: the cursor stayed.
@@ -91,11 +88,11 @@ pub enum Event {
     /// A call of an extern: `register.read`, `hash`, `clone` and so on.
     Call {
         #[serde(rename = "extern")]
-        name: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Cow<'static, str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         object: Option<String>,
         args: Vec<Number>,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<Number>,
     },
     Log {
@@ -104,25 +101,74 @@ pub enum Event {
     AssertFailed {
         text: String,
     },
-    /// The traffic manager made a copy: `clone`, `multicast`, `resubmit` or `recirculate`.
+    /// The packet goes on as another one: `clone`, `replica`, `resubmit` or `recirculate`.
     Copied {
-        reason: &'static str,
-        port: u32,
+        reason: Cow<'static, str>,
+        /// Where the other one is to leave, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<u32>,
+        /// The number of the other one.
+        packet: u32,
+    },
+    /// A copy was asked for by a session that is not there: none is made.
+    NoCloneSession {
+        session: u32,
     },
     Sent {
         port: u32,
         bytes: usize,
+        /// Why the port did not take it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost: Option<Cow<'static, str>>,
     },
     Dropped {
-        reason: &'static str,
+        /// As counters name it.
+        reason: Cow<'static, str>,
+        why: Cow<'static, str>,
+        /// What marked it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Cause>,
     },
 }
 
 /// A place in the source.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Location {
     pub file: String,
     pub line: u32,
+}
+
+/// A statement and where it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    pub text: String,
+    pub at: Location,
+}
+
+/// An entry of a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// By key, as cases write them: `0x0a`, `0x20010db8/32`, `0x0a&&&0xff`, `1..5`, `*`.
+    pub keys: Vec<Matched>,
+    /// 0 in tables without priorities.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub priority: u32,
+    /// From the program.
+    #[serde(rename = "const", default, skip_serializing_if = "is_false")]
+    pub is_const: bool,
+    /// The member or group of the action profile that it names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+}
+
+/// What an entry has for one key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Matched {
+    pub name: String,
+    #[serde(rename = "match")]
+    pub text: String,
 }
 
 /// A value; in JSON a string in hexadecimal, since JSON's own numbers are too short.
@@ -130,15 +176,32 @@ pub struct Location {
 pub struct Number(pub BigUint);
 
 /// A value with the name of its key, field or parameter.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Named {
     pub name: String,
     pub value: Number,
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn is_false(truth: &bool) -> bool {
+    !truth
+}
+
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let digits = text.strip_prefix("0x").unwrap_or(&text);
+        let value = BigUint::parse_bytes(digits.as_bytes(), 16);
+        value.map(Self).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not a hexadecimal number")))
     }
 }
 
@@ -160,24 +223,50 @@ impl fmt::Display for Named {
     }
 }
 
+impl fmt::Display for Matched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.name, self.text)
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
 }
 
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "entry {}", List(&self.keys, " "))?;
+        if self.priority != 0 {
+            write!(f, " priority {}", self.priority)?;
+        }
+        if let Some(member) = self.member {
+            write!(f, " member {member}")?;
+        }
+        if let Some(group) = self.group {
+            write!(f, " group {group}")?;
+        }
+        if self.is_const { f.write_str(", of the program") } else { Ok(()) }
+    }
+}
+
+/// One line, without what an [`Event::Lookup`] says of its entry.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::Received { port, bytes } => write!(f, "received {bytes} bytes at port {port}"),
             Event::Block { name } => write!(f, "{name}:"),
-            Event::State { name, at } => write!(f, "  state {name}  ({at})"),
-            Event::Statement { text, at } => write!(f, "  {text}  ({at})"),
-            Event::Condition { text, at, outcome: Some(outcome) } => write!(f, "  ({text}) is {outcome}  ({at})"),
-            Event::Condition { text, at, outcome: None } => write!(f, "  ({text}) decides  ({at})"),
-            Event::Table { name, at } => write!(f, "  table {name}  ({at})"),
+            Event::State { name, at } => write!(f, "state {name}  ({at})"),
+            Event::Statement { text, at } => write!(f, "{text}  ({at})"),
+            Event::Condition { text, at, outcome: Some(outcome) } => write!(f, "({text}) is {outcome}  ({at})"),
+            Event::Condition { text, at, outcome: None } => write!(f, "({text}) decides  ({at})"),
+            Event::Table { name, at } => write!(f, "table {name}  ({at})"),
             Event::Lookup { keys, selector, hit, action, args, .. } => {
-                write!(f, "    key {}", List(keys, " "))?;
+                match keys.is_empty() {
+                    true => f.write_str("no key")?,
+                    false => write!(f, "key {}", List(keys, " "))?,
+                }
                 if !selector.is_empty() {
                     write!(f, " selector {}", List(selector, " "))?;
                 }
@@ -187,32 +276,36 @@ impl fmt::Display for Event {
                     None => write!(f, ": {outcome}, no action"),
                 }
             }
-            Event::Action { name, at } => write!(f, "  action {name}  ({at})"),
+            Event::Action { name, at } => write!(f, "action {name}  ({at})"),
+            Event::ActionEnd => f.write_str("end of the action"),
             Event::Extract { header, peek, fields, error } => {
                 let verb = if *peek { "look at" } else { "extract" };
                 match error {
-                    Some(error) => write!(f, "    {verb} {header}: {error}"),
-                    None => write!(f, "    {verb} {header}: {}", List(fields, " ")),
+                    Some(error) => write!(f, "{verb} {header}: {error}"),
+                    None => write!(f, "{verb} {header}: {}", List(fields, " ")),
                 }
             }
-            Event::Advance { bits, error: None } => write!(f, "    advance {bits} bits"),
-            Event::Advance { bits, error: Some(error) } => write!(f, "    advance {bits} bits: {error}"),
-            Event::Emit { header, valid: true, fields } => write!(f, "    emit {header}: {}", List(fields, " ")),
-            Event::Emit { header, valid: false, .. } => write!(f, "    skip {header}, which is not valid"),
-            Event::Store { place, value } => write!(f, "    {place} = {value}"),
+            Event::Advance { bits, error: None } => write!(f, "advance {bits} bits"),
+            Event::Advance { bits, error: Some(error) } => write!(f, "advance {bits} bits: {error}"),
+            Event::Emit { header, valid: true, fields } => write!(f, "emit {header}: {}", List(fields, " ")),
+            Event::Emit { header, valid: false, .. } => write!(f, "skip {header}, which is not valid"),
+            Event::Store { place, value } => write!(f, "{place} = {value}"),
             Event::Call { name, object, args, result } => {
-                write!(f, "    ")?;
                 if let Some(object) = object {
                     write!(f, "{object}: ")?;
                 }
                 write!(f, "{name}({})", List(args, ", "))?;
                 result.as_ref().map_or(Ok(()), |result| write!(f, " -> {result}"))
             }
-            Event::Log { text } => write!(f, "    log: {text}"),
-            Event::AssertFailed { text } => write!(f, "    failed: {text}"),
-            Event::Copied { reason, port } => write!(f, "{reason} to port {port}"),
-            Event::Sent { port, bytes } => write!(f, "sent {bytes} bytes at port {port}"),
-            Event::Dropped { reason } => write!(f, "dropped: {reason}"),
+            Event::Log { text } => write!(f, "log: {text}"),
+            Event::AssertFailed { text } => write!(f, "failed: {text}"),
+            Event::Copied { reason, port: Some(port), .. } => write!(f, "{reason} to port {port}"),
+            Event::Copied { reason, port: None, .. } => write!(f, "{reason}"),
+            Event::NoCloneSession { session } => write!(f, "no copy: there is no clone session {session}"),
+            Event::Sent { port, bytes, lost: None } => write!(f, "sent {bytes} bytes at port {port}"),
+            Event::Sent { port, bytes, lost: Some(why) } => write!(f, "lost {bytes} bytes at port {port}: {why}"),
+            Event::Dropped { why, by: None, .. } => write!(f, "dropped: {why}"),
+            Event::Dropped { why, by: Some(by), .. } => write!(f, "dropped: {why}: {}  ({})", by.text, by.at),
         }
     }
 }

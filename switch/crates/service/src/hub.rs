@@ -35,6 +35,8 @@ pub struct Hub {
     pub(crate) gate: Arc<tokio::sync::Mutex<()>>,
     streams: Mutex<Streams>,
     next_idle_scan: AtomicU64,
+    /// Whether the switch stops, for streams without an outbox.
+    pub(crate) closed: tokio::sync::watch::Sender<bool>,
 }
 
 pub(crate) struct Streams {
@@ -53,6 +55,7 @@ impl Hub {
             gate: Arc::default(),
             streams: Mutex::new(streams),
             next_idle_scan: AtomicU64::new(0),
+            closed: tokio::sync::watch::Sender::new(false),
         })
     }
 
@@ -97,6 +100,7 @@ impl Hub {
 
     /// Ends all streams, and those that open from now on.
     pub fn close(&self) {
+        self.closed.send_replace(true);
         let mut streams = self.streams();
         streams.closing = true;
         for outbox in streams.outboxes.values_mut() {

@@ -14,6 +14,7 @@ mod rpc;
 mod server;
 mod stream;
 mod target;
+mod traces;
 
 pub use hub::Hub;
 pub use server::{Tls, calls, limits, serve};

@@ -11,6 +11,7 @@ use tracing::{info, warn};
 
 use crate::hub::Hub;
 use crate::rpc::Rpc;
+use crate::traces;
 
 /// Room for a config of 64 MiB with its P4Info.
 const MOST_MESSAGE: usize = 72 << 20;
@@ -83,6 +84,7 @@ pub async fn serve(
 
     let ticker = tokio::spawn(tick(hub.clone()));
     let service = calls(hub.clone());
+    let traces = traces::calls(hub.clone());
     let (stopped, was_stopped) = tokio::sync::oneshot::channel();
     let stop = async move {
         stop.await;
@@ -98,7 +100,7 @@ pub async fn serve(
         }
     };
     let ended = tokio::select! {
-        ended = server.add_service(service).serve_with_incoming_shutdown(listener, stop) => ended,
+        ended = server.add_service(service).add_service(traces).serve_with_incoming_shutdown(listener, stop) => ended,
         () = grace => {
             warn!("calls under way did not finish in time and were cut off");
             Ok(())

@@ -13,6 +13,12 @@ pub trait Target: Send + Sync + 'static {
     /// Takes a packet in by the CPU port. The error says why it can't.
     fn packet_out(&self, packet: Vec<u8>) -> Result<(), String>;
 
+    /// Begins to trace packets. The error says why it can't.
+    fn watch(&self, request: trace::Request) -> Result<trace::Watch, String> {
+        let _ = request;
+        Err("this switch traces no packets".into())
+    }
+
     /// Nanoseconds on the clock that the data plane uses.
     fn now(&self) -> u64;
 

@@ -39,6 +39,7 @@ words! {
     MeterUnit { Packets "packets" Bytes "bytes" }
     NoteKind {
         ParserState "state" Statement "statement" Condition "condition" Holds "holds" Fails "fails" Table "table" Action "action"
+        ActionEnd "action_end"
     }
 }
 
