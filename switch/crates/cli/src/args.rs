@@ -33,6 +33,8 @@ pub enum Command {
     Compile(Compile),
     /// Follow packets through a program, step by step; with --target, those of a switch that runs
     Trace(Trace),
+    /// Run cases of a program, on the interpreter and in native code; a packet that fails is traced
+    Test(Test),
     /// Completion for a shell
     Completion { shell: Shell },
     /// The manual page
@@ -197,6 +199,16 @@ pub struct Trace {
     /// A picture of the way of the last packet
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Group)]
+pub struct Test {
+    pub program: PathBuf,
+    /// STF files: table entries, packets, and what is expected
+    #[arg(required = true)]
+    pub cases: Vec<PathBuf>,
     #[command(flatten)]
     pub source: Source,
 }

@@ -13,6 +13,7 @@ mod seldom;
 mod service_manager;
 mod stop;
 mod target;
+mod test;
 mod trace;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Compile(args)) => check::compile(&args),
         Some(Command::Trace(args)) => trace::trace(&args),
+        Some(Command::Test(args)) => test::test(&args),
         Some(Command::Completion { shell }) => manual::completion(shell),
         Some(Command::Man) => manual::page(),
         None => run::run(args.run),

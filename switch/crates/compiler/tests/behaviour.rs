@@ -16,7 +16,8 @@ fn run(name: &str) {
     for backend in [BackendKind::Interpreter, BackendKind::Jit] {
         let loaded = Loaded::new(program.clone(), backend).unwrap();
         let outcome = stf::run(&loaded, &script).unwrap();
-        assert!(outcome.failures.is_empty(), "{backend:?}:\n{}", outcome.failures.join("\n"));
+        let failures: Vec<String> = outcome.failures.iter().map(ToString::to_string).collect();
+        assert!(failures.is_empty(), "{backend:?}:\n{}", failures.join("\n"));
     }
 }
 

@@ -169,6 +169,20 @@ def test_what_cannot_be_watched_is_told_in_one_line(tmp_path: Path, program: Pat
         assert done.returncode == 1 and "write 1 to 100" in done.stderr
 
 
+def test_cases_are_run_and_what_fails_is_traced(tmp_path: Path, program: Path) -> None:
+    good, bad = tmp_path / "good.stf", tmp_path / "bad.stf"
+    good.write_text("packet 1 07aa\nexpect 2 07aa $\npacket 1 08\n")
+    bad.write_text("packet 1 08\npacket 1 07aa\nexpect 2 07ab $\n")
+    done = run("test", program, good)
+    assert (done.returncode, done.stdout) == (0, f"{good}: passed\n1 of 1 cases passed\n")
+    done = run("test", program, bad, good)
+    assert done.returncode == 1 and done.stdout.endswith("1 of 2 cases passed\n")
+    assert f"{bad}: failed (interpreter and native code)\n  line 3: port 2:\n" in done.stdout
+    assert "    expected 07ab $\n    got      07aa\n                ^\n" in done.stdout
+    assert "  the packet of line 2:\n    received 2 bytes at port 1\n" in done.stdout
+    assert "dropped" not in done.stdout and "sent 2 bytes at port 2" in done.stdout
+
+
 def test_packets_of_cases_are_traced_without_a_switch(tmp_path: Path, program: Path) -> None:
     case = tmp_path / "case.stf"
     case.write_text("packet 1 08\nexpect 2 07\n")

@@ -6,4 +6,4 @@ pub mod hostile;
 pub mod script;
 
 pub use apply::{Nodes, apply};
-pub use case::{Outcome, run};
+pub use case::{Failure, Outcome, run, run_traced};
