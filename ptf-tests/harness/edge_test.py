@@ -1,6 +1,7 @@
 """The base of all tests: a small edge, packets in, exactly what comes out."""
 
 import signal
+import sys
 import time
 import unittest
 from collections import Counter
@@ -14,7 +15,7 @@ from ptf import testutils
 from ptf.base_tests import BaseTest
 from scapy.packet import Packet
 
-from harness.collect import AtOnce, Collector, Markers, Punted
+from harness.collect import MARKER_VLAN, AtOnce, Collector, Markers, Punted
 from harness.entries import Entries
 from harness.grpc_target import GrpcTarget
 from harness.target import Target
@@ -71,9 +72,36 @@ class EntitiesTest(BaseTest):
 class EdgeTest(EntitiesTest):
     """A test with packets, on the edge of small_site.py."""
 
+    # Whether packets are traced in this run.
+    traced = False
+
+    def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
+        """Run it; if it fails, run it once more with its packets traced, and print the traces.
+
+        Not at once: what is traced runs in the interpreter, and native code is what is tested.
+        """
+        before = faults(result)
+        super().run(result)
+        if result is not None and faults(result) > before and not self.traced and not result.shouldStop:
+            print(self._trace(), file=sys.stderr)
+        return result
+
+    def _trace(self) -> str:
+        """What the target tells of the packets of another run."""
+        again, result = type(self)(self._testMethodName), unittest.TestResult()
+        again.traced = True
+        again.run(result)
+        lines = [f"{self.id()} once more, traced:"]
+        if not faults(result):
+            lines.append("It does not fail when it is traced: look for a race, or for native code that differs.")
+        traces = self.target.traces() or ["No packet was traced: the test sent none, or the target has no traces."]
+        return "\n".join([*lines, *traces])
+
     def setUp(self) -> None:
         """Set up ports, VLANs, router and neighbours."""
         super().setUp()
+        if self.traced:
+            self.target.watch(f"not vlan {MARKER_VLAN}")
         self.dataplane = ptf.dataplane_instance
         self.dataplane.flush()
         self.collector: Collector = (
@@ -174,6 +202,11 @@ class EdgeTest(EntitiesTest):
     def _drops(self) -> Counter[str]:
         ingress, egress = self.counter("ingress_drops"), self.counter("egress_drops")
         return Counter({name: ingress[number] + egress[number] for name, number in DROP.items() if number})
+
+
+def faults(result: unittest.TestResult | None) -> int:
+    """How often tests have failed so far."""
+    return 0 if result is None else len(result.failures) + len(result.errors)
 
 
 def hexadecimal(frames: dict[int, list[bytes]]) -> dict[int, list[str]]:

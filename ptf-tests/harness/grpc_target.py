@@ -14,6 +14,7 @@ from finsy.proto import U128, p4r, p4r_grpc, rpc_status
 from google.protobuf.text_format import ParseError
 
 from harness.target import PATIENCE, RefusedError, Status, told
+from harness.traces import TraceStream
 from small_site import entries
 
 MILLISECOND = 1_000_000
@@ -65,8 +66,8 @@ class Controller:
         self.election_id = election_id
         self.role = role
         # A device config may be longer than the four megabytes that gRPC takes by itself: BMv2's is.
-        self._channel = grpc.insecure_channel(address, options=[("grpc.max_receive_message_length", -1)])
-        self.stub = p4r_grpc.P4RuntimeStub(self._channel)
+        self.channel = grpc.insecure_channel(address, options=[("grpc.max_receive_message_length", -1)])
+        self.stub = p4r_grpc.P4RuntimeStub(self.channel)
         self._requests: queue.SimpleQueue[p4r.StreamMessageRequest | None] = queue.SimpleQueue()
         self._arrived = threading.Condition()
         self._messages: defaultdict[str, deque[p4r.StreamMessageResponse]] = defaultdict(deque)
@@ -175,7 +176,7 @@ class Controller:
         """End the session."""
         self._requests.put(None)
         self._stream.cancel()
-        self._channel.close()
+        self.channel.close()
 
 
 def details_of(error: grpc.RpcError) -> list[Status]:
@@ -202,6 +203,7 @@ class GrpcTarget:
         self.device_id = device_id
         self.program = program
         self.schema = program.schema
+        self._traces: TraceStream | None = None
         # Higher with each run, also than the tests of the last one bid: a switch may remember the highest that it saw.
         self.controller = Controller(address, device_id, time.time_ns() // MILLISECOND, patience=patience)
         answer = self.controller.next("arbitration")
@@ -239,3 +241,11 @@ class GrpcTarget:
 
     def pass_time(self, seconds: float) -> None:
         """Time passes by itself."""
+
+    def watch(self, packets: str) -> None:
+        """Trace these packets from now on, if the target can."""
+        self._traces = TraceStream(self.controller.channel, packets, self.patience)
+
+    def traces(self) -> list[str]:
+        """End that; the last traces, as text."""
+        return self._traces.end() if self._traces else []

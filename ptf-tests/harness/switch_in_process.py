@@ -127,6 +127,15 @@ class InProcess:
         self._now += round(seconds * 1_000_000_000)
         self.outputs.deliver(self._switch.advance(self._now))
 
+    def watch(self, packets: str) -> None:
+        """Trace these packets from now on."""
+        self._switch.watch(packets)
+
+    def traces(self) -> list[str]:
+        """End that; the last traces, as text."""
+        self._switch.watch(None)
+        return self._switch.traces(text=True)
+
 
 class InProcessPort(DataPlanePortIface):
     """PTF's end of a port of the switch in this process."""

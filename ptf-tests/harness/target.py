@@ -65,3 +65,9 @@ class Target(Protocol):
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass where it is ours; elsewhere it passes by itself."""
+
+    def watch(self, packets: str) -> None:
+        """Trace these packets from now on, if the target can; docs/trace.md has the words."""
+
+    def traces(self) -> list[str]:
+        """End that; the last traces, as text."""
