@@ -13,13 +13,14 @@ use runtime::{ActionCall, EntryAction, NewEntry};
 use crate::edge;
 use crate::handwritten::Router;
 use crate::packets::{PACKETS, ROUTES, Route, packets, routes};
+use crate::tracing;
 
 /// Packets between two looks at the clock, as the switch's own loop does it.
-const BURST: usize = 64;
+pub const BURST: usize = 64;
 
 /// Remembers the last packet.
 #[derive(Default)]
-struct Last {
+pub struct Last {
     port: u32,
     bytes: Vec<u8>,
 }
@@ -40,7 +41,8 @@ pub fn run(programs: &Path, p4src: &Path, effort: Effort) -> Result<()> {
     println!("forwarding in memory: {} routes, packets of {} bytes, one core", routes.len(), packets[0].len());
     measure(programs, effort, &routes, &packets, "routing", Router::route)?;
     measure(programs, effort, &routes, &packets, "segments", Router::route_with_segments)?;
-    measure_edge(p4src, effort, &routes, &packets)
+    measure_edge(p4src, effort, &routes, &packets)?;
+    tracing::measure(p4src, effort, &routes, &packets)
 }
 
 /// The whole pipeline of the edge program: nobody wrote that by hand.
@@ -69,7 +71,7 @@ fn measure_edge(p4src: &Path, effort: Effort, routes: &[Route], packets: &[Vec<u
     Ok(())
 }
 
-fn print_rates(name: &str, contestants: &[Contestant<'_>], rates: &[f64]) {
+pub fn print_rates(name: &str, contestants: &[Contestant<'_>], rates: &[f64]) {
     for (contestant, rate) in contestants.iter().zip(rates) {
         println!("  {name:10} {:12} {:>10}packets/s  {:6.0} ns each", contestant.name, short(*rate), 1e9 / rate);
     }

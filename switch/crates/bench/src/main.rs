@@ -5,6 +5,7 @@ mod forwarding;
 mod handwritten;
 mod lookups;
 mod packets;
+mod tracing;
 mod veth;
 mod writes;
 
