@@ -97,11 +97,15 @@ class EdgeTest(EntitiesTest):
         traces = self.target.traces() or ["No packet was traced: the test sent none, or the target has no traces."]
         return "\n".join([*lines, *traces])
 
+    def watch_packets(self) -> None:
+        """Trace what follows, if this is the run for that; markers are none of the test's packets."""
+        if self.traced:
+            self.target.watch(f"not vlan {MARKER_VLAN}")
+
     def setUp(self) -> None:
         """Set up ports, VLANs, router and neighbours."""
         super().setUp()
-        if self.traced:
-            self.target.watch(f"not vlan {MARKER_VLAN}")
+        self.watch_packets()
         self.dataplane = ptf.dataplane_instance
         self.dataplane.flush()
         self.collector: Collector = (

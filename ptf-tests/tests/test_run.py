@@ -6,11 +6,12 @@ import socket
 import unittest
 from pathlib import Path
 
+import ptf
 import pytest
 
 from harness import main, switches
 from harness.deviations import DeviationsError, check_deviations, read_deviations
-from harness.edge_test import EntitiesTest
+from harness.edge_test import EdgeTest, EntitiesTest
 from harness.ports import PortsError, check_ports, read_ports
 from harness.runner import UnknownTestError, check_tests, known_tests
 from harness.switches import BMV2_DEVIATIONS
@@ -164,6 +165,38 @@ def test_when_the_run_shall_end_the_test_that_runs_takes_away_what_it_wrote(monk
     result = unittest.TestSuite([Ends(), Ends()]).run(unittest.TestResult())
     assert result.wasSuccessful() and result.testsRun == 1
     assert ran == ["ran on", "cleaned up"]
+
+
+@pytest.mark.parametrize("always", [True, False])
+def test_a_test_that_fails_runs_once_more_and_its_traces_are_printed(
+    always: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Traced:
+        def __init__(self) -> None:
+            self.watched: list[str] = []
+
+        def watch(self, packets: str) -> None:
+            self.watched.append(packets)
+
+        def traces(self) -> list[str]:
+            return [f"traced {packets}" for packets in self.watched]
+
+    class Fails(EdgeTest):
+        def setUp(self) -> None:
+            self.target = ptf.config["target"]
+            self.watch_packets()
+
+        def runTest(self) -> None:
+            self.assertTrue(self.traced and not always)
+
+    target = Traced()
+    monkeypatch.setattr("ptf.config", {"target": target, "deviations": {}})
+    result = unittest.TestResult()
+    Fails().run(result)
+    assert (len(result.failures), result.testsRun) == (1, 1)
+    printed = capsys.readouterr().err
+    assert target.watched == ["not vlan 4000"] and "traced not vlan 4000" in printed
+    assert ("It does not fail when it is traced" in printed) is not always
 
 
 def test_what_a_machine_lacks_is_skipped_with_a_word(

@@ -156,12 +156,13 @@ def test_who_watches_hears_that_the_switch_stops(tmp_path: Path, program: Path) 
 
 def test_what_cannot_be_watched_is_told_in_one_line(tmp_path: Path, program: Path) -> None:
     address = f"unix:{tmp_path}/p4runtime"
-    for words, says in [
+    refused: list[tuple[list[str | Path], str]] = [
         (["--target", address], "no switch answers there"),
         (["--target", address, "from", "1"], "'from' is no term of a filter"),
         ([program, "a.stf", "tcp"], "a filter needs --target"),
         ([], "PROGRAM.p4"),
-    ]:
+    ]
+    for words, says in refused:
         done = run("trace", *words)
         assert done.returncode == 1 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
     with switch(tmp_path, program):
