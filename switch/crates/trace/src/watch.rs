@@ -100,7 +100,7 @@ impl Watcher {
         }
         let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
         bucket.seen += 1;
-        if (bucket.seen - 1) % u64::from(self.request.one_in) != 0 {
+        if !(bucket.seen - 1).is_multiple_of(u64::from(self.request.one_in)) {
             return None;
         }
         bucket.credit = SECOND.min(bucket.credit.saturating_add(now.saturating_sub(bucket.filled)));
