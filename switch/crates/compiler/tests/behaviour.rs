@@ -30,4 +30,4 @@ macro_rules! cases {
     )* };
 }
 
-cases! { loops copies numbers headers parsing rejected tables defaults again }
+cases! { loops copies numbers headers parsing rejected tables defaults again field_lists limits }

@@ -51,7 +51,7 @@ impl Control {
         let schema = Schema::new(&p4info, loaded.device().program())?;
         Ok(Self {
             schema,
-            texts: Texts::default(),
+            texts: Texts::new(p4info.type_info.as_ref())?,
             loaded,
             p4info,
             notes: Mutex::default(),

@@ -1,4 +1,5 @@
-//! Values that the control plane and the data plane write differently (`@p4runtime_translation`).
+//! Values that the control plane and the data plane write differently (`@p4runtime_translation`,
+//! `@p4runtime_translation_mappings`).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +11,7 @@ use proto::p4::config::v1::p4_new_type_translation::SdnType;
 use proto::p4::config::v1::{P4NamedType, P4TypeInfo};
 
 use crate::number;
-use crate::status::{Result, Status};
+use crate::status::{Code, Result, Status};
 
 /// The most texts that one translated type may name at a time; a text is never forgotten while the program runs.
 const MOST_TEXTS: usize = 65_536;
@@ -52,12 +53,18 @@ impl Form {
 
 /// The texts given to values of types that the control plane writes as strings.
 ///
-/// Nothing tells the switch which text means which value, so it hands out values itself: a decimal number stands for
-/// itself, every other text gets the highest value of the type that nothing else has.
+/// `@p4runtime_translation_mappings({{"text", value}, ...})` says which text means which value. Of other texts the switch
+/// hands out values itself: a decimal number stands for itself, every other text gets the highest value of the type that
+/// nothing else has.
 #[derive(Debug, Default)]
 pub struct Texts {
     types: Mutex<HashMap<String, Dictionary>>,
 }
+
+/// Values of nine bits are ports in almost every program. A name must not become the port of packets that are dropped, or
+/// the usual one of the controller.
+const PORT_BITS: u32 = 9;
+const NO_PORTS_FROM: u32 = 510;
 
 #[derive(Debug, Default, Clone)]
 struct Dictionary {
@@ -68,6 +75,24 @@ struct Dictionary {
 }
 
 impl Texts {
+    /// Those that the annotations of types say.
+    pub fn new(types: Option<&P4TypeInfo>) -> Result<Self> {
+        let mut dictionaries = HashMap::new();
+        for (name, spec) in types.into_iter().flat_map(|types| &types.new_types) {
+            let mappings = spec.annotations.iter().find_map(|text| text.strip_prefix(MAPPINGS)?.strip_suffix(')'));
+            let Some(mappings) = mappings else { continue };
+            let mut dictionary = Dictionary::default();
+            for (text, value) in pairs(mappings).ok_or_else(|| not_mappings(name, mappings))? {
+                if !dictionary.set(text.clone(), value.clone()) {
+                    let message = format!("type {name} maps {text:?} or {value} twice in {MAPPINGS}...)");
+                    return Err(Status::new(Code::InvalidArgument, message));
+                }
+            }
+            dictionaries.insert(name.clone(), dictionary);
+        }
+        Ok(Self { types: Mutex::new(dictionaries) })
+    }
+
     /// What a value of the control plane means in the data plane.
     pub fn to_data(&self, field: &Field, bytes: &[u8]) -> Result<BigUint> {
         match &field.form {
@@ -83,10 +108,13 @@ impl Texts {
                 Ok(value)
             }
             Form::SdnText(name) => {
-                let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty());
-                let text = text.ok_or_else(|| Status::invalid("must be a text, not empty and in UTF-8"))?;
                 let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
-                types.entry(name.clone()).or_default().value(text, field.width)
+                let dictionary = types.entry(name.clone()).or_default();
+                let text = std::str::from_utf8(bytes).ok();
+                // The empty one means something only where the type says what.
+                let text = text.filter(|text| !text.is_empty() || dictionary.values.contains_key(*text));
+                let text = text.ok_or_else(|| Status::invalid("must be a text, not empty and in UTF-8"))?;
+                dictionary.value(text, field.width)
             }
         }
     }
@@ -105,12 +133,56 @@ impl Texts {
 
     /// Takes over the texts of the program that ran before.
     pub fn inherit(&self, other: &Self) {
-        let other = other.types.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        *self.types.lock().unwrap_or_else(PoisonError::into_inner) = other;
+        let other = other.types.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, before) in &*other {
+            let dictionary = types.entry(name.clone()).or_default();
+            for (text, value) in &before.values {
+                // What this program maps itself stays as it says.
+                dictionary.set(text.clone(), value.clone());
+            }
+        }
     }
 }
 
+/// The start of the annotation as P4Info has it.
+const MAPPINGS: &str = "@p4runtime_translation_mappings(";
+
+fn not_mappings(name: &str, mappings: &str) -> Status {
+    let message = format!("type {name} has {MAPPINGS}{mappings}); write {MAPPINGS}{{ {{\"text\", 1}}, ... }})");
+    Status::new(Code::InvalidArgument, message)
+}
+
+/// The texts and values of `{ {"text", value}, ... }`, as P4Info writes the tokens.
+fn pairs(mappings: &str) -> Option<Vec<(String, BigUint)>> {
+    let mut rest = mappings.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let (text, after) = rest.strip_prefix('{')?.trim_start().strip_prefix('"')?.split_once('"')?;
+        let (value, after) = after.trim_start().strip_prefix(',')?.split_once('}')?;
+        let value = value.trim();
+        let value = match value.strip_prefix("0x") {
+            Some(digits) => BigUint::parse_bytes(digits.as_bytes(), 16)?,
+            None => value.parse().ok()?,
+        };
+        found.push((text.to_owned(), value));
+        rest = after.trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    }
+    Some(found)
+}
+
 impl Dictionary {
+    /// Lets a text mean a value; false if either has another meaning already.
+    fn set(&mut self, text: String, value: BigUint) -> bool {
+        if self.values.contains_key(&text) || self.texts.contains_key(&value) {
+            return false;
+        }
+        self.texts.insert(value.clone(), text.clone());
+        self.values.insert(text, value);
+        true
+    }
+
     fn value(&mut self, text: &str, width: u32) -> Result<BigUint> {
         if let Some(value) = self.values.get(text) {
             return Ok(value.clone());
@@ -119,10 +191,11 @@ impl Dictionary {
             return Err(Status::exhausted(format!("is {text:?}, a new text; {MOST_TEXTS} are in use already")));
         }
         let highest = number::ones(width);
+        let highest_given = if width == PORT_BITS { BigUint::from(NO_PORTS_FROM - 1) } else { highest.clone() };
         let itself = text.parse::<BigUint>().ok().filter(|value| value.to_string() == text && *value <= highest);
         let value = match itself {
             Some(value) if !self.texts.contains_key(&value) => value,
-            _ => self.free(highest).ok_or_else(|| {
+            _ => self.free(highest_given).ok_or_else(|| {
                 Status::exhausted(format!("is {text:?}, a new text; every value of {width} bits has one already"))
             })?,
         };
@@ -148,7 +221,7 @@ impl Dictionary {
 
 #[cfg(test)]
 mod tests {
-    use proto::google::rpc::Code;
+    use proto::p4::config::v1::P4NewTypeSpec;
 
     use super::*;
 
@@ -171,12 +244,41 @@ mod tests {
         let texts = Texts::default();
         let port = field(9, Form::SdnText("port_t".into()));
         let eth0 = texts.to_data(&port, b"eth0").unwrap();
-        assert_eq!(eth0, BigUint::from(511u32));
+        assert_eq!(eth0, BigUint::from(509u32));
         assert_eq!(texts.to_data(&port, b"3").unwrap(), BigUint::from(3u32));
-        assert_eq!(texts.to_data(&port, b"eth1").unwrap(), BigUint::from(510u32));
+        assert_eq!(texts.to_data(&port, b"eth1").unwrap(), BigUint::from(508u32));
+        assert_eq!(texts.to_data(&port, b"511").unwrap(), BigUint::from(511u32));
         assert_eq!(texts.to_data(&port, b"eth0").unwrap(), eth0);
         assert_eq!(texts.to_control(&port, &eth0), b"eth0");
         assert_eq!(texts.to_control(&port, &BigUint::from(8u8)), b"8");
+    }
+
+    #[test]
+    fn a_type_says_what_texts_mean() {
+        let types = |annotation: &str| {
+            let spec = P4NewTypeSpec { annotations: vec![annotation.to_owned()], ..Default::default() };
+            P4TypeInfo { new_types: [("vrf_t".to_owned(), spec)].into(), ..Default::default() }
+        };
+        let annotation = "@p4runtime_translation_mappings({ { \"\" , 0 } , { \"blue\" , 0x7 } , })";
+        let texts = Texts::new(Some(&types(annotation))).unwrap();
+        let vrf = field(10, Form::SdnText("vrf_t".into()));
+        let value = |texts: &Texts, text: &[u8]| texts.to_data(&vrf, text).map(|value| u32::try_from(value).unwrap());
+        assert_eq!((value(&texts, b""), value(&texts, b"blue")), (Ok(0), Ok(7)));
+        assert_eq!(
+            (texts.to_control(&vrf, &0u8.into()), texts.to_control(&vrf, &7u8.into())),
+            (vec![], b"blue".into())
+        );
+        // A number that has another text means some other value.
+        assert_eq!((value(&texts, b"0"), value(&texts, b"red")), (Ok(1023), Ok(1022)));
+        // The next program keeps texts, but for those that it maps itself.
+        let next = Texts::new(Some(&types("@p4runtime_translation_mappings({ { \"red\" , 3 } })"))).unwrap();
+        next.inherit(&texts);
+        assert_eq!((value(&next, b"red"), value(&next, b"blue"), value(&next, b"0")), (Ok(3), Ok(7), Ok(1023)));
+        for wrong in ["blue", "{ { blue , 1 } }", "{ { \"a\" , 1 } , { \"b\" , 1 } }", "{ { \"a\" , -1 } }"] {
+            let refused = Texts::new(Some(&types(&format!("@p4runtime_translation_mappings({wrong})")))).unwrap_err();
+            assert_eq!(refused.code, Code::InvalidArgument);
+            assert!(refused.message.contains("type vrf_t"), "{}", refused.message);
+        }
     }
 
     #[test]

@@ -10,6 +10,9 @@ use syntax::source::Span;
 
 use crate::*;
 
+/// Entries of a table that does not say how many it is for, as p4c has it.
+const DEFAULT_TABLE_SIZE: u64 = 1024;
+
 /// An instance in [`Instances::list`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId(pub usize);
@@ -103,6 +106,18 @@ impl Instances {
 
     pub fn iter(&self) -> impl Iterator<Item = (InstanceId, &Instance)> {
         self.list.iter().enumerate().map(|(index, instance)| (InstanceId(index), instance))
+    }
+
+    /// How many entries a table of a control is for; none, or 0, is p4c's default.
+    pub fn table_size(&self, program: &Program, control: InstanceId, table: &Table) -> u64 {
+        let property = || {
+            let property = table.properties.iter().find(|property| property.name == "size")?;
+            match self.evaluate(program, Some(control), &property.value)? {
+                Value::Int(size) => u64::try_from(size).ok(),
+                _ => None,
+            }
+        };
+        table.size.or_else(property).filter(|size| *size != 0).unwrap_or(DEFAULT_TABLE_SIZE)
     }
 
     /// The value of a constant expression inside `scope`, where constructor parameters have values.

@@ -25,7 +25,11 @@ impl Lower<'_> {
             let at = base + member.offset;
             let size = self.layout(member.ty).size;
             for annotation in field.annotations.iter().filter(|annotation| annotation.name == "field_list") {
-                let AnnotationBody::Exprs(values) = &annotation.body else { continue };
+                let AnnotationBody::Exprs(values) = &annotation.body else {
+                    self.diagnostics
+                        .error(annotation.span, "a field list is a constant number, as in `@field_list(1)`");
+                    continue;
+                };
                 for value in values {
                     let number = match value {
                         AnnotationValue::Int(number) => number.to_u8(),

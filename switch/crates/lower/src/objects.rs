@@ -13,9 +13,6 @@ use syntax::source::Span;
 use crate::context::{Lower, R, fail};
 use crate::layout::LeafKind;
 
-/// Entries a table holds if it doesn't say.
-const DEFAULT_TABLE_SIZE: u64 = 1024;
-
 /// Which object of the flat form each instance became.
 #[derive(Default)]
 pub struct Objects {
@@ -252,7 +249,7 @@ impl Lower<'_> {
         let decl = &self.hir.tables[table.table];
         let mut out = ir::Table {
             name: table.name.clone(),
-            size: decl.size.unwrap_or(DEFAULT_TABLE_SIZE),
+            size: self.instances.table_size(self.hir, id, decl),
             ..ir::Table::default()
         };
         for key in &decl.keys {

@@ -2,7 +2,6 @@
 
 use hir::instances::{InstanceId, Value};
 use num_bigint::BigInt;
-use num_traits::ToPrimitive;
 use proto::p4::config::v1 as info;
 use proto::p4::config::v1::action_ref::Scope;
 use proto::p4::config::v1::table::IdleTimeoutBehavior;
@@ -15,9 +14,6 @@ use crate::message::Builder;
 use crate::object::match_kind;
 use crate::types::{new_type_name, width};
 use crate::visible::{Table, action_name};
-
-/// Entries a table holds if it doesn't say, or says 0.
-const DEFAULT_SIZE: i64 = 1024;
 
 /// The match kind of keys that only choose a member of a group.
 const SELECTOR: &str = "selector";
@@ -67,21 +63,12 @@ impl Builder<'_> {
             initial_default_action,
             implementation_id,
             direct_resource_ids,
-            size: self.size(table, decl),
+            size: self.instances.table_size(self.program, table.control, decl) as i64,
             idle_timeout_behavior: timeout.into(),
             is_const_table: decl.entries.as_ref().is_some_and(|entries| entries.is_const),
             has_initial_entries: decl.entries.as_ref().is_some_and(|entries| !entries.list.is_empty()),
             ..Default::default()
         });
-    }
-
-    fn size(&self, table: &Table, decl: &hir::Table) -> i64 {
-        let given = match (decl.size, self.property(table, "size")) {
-            (Some(size), _) => size.to_i64(),
-            (None, Some(Value::Int(size))) => size.to_i64(),
-            _ => None,
-        };
-        given.filter(|size| *size != 0).unwrap_or(DEFAULT_SIZE)
     }
 
     /// The value of a property that is a constant.

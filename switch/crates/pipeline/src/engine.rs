@@ -181,6 +181,8 @@ impl<'a> Engine<'a> {
         let std = &program.standard_metadata;
         loop {
             self.run(program.blocks.parser);
+            // The parser says so by its error, ParserTimeout.
+            self.context.ran_out_of_fuel();
             if self.context.frame.read(std.parser_error, 32) != 0 {
                 self.traffic.stats.parser_errors += 1;
             }
@@ -463,7 +465,12 @@ impl<'a> Engine<'a> {
             self.drop_packet(DropReason::Fault);
             return false;
         }
-        let Some(text) = effects.assertion_failed.take() else { return true };
+        if self.context.ran_out_of_fuel() {
+            // What the program did so far is half of something.
+            self.drop_packet(DropReason::Budget);
+            return false;
+        }
+        let Some(text) = self.context.effects.assertion_failed.take() else { return true };
         sink.message(Message::AssertionFailed { text: self.loaded.program.strings[text].clone() });
         self.drop_packet(DropReason::Assertion);
         false

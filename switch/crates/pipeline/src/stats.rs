@@ -10,7 +10,7 @@ pub enum DropReason {
     /// `mark_to_drop` in egress.
     Egress,
     QueueFull,
-    /// It went round or was copied too often.
+    /// It went round or was copied too often, or a loop of the program took too many turns.
     Budget,
     /// A multicast group without members, or one that is not there.
     NoReplica,

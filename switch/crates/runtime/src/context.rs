@@ -34,7 +34,7 @@ pub struct Context<'d> {
     pub effects: Effects,
     /// Nanoseconds.
     pub now: u64,
-    /// Loop turns left.
+    /// Loop turns left, and one more: none are left when it is 1, and at 0 one more was asked for.
     pub fuel: u32,
     /// Present while the packet is traced.
     pub trace: Option<Box<Recorder>>,
@@ -195,13 +195,17 @@ impl<'d> Context<'d> {
 
     /// Uses one turn of the budget up; answers whether none was left.
     pub fn take_fuel(&mut self) -> bool {
-        match self.fuel.checked_sub(1) {
-            Some(left) => {
-                self.fuel = left;
-                false
-            }
-            None => true,
+        self.fuel = self.fuel.saturating_sub(1);
+        self.fuel == 0
+    }
+
+    /// Whether a loop asked for more turns than there were; whoever asks here gives it new ones.
+    pub fn ran_out_of_fuel(&mut self) -> bool {
+        let ran_out = self.fuel == 0;
+        if ran_out {
+            self.fuel = FUEL;
         }
+        ran_out
     }
 
     /// Counts the packet.
@@ -296,7 +300,7 @@ impl<'d> Context<'d> {
 
     /// Asks for the packet to be cut when it leaves.
     pub fn truncate(&mut self, bytes: u32) {
-        self.effects.truncate = Some(bytes);
+        self.effects.truncate = Some(self.effects.truncate.map_or(bytes, |before| before.min(bytes)));
     }
 
     /// Logs a text whose `{}` stand for the arguments, in decimal.

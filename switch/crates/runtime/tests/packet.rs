@@ -206,10 +206,12 @@ fn fuel_runs_out_and_is_refilled() {
     let (device, _) = with_header();
     let mut context = start(&device, &[]);
     let full = context.fuel;
-    for _ in 0..full {
+    for _ in 1..full {
         assert!(!context.take_fuel());
     }
+    assert!(!context.ran_out_of_fuel());
     assert!(context.take_fuel() && context.take_fuel());
+    assert!(context.ran_out_of_fuel() && context.fuel == full);
     context.start(0);
     assert_eq!(context.fuel, full);
 }

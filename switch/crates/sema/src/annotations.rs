@@ -1,6 +1,6 @@
 //! Annotations: values where they are constant, else their text.
 
-use hir::{Annotation, AnnotationBody, AnnotationValue, Expr, ExprKind};
+use hir::{Annotation, AnnotationBody, AnnotationValue, Expr, ExprKind, Type};
 use syntax::ast;
 
 use crate::checker::Checker;
@@ -94,10 +94,27 @@ impl<'a> Checker<'a> {
         match &e.kind {
             ast::ExprKind::Bool(_) | ast::ExprKind::Int(_) | ast::ExprKind::Str(_) => true,
             ast::ExprKind::Path(path) => matches!(self.find(path).map(|d| &d.symbol), Some(Symbol::Const(_))),
+            ast::ExprKind::Member { base, member } => self.is_enum_member(base, member),
+            ast::ExprKind::Cast { ty, operand } => self.is_number_type(ty) && self.is_constant_text(operand, depth + 1),
             ast::ExprKind::Unary { operand, .. } => self.is_constant_text(operand, depth + 1),
             ast::ExprKind::Binary { left, right, .. } => {
                 self.is_constant_text(left, depth + 1) && self.is_constant_text(right, depth + 1)
             }
+            _ => false,
+        }
+    }
+
+    fn is_enum_member(&self, base: &ast::Expr, member: &ast::Ident) -> bool {
+        let ast::ExprKind::Path(path) = &base.kind else { return false };
+        let Some(Symbol::Type(ty)) = self.find(path).map(|declared| &declared.symbol) else { return false };
+        let Type::Enum(id) = self.prog.types.get(*ty) else { return false };
+        self.prog.types.enums[*id].members.iter().any(|known| known.name == member.name)
+    }
+
+    fn is_number_type(&self, ty: &ast::Type) -> bool {
+        match &ty.kind {
+            ast::TypeKind::Bit(_) | ast::TypeKind::Int(_) => true,
+            ast::TypeKind::Named { path, .. } => matches!(self.find(path).map(|d| &d.symbol), Some(Symbol::Type(_))),
             _ => false,
         }
     }

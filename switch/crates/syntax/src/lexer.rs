@@ -1,5 +1,6 @@
 //! From the text of one file to its tokens; directives are still in it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -38,6 +39,15 @@ struct Lexer<'a> {
     in_directive: bool,
     /// One copy of each text: a program says the same words over and over.
     texts: HashSet<Rc<str>>,
+}
+
+/// The text without the ends of lines that a backslash takes away, as in C.
+fn without_splices(text: &str) -> Cow<'_, str> {
+    if text.contains("\\\n") || text.contains("\\\r\n") {
+        text.replace("\\\n", "").replace("\\\r\n", "").into()
+    } else {
+        text.into()
+    }
 }
 
 impl Lexer<'_> {
@@ -100,11 +110,11 @@ impl Lexer<'_> {
             b'"' => self.string(),
             _ => self.punctuation(),
         };
-        let text = &self.text[start..self.pos];
-        let text = match self.texts.get(text) {
+        let text = without_splices(&self.text[start..self.pos]);
+        let text = match self.texts.get(&*text) {
             Some(shared) => shared.clone(),
             None => {
-                let shared: Rc<str> = text.into();
+                let shared: Rc<str> = (&*text).into();
                 self.texts.insert(shared.clone());
                 shared
             }
@@ -119,10 +129,17 @@ impl Lexer<'_> {
         token
     }
 
+    /// A word may go on on the next line, behind a backslash.
     fn skip_word(&mut self) {
-        let rest = &self.bytes[self.pos..];
-        let length = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_');
-        self.pos += length.unwrap_or(rest.len());
+        let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        loop {
+            match &self.bytes[self.pos..] {
+                [byte, ..] if in_word(byte) => self.pos += 1,
+                [b'\\', b'\n', byte, ..] if in_word(byte) => self.pos += 3,
+                [b'\\', b'\r', b'\n', byte, ..] if in_word(byte) => self.pos += 4,
+                _ => return,
+            }
+        }
     }
 
     fn string(&mut self) -> TokenKind {
@@ -136,7 +153,8 @@ impl Lexer<'_> {
                     self.pos += 1;
                     return TokenKind::Str;
                 }
-                [b'\\', b'"' | b'\\', ..] => self.pos += 2,
+                [b'\\', b'"' | b'\\' | b'\n', ..] => self.pos += 2,
+                [b'\\', b'\r', b'\n', ..] => self.pos += 3,
                 _ => self.pos += 1,
             }
         }

@@ -55,6 +55,7 @@ pub fn preprocess(map: &mut SourceMap, main: FileId, options: &Options, diagnost
         includes: 0,
         work: 0,
         depth: 0,
+        counter: 0,
     };
     run.open(main, None);
     let command_line = command_line(options);
@@ -102,6 +103,8 @@ struct Preprocessor<'a> {
     work: usize,
     /// Nested expansions of macro arguments.
     depth: usize,
+    /// What `__COUNTER__` is next.
+    counter: usize,
 }
 
 struct OpenFile {

@@ -259,12 +259,11 @@ impl Translator<'_> {
     pub(super) fn take_fuel(&mut self, dst: Temp) {
         let fuel = self.builder.use_var(self.fuel);
         let zero = self.constant(I32, 0);
-        let empty = self.builder.ins().icmp(IntCC::Equal, fuel, zero);
-        let spent = self.cast(empty, I32);
-        let one = self.constant(I32, 1);
-        let step = self.builder.ins().isub(one, spent);
+        let any = self.builder.ins().icmp(IntCC::NotEqual, fuel, zero);
+        let step = self.cast(any, I32);
         let left = self.builder.ins().isub(fuel, step);
         self.builder.def_var(self.fuel, left);
+        let empty = self.builder.ins().icmp(IntCC::Equal, left, zero);
         self.set(dst, empty);
     }
 

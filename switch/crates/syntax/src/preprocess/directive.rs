@@ -72,12 +72,13 @@ impl Preprocessor<'_> {
             "pragma" | "ident" => {}
             "line" => self.line_marker(at, rest),
             _ if word.kind == TokenKind::Number => self.line_marker(at, line),
+            // P4 is preprocessed as assembler is, where such a line may be a comment.
             _ => {
-                let mut error = Diagnostic::error(at, format!("there is no directive `#{}`", word.text));
+                let mut warning = Diagnostic::warning(at, format!("there is no directive `#{}`", word.text));
                 if let Some(near) = DIRECTIVES.iter().find(|d| is_near(d, &word.text)) {
-                    error = error.help(format!("write `#{near}`"));
+                    warning = warning.help(format!("write `#{near}`"));
                 }
-                self.diagnostics.push(error);
+                self.diagnostics.push(warning);
             }
         }
     }
@@ -127,7 +128,7 @@ impl Preprocessor<'_> {
     }
 
     fn is_defined(&self, name: &str) -> bool {
-        self.macros.contains_key(name) || matches!(name, "__FILE__" | "__LINE__")
+        self.macros.contains_key(name) || matches!(name, "__FILE__" | "__LINE__" | "__COUNTER__" | "__has_include")
     }
 
     /// The value of an `#if`; `defined` is answered before macros expand.
@@ -154,6 +155,20 @@ impl Preprocessor<'_> {
                 token.text = if self.is_defined(&name.text) { "1" } else { "0" }.into();
                 token.kind = TokenKind::Number;
                 rest = &after[used..];
+            } else if &*token.text == "__has_include" {
+                let close = after.iter().position(|t| t.kind == TokenKind::CloseParen);
+                let name = match (after.first().map(|t| t.kind), close) {
+                    (Some(TokenKind::OpenParen), Some(close)) => self.included_name(&after[1..close]),
+                    _ => None,
+                };
+                let Some((name, quoted, _)) = name else {
+                    self.diagnostics.error(token.span, "`__has_include` needs the name of a file in parentheses");
+                    return false;
+                };
+                let from = self.files.last().map(|f| f.file);
+                token.text = if self.find(&name, from.filter(|_| quoted)).is_ok() { "1" } else { "0" }.into();
+                token.kind = TokenKind::Number;
+                rest = &after[close.map_or(0, |close| close + 1)..];
             }
             inputs.push(Input { token, painted: false });
         }
@@ -178,23 +193,10 @@ impl Preprocessor<'_> {
     }
 
     fn include(&mut self, at: Span, line: &[Token]) {
-        let mut line = line.to_vec();
-        if line.first().is_some_and(|t| t.kind == TokenKind::Ident) {
-            let inputs = line.into_iter().map(|token| Input { token, painted: false }).collect();
-            line = self.expand_list(inputs).into_iter().map(|i| i.token).collect();
-        }
-        let (name, quoted, span) = match line.as_slice() {
-            [name, ..] if name.kind == TokenKind::Str => (unquote(&name.text), true, name.span),
-            [open, rest @ ..] if open.kind == TokenKind::Lt && rest.iter().any(|t| t.kind == TokenKind::Gt) => {
-                let inner = rest.iter().take_while(|t| t.kind != TokenKind::Gt);
-                let last = inner.clone().last().map_or(open.span, |t| t.span);
-                (inner.map(|t| &*t.text).collect(), false, open.span.to(last))
-            }
-            _ => {
-                let error = Diagnostic::error(at, "expected the name of a file after `#include`");
-                self.diagnostics.push(error.help("write `#include \"file.p4\"` or `#include <file.p4>`"));
-                return;
-            }
+        let Some((name, quoted, span)) = self.included_name(line) else {
+            let error = Diagnostic::error(at, "expected the name of a file after `#include`");
+            self.diagnostics.push(error.help("write `#include \"file.p4\"` or `#include <file.p4>`"));
+            return;
         };
         let from = self.files.last().map(|f| f.file);
         match self.find(&name, from.filter(|_| quoted)) {
@@ -203,6 +205,24 @@ impl Preprocessor<'_> {
                 let error = Diagnostic::error(span, format!("there is no file `{name}` to include"));
                 self.diagnostics.push(error.help(help));
             }
+        }
+    }
+
+    /// `"file"` or `<file>`, or a macro that makes one: the name, whether it is quoted, and its place.
+    fn included_name(&mut self, line: &[Token]) -> Option<(String, bool, Span)> {
+        let mut line = line.to_vec();
+        if line.first().is_some_and(|t| t.kind == TokenKind::Ident) {
+            let inputs = line.into_iter().map(|token| Input { token, painted: false }).collect();
+            line = self.expand_list(inputs).into_iter().map(|i| i.token).collect();
+        }
+        match line.as_slice() {
+            [name, ..] if name.kind == TokenKind::Str => Some((unquote(&name.text), true, name.span)),
+            [open, rest @ ..] if open.kind == TokenKind::Lt && rest.iter().any(|t| t.kind == TokenKind::Gt) => {
+                let inner = rest.iter().take_while(|t| t.kind != TokenKind::Gt);
+                let last = inner.clone().last().map_or(open.span, |t| t.span);
+                Some((inner.map(|t| &*t.text).collect(), false, open.span.to(last)))
+            }
+            _ => None,
         }
     }
 

@@ -65,11 +65,15 @@ impl Preprocessor<'_> {
         out
     }
 
-    /// `__FILE__` and `__LINE__`; any other word stays.
-    fn place_macro(&self, input: Input) -> Input {
+    /// `__FILE__`, `__LINE__` and `__COUNTER__`; any other word stays.
+    fn place_macro(&mut self, input: Input) -> Input {
         let (kind, text) = match &*input.token.text {
             "__FILE__" => (TokenKind::Str, quote(&self.map.shown_line(input.token.span).0)),
             "__LINE__" => (TokenKind::Number, self.map.shown_line(input.token.span).1.to_string()),
+            "__COUNTER__" => {
+                self.counter += 1;
+                (TokenKind::Number, (self.counter - 1).to_string())
+            }
             _ => return input,
         };
         Input { token: Token { kind, text: text.into(), ..input.token }, painted: false }

@@ -37,6 +37,27 @@ fn object_macros_expand_again_but_not_themselves() {
 }
 
 #[test]
+fn a_word_goes_on_behind_a_splice() {
+    assert_eq!(good("#define F fo\\\no\nF ab\\\r\nc 1\\\n2 \"x\\\ny\" d\\\n e"), "foo abc 12 \"xy\" d e");
+}
+
+#[test]
+fn counters_count_and_files_are_asked_for() {
+    assert_eq!(good("__COUNTER__ __COUNTER__\n#if __COUNTER__ == 2\n__COUNTER__\n#endif"), "0 1 3");
+    assert_eq!(good("#if __has_include(<core.p4>) && !__has_include(\"not/there.p4\")\nyes\n#endif"), "yes");
+    assert_eq!(good("#ifdef __has_include\nyes\n#endif"), "yes");
+    assert!(bad("#if __has_include\n#endif").contains("`__has_include` needs the name of a file"));
+}
+
+#[test]
+fn a_line_that_is_no_directive_is_warned_of() {
+    let (out, said) = run_with("# some text\n#inclde <core.p4>\na", &Options::default(), &[]);
+    assert_eq!(out, "a");
+    assert!(said.contains("warning: there is no directive `#some`") && said.contains("write `#include`"), "{said}");
+    assert!(!said.contains("error"), "{said}");
+}
+
+#[test]
 fn function_macros_take_arguments() {
     assert_eq!(good("#define F(x, y) (x)+(y)\nF(1, (2, 3)) F (4,\n5)"), "(1)+((2, 3)) (4)+(5)");
     assert_eq!(good("#define F(x) x\nF F\n(1) F(F(2))"), "F 1 2");
