@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
-from wayname.config.model import Provider
+from wayname.config.provider import DELEGATED, WrittenProvider
 from wayname.snapshot.running import Running
 
 
@@ -19,11 +21,23 @@ class TargetAnswer(BaseModel):
     why: str = Field(description="why it is down")
 
 
+class ProviderPrefix(BaseModel):
+    """A prefix of a provider."""
+
+    prefix: str
+    phase: str = Field(description="preferred, deprecated (for what goes by it already) or ended")
+    preferred: float | None = Field(description="seconds for which it is preferred; null is without end")
+    valid: float | None = Field(description="seconds for which it is valid; null is without end")
+
+
 class ProviderState(BaseModel):
     """A provider, as all that choose among providers see it."""
 
     name: str
-    prefix: str
+    prefix: str | None = Field(description="the one for new things; null of a provider that has none yet")
+    prefix_source: str = Field(description="configuration or dhcpv6-pd")
+    prefixes: list[ProviderPrefix] = Field(description="all that it has, the best first")
+    routers: list[str] = Field(description="its next hops")
     used: bool
     why: str = Field(description="what is wrong with it; it may be used all the same where no other works")
     source: str | None = Field(description="the address that probes come from; null of one that is not tracked")
@@ -37,17 +51,37 @@ def serve_providers(app: FastAPI, running: Running) -> None:
     @app.get("/v1/providers")
     async def providers() -> list[ProviderState]:
         """Providers, whether each can be used, and what its targets say."""
-        return [_state(running, provider) for provider in running.config.providers]
+        return [_state(running, written) for written in running.config.written_providers]
 
 
-def _state(running: Running, provider: Provider) -> ProviderState:
+def _prefixes(running: Running, written: WrittenProvider) -> list[ProviderPrefix]:
+    source = running.edge.provider_prefixes.sources.get(written.name)
+    found = []
+    for each in written.providers:
+        held = source.prefixes.get(each.prefix) if source else None
+        is_delegated = source is not None and source.about.is_delegated
+        preferred, valid = (held.preferred - running.now, held.valid - running.now) if held else (0.0, 0.0)
+        lifetimes = [
+            None if not is_delegated or seconds == inf else max(seconds, 0.0) for seconds in (preferred, valid)
+        ]
+        found.append(
+            ProviderPrefix(prefix=str(each.prefix), phase=each.phase, preferred=lifetimes[0], valid=lifetimes[1])
+        )
+    return found
+
+
+def _state(running: Running, written: WrittenProvider) -> ProviderState:
     reachability = running.edge.reachability
-    tracked = running.edge.tracking.providers.get(provider.name)
+    tracked = running.edge.tracking.providers.get(written.name)
+    provider = next(iter(written.providers), None)
     return ProviderState(
-        name=provider.name,
-        prefix=str(provider.prefix),
-        used=reachability.is_open(provider),
-        why=reachability.why_closed(provider),
+        name=written.name,
+        prefix=str(provider.prefix) if provider else None,
+        prefix_source=DELEGATED if written.source and written.source.is_delegated else "configuration",
+        prefixes=_prefixes(running, written),
+        routers=[str(hop.address) for hop, _ in provider.via] if provider else [],
+        used=provider is not None and reachability.is_open(provider),
+        why=reachability.why_closed(provider) if provider else "it has not said its prefix and its router yet",
         source=str(tracked.source) if tracked else None,
         unexpected_answers=tracked.unexpected if tracked else 0,
         targets=[

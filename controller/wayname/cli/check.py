@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,10 @@ from wayname.cli.failure import Failure
 
 if TYPE_CHECKING:
     from wayname.config.model import Config
+    from wayname.config.provider import Learned
 
+# Of a prefix that is asked for without a length.
+USUAL_LENGTH = 48
 LINE = re.compile(r"(?P<file>.*?)(?::(?P<line>\d+))?: (?:(?P<key>[\w.\[\]-]+): )?(?P<text>.*)")
 
 
@@ -31,6 +35,9 @@ def command(file: Path, as_json: bool) -> None:
     mistakes: list[str] = []
     try:
         config = load_config(file)
+        if config.again and config.prefix_sources:
+            # So that is found what will not fit into the prefixes that are asked for.
+            config.again(sample(config))
     except ConfigError as error:
         mistakes = error.lines
     if as_json:
@@ -48,10 +55,21 @@ def summary(config: Config) -> str:
     counts = {
         "ports": len(config.ports),
         "interfaces": len(config.interfaces),
-        "providers": len(config.providers),
+        "providers": len(config.written_providers),
         "routes": len(config.routes),
     }
     return ", ".join(f"{count} {name if count != 1 else name[:-1]}" for name, count in counts.items())
+
+
+def sample(config: Config) -> dict[str, Learned]:
+    """Return what providers could say: prefixes for documentation (RFC 9637), as long as they are asked for."""
+    from wayname.config.provider import Learned, LearnedPrefix
+
+    found = {}
+    for number, source in enumerate(config.prefix_sources, 1):
+        prefix = IPv6Network((0x3FFF << 112 | number << 80, source.prefix_length or USUAL_LENGTH), strict=False)
+        found[source.name] = Learned((LearnedPrefix(prefix),), (IPv6Address("fe80::1"),))
+    return found
 
 
 def in_parts(line: str, file: str) -> dict[str, str | int | None]:

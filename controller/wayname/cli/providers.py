@@ -13,7 +13,7 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Providers: whether each can be used, why not, and loss and delay of its targets."""
+    """Providers: prefixes and their lifetimes, whether each can be used, why not, loss and delay of its targets."""
     from wayname.cli import show
 
     providers = asking.client().get("/v1/providers")
@@ -23,7 +23,15 @@ def command(asking: Asking) -> None:
     rows: list[tuple[Any, ...]] = []
     for each in providers:
         state = show.good_or_bad("used" if each["used"] else "down", each["used"])
-        rows.append((each["name"], each["prefix"], state, "", "", each["why"]))
+        delegated = each["prefix_source"] != "configuration"
+        rows.append((each["name"], each["prefix"] or each["prefix_source"], state, "", "", each["why"]))
+        for prefix in each["prefixes"] if delegated else ():
+            lasts = " and ".join(
+                f"{what} {'for ever' if prefix[what] is None else f'{prefix[what]:.0f} s'}"
+                for what in ("preferred", "valid")
+            )
+            text = lasts if prefix["phase"] != "ended" else "hosts may use it still"
+            rows.append(("", f"{prefix['prefix']} by {each['prefix_source']}", prefix["phase"], "", "", text))
         for target in each["targets"]:
             loss = "" if target["loss"] is None else f"{target['loss']:.0%}"
             delay = "" if target["delay"] is None else f"{target['delay'] * 1000:.1f} ms"

@@ -88,7 +88,7 @@ class Scrape(Collector):
                 for why, count in sorted(manager.refused.items()):
                     refused.add_metric([protocol.name, why], count)
         yield refused
-        yield from providers_of(known)
+        yield from providers_of(known, running.now)
         yield from tracking_of(known)
         yield from sessions_of(known)
         for protocol, managers in known.spoken:

@@ -17,8 +17,19 @@ from wayname.snapshot.switch_snapshot import SwitchSnapshot
 TRANSLATED = {"sent": "nptv6_sources", "received": "nptv6_destinations"}
 
 
-def providers_of(edge: Edge) -> Iterator[Metric]:
+def providers_of(edge: Edge, now: float) -> Iterator[Metric]:
     """Return which providers work."""
+    if edge.config.prefix_sources:
+        lasts = GaugeMetricFamily(
+            "wayname_provider_prefix_seconds",
+            "How long a delegated prefix is preferred and valid; +Inf is without end.",
+            labels=["provider", "prefix", "lifetime"],
+        )
+        for name, source in edge.provider_prefixes.sources.items():
+            for held in source.prefixes.values():
+                for lifetime, until in (("preferred", held.preferred), ("valid", held.valid)):
+                    lasts.add_metric([name, str(held.network), lifetime], max(until - now, 0.0))
+        yield lasts
     if edge.config.providers:
         hops = GaugeMetricFamily(
             "wayname_provider_next_hops", "Next hops of a provider.", labels=["provider", "health"]
