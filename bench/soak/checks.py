@@ -12,12 +12,13 @@ from bench.soak.site import CLIENTS, EDGES, SoakSite
 
 KINDS = ("tcp", "udp", "ping")
 QUIET = 5  # seconds in a row without a failure, until all is taken to work
-# Entries of these come and go with what hosts do; all others are the same as long as nobody changes the configuration.
+# Entries of these come and go with what hosts do, or are drawn anew where switch and controller both begin anew; all
+# others are the same as long as nobody changes the configuration.
 # Controllers track providers from an address that each of them draws, in a subnet of its own.
 TRACKING = ":ffff:"
 # An edge, a table, and the match of an entry.
 Kept = tuple[str, str, str]
-LEARNED = ("fdb", "neighbours", "bindings", "routers")
+LEARNED = ("fdb", "neighbours", "bindings", "routers", "own_probes")
 
 
 def failures(site: SoakSite, since: float) -> dict[str, list[float]]:
