@@ -26,7 +26,9 @@ from wayname.cli.root import wayname
 from wayname_lab.commands import controller
 
 SIDES = ("lan", "wan")
-NEEDED = ("nft", "iperf3", "ping")
+NEEDED = ("nft", "iperf3", "ethtool", "ping")
+# Off on both ways, so that what is compared is packets and not segments of 64 KiB.
+OFFLOADS = ("tso", "gso", "gro", "tx", "rx")
 # By side: what the router has, and what the host behind it has.
 ROUTER = {"lan": ("192.0.2.1", "2001:db8:1::1"), "wan": ("198.51.100.1", "2001:db8:2::1")}
 HOST = {"lan": ("192.0.2.2", "2001:db8:1::2"), "wan": ("198.51.100.2", "2001:db8:2::2")}
@@ -154,6 +156,9 @@ def linked(name: str, between: str) -> Iterator[Nodes]:
             nodes.add(between, is_switch=True)
         for side in SIDES:
             nodes.join(side, "eth0", between, f"to-{side}")
+            off = [word for offload in OFFLOADS for word in (offload, "off")]
+            for node, device in ((side, "eth0"), (between, f"to-{side}")):
+                nodes.run(node, "ethtool", "-K", device, *off)
             four, six = HOST[side]
             nodes.address(side, "eth0", f"{four}/24", f"{six}/64")
         nodes.ip("lan", f"route add default via {ROUTER['lan'][0]}")
