@@ -40,7 +40,7 @@ def write_configuration(site: Site, folder: Path, switch: str, api: str) -> Path
 
 def _lines(site: Site, switch: str, api: str) -> Iterable[str]:
     yield from ("[switch]", f'address = "{switch}"', f"device_id = {site.number}")
-    yield from ("[controller]", f'api = "{api}"', 'log_format = "json"', f"events = {EVENTS}")
+    yield from ("[api]", f'socket = "{api}"', "[controller]", 'log_format = "json"', f"events = {EVENTS}")
     for port in site.ports:
         yield from ("[[port]]", f"number = {port.number}", f'name = "{port.peer}"', f"vlan = {port.vlan}")
     yield from _interfaces(site)

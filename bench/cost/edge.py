@@ -34,8 +34,9 @@ EDGE, PROVIDER = IPv6Address("2001:db8:0:1::1"), IPv6Address("2001:db8:0:1::9")
 SITE = """
 [switch]
 address = "{switch}"
+[api]
+socket = "unix:{folder}/api"
 [controller]
-api = "unix:{folder}/api"
 state = "{folder}/state"
 [[port]]
 number = 1

@@ -44,8 +44,8 @@ table ip nat {
 CONFIG = """
 [switch]
 address = "unix:{folder}/switch.sock"
-[controller]
-api = "unix:{folder}/api.sock"
+[api]
+socket = "unix:{folder}/api.sock"
 [[port]]
 number = 1
 name = "lan"

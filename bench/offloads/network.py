@@ -30,8 +30,8 @@ OFFLOADS = ("tso", "gso", "gro", "tx")
 EDGE = """
 [switch]
 address = "unix:{folder}/p4runtime"
-[controller]
-api = "unix:{folder}/api"
+[api]
+socket = "unix:{folder}/api"
 [[port]]
 number = 1
 vlan = 1

@@ -33,8 +33,8 @@ NEAR, FAR = "near", "far"
 CONFIG = """
 [switch]
 address = "unix:{folder}/switch"
-[controller]
-api = "unix:{folder}/api"
+[api]
+socket = "unix:{folder}/api"
 [[port]]
 number = 1
 vlan = 10

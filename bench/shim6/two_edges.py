@@ -78,7 +78,7 @@ class Site:
     def configuration(self, peer: Site, switch: str, api: Path, idle: float) -> Iterable[str]:
         """Yield the lines of its configuration."""
         yield from ("[switch]", f'address = "{switch}"', f"device_id = {self.number}")
-        yield from ("[controller]", f'api = "unix:{api}"')
+        yield from ("[api]", f'socket = "unix:{api}"')
         for number, vlan, name in ((LAN_PORT, LAN, "lan"), (BETWEEN_PORT, BETWEEN, "between")):
             yield from ("[[port]]", f"number = {number}", f'name = "{name}"', f"vlan = {vlan}")
         inside = [f"{prefix[1]}/64" for network in self.networks for prefix in network.prefixes]

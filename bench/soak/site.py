@@ -70,8 +70,9 @@ COMMON = """
 [switch]
 address = "unix:{folder}/{edge}.switch"
 device_id = {device}
+[api]
+socket = "unix:{folder}/{edge}.api"
 [controller]
-api = "unix:{folder}/{edge}.api"
 state = "{folder}/state-{edge}/wayname.state"
 log_format = "json"
 [[port]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -12,14 +13,17 @@ import httpx
 from finsy.p4entity import encode_entities
 from finsy.proto import p4r
 from rig import Rig
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayname.adapter.events import EventRing
+from wayname.api.access import PEER
 from wayname.api.app import ApiServices, make_app
+from wayname.api.audit import Audit
+from wayname.api.callers import LocalUser, Peer
 from wayname.api.captures import Captures
 from wayname.composition.protocols import PROTOCOLS
-from wayname.config.api_address import TcpAddress
 from wayname.config.encapsulation.changes import Changes
-from wayname.edge.boundary import Captured, Command, Event
+from wayname.edge.boundary import Captured, Command, Event, Severity
 from wayname.logs.event_log import EventLog
 from wayname.pipeline.entries import Readable
 from wayname.pipeline.read_back import decode_entities
@@ -52,7 +56,9 @@ class Served:
         self.events = EventRing(100)
         self.log = EventLog()
         self.captures = Captures(lambda: NOON)
-        self.beside = ApiServices(self.captures, self.log.by_kind, lambda: 60.0, self.reload)
+        self.beside = ApiServices(
+            self.captures, self.log.by_kind, lambda: 60.0, self.reload, Audit(self.report, lambda: self.now)
+        )
         self.rig = ListeningRig(config, self.listen, protocols)
         self.config, self.schema, self.edge = self.rig.config, self.rig.schema, self.rig.edge
         self.changes = Changes(self.config)
@@ -84,6 +90,10 @@ class Served:
         else:
             self.log.record(self.events.append(output))
 
+    def report(self, kind: str, severity: Severity, subject: str, text: str) -> None:
+        """Record an event of the controller itself."""
+        self.listen(Event(self.now, kind, severity, subject, text))
+
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read from the switch."""
         request = p4r.ReadRequest(entities=encode_entities(entities, self.schema))
@@ -102,11 +112,25 @@ class Served:
         return done
 
 
+OWNER = Peer("a test", 0, LocalUser(os.geteuid(), frozenset()))
+
+
+def asked_by(peer: Peer, app: ASGIApp) -> ASGIApp:
+    """The app as it is asked by somebody."""
+
+    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "state": {PEER: peer}}, receive, send)
+
+    return asked
+
+
 @asynccontextmanager
 async def client_of(served: Served) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the controller's API."""
-    app = make_app(served, served.beside, TcpAddress("127.0.0.1", 9580))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
+    app = make_app(served, served.beside)
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(asked_by(OWNER, app)), base_url="http://127.0.0.1:9580"
+    ) as client:
         yield client
 
 

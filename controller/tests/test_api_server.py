@@ -8,6 +8,7 @@ import os
 import select
 import socket
 import stat
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,8 +17,11 @@ from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from wayname.api import connection
-from wayname.api.server import AddressError, listen, serve
-from wayname.config.api_address import TcpAddress, UnixAddress, default_address, parse_address
+from wayname.api.audit import Audit
+from wayname.api.listeners import listen_unix, open_listeners
+from wayname.api.server import serve
+from wayname.config.api import ApiConfig
+from wayname.config.api_address import UnixAddress, default_address, parse_address
 
 # Overall: a test that takes as long has failed.
 PATIENCE = 30.0
@@ -48,8 +52,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def served(path: Path) -> AsyncIterator[None]:
-    address = UnixAddress(path)
-    task = asyncio.create_task(serve(answer, listen(address, remote=False), address, MOST, lambda: None))
+    listeners = open_listeners(ApiConfig(socket=f"unix:{path}"))
+    audit = Audit(lambda *_: None, time.monotonic)
+    task = asyncio.create_task(serve(answer, listeners, MOST, audit, lambda: None))
     yield
     task.cancel()
     async with asyncio.timeout(PATIENCE):
@@ -170,16 +175,10 @@ async def test_those_that_are_answered_stay_and_who_comes_is_refused(path: Path)
 def test_the_socket_is_its_owners_alone(path: Path) -> None:
     before = os.umask(0)
     try:
-        with listen(UnixAddress(path), remote=False):
+        with listen_unix(UnixAddress(path)):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
     finally:
         os.umask(before)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_what_other_machines_reach_has_to_be_asked_for(host: str) -> None:
-    with pytest.raises(AddressError, match=r"is reached from other machines.*api_remote = true"):
-        listen(TcpAddress(host, 1), remote=False)
 
 
 def test_by_default_it_is_a_socket_in_a_folder_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,5 +191,5 @@ def test_by_default_it_is_a_socket_in_a_folder_of_the_users(tmp_path: Path, monk
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     address = default_address()
     assert parse_address(str(address)) == address
-    with listen(address, remote=False):
+    with listen_unix(address):
         assert stat.S_IMODE(address.path.parent.stat().st_mode) == 0o700

@@ -15,8 +15,9 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from socketserver import UnixStreamServer
 from unittest import mock
 
 import pytest
@@ -35,8 +36,9 @@ WAYNAME = Path(sys.executable).with_name("wayname")
 CONFIG = """
 [switch]
 address = "127.0.0.1:{port}"
+[api]
+socket = "{api}"
 [controller]
-api = "{api}"
 log_format = "json"
 """
 
@@ -148,6 +150,7 @@ def test_help_names_every_command() -> None:
         "events",
         "capture",
         "lab",
+        "token",
         "sysdump",
         "version",
         "completion",
@@ -174,6 +177,7 @@ def test_help_names_every_command() -> None:
         "events",
         "capture",
         "lab",
+        "token",
         "sysdump",
         "version",
         "completion",
@@ -227,9 +231,10 @@ class WebServer(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_what_is_no_controller_is_one_line() -> None:
-    with HTTPServer(("127.0.0.1", 0), WebServer) as server, ThreadPoolExecutor() as pool:
-        address = f"127.0.0.1:{server.server_port}"
+def test_what_is_no_controller_is_one_line(tmp_path: Path) -> None:
+    path = f"{tmp_path}/api"
+    with UnixStreamServer(path, WebServer) as server, ThreadPoolExecutor() as pool:
+        address = f"unix:{path}"
         serving = pool.submit(server.serve_forever, 0.01)
         lines = [fails(wayname("--api", address, *command)) for command in (("status",), ("events", "--follow"))]
         server.shutdown()
@@ -278,27 +283,27 @@ def test_files_that_a_configuration_names_are_one_line(tmp_path: Path, key: str,
     else:
         (tmp_path / "file").write_text(text)
     config = tmp_path / "edge.toml"
-    config.write_text(f'controller.api = "unix:{tmp_path}/api"\n{key} = "file"\n')
+    config.write_text(f'api.socket = "unix:{tmp_path}/api"\n{key} = "file"\n')
     assert re.search(says, fails(wayname("up", "--config", config)))
 
 
 @restores_logs
 def test_a_taken_address_is_one_line(tmp_path: Path) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(tmp_path / "api"))
         other.listen()
-        address = f"127.0.0.1:{other.getsockname()[1]}"
+        address = f"unix:{tmp_path}/api"
         config = tmp_path / "edge.toml"
-        config.write_text(f'[controller]\napi = "{address}"\n')
+        config.write_text(f'[api]\nsocket = "{address}"\n')
         line = fails(wayname("up", "--config", config))
-    assert line.startswith(f"{config}: controller.api: {address} is taken")
+    assert line.startswith(f"{config}: api.socket: {address} is taken")
     assert f"`wayname --api {address} status`" in line
 
 
 @restores_logs
 def test_an_address_that_is_not_ours_is_one_line(tmp_path: Path) -> None:
     config = tmp_path / "edge.toml"
-    config.write_text('[controller]\napi = "unix:/nowhere/at/all"\n')
+    config.write_text('[api]\nsocket = "unix:/nowhere/at/all"\n')
     assert "cannot listen at unix:/nowhere/at/all" in fails(wayname("up", "--config", config))
 
 

@@ -7,7 +7,9 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import UnixStreamServer
 
 import pytest
 from test_command import WAYNAME
@@ -36,7 +38,7 @@ def completed(line: str, api: str) -> list[str]:
 
 
 @pytest.fixture
-def api() -> Iterator[str]:
+def api(tmp_path: Path) -> Iterator[str]:
     """An API that knows some names."""
 
     class Names(BaseHTTPRequestHandler):
@@ -50,9 +52,9 @@ def api() -> Iterator[str]:
         def log_message(self, format: str, *arguments: object) -> None:
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Names) as server:
+    with UnixStreamServer(f"{tmp_path}/api", Names) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{server.server_port}"
+        yield f"unix:{tmp_path}/api"
         server.shutdown()
 
 

@@ -42,8 +42,9 @@ def test_all_that_can_be_said() -> None:
         ca = "ca.pem"
         certificate = "me.pem"
         key = "key.pem"
+        [api]
+        socket = "unix:/run/wayname.sock"
         [controller]
-        api = "unix:/run/wayname.sock"
         log_level = "debug"
         log_format = "json"
         events = 5
@@ -94,7 +95,7 @@ def test_all_that_can_be_said() -> None:
 def test_what_is_not_said_has_its_default() -> None:
     config = parse_config(PORT)
     assert (config.switch.address, config.switch.device_id) == ("127.0.0.1:9559", 1)
-    assert (config.controller.api, config.controller.api_remote) == (str(default_address()), False)
+    assert (config.api.socket, config.api.listen) == (str(default_address()), None)
     assert (config.ports[0].name, config.ports[0].mtu, config.timing.probe) == ("port1", 1500, 0.25)
 
 
@@ -121,14 +122,11 @@ def test_what_is_not_said_has_its_default() -> None:
         ('[switch]\nkey = "k"', "switch.ca: is missing; name the authority"),
         ('[switch]\nca = "c"\nkey = "k"', "switch.certificate: is missing; certificate and key go together"),
         (
-            '[controller]\napi = "9580"',
-            "controller.api: is '9580'; write HOST:PORT, an IPv6 address in brackets, or \"unix:/PATH\"",
+            '[api]\nsocket = "127.0.0.1:9580"',
+            "api.socket: is '127.0.0.1:9580'; write \"unix:/PATH\"; a TCP address is `l",
         ),
-        (
-            '[controller]\napi = "0.0.0.0:9580"',
-            "controller.api: 0.0.0.0:9580 is reached from other machines, and the API asks for no password; write unix",
-        ),
-        ('[controller]\napi = "[2001:db8::1]:9580"', "controller.api: [2001:db8::1]:9580 is reached from other"),
+        ('[controller]\napi = "unix:/a"', "controller.api: is called socket in [api] now; write socket in [api]"),
+        ("[controller]\napi_remote = true", "controller.api_remote: is called listen in [api] now"),
         ("[limits]\npunts = 1", "limits.punts: is 1; write a number from 8 to 1000000"),
         (
             "[limits]\nport = 1001",
@@ -213,7 +211,7 @@ def test_what_is_not_said_has_its_default() -> None:
         ('[switch]\nprogram = "a\\u0000"', r"switch.program: is 'a\x00'; write the path of a file"),
         ('[controller]\nstate = ""', "controller.state: is ''; write the path of a file"),
         ('[controller]\nstate = "a"\nchanges = "a"', "controller.changes: a is the state's file; name another file"),
-        ('[controller]\napi = "unix:/a\\u0000"', r"controller.api: is 'unix:/a\x00'; write the path of a file"),
+        ('[api]\nsocket = "unix:/a\\u0000"', r"api.socket: is 'unix:/a\x00'; write the path of a file"),
         (
             SITE + '[[provider]]\nname = "p"\nprefix = "ff00::/8"\nvia = ["2001:db8:1::2"]',
             "provider[0].prefix: ff00::/8 is given by no provider",

@@ -6,7 +6,8 @@ import socket
 
 import pytest
 
-from wayname.api.connection_limits import ConnectionLimits, peer_of
+from wayname.api.connection_limits import ConnectionLimits
+from wayname.api.peers import peer_of
 
 
 class Holder:
@@ -79,4 +80,4 @@ def test_peers_on_tcp(family: socket.AddressFamily, host: str) -> None:
         visitor.connect(listener.getsockname())
         accepted, _ = listener.accept()
         with accepted:
-            assert str(peer_of(accepted)) == {"127.0.0.1": "127.0.0.1", "::1": "::/64"}[host]
+            assert str(peer_of(accepted).key) == {"127.0.0.1": "127.0.0.1", "::1": "::/64"}[host]

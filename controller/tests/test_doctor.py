@@ -21,7 +21,7 @@ from wayname.doctor.reach import controller_findings
 __all__ = ["config", "switch"]
 
 SITE = """
-controller.api = "unix:{folder}/api"
+api.socket = "unix:{folder}/api"
 switch.address = "unix:{folder}/p4"
 [[port]]
 number = 1

@@ -21,6 +21,7 @@ INTERFACE = f"{PORT}\n[[interface]]\nvlan = 1"
 LEAST = {
     "switch": "[switch]",
     "controller": "[controller]",
+    "api": "[api]",
     "timing": "[timing]",
     "port": PORT,
     "limits": "[limits]",
@@ -41,6 +42,7 @@ def test_every_key_is_in_the_reference_and_every_key_there_is_known() -> None:
     assert [name for name, _ in sections] == [
         "switch",
         "controller",
+        "api",
         "timing",
         "limits",
         "port",

@@ -10,7 +10,8 @@ import io
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import UnixStreamServer
 from typing import Any, ClassVar
 
 import pytest
@@ -124,10 +125,11 @@ class Controller(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def controller() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), Controller) as server, ThreadPoolExecutor(1) as pool:
+def controller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = f"{tmp_path_factory.mktemp('api')}/api"
+    with UnixStreamServer(path, Controller) as server, ThreadPoolExecutor(1) as pool:
         pool.submit(server.serve_forever, 0.05)
-        yield f"127.0.0.1:{server.server_port}"
+        yield f"unix:{path}"
         server.shutdown()
 
 

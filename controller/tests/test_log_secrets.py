@@ -19,8 +19,9 @@ NAMES_KEY, POLICY_KEY = b"what signs all names", "what proves segments"
 CONFIG = f"""
 [switch]
 address = "127.0.0.1:{{port}}"
+[api]
+socket = "unix:{{folder}}/api"
 [controller]
-api = "unix:{{folder}}/api"
 log_format = "{{form}}"
 log_level = "debug"
 [[port]]

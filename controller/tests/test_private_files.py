@@ -17,7 +17,7 @@ from test_command import CONFIG, Up, fails, wayname
 from wayname.adapter import StateError
 from wayname.adapter.state_file import StateFile
 from wayname.adapter.tls import TlsError, credentials
-from wayname.api.server import listen_unix
+from wayname.api.listeners import listen_unix
 from wayname.composition.configuration import load_config, parse_config
 from wayname.config.api_address import UnixAddress
 from wayname.config.encapsulation.changes import Changes

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from access.edge import SecuredEdge, free_port
 from test_adapter import SwitchProcess
-from test_command import CONFIG, Up, fails, process
+from test_command import CONFIG, Up, fails
 from two_networks import TWO_NETWORKS
 
 # Overall: a test that takes as long has failed.
@@ -69,14 +70,6 @@ def silent(address: str) -> Iterator[None]:
         yield
 
 
-def free_port() -> int:
-    """A TCP port of this machine that nobody listens at."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
 def descriptors_of(process: subprocess.Popen[bytes]) -> int:
     """How many descriptors a process has open."""
     return len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
@@ -84,15 +77,17 @@ def descriptors_of(process: subprocess.Popen[bytes]) -> int:
 
 @pytest.mark.parametrize("kind", ["unix", "tcp"])
 def test_the_api_answers_among_silent_connections_and_ends_when_it_is_asked(kind: str, tmp_path: Path) -> None:
-    api = f"unix:{tmp_path}/api" if kind == "unix" else f"127.0.0.1:{free_port()}"
+    edge = SecuredEdge(tmp_path)
+    api = f"unix:{tmp_path}/api" if kind == "unix" else f"127.0.0.1:{edge.port}"
     config = tmp_path / "edge.toml"
-    config.write_text(CONFIG.format(port=free_port(), api=api) + TWO_NETWORKS)
+    config.write_text(f"switch.address = '127.0.0.1:{free_port()}'\n{edge.configuration()}")
     with running(config) as controller:
         controller.logs("controller.begin")
         with silent(api):
-            transport = httpx.HTTPTransport(uds=f"{tmp_path}/api") if kind == "unix" else None
-            base = "http://localhost" if kind == "unix" else f"http://{api}"
-            with httpx.Client(transport=transport, base_url=base, timeout=PATIENCE) as client:
+            uds, base = (str(tmp_path / "api"), "http://localhost") if kind == "unix" else (None, f"https://{api}")
+            transport = httpx.HTTPTransport(verify=edge.context(), uds=uds)
+            headers = {"Authorization": "Bearer looker"}
+            with httpx.Client(transport=transport, base_url=base, timeout=PATIENCE, headers=headers) as client:
                 assert client.get("/v1/status").json()["switch"]["state"] == "connecting"
             assert descriptors_of(controller.process) < DESCRIPTORS
             assert controller.end(signal.SIGTERM) == 0
@@ -117,15 +112,8 @@ def test_a_switch_that_comes_again_is_found_among_silent_connections(tmp_path: P
 
 def test_too_few_descriptors_are_one_line(tmp_path: Path) -> None:
     config = tmp_path / "edge.toml"
-    config.write_text(f'controller.api = "unix:{tmp_path}/api"\n')
+    config.write_text(f'api.socket = "unix:{tmp_path}/api"\n')
     wayname = Path(sys.executable).with_name("wayname")
     command = limited(DESCRIPTORS - 1, wayname, "up", "--config", config)
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert "may have 63 files and sockets open, and the controller needs 64" in fails(done)
-
-
-def test_an_api_that_other_machines_reach_is_one_line(tmp_path: Path) -> None:
-    config = tmp_path / "edge.toml"
-    config.write_text(f'controller.api = "0.0.0.0:{free_port()}"\n')
-    line = fails(process("up", "--config", config))
-    assert "is reached from other machines, and the API asks for no password" in line

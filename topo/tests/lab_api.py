@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,12 +11,15 @@ from typing import Any
 import httpx
 from finsy.p4entity import encode_entities
 from finsy.proto import p4r
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayname.adapter.events import EventRing
+from wayname.api.access import PEER
 from wayname.api.app import ApiServices, make_app
+from wayname.api.audit import Audit
+from wayname.api.callers import LocalUser, Peer
 from wayname.api.captures import Captures
 from wayname.composition.edge import Edge
-from wayname.config.api_address import TcpAddress
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Command
 from wayname.pipeline.entries import Readable
@@ -63,13 +67,24 @@ async def no_file() -> list[str]:
     return []
 
 
+def of_owner(app: ASGIApp) -> ASGIApp:
+    """The app as it is asked by who owns the controller."""
+
+    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
+        peer = Peer("a test", 0, LocalUser(os.geteuid(), frozenset()))
+        await app({**scope, "state": {PEER: peer}}, receive, send)
+
+    return asked
+
+
 @asynccontextmanager
 async def client_of(lab: VirtualLab, router: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a router's controller."""
-    app = make_app(
-        OfLab(lab, router), ApiServices(Captures(lambda: 0.0), {}, lambda: 0.0, no_file), TcpAddress("127.0.0.1", 9580)
-    )
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:9580") as client:
+    audit = Audit(lambda *_: None, lambda: 0.0)
+    app = make_app(OfLab(lab, router), ApiServices(Captures(lambda: 0.0), {}, lambda: 0.0, no_file, audit))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(of_owner(app)), base_url="http://127.0.0.1:9580"
+    ) as client:
         yield client
 
 

@@ -26,7 +26,7 @@ def test_labs_that_come_along_load(name: str) -> None:
 @pytest.mark.parametrize("name", lab_names())
 def test_every_controller_takes_its_configuration(name: str) -> None:
     for router in plan_lab(find_lab(name)).routers.values():
-        text = controller_toml(router, Controlled("127.0.0.1:9559", "127.0.0.1:9580"))
+        text = controller_toml(router, Controlled("127.0.0.1:9559", "unix:/run/lab.api"))
         assert len(parse_config(text, f"{router.name}.toml").ports) == len(router.ports)
 
 
@@ -34,7 +34,7 @@ def test_a_router_may_have_more_configuration() -> None:
     more = "[[namespace]]\nid = 5\n"
     lab = parse_lab(HEAD.replace("[edge.b]\n", f'[edge.b]\nconfiguration = """{more}"""\n') + LINK, "t", "t.toml")
     router = plan_lab(lab).routers["b"]
-    config = parse_config(controller_toml(router, Controlled("127.0.0.1:9559", "127.0.0.1:9580")))
+    config = parse_config(controller_toml(router, Controlled("127.0.0.1:9559", "unix:/run/lab.api")))
     assert [namespace.number for namespace in config.encapsulation.namespaces] == [5]
 
 

@@ -25,8 +25,9 @@ OUTSIDE = str(PrefixMapping(INSIDE, GIVEN).out(IPv6Address(HOST)))
 CONFIGURATION = """
 [switch]
 address = "unix:{at}/switch.sock"
+[api]
+socket = "unix:{at}/api.sock"
 [controller]
-api = "unix:{at}/api.sock"
 state = "{at}/edge.state"
 [[port]]
 number = 1

@@ -37,7 +37,8 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
     switch = {"address": where.switch, "device_id": router.device_id, "target": where.target}
     tables: dict[str, Any] = {
         "switch": switch | ({"program": where.program} if where.program else {}),
-        "controller": {"api": where.api, "log_format": "json"},
+        "api": {"socket": where.api},
+        "controller": {"log_format": "json"},
         "port": [{"number": port.number, "name": port.peer, "vlan": port.vlan} for port in router.ports],
         "interface": [
             {"vlan": each.vlan, "name": each.name, "addresses": _texts(each.addresses), "advertise": each.advertise}

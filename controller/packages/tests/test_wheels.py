@@ -108,7 +108,7 @@ def test_packets_pass_the_switch_that_is_installed_alone(switch_alone: Path, run
 def edge(installed: Path, tmp_path: Path) -> Iterator[Path]:
     """A switch and a controller of the installed package, on wires; the folder has their sockets."""
     (tmp_path / "edge.toml").write_text(
-        f'[switch]\naddress = "unix:{tmp_path}/p4runtime"\n[controller]\napi = "unix:{tmp_path}/api"\n'
+        f'[switch]\naddress = "unix:{tmp_path}/p4runtime"\n[api]\nsocket = "unix:{tmp_path}/api"\n'
         "[[port]]\nnumber = 1\nvlan = 10\n[[port]]\nnumber = 2\nvlan = 10\n[[interface]]\nvlan = 10\n"
     )
     wires = [word for number in (1, 2) for word in ("-i", f"{number}@wire:{tmp_path}/{number}")]

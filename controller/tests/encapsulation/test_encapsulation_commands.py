@@ -20,8 +20,9 @@ from wayname.private_files import write_private
 HEAD = """
 [switch]
 address = "127.0.0.1:{port}"
+[api]
+socket = "{api}"
 [controller]
-api = "{api}"
 log_format = "json"
 changes = "edge.changes"
 """

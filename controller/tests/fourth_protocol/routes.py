@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fourth_protocol.manager import KeyedSessions
 from pydantic import BaseModel
 
+from wayname.api.roles import READ
 from wayname.snapshot.running import Running
 
 
@@ -20,7 +21,7 @@ class KeyedSession(BaseModel):
 def serve(app: FastAPI, running: Running) -> None:
     """Serve the sessions."""
 
-    @app.get("/v1/keyed")
+    @app.get("/v1/keyed", openapi_extra=READ)
     async def sessions() -> list[KeyedSession]:
         """All sessions by a key."""
         found = manager.sessions.items() if (manager := running.edge.manager(KeyedSessions)) else ()

@@ -182,7 +182,7 @@ class Controller:
         changes = self.changes.over(config)
         config = replace(config, encapsulation=changes.read())
         changed = changed_keys(self.config, config)
-        if fixed := [key for key in changed if key.partition(".")[0] in RESTARTED_FOR]:
+        if fixed := [key for key in changed if {key, key.partition(".")[0]} & RESTARTED_FOR]:
             raise ReloadError(f"{', '.join(fixed)} cannot change while the controller runs: restart it, or undo that")
         if not changed:
             return []

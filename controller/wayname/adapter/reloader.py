@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from wayname.adapter.controller import Controller, ReloadError
 from wayname.adapter.state_file import StateError
 from wayname.composition.configuration import load_config
+from wayname.config.model import Config
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
 from wayname.edge.identities.identity import RecordError
@@ -15,22 +17,29 @@ from wayname.identity.key_files import KeyFileError
 
 
 class Reloader:
-    """Has a controller go on by what its file says now, or by what it said before if that cannot be."""
+    """Has a controller go on by what its file says now, or by what it said before if that cannot be.
 
-    def __init__(self, controller: Controller, file: Path) -> None:
+    `prepare` has what stands beside the edge read its files, or raises `ReloadError`; what it returns uses them.
+    """
+
+    def __init__(self, controller: Controller, file: Path, prepare: Callable[[Config], Callable[[], None]]) -> None:
         self._controller = controller
         self._file = file
+        self._prepare = prepare
         self._one_at_a_time = asyncio.Lock()
 
     async def reload(self) -> list[str]:
         """Return which sections changed; raise `ReloadError` if the old configuration goes on. An event says it too."""
         async with self._one_at_a_time:
             try:
-                changed = await self._controller.reload(load_config(self._file))
+                config = load_config(self._file)
+                put_in_force = self._prepare(config)
+                changed = await self._controller.reload(config)
             except (ConfigError, KeyFileError, RecordError, ReloadError, StateError) as error:
                 text = "; ".join(error.lines) if isinstance(error, ConfigError) else str(error)
                 self._report("config.refused", Severity.WARNING, f"{text}; the old configuration goes on")
                 raise ReloadError(text) from None
+            put_in_force()
             self._report("config.reloaded", Severity.INFO, f"changed: {', '.join(changed) or 'nothing'}")
             return changed
 

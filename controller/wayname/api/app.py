@@ -17,7 +17,10 @@ from starlette.types import ASGIApp
 
 from wayname.adapter import SwitchError
 from wayname.api import models, views
+from wayname.api.access import Access
+from wayname.api.audit import Audit
 from wayname.api.captures import Captures
+from wayname.api.description import EVERYWHERE, serve_description
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.first_hop_security import serve_bindings
 from wayname.api.guard import BrowserGuard
@@ -29,16 +32,16 @@ from wayname.api.problems import ApiError, Problem, tell_problems
 from wayname.api.providers import serve_providers
 from wayname.api.reload import serve_reload
 from wayname.api.request_limits import RequestLimits
+from wayname.api.roles import CAPTURE, READ
 from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
 from wayname.api.streams import TOO_MANY, Streams, follow_events
-from wayname.config.api_address import ApiAddress, TcpAddress
 from wayname.metrics.exposition import COUNTERS, exposition
 from wayname.snapshot.held_back import RateLimitedPunts, held_back, punt_cells
 from wayname.snapshot.running import Running
 from wayname.snapshot.switch_snapshot import SwitchSnapshot, names, read_snapshot
 
-ABOUT = "What the controller of an edge switch knows. Local: it asks for no password, so nobody else should reach it."
+ABOUT = "What the controller of an edge switch knows. Each operation says in x-role which role it needs."
 MOST_ROUTES = 10_000
 NOT_THERE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "the switch is not there"}}
 
@@ -51,6 +54,7 @@ class ApiServices:
     events_by_kind: Mapping[tuple[str, str], int]
     uptime: Callable[[], float]
     reload: Callable[[], Awaitable[list[str]]]
+    audit: Audit
     streams: Streams = field(default_factory=Streams)
 
     def end_streams(self) -> None:
@@ -59,10 +63,16 @@ class ApiServices:
         self.captures.end()
 
 
-def make_app(running: Running, beside: ApiServices, address: ApiAddress) -> ASGIApp:
+def make_app(running: Running, beside: ApiServices) -> ASGIApp:
     """Make the app of a controller that runs."""
     app = FastAPI(
-        title="wayname", version=importlib.metadata.version("wayname"), description=ABOUT, docs_url=None, redoc_url=None
+        title="wayname",
+        version=importlib.metadata.version("wayname"),
+        description=ABOUT,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        responses=EVERYWHERE,
     )
     tell_problems(app)
     serve_knowledge(app, running, beside)
@@ -83,14 +93,15 @@ def make_app(running: Running, beside: ApiServices, address: ApiAddress) -> ASGI
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside)
-    guarded = BrowserGuard(app, address.host) if isinstance(address, TcpAddress) else app
-    return RequestLimits(guarded)
+    serve_description(app)
+    access = Access(app, lambda: running.config.api, beside.audit, lambda: running.now)
+    return RequestLimits(BrowserGuard(access))
 
 
 def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None:
     """Serve what the controller knows by itself."""
 
-    @app.get("/v1/status")
+    @app.get("/v1/status", openapi_extra=READ)
     async def status() -> models.Status:
         """The switch, the way to it, and how much is known."""
         return models.Status(
@@ -107,12 +118,12 @@ def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None
             captures=len(beside.captures.queues),
         )
 
-    @app.get("/v1/hosts")
+    @app.get("/v1/hosts", openapi_extra=READ)
     async def hosts() -> list[models.Host]:
         """Stations, where they are, and their addresses."""
         return views.hosts(running)
 
-    @app.get("/v1/routes")
+    @app.get("/v1/routes", openapi_extra=READ)
     async def routes(
         within: Annotated[IPv6Network | None, Query(description="this prefix and longer ones only")] = None,
         most: Annotated[int, Query(ge=0, le=MOST_ROUTES, description="of Linux's routes no more than these")] = 1000,
@@ -124,18 +135,18 @@ def serve_knowledge(app: FastAPI, running: Running, beside: ApiServices) -> None
 def serve_switch(app: FastAPI, running: Running) -> None:
     """Serve what is read from the switch when somebody asks."""
 
-    @app.get("/v1/ports", responses=NOT_THERE)
+    @app.get("/v1/ports", openapi_extra=READ, responses=NOT_THERE)
     async def ports() -> list[models.Port]:
         """Ports and what passed them."""
         return views.ports(running.config, await read(running, (), views.PORT_COUNTERS))
 
-    @app.get("/v1/tables", responses=NOT_THERE)
+    @app.get("/v1/tables", openapi_extra=READ, responses=NOT_THERE)
     async def tables() -> list[models.TableSummary]:
         """All tables and how full they are."""
         switch_snapshot = await read(running, names(running.schema))
         return [views.table_summary(table) for table in switch_snapshot.tables.values()]
 
-    @app.get("/v1/tables/{name}", responses={404: {"model": Problem}, **NOT_THERE})
+    @app.get("/v1/tables/{name}", openapi_extra=READ, responses={404: {"model": Problem}, **NOT_THERE})
     async def table(name: str) -> models.Table:
         """A table's entries with their counters."""
         known = names(running.schema)
@@ -143,12 +154,12 @@ def serve_switch(app: FastAPI, running: Running) -> None:
             raise ApiError(404, "No such table", f"{name!r}; the tables are {', '.join(known)}")
         return views.whole_table((await read(running, [name])).tables[name])
 
-    @app.get("/v1/drops", responses=NOT_THERE)
+    @app.get("/v1/drops", openapi_extra=READ, responses=NOT_THERE)
     async def drops() -> list[models.Drop]:
         """Packets dropped by the switch, by reason."""
         return views.drops(await read(running, (), [counter for _, counter in views.DROP_COUNTERS]))
 
-    @app.get("/v1/punts", responses=NOT_THERE)
+    @app.get("/v1/punts", openapi_extra=READ, responses=NOT_THERE)
     async def punts() -> list[RateLimitedPunts]:
         """Packets and copies that were too many for the controller, by class and port."""
         return held_back(running, await read(running, (), (), punt_cells(running.config)))
@@ -157,7 +168,7 @@ def serve_switch(app: FastAPI, running: Running) -> None:
 def serve_metrics(app: FastAPI, running: Running, beside: ApiServices) -> None:
     """Serve numbers, read when they are asked for."""
 
-    @app.get("/metrics", response_class=PlainTextResponse)
+    @app.get("/metrics", openapi_extra=READ, response_class=PlainTextResponse)
     async def metrics() -> PlainTextResponse:
         """All numbers, for Prometheus; those of the switch are missing while it is not there."""
         switch_snapshot = None
@@ -170,7 +181,7 @@ def serve_metrics(app: FastAPI, running: Running, beside: ApiServices) -> None:
 def serve_events(app: FastAPI, running: Running, beside: ApiServices) -> None:
     """Serve what happened and what happens."""
 
-    @app.get("/v1/events", response_model=list[models.Event], responses=TOO_MANY)
+    @app.get("/v1/events", openapi_extra=READ, response_model=list[models.Event], responses=TOO_MANY)
     async def events(
         since: Annotated[int, Query(ge=0, description="only events behind this number")] = 0,
         follow: Annotated[bool, Query(description="go on with new ones, one JSON object a line")] = False,
@@ -192,10 +203,13 @@ def serve_capture(app: FastAPI, running: Running, beside: ApiServices) -> None:
     answers: dict[int | str, dict[str, Any]] = {
         200: {"content": {"application/vnd.tcpdump.pcap": {}}},
         404: {"model": Problem},
+        **NOT_THERE,
     }
 
     # It has the switch copy packets, so it is nothing that a link or an image on a page may ask for (RFC 9110, 9.2.1).
-    @app.post("/v1/capture", response_class=StreamingResponse, responses={**answers, **NOT_THERE})
+    @app.post(
+        "/v1/capture", openapi_extra=CAPTURE, response_class=StreamingResponse, responses={**answers, **NOT_THERE}
+    )
     async def capture(wish: models.Capture) -> StreamingResponse:
         """A pcap file of the packets that pass a port from now on, as they arrive and as they leave."""
         if running.config.port(wish.port) is None:

@@ -1,5 +1,6 @@
 """A connection to the API: uvicorn's, which no client can keep for doing nothing.
 
+    starting  its handshake of TLS is under way
     waiting   for the whole of a request, its body too; or its answer is made and not all of it is taken
     serving   the request is there, the answer is under way
 
@@ -10,13 +11,17 @@ body that comes octet by octet ("slowloris") holds a place.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import h11
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from wayname.api.connection_limits import ConnectionLimits, Peer
+from wayname.api.access import PEER
+from wayname.api.callers import Peer
+from wayname.api.connection_limits import ConnectionLimits
+from wayname.api.tls import names_in
 
 PATIENCE = 10.0
 """Seconds."""
@@ -26,16 +31,20 @@ class Connection(H11Protocol):
     """One that has a place while it lasts."""
 
     def __init__(self, config: Config, state: ServerState, places: ConnectionLimits, peer: Peer) -> None:
-        super().__init__(config, state, {})
+        super().__init__(config, state, {PEER: peer})
         self._places = places
+        self.starting: asyncio.Task[None] | None = None
+        """What waits for the handshake of TLS."""
         self._waits = True
         self._unsent = 0
         self._watch: asyncio.TimerHandle | None = None
-        places.take(self, peer)
+        places.take(self, peer.key)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
+        """Begin to wait; TLS has checked the other's certificate, if there is one."""
         super().connection_made(transport)
+        if secured := transport.get_extra_info("ssl_object"):
+            self.app_state[PEER] = replace(self.app_state[PEER], names=names_in(secured.getpeercert()))
         self._watch_anew()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -59,7 +68,10 @@ class Connection(H11Protocol):
 
     def give_way(self) -> None:
         """End at once."""
-        self.transport.abort()
+        if self.transport is not None:
+            self.transport.abort()
+        elif self.starting is not None:
+            self.starting.cancel()
 
     def _is_served(self) -> bool:
         if self.cycle is None or self.cycle.response_complete:

@@ -7,16 +7,9 @@ thousands of connections holds none for long, and whoever asks at once is answer
 
 from __future__ import annotations
 
-import ipaddress
-import socket
-import struct
 from collections import Counter
 from collections.abc import Hashable
 from typing import Protocol
-
-Peer = Hashable
-
-_CREDENTIALS = struct.Struct("=iII")
 
 
 class LimitedConnection(Protocol):
@@ -32,15 +25,15 @@ class ConnectionLimits:
     def __init__(self, most: int) -> None:
         self.most = most
         self.most_of_one = max(1, most // 4)
-        self._peers: dict[LimitedConnection, Peer] = {}
-        self._taken: Counter[Peer] = Counter()
+        self._peers: dict[LimitedConnection, Hashable] = {}
+        self._taken: Counter[Hashable] = Counter()
         # In the order in which they began to wait.
         self._waiting: dict[LimitedConnection, None] = {}
 
     def __len__(self) -> int:
         return len(self._peers)
 
-    def make_room(self, peer: Peer) -> tuple[bool, bool]:
+    def make_room(self, peer: Hashable) -> tuple[bool, bool]:
         """Return whether a peer may take one more place, and whether another connection had to leave for that."""
         if self._taken[peer] >= self.most_of_one:
             leaving = next((each for each in self._waiting if self._peers[each] == peer), None)
@@ -54,7 +47,7 @@ class ConnectionLimits:
         leaving.give_way()
         return True, True
 
-    def take(self, holder: LimitedConnection, peer: Peer) -> None:
+    def take(self, holder: LimitedConnection, peer: Hashable) -> None:
         """Give a place to who waits for a request."""
         self._peers[holder] = peer
         self._taken[peer] += 1
@@ -79,14 +72,3 @@ class ConnectionLimits:
         self._taken[peer] -= 1
         if not self._taken[peer]:
             del self._taken[peer]
-
-
-def peer_of(connection: socket.socket) -> Peer:
-    """Who is at the other end: a process on a Unix socket, an IPv4 address, an IPv6 /64 (who has one has all of it)."""
-    if connection.family == socket.AF_UNIX:
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        process, _user, _group = _CREDENTIALS.unpack(credentials)
-        return int(process)
-    host = connection.getpeername()[0].partition("%")[0]
-    address = ipaddress.ip_address(host)
-    return address if address.version == 4 else ipaddress.ip_network((address, 64), strict=False)

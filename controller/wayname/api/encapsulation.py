@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field, JsonValue
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE, READ
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.encapsulation.load import MOST, SECRETS, Kind
 from wayname.config.tables import ConfigError
@@ -50,7 +51,7 @@ def serve_encapsulation(app: FastAPI, running: Running) -> None:
     """Serve what packets carry."""
     one_at_a_time = asyncio.Lock()
 
-    @app.get("/v1/encapsulation")
+    @app.get("/v1/encapsulation", openapi_extra=READ)
     async def encapsulation(kind: Kind | None = None) -> list[EncapsulationItem]:
         """All that is wanted now, whether the file says it or somebody did since."""
         return [
@@ -60,7 +61,7 @@ def serve_encapsulation(app: FastAPI, running: Running) -> None:
             for name, values, origin in running.changes.all(each)
         ]
 
-    @app.post("/v1/encapsulation", responses=REFUSED)
+    @app.post("/v1/encapsulation", openapi_extra=OPERATE, responses=REFUSED)
     async def change(change: Change) -> Changed:
         """Add, replace and remove; every packet leaves as it did before or as it is to now."""
         async with one_at_a_time:

@@ -7,6 +7,7 @@ from typing import Literal
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
+from wayname.api.roles import READ
 from wayname.config.model import Port
 from wayname.p4_constants import Guard
 from wayname.snapshot.running import Running
@@ -59,7 +60,7 @@ class Bindings(BaseModel):
 def serve_bindings(app: FastAPI, running: Running) -> None:
     """Serve whose addresses are."""
 
-    @app.get("/v1/bindings")
+    @app.get("/v1/bindings", openapi_extra=READ)
     async def bindings() -> Bindings:
         """Addresses with the port and station that each is bound to, and how much each port has."""
         by_address = sorted(running.edge.bindings, key=lambda each: (each.anchor.port, each.at))

@@ -6,11 +6,13 @@ Tags and keys are not told: who knows a tag can put packets into a session.
 from __future__ import annotations
 
 from ipaddress import IPv6Address
+from typing import Any
 
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE, READ
 from wayname.edge.boundary import AssociationAction, ChangeAssociation
 from wayname.hip.edge.native_sessions import EspSessions
 from wayname.hip.edge.observations import proven
@@ -20,6 +22,8 @@ from wayname.hip.suites import Algorithm
 from wayname.session.keys import SessionKey
 from wayname.session.session import Session
 from wayname.snapshot.running import Running
+
+REFUSED: dict[int | str, dict[str, Any]] = {404: {"model": Problem}, 409: {"model": Problem}}
 
 
 class HipHostAnswer(BaseModel):
@@ -75,17 +79,17 @@ class AssociationChange(BaseModel):
 def serve(app: FastAPI, running: Running) -> None:
     """Serve associations and identities."""
 
-    @app.get("/v1/hip/associations")
+    @app.get("/v1/hip/associations", openapi_extra=READ)
     async def associations() -> list[AssociationAnswer]:
         """All associations of hosts here, whoever speaks for them."""
         return _associations(running)
 
-    @app.get("/v1/hip/hosts", responses={404: {"model": Problem}})
+    @app.get("/v1/hip/hosts", openapi_extra=READ, responses={404: {"model": Problem}})
     async def hosts() -> HipHostsAnswer:
         """Identities of hosts here and of their peers, and how difficult puzzles are."""
         return _hosts(_known(running), running.now)
 
-    @app.post("/v1/hip/associations", responses={404: {"model": Problem}, 409: {"model": Problem}})
+    @app.post("/v1/hip/associations", openapi_extra=OPERATE, responses=REFUSED)
     async def change(change: AssociationChange) -> list[AssociationAnswer]:
         """Set an association up, set it up anew with new keys, or close it."""
         refusal = _known(running).refusal(change.local, change.peer, change.wish)

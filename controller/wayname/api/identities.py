@@ -8,6 +8,7 @@ from typing import Literal
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
+from wayname.api.roles import READ
 from wayname.config.identities import Form, HostLink
 from wayname.edge.identities.identities import HostIdentities
 from wayname.edge.identities.identity import Client, Identity
@@ -63,7 +64,7 @@ class IdentityBook(BaseModel):
 def serve_identities(app: FastAPI, running: Running) -> None:
     """Serve who has which identity."""
 
-    @app.get("/v1/identities")
+    @app.get("/v1/identities", openapi_extra=READ)
     async def identities() -> IdentityBook:
         """Hosts with their identities, and what is prepared for others."""
         known = running.edge.identities

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE, READ
 from wayname.edge.boundary import DrainProvider
 from wayname.ilnp.edge.directory import in_words
 from wayname.ilnp.edge.manager import IlnpSessions
@@ -104,28 +105,28 @@ class Draining(BaseModel):
 def serve(app: FastAPI, running: Running) -> None:
     """Serve sessions between identifiers."""
 
-    @app.get("/v1/ilnp/sessions")
+    @app.get("/v1/ilnp/sessions", openapi_extra=READ)
     async def sessions() -> list[IlnpSessionAnswer]:
         """All sessions between identifiers."""
         known = running.edge.manager(IlnpSessions)
         return [_session(known, session, running.now) for session in known] if known else []
 
-    @app.get("/v1/ilnp/policies", responses={404: {"model": Problem}})
+    @app.get("/v1/ilnp/policies", openapi_extra=READ, responses={404: {"model": Problem}})
     async def policies() -> AdmissionAnswer:
         """Who is let in, and how much room there is."""
         return _policies(_known(running))
 
-    @app.get("/v1/ilnp/names")
+    @app.get("/v1/ilnp/names", openapi_extra=READ)
     async def names() -> NamesAnswer:
         """Names that are told, and names that are looked up."""
         return _names(running.edge.manager(IlnpSessions))
 
-    @app.get("/v1/ilnp/providers")
+    @app.get("/v1/ilnp/providers", openapi_extra=READ)
     async def providers() -> list[IlnpProvider]:
         """Providers, and which are to be left."""
         return _providers(running)
 
-    @app.post("/v1/ilnp/providers/{name}", responses={404: {"model": Problem}})
+    @app.post("/v1/ilnp/providers/{name}", openapi_extra=OPERATE, responses={404: {"model": Problem}})
     async def drain(name: str, wish: Draining) -> list[IlnpProvider]:
         """Let sessions leave a provider while it still works, or use it again."""
         _known(running)

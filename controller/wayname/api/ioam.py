@@ -11,6 +11,7 @@ from fastapi import FastAPI, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from wayname.api.roles import READ
 from wayname.api.streams import TOO_MANY, Streams
 from wayname.config.encapsulation.model import FIELD_BITS, IoamNamespace, IoamTrace
 from wayname.ioam.collector import Record
@@ -140,29 +141,29 @@ def serve_ioam(app: FastAPI, running: Running, streams: Streams) -> None:
             datetime.fromtimestamp(carrying.epoch + time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         )
 
-    @app.get("/v1/ioam/paths")
+    @app.get("/v1/ioam/paths", openapi_extra=READ)
     async def paths() -> list[Path]:
         """Paths that packets took, by the nodes that wrote into their traces."""
         return [path(figures, when(figures.first), when(figures.last)) for figures in collector.paths()]
 
-    @app.get("/v1/ioam/exports")
+    @app.get("/v1/ioam/exports", openapi_extra=READ)
     async def exports() -> list[ExportedFlow]:
         """Flows of packets that asked for direct export, and what is missing of them."""
         return [flow(figures, when(figures.first), when(figures.last)) for figures in collector.flows()]
 
-    @app.get("/v1/ioam/traces")
+    @app.get("/v1/ioam/traces", openapi_extra=READ)
     async def traces() -> list[ConfiguredTrace]:
         """Traces that packets get here."""
         switch_snapshot = await read_snapshot(running, TABLES) if running.connected else None
         return [trace(each, carrying.trace_number(each.name), switch_snapshot) for each in carrying.current.traces]
 
-    @app.get("/v1/ioam/namespaces")
+    @app.get("/v1/ioam/namespaces", openapi_extra=READ)
     async def namespaces() -> list[KnownNamespace]:
         """Namespaces that this node knows."""
         switch_snapshot = await read_snapshot(running, TABLES) if running.connected else None
         return [namespace(each, switch_snapshot) for each in carrying.current.namespaces]
 
-    @app.get("/v1/ioam/records", response_model=list[TraceRecord], responses=TOO_MANY)
+    @app.get("/v1/ioam/records", openapi_extra=READ, response_model=list[TraceRecord], responses=TOO_MANY)
     async def records(
         since: Annotated[int, Query(ge=0, description="only records behind this number")] = 0,
         follow: Annotated[bool, Query(description="go on with new ones, one JSON object a line")] = False,

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field, JsonValue
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE, READ
 from wayname.api.sessions import ReadTables
 from wayname.config.nptv6 import MOST_POLICIES, read_change
 from wayname.config.tables import ConfigError
@@ -97,18 +98,18 @@ class Nptv6Answer(BaseModel):
 def serve_nptv6(app: FastAPI, running: Running, read: ReadTables) -> None:
     """Serve translation."""
 
-    @app.get("/v1/nptv6/rules")
+    @app.get("/v1/nptv6/rules", openapi_extra=READ)
     async def rules() -> list[RulesAnswer]:
         """How new flows are shared out now."""
         return _rules(running)
 
-    @app.post("/v1/nptv6/rules", responses=REFUSED)
+    @app.post("/v1/nptv6/rules", openapi_extra=OPERATE, responses=REFUSED)
     async def change_rules(wish: Nptv6Request) -> list[RulesAnswer]:
         """Share new flows out another way; connections stay with their providers."""
         await change(running, wish)
         return _rules(running)
 
-    @app.get("/v1/nptv6")
+    @app.get("/v1/nptv6", openapi_extra=READ)
     async def translation() -> Nptv6Answer:
         """Providers, what went by each if the switch is there, and flows whose provider failed."""
         switch_snapshot = await read(running, list(TRANSLATED.values())) if running.connected else None

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE, READ
 from wayname.api.sessions import ReadTables
 from wayname.config.simple_security import MOST_PINHOLES, WORDS, Filtering, Pinhole, read_pinhole
 from wayname.config.tables import ConfigError, Site
@@ -56,12 +57,12 @@ def serve_pinholes(app: FastAPI, running: Running, read: ReadTables) -> None:
         switch_snapshot = await read(running, ["pinholes"]) if running.connected else None
         return _answer(running, switch_snapshot)
 
-    @app.get("/v1/pinholes")
+    @app.get("/v1/pinholes", openapi_extra=READ)
     async def pinholes() -> PinholesAnswer:
         """Whether inbound packets are filtered, and which flows may begin outside."""
         return await answer()
 
-    @app.post("/v1/pinholes", responses=REFUSED)
+    @app.post("/v1/pinholes", openapi_extra=OPERATE, responses=REFUSED)
     async def open_pinhole(wish: PinholeRequest) -> PinholesAnswer:
         """Open a pinhole; it stays when the controller is started again."""
         pinhole = _wished(running, wish)
@@ -73,7 +74,7 @@ def serve_pinholes(app: FastAPI, running: Running, read: ReadTables) -> None:
         await (await running.command(SetPinhole(pinhole, opened=True))).wait()
         return await answer()
 
-    @app.post("/v1/pinholes/remove", responses=REFUSED)
+    @app.post("/v1/pinholes/remove", openapi_extra=OPERATE, responses=REFUSED)
     async def close_pinhole(wish: PinholeRequest) -> PinholesAnswer:
         """Close a pinhole that was opened here; what the configuration says stays."""
         pinhole = _wished(running, wish)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -28,10 +30,10 @@ class ApiError(Exception):
         self.detail = detail
 
 
-def problem_response(status: int, title: str, detail: str) -> JSONResponse:
+def problem_response(status: int, title: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Make the answer that tells of a problem."""
     problem = Problem(title=title, status=status, detail=detail)
-    return JSONResponse(problem.model_dump(), status, media_type="application/problem+json")
+    return JSONResponse(problem.model_dump(), status, headers, media_type="application/problem+json")
 
 
 def tell_problems(app: FastAPI) -> None:

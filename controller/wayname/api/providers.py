@@ -7,6 +7,7 @@ from math import inf
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
+from wayname.api.roles import READ
 from wayname.config.provider import DELEGATED, WrittenProvider
 from wayname.snapshot.running import Running
 
@@ -48,7 +49,7 @@ class ProviderState(BaseModel):
 def serve_providers(app: FastAPI, running: Running) -> None:
     """Serve providers."""
 
-    @app.get("/v1/providers")
+    @app.get("/v1/providers", openapi_extra=READ)
     async def providers() -> list[ProviderState]:
         """Providers, whether each can be used, and what its targets say."""
         return [_state(running, written) for written in running.config.written_providers]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.adapter import ReloadError
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE
+
+REFUSED: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "the old configuration goes on"}}
 
 
 class Reloaded(BaseModel):
@@ -20,7 +24,11 @@ class Reloaded(BaseModel):
 def serve_reload(app: FastAPI, reload: Callable[[], Awaitable[list[str]]]) -> None:
     """Serve it."""
 
-    @app.post("/v1/reload", responses={409: {"model": Problem, "description": "the old configuration goes on"}})
+    @app.post(
+        "/v1/reload",
+        openapi_extra=OPERATE,
+        responses={409: {"model": Problem, "description": "the old configuration goes on"}},
+    )
     async def reload_configuration() -> Reloaded:
         """Read the configuration's file again, check all of it, and write the difference."""
         try:

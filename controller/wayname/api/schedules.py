@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE, READ
 from wayname.config.schedules import SchedulingPolicy
 from wayname.edge.boundary import ImportPathEstimates, SetPolicy
 from wayname.ioam.path_metrics import NodeMetrics, PathId, PathMetrics, Summary
@@ -114,17 +115,17 @@ class PolicyRequest(BaseModel):
 def serve_schedules(app: FastAPI, running: Running) -> None:
     """Serve schedules."""
 
-    @app.get("/v1/schedules")
+    @app.get("/v1/schedules", openapi_extra=READ)
     async def schedules() -> list[ScheduleAnswer]:
         """All schedules of the configuration."""
         return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
 
-    @app.get("/v1/schedules/{name}", responses=NO_SCHEDULE)
+    @app.get("/v1/schedules/{name}", openapi_extra=READ, responses=NO_SCHEDULE)
     async def schedule(name: str) -> ScheduleAnswer:
         """A schedule."""
         return _answer(running, _find(running, name))
 
-    @app.post("/v1/schedules/estimates", responses=NOT_READ)
+    @app.post("/v1/schedules/estimates", openapi_extra=OPERATE, responses=NOT_READ)
     async def figures(paths: list[TracedPath]) -> list[ScheduleAnswer]:
         """Take what another controller's `/v1/ioam/paths` answers, for schedules whose source is ioam."""
         try:
@@ -135,7 +136,7 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         await done.wait()
         return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
 
-    @app.post("/v1/schedules/{name}/policy", responses=NO_SCHEDULE)
+    @app.post("/v1/schedules/{name}/policy", openapi_extra=OPERATE, responses=NO_SCHEDULE)
     async def policy(name: str, wish: PolicyRequest) -> ScheduleAnswer:
         """Have the sessions of a schedule share their packets out another way, from the next packet on."""
         rule = _find(running, name)

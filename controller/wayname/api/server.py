@@ -4,98 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
-import ipaddress
-import os
 import socket
-from collections.abc import Callable, Generator
+import ssl
+from collections.abc import Callable, Generator, Sequence
 
 import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
+from wayname.api.audit import Audit
+from wayname.api.callers import Peer
 from wayname.api.connection import PATIENCE, Connection
-from wayname.api.connection_limits import ConnectionLimits, peer_of
+from wayname.api.connection_limits import ConnectionLimits
+from wayname.api.listeners import Listener, close
+from wayname.api.peers import peer_of
+from wayname.api.rates import RateLimiter
 from wayname.api.request_limits import MOST_HEAD
-from wayname.config.api_address import ApiAddress, TcpAddress, UnixAddress, default_address
+from wayname.api.tls import ServerTls
 from wayname.event_limiter import EventLimiter
-from wayname.private_files import OWNER_ONLY
+from wayname.token_buckets import Rate
 
-# Who connects to a Unix socket whose queue is full is refused at once.
-BACKLOG = 1024
+# Handshakes of TLS: of one address, and all.
+HANDSHAKES = Rate(20, 100), Rate(100, 400)
 # Seconds after an accept that failed, and for answers under way at the end.
 ACCEPT_AGAIN = 0.5
 GRACE = 2
 
 
-class AddressError(Exception):
-    """The API cannot listen at its address; the text says why and what to do."""
-
-
-def listen(address: ApiAddress, remote: bool) -> socket.socket:
-    """Open the API's socket; only if `remote`, one that other machines reach."""
-    try:
-        return listen_unix(address) if isinstance(address, UnixAddress) else listen_tcp(address, remote)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise AddressError(
-                f"{address} is taken: if by another wayname, `wayname --api {address} status` shows which;"
-                " give this one an address of its own with `api` in [controller]"
-            ) from None
-        raise AddressError(
-            f"cannot listen at {address}: {error.strerror or error}; choose another address with `api` in [controller]"
-        ) from None
-
-
-def listen_tcp(address: TcpAddress, remote: bool) -> socket.socket:
-    """Listen at a host's first address."""
-    family, kind, protocol, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
-    if not remote and not ipaddress.ip_address(str(where[0]).partition("%")[0]).is_loopback:
-        raise AddressError(
-            f"{address} is reached from other machines, and the API asks for no password; write unix:/PATH or a"
-            " loopback address, or set api_remote = true in [controller] if something in front says who may ask"
-        )
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(where)
-        listener.listen(BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def listen_unix(address: UnixAddress) -> socket.socket:
-    """Listen at a path, for this user alone; a socket that nobody listens at any more is replaced."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        if address == default_address():
-            address.path.parent.mkdir(0o700, parents=True, exist_ok=True)
-        if address.path.is_socket():
-            with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as visitor:
-                try:
-                    visitor.connect(str(address.path))
-                except ConnectionRefusedError:
-                    address.path.unlink()
-        # The file gets the mode of the socket, so that there is no moment in which others can connect.
-        os.fchmod(listener.fileno(), OWNER_ONLY)
-        listener.bind(str(address.path))
-        listener.listen(BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
 class Server(uvicorn.Server):
     """uvicorn as a task among others: signals are the controller's to handle, and connections are let in here."""
 
-    def __init__(self, config: uvicorn.Config, places: ConnectionLimits) -> None:
+    def __init__(
+        self, config: uvicorn.Config, listeners: Sequence[Listener], places: ConnectionLimits, audit: Audit
+    ) -> None:
         super().__init__(config)
+        self._listeners = listeners
         self._places = places
+        self._audit = audit
+        self._handshakes = RateLimiter(*HANDSHAKES)
+        self._starting: set[asyncio.Task[None]] = set()
         self._rate_limited_events: EventLimiter[str] = EventLimiter()
-        self._accepting: asyncio.Task[None] | None = None
+        self._accepting: asyncio.Future[list[None]] | None = None
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -104,43 +53,48 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Let in who comes; asyncio's own servers accept what they cannot hold, and log each that fails."""
-        assert sockets is not None
-        (listener,) = sockets
-        listener.setblocking(False)
+        for each in self._listeners:
+            each.socket.setblocking(False)
         self.servers: list[asyncio.base_events.Server] = []
-        self._accepting = asyncio.create_task(self._accept(listener))
+        self._accepting = accepting = asyncio.gather(*(self._accept(each) for each in self._listeners))
         # Whoever lets nobody in any more has to say so by ending.
-        self._accepting.add_done_callback(lambda _: setattr(self, "should_exit", True))
+        accepting.add_done_callback(lambda _: setattr(self, "should_exit", True))
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let in nobody, let answers under way end for a while, and cut off the rest."""
         assert self._accepting is not None
         self._accepting.cancel()
+        for each in self._starting:
+            each.cancel()
         await super().shutdown(sockets)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         with contextlib.suppress(asyncio.CancelledError):
             await self._accepting
 
-    async def _accept(self, listener: socket.socket) -> None:
+    async def _accept(self, listener: Listener) -> None:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                accepted, _ = await loop.sock_accept(listener)
+                accepted, _ = await loop.sock_accept(listener.socket)
             except OSError as error:
                 self._complain("api.not_accepted", f"a connection to the API cannot be accepted ({error.strerror})")
                 await asyncio.sleep(ACCEPT_AGAIN)
                 continue
             try:
-                await self._let_in(accepted)
+                await self._let_in(accepted, listener.tls)
             except OSError:
                 # It is gone already.
                 accepted.close()
 
-    async def _let_in(self, accepted: socket.socket) -> None:
+    async def _let_in(self, accepted: socket.socket, tls: ServerTls | None) -> None:
         peer = peer_of(accepted)
-        room, left = self._places.make_room(peer)
+        if tls and not self._handshakes.may(peer.key, asyncio.get_running_loop().time()):
+            self._complain("api.crowded", "connections to the API come faster than it begins TLS, and some are refused")
+            accepted.close()
+            return
+        room, left = self._places.make_room(peer.key)
         if left or not room:
             who = "one that asks nothing leaves" if room else "all are being answered, and who comes is refused"
             self._complain("api.crowded", f"the API has as many connections as it takes: {who}")
@@ -148,11 +102,32 @@ class Server(uvicorn.Server):
             accepted.close()
             return
         connection = Connection(self.config, self.server_state, self._places, peer)
+        if tls is None:
+            await self._start(connection, accepted, None)
+            return
+        # A handshake lasts as long as the other likes, and nobody else has to wait for it.
+        connection.starting = task = asyncio.create_task(self._secure(connection, accepted, tls, peer))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+
+    async def _start(self, connection: Connection, accepted: socket.socket, context: ssl.SSLContext | None) -> None:
+        patience = PATIENCE if context else None
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted)
-        except OSError:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: connection, accepted, ssl=context, ssl_handshake_timeout=patience
+            )
+        except BaseException:
             self._places.leave(connection)
+            accepted.close()
             raise
+
+    async def _secure(self, connection: Connection, accepted: socket.socket, tls: ServerTls, peer: Peer) -> None:
+        try:
+            await self._start(connection, accepted, tls.context)
+        except ssl.SSLError as error:
+            self._audit.refused(peer.where, peer, "TLS", error.reason or "no handshake")
+        except OSError:
+            self._audit.refused(peer.where, peer, "TLS", "broke off")
 
     def _complain(self, kind: str, text: str) -> None:
         untold = self._rate_limited_events.untold_before(kind, asyncio.get_running_loop().time())
@@ -161,7 +136,7 @@ class Server(uvicorn.Server):
 
 
 async def serve(
-    app: ASGIApp, listener: socket.socket, address: ApiAddress, most: int, end_streams: Callable[[], None]
+    app: ASGIApp, listeners: Sequence[Listener], most: int, audit: Audit, end_streams: Callable[[], None]
 ) -> None:
     """Serve at most so many connections until cancelled; then let requests under way end, streams by `end_streams`."""
     config = uvicorn.Config(
@@ -176,14 +151,13 @@ async def serve(
         timeout_graceful_shutdown=GRACE,
     )
     config.load()
-    server = Server(config, ConnectionLimits(most))
-    running = asyncio.create_task(server.serve(sockets=[listener]))
+    server = Server(config, listeners, ConnectionLimits(most), audit)
+    running = asyncio.create_task(server.serve(sockets=[each.socket for each in listeners]))
     try:
         await asyncio.shield(running)
     finally:
         end_streams()
         server.should_exit = True
         await running
-        listener.close()
-        if isinstance(address, UnixAddress):
-            address.path.unlink(missing_ok=True)
+        for each in listeners:
+            close(each)

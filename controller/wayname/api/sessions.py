@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE, READ
 from wayname.edge.boundary import MoveSession, PreferPath
 from wayname.session.answers import SessionAnswer
 from wayname.session.protocol import SessionManager
@@ -39,7 +40,7 @@ class PreferenceRequest(BaseModel):
 def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     """Serve sessions."""
 
-    @app.get("/v1/sessions")
+    @app.get("/v1/sessions", openapi_extra=READ)
     async def sessions() -> list[SessionAnswer]:
         """All sessions, without what passed them."""
         found = [told for manager in running.edge.managers for told in manager.answers()]
@@ -47,7 +48,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
             note_schedule(told, running)
         return found
 
-    @app.get("/v1/sessions/{number}", responses=NO_SESSION)
+    @app.get("/v1/sessions/{number}", openapi_extra=READ, responses=NO_SESSION)
     async def session(number: int) -> SessionAnswer:
         """A session, with what passed its paths if the switch is there."""
         switch_snapshot = await read(running, list(COUNTED)) if running.connected else None
@@ -57,7 +58,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
             count(told, switch_snapshot)
         return told
 
-    @app.post("/v1/sessions/{number}/move", responses={**NO_SESSION, **NOT_MOVED})
+    @app.post("/v1/sessions/{number}/move", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_MOVED})
     async def move(number: int, wish: MoveRequest) -> SessionAnswer:
         """Move a session to a path; refused unless both locators are proven and it works."""
         manager = manager_of(running, number)
@@ -68,7 +69,7 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         await done.wait()
         return answer(manager, number)
 
-    @app.post("/v1/sessions/{number}/prefer", responses={**NO_SESSION, **NOT_PREFERRED})
+    @app.post("/v1/sessions/{number}/prefer", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_PREFERRED})
     async def prefer(number: int, preference: PreferenceRequest) -> SessionAnswer:
         """Let flows of a path policy take a path of a session as long as it works."""
         manager = manager_of(running, number)

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE
 from wayname.api.sessions import NO_SESSION, answer, manager_of
 from wayname.edge.boundary import ForkSession, UnforkSession
 from wayname.session.answers import SessionAnswer
@@ -29,7 +30,7 @@ class ForkedPorts(BaseModel):
 def serve(app: FastAPI, running: Running) -> None:
     """Serve forks."""
 
-    @app.post("/v1/sessions/{number}/fork", responses={**NO_SESSION, **NOT_FORKED})
+    @app.post("/v1/sessions/{number}/fork", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_FORKED})
     async def fork(number: int, flow: ForkedPorts) -> SessionAnswer:
         """Give flows between two ports a session of their own; it is there when the peer has agreed."""
         sessions, session = _find(running, number, "Not forked")
@@ -40,7 +41,7 @@ def serve(app: FastAPI, running: Running) -> None:
         await done.wait()
         return answer(sessions, number)
 
-    @app.post("/v1/sessions/{number}/unfork", responses={**NO_SESSION, **NOT_ENDED})
+    @app.post("/v1/sessions/{number}/unfork", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_ENDED})
     async def unfork(number: int) -> SessionAnswer:
         """End a fork: its flows are of their hosts' session again. It is gone when the peer has heard of it."""
         sessions, session = _find(running, number, "Not ended")

@@ -15,12 +15,13 @@ import structlog
 from wayname.adapter import Controller, ReloadError
 from wayname.adapter.reloader import Reloader
 from wayname.api.app import ApiServices, make_app
+from wayname.api.audit import Audit
 from wayname.api.captures import Captures
-from wayname.api.server import listen, serve
+from wayname.api.listeners import open_listeners, reread
+from wayname.api.server import serve
 from wayname.cli.descriptors import most_connections
 from wayname.cli.service_manager import ServiceManager
-from wayname.config.api_address import parse_address
-from wayname.config.model import Config, is_remote
+from wayname.config.model import Config
 from wayname.logs.event_log import EventLog
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -76,24 +77,20 @@ async def control_until_cancelled(config: Config, file: Path, replace_pipeline: 
     controller = Controller(
         config, replace_pipeline=replace_pipeline, on_event=event_log.record, on_captured=captures.take
     )
-    reloader = Reloader(controller, file)
-    address = parse_address(config.controller.api)
+    listeners = open_listeners(config.api)
+    reloader = Reloader(controller, file, lambda config: reread(listeners, config.api))
+    audit = Audit(controller.report, time.monotonic)
     began = time.monotonic()
-    beside = ApiServices(captures, event_log.by_kind, lambda: time.monotonic() - began, reloader.reload)
-    listener = listen(address, config.controller.api_remote)
+    beside = ApiServices(captures, event_log.by_kind, lambda: time.monotonic() - began, reloader.reload, audit)
+    where = " and ".join(str(each.address) for each in listeners)
     structlog.get_logger().info(
-        f"the controller of {config.switch.address} answers at {address}", kind="controller.begin"
+        f"the controller of {config.switch.address} answers at {where}", kind="controller.begin"
     )
-    if is_remote(config.controller.api):
-        structlog.get_logger().warning(
-            f"other machines reach the API at {address}, which asks for no password: see that something in front does",
-            kind="api.remote",
-        )
     async with asyncio.TaskGroup() as group:
         group.create_task(controller.run())
         group.create_task(reload_on_hangup(reloader))
-        app = make_app(controller, beside, address)
-        group.create_task(serve(app, listener, address, most_connections(), beside.end_streams))
+        app = make_app(controller, beside)
+        group.create_task(serve(app, listeners, most_connections(), audit, beside.end_streams))
         # Behind all that it says is there.
         group.create_task(ServiceManager().keep_told())
 

@@ -81,7 +81,7 @@ def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Findin
     from wayname.doctor.finding import failure
     from wayname.doctor.reach import controller_findings
 
-    asking.address = parse_address(config.controller.api)
+    asking.address = parse_address(config.api.socket)
     client = asking.client()
     try:
         status, events = client.get("/v1/status"), client.get("/v1/events")

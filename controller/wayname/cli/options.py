@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,17 +16,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
+class Credentials:
+    """Files that say who asks over TCP, and whom to believe there."""
+
+    token: Path | None = None
+    ca: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(slots=True)
 class Asking:
     """How to ask the controller and how to tell its answers."""
 
     address: ApiAddress = field(default_factory=default_address)
     json: bool = False
+    credentials: Credentials = field(default_factory=Credentials)
 
     def client(self) -> Client:
         """Connect to the controller; httpx takes a while to load, so only who needs it does."""
         from wayname.cli.client import Client
 
-        return Client(self.address)
+        return Client(self.address, self.credentials)
 
 
 def asking(context: click.Context) -> Asking:
@@ -37,7 +49,7 @@ def take_address(context: click.Context, _option: click.Parameter, value: str | 
     """Keep --api."""
     if value is not None:
         try:
-            asking(context).address = parse_address(value)
+            asking(context).address = parse_address(value.removeprefix("https://").rstrip("/"))
         except ValueError as error:
             raise click.BadParameter(str(error), context) from None
 
@@ -56,14 +68,40 @@ def client_options(command: Callable[..., Any], variable: str | None = None) -> 
         envvar=variable,
         expose_value=False,
         callback=take_address,
-        help=f"The controller's API: HOST:PORT or unix:PATH; else $WAYNAME_API, else {default_address()}.",
+        help=f"The controller's API: unix:PATH or https://HOST:PORT; else $WAYNAME_API, else {default_address()}.",
     )
     json = click.option("--json", is_flag=True, expose_value=False, callback=take_json, help="JSON, for programs.")
     return api(json(command))
 
 
+def take_credential(context: click.Context, option: click.Parameter, value: Path | None) -> None:
+    """Keep a file of credentials."""
+    if value is not None and option.name is not None:
+        setattr(asking(context).credentials, option.name, value)
+
+
+def credential(name: str, field_name: str, variable: str, help: str) -> Callable[[Callable[..., Any]], Any]:
+    """An option that names a file of credentials."""
+    return click.option(
+        name,
+        field_name,
+        type=click.Path(path_type=Path, dir_okay=False),
+        envvar=variable,
+        expose_value=False,
+        callback=take_credential,
+        help=f"{help}; else ${variable}.",
+    )
+
+
 def environment_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add them to the outermost command."""
+    """Add them to the outermost command, with those that say who asks."""
+    for option in (
+        credential("--key", "key", "WAYNAME_KEY", "The key of --cert"),
+        credential("--cert", "certificate", "WAYNAME_CERT", "Over TCP: a client certificate (PEM), instead of a token"),
+        credential("--ca", "ca", "WAYNAME_CA", "Over TCP: the authority of the API's certificate (PEM)"),
+        credential("--token-file", "token", "WAYNAME_TOKEN_FILE", "Over TCP: the file with your token"),
+    ):
+        command = option(command)
     return client_options(command, "WAYNAME_API")
 
 

@@ -47,6 +47,7 @@ COMMANDS = {
     "cga": ("wayname.cli.cga", "Make, verify and show cryptographically generated addresses (RFC 3972)."),
     "hba": ("wayname.cli.hba", "Make and verify sets of hash-based addresses (RFC 5535)."),
     "lab": ("wayname_lab.cli", "Run a lab: a small network of hosts, edges and providers on this machine."),
+    "token": ("wayname.cli.token", "Make tokens for asking the API over TCP."),
     "sysdump": ("wayname.cli.sysdump", "Write all that a bug report needs into one file."),
     "version": ("wayname.cli.version", "Print the versions of all parts."),
     "completion": ("wayname.cli.completion", "Print the completion script for your shell."),

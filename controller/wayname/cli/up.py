@@ -40,7 +40,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
     import structlog
 
     from wayname.adapter import StateError, SwitchError
-    from wayname.api.server import AddressError
+    from wayname.api.listeners import AddressError
     from wayname.cli.controller import run
     from wayname.edge.identities.identity import RecordError
     from wayname.identity.key_files import KeyFileError
@@ -59,7 +59,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
     except RecordError as error:
         raise Failure(f"{config.controller.state}: {error}; restore it, or remove it to begin anew") from None
     except AddressError as error:
-        raise Failure(f"{file}: controller.api: {error}") from None
+        raise Failure(f"{file}: api.{error}") from None
     except Exception:
         structlog.get_logger().exception("the controller failed", kind="controller.failed")
         raise Failure("the controller failed; its log has the traceback") from None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from wayname.config.api import ApiConfig, check_api
 from wayname.config.delegated_texts import DelegatedTexts
 from wayname.config.encapsulation.load import MOST, Kind, Written, load_encapsulation
 from wayname.config.identities import Identities, check_identities
@@ -182,6 +183,7 @@ TRANSLATIONS = tuple[Annotated[Nptv6, by(TranslationTable)], ...]
 FIRST = (
     Section("switch", "switch", SwitchConfig, refers=False, always=True),
     Section("controller", "controller", ControllerConfig, refers=False, always=True),
+    Section("api", "api", ApiConfig, check_api, refers=False, always=True),
     Section("timing", "timing", Timing, refers=False),
     Section("limits", "limits", Limits, refers=False),
     Section("port", "ports", tuple[Port, ...], _ports, refers=False),
@@ -202,7 +204,7 @@ LAST = (
 )
 
 # What is beside the edge, which a reload does not start anew.
-RESTARTED_FOR = ("switch", "controller", "linux")
+RESTARTED_FOR = frozenset(("switch", "controller", "linux", "api.socket", "api.listen"))
 
 
 def changed_keys(old: Config, new: Config) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv6Address, IPv6Interface, ip_address
+from ipaddress import IPv6Address, IPv6Interface
 from ipaddress import IPv6Network as Network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -19,7 +19,8 @@ from pydantic import (
     model_validator,
 )
 
-from wayname.config.api_address import HOST_AND_PORT, TcpAddress, default_address, parse_address
+from wayname.config.api import ApiConfig
+from wayname.config.api_address import HOST_AND_PORT
 from wayname.config.checks import (
     FarAddress,
     FilePath,
@@ -119,16 +120,7 @@ def _read_address(text: str) -> str:
     return text
 
 
-def is_remote(address: str) -> bool:
-    """Whether other machines reach an address; of a name only who listens there can tell."""
-    try:
-        found = parse_address(address)
-        return isinstance(found, TcpAddress) and not ip_address(found.host.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
-
-
-ListenAddress = Annotated[str, AfterValidator(_read_address)]
+SwitchAddress = Annotated[str, AfterValidator(_read_address)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +135,7 @@ class Tls:
 class SwitchConfig(Table):
     """Where the switch is, and what it runs; paths that are not given are those of the repository."""
 
-    address: ListenAddress = "127.0.0.1:9559"
+    address: SwitchAddress = "127.0.0.1:9559"
     device_id: Annotated[int, between(1, 2**32 - 1)] = 1
     target: Annotated[Target, WORD] = Target.EMBEDDED
     program: FilePath | None = None
@@ -174,9 +166,6 @@ class SwitchConfig(Table):
 class ControllerConfig(Table):
     """The controller itself."""
 
-    api: ListenAddress = Field(default_factory=lambda: str(default_address()))
-    # Whether the API may have an address that other machines reach.
-    api_remote: bool = False
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
     events: Annotated[int, between(1, 1_000_000)] = 1000
@@ -197,12 +186,6 @@ class ControllerConfig(Table):
     def _check(self) -> Self:
         if self.changes == self.state:
             raise mistake(f"{self.changes} is the state's file", "name another file", "changes")
-        if is_remote(self.api) and not self.api_remote:
-            wrong = f"{self.api} is reached from other machines, and the API asks for no password"
-            mend = (
-                "write unix:/PATH or a loopback address; or api_remote = true, if something in front says who may ask"
-            )
-            raise mistake(wrong, mend, "api")
         return self
 
 
@@ -386,6 +369,7 @@ class Config:
 
     switch: SwitchConfig = field(default_factory=SwitchConfig)
     controller: ControllerConfig = field(default_factory=ControllerConfig)
+    api: ApiConfig = field(default_factory=ApiConfig)
     timing: Timing = field(default_factory=Timing)
     limits: Limits = field(default_factory=Limits)
     ports: tuple[Port, ...] = ()

@@ -12,6 +12,8 @@ RENAMED_KEYS: Mapping[str, str] = {
     "translation": "nptv6",
     "table_route": "vrf_route",
     "ilnp.policy": "ilnp.admission",
+    "controller.api": "socket in [api]",
+    "controller.api_remote": "listen in [api]",
     "timing.station_idle": "mac_aging_time",
     "port.max_stations": "max_macs",
     "encapsulation.nothing": "no_encapsulation",

@@ -1,0 +1,57 @@
+"""Certificates for tests: an authority, and what it signs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+DAY = timedelta(days=1)
+
+
+class Authority:
+    """Signs certificates, and writes all of it as PEM files."""
+
+    def __init__(self, folder: Path, name: str = "authority") -> None:
+        self._folder = folder
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        self.path = folder / f"{name}.pem"
+        constraints = x509.BasicConstraints(ca=True, path_length=None)
+        now = datetime.now(UTC)
+        made = (
+            x509.CertificateBuilder(self._name, self._name, self._key.public_key(), x509.random_serial_number())
+            .not_valid_before(now - 9 * DAY)
+            .not_valid_after(now + DAY)
+            .add_extension(constraints, critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        self.path.write_bytes(made.public_bytes(Encoding.PEM))
+
+    def issue(self, name: str, *, file: str | None = None, expired: bool = False) -> tuple[Path, Path]:
+        """A certificate of a name and of the loopback, and its key."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        now = datetime.now(UTC)
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        names = x509.SubjectAlternativeName([x509.DNSName(name), x509.IPAddress(IPv4Address("127.0.0.1"))])
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        signed = (
+            x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number())
+            .not_valid_before(now - 5 * DAY)
+            .not_valid_after(now + (-DAY if expired else DAY))
+            .add_extension(names, critical=False)
+            .add_extension(issuer, critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        stem = self._folder / (file or name)
+        certificate, path = Path(f"{stem}.pem"), Path(f"{stem}.key")
+        certificate.write_bytes(signed.public_bytes(Encoding.PEM))
+        path.touch(0o600)
+        path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        return certificate, path

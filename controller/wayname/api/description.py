@@ -1,0 +1,56 @@
+"""The API's description of itself (OpenAPI): what every operation may answer, and how a caller says who he is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from wayname.api.problems import Problem
+from wayname.api.roles import READ
+
+MEDIA_TYPE = "application/problem+json"
+EVERYWHERE: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "it is not known who asks"},
+    403: {"model": Problem, "description": "who asks has not the role, or is a web page"},
+    413: {"model": Problem, "description": "the body is too long"},
+    422: {"model": Problem, "description": "a parameter is wrong"},
+    429: {"model": Problem, "description": "too many requests, or too many without a right token"},
+    431: {"model": Problem, "description": "the head is too long"},
+    503: {"model": Problem, "description": "the switch is not there, or too many ask at a time"},
+}
+SCHEMES = {
+    "token": {"type": "http", "scheme": "bearer", "description": "on TCP; `wayname token new` makes one"},
+    "certificate": {"type": "mutualTLS", "description": "on TCP, in place of a token"},
+}
+
+
+def serve_description(app: FastAPI) -> None:
+    """Serve it."""
+    made: dict[str, Any] = {}
+
+    @app.get("/openapi.json", openapi_extra=READ, include_in_schema=False)
+    async def description() -> dict[str, Any]:
+        if not made:
+            made.update(describe(app))
+        return made
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """Make it; on a Unix socket the kernel says who asks, so neither scheme is a must."""
+    made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+    made["components"]["securitySchemes"] = SCHEMES
+    made["security"] = [{}, *({name: []} for name in SCHEMES)]
+    for methods in made["paths"].values():
+        for operation in methods.values():
+            for answer in operation["responses"].values():
+                _name_problem(answer.get("content", {}))
+    return made
+
+
+def _name_problem(content: dict[str, Any]) -> None:
+    """Say of a problem that it comes as one (RFC 9457)."""
+    schema = content.get("application/json", {}).get("schema", {})
+    if str(schema.get("$ref", "")).endswith(f"/{Problem.__name__}"):
+        content[MEDIA_TYPE] = content.pop("application/json")

@@ -1,0 +1,63 @@
+"""`wayname token`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from pathlib import Path
+
+import click
+
+from wayname.cli.failure import Failure
+from wayname.config.api import Role
+from wayname.private_files import make_private
+
+OCTETS = 32
+
+
+@click.group()
+def command() -> None:
+    """Make tokens, with which the API is asked over TCP."""
+
+
+@command.command()
+@click.argument("name")
+@click.option(
+    "--role",
+    "roles",
+    type=click.Choice(list(Role)),
+    multiple=True,
+    default=(Role.READ,),
+    show_default=True,
+    help="What it lets its owner do; may be given several times.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the token to this file, for its owner only, in place of the screen.",
+)
+def new(name: str, roles: tuple[Role, ...], out: Path | None) -> None:
+    """Make a token; NAME says in events who it is.
+
+    Prints the token once, and the lines for the configuration, which have its hash alone. `wayname reload` then has
+    the controller know it.
+    """
+    token = secrets.token_urlsafe(OCTETS)
+    if out is None:
+        click.echo(f"{token}\n")
+    else:
+        _write(out, token)
+    listed = ", ".join(f'"{role}"' for role in dict.fromkeys(roles))
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    click.echo(f'[[api.token]]\nname = {json.dumps(name)}\nroles = [{listed}]\nsha256 = "{digest}"')
+
+
+def _write(path: Path, token: str) -> None:
+    try:
+        with open(path, "x", encoding="ascii", opener=make_private) as file:
+            file.write(f"{token}\n")
+    except FileExistsError:
+        raise Failure(f"{path} is there already; name another file") from None
+    except OSError as error:
+        raise Failure(f"{path} cannot be written ({error.strerror}); name another file") from None
