@@ -1,7 +1,7 @@
 //! Who is primary (spec "Client Arbitration and Controller Replication"). It knows nothing of streams: each call says
 //! which messages are to be sent to whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use control::{Code, Status};
 use prost_types::Any;
@@ -9,7 +9,8 @@ use proto::p4::v1::{MasterArbitrationUpdate, Role, Uint128};
 
 use crate::role::Access;
 
-/// The most controllers of one role at a time, and the most roles ever; roles are remembered with their election ids.
+/// The most controllers of one role at a time, and the most roles. A role is remembered with its highest election id
+/// when its controllers are gone, until the place is wanted.
 const MOST_CLIENTS: usize = 64;
 const MOST_ROLES: usize = 256;
 
@@ -29,10 +30,14 @@ pub struct Arbiter {
     device_id: u64,
     roles: BTreeMap<String, RoleState>,
     clients: BTreeMap<ClientId, Client>,
+    /// How often a role lost its last controller.
+    emptied: u64,
 }
 
 #[derive(Debug, Default)]
 struct RoleState {
+    /// Which of all losses of a last controller was this role's latest.
+    emptied: u64,
     /// The highest election id that ever was a primary's.
     highest: Option<u128>,
     primary: Option<ClientId>,
@@ -50,7 +55,8 @@ struct Client {
 impl Arbiter {
     /// The default role is always there.
     pub fn new(device_id: u64) -> Self {
-        Self { device_id, roles: BTreeMap::from([(String::new(), RoleState::default())]), clients: BTreeMap::new() }
+        let roles = BTreeMap::from([(String::new(), RoleState::default())]);
+        Self { device_id, roles, clients: BTreeMap::new(), emptied: 0 }
     }
 
     /// Handles a controller's bid. An error ends its stream.
@@ -103,7 +109,10 @@ impl Arbiter {
             return Err(Status::exhausted(format!("role {name:?} has {MOST_CLIENTS} controllers already")));
         }
         if !self.roles.contains_key(&name) && self.roles.len() >= MOST_ROLES {
-            return Err(Status::exhausted(format!("there are {MOST_ROLES} roles already")));
+            let empty = self.longest_empty().ok_or_else(|| {
+                Status::exhausted(format!("{MOST_ROLES} roles have controllers already; close the streams of one"))
+            })?;
+            self.roles.remove(&empty);
         }
 
         self.clients.insert(id, Client { role: name.clone(), election });
@@ -126,13 +135,23 @@ impl Arbiter {
     /// Forgets a controller whose stream ended.
     pub fn leave(&mut self, id: ClientId) -> Vec<Notice> {
         let Some(client) = self.clients.remove(&id) else { return Vec::new() };
-        match self.roles.get_mut(&client.role) {
-            Some(state) if state.primary == Some(id) => {
-                state.primary = None;
-                self.notices(&client.role)
-            }
-            _ => Vec::new(),
+        let Some(state) = self.roles.get_mut(&client.role) else { return Vec::new() };
+        if !self.clients.values().any(|other| other.role == client.role) {
+            self.emptied += 1;
+            state.emptied = self.emptied;
         }
+        if state.primary != Some(id) {
+            return Vec::new();
+        }
+        state.primary = None;
+        self.notices(&client.role)
+    }
+
+    /// The role, not the default one, that has been without a controller for longest.
+    fn longest_empty(&self) -> Option<String> {
+        let used: BTreeSet<&str> = self.clients.values().map(|client| &*client.role).collect();
+        let empty = self.roles.iter().filter(|(name, _)| !name.is_empty() && !used.contains(&***name));
+        empty.min_by_key(|(_, state)| state.emptied).map(|(name, _)| name.clone())
     }
 
     /// What a role may do, if this election id is its primary's (spec "Write RPC").
@@ -344,14 +363,36 @@ mod tests {
             arbiter.bid(ClientId(client), &update).unwrap();
         }
         assert_eq!(arbiter.bid(ClientId(1000), &update).unwrap_err().code, Code::ResourceExhausted);
+        let mut arbiter = Arbiter::new(5);
+        let named = |name: String| MasterArbitrationUpdate {
+            role: Some(Role { name, ..Default::default() }),
+            ..update.clone()
+        };
         for role in 1..MOST_ROLES as u64 {
-            let role = Some(Role { name: role.to_string(), ..Default::default() });
-            let client = ClientId(1000);
-            arbiter.bid(client, &MasterArbitrationUpdate { role, ..update.clone() }).unwrap();
-            arbiter.leave(client);
+            arbiter.bid(ClientId(role), &named(role.to_string())).unwrap();
         }
-        let role = Some(Role { name: "one more".into(), ..Default::default() });
-        let error = arbiter.bid(ClientId(1000), &MasterArbitrationUpdate { role, ..update }).unwrap_err();
+        let error = arbiter.bid(ClientId(1000), &named("one more".into())).unwrap_err();
         assert_eq!(error.code, Code::ResourceExhausted);
+    }
+
+    #[test]
+    fn the_role_without_controllers_for_longest_makes_room_for_another() {
+        let mut arbiter = Arbiter::new(5);
+        let named = |name: String| MasterArbitrationUpdate {
+            device_id: 5,
+            role: Some(Role { name, ..Default::default() }),
+            election_id: id(10),
+            ..Default::default()
+        };
+        // Twice as many as are remembered at a time, in an order that is not that of their names.
+        for role in (0..2 * MOST_ROLES as u64).rev() {
+            arbiter.bid(A, &named(role.to_string())).unwrap();
+            arbiter.leave(A);
+        }
+        bid(&mut arbiter, B, id(1));
+        assert!(arbiter.access(5, "0").is_ok(), "the latest is remembered");
+        assert_eq!(arbiter.access(5, "511").unwrap_err().code, Code::NotFound, "the first made room");
+        let lower = MasterArbitrationUpdate { election_id: id(9), ..named("0".into()) };
+        assert_eq!(told(arbiter.bid(C, &lower).unwrap()), [(C, NO_PRIMARY, Some(10))], "with its election id");
     }
 }
