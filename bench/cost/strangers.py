@@ -68,13 +68,13 @@ class OfShim6(Strangers):
 
     name, rate = "Shim6", 250
 
-    def __init__(self, seed: int, sessions: int) -> None:
+    def __init__(self, seed: int, _sessions: int) -> None:
         self._rng = random.Random(seed)
         self._server, self._parameters = provable_address("server", [IPv6Network(HOSTS)])
         self._asking: dict[IPv6Address, tuple[LocalHost, int, int]] = {}
         self._done: list[IPv6Address] = []
         # By the tag that a stranger chose, which has its number in it: the tag that the edge chose.
-        self._tags = array("Q", bytes(8 * (sessions + 1)))
+        self._tags = array("Q")
 
     def configuration(self, folder: Path) -> str:
         """Speak for a server with a provable address."""
@@ -91,6 +91,8 @@ parameters = "{self._parameters.encode().hex()}"
         """Return an I1."""
         host = hash_based((subnet(number, 1), subnet(number, 2)), self._rng).host
         tag, nonce = number, self._rng.getrandbits(32)
+        # Who gets no answer asks again as another: there may be more of them than sessions.
+        self._tags.extend([0] * (tag + 1 - len(self._tags)))
         self._asking[host.ulid] = host, tag, nonce
         return Packet(host.ulid, self._server, SHIM6, encode(I1(tag, nonce)))
 
@@ -207,7 +209,8 @@ class OfHip(WithEndpoints):
         write_key(folder / "server.pem", self._identity.key)
         peers = "".join(
             f'[[hip.peer]]\naddress = "{_hip_address(number)}"\nhit = "{_hip_stranger(number).hit}"\n'
-            for number in range(1, self._sessions + 1)
+            # Who gets no answer asks again as another.
+            for number in range(1, self._sessions + self._sessions // 10 + 2)
         )
         return f"""
 [hip]

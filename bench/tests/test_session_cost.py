@@ -30,6 +30,17 @@ def test_clients_get_sessions_of_an_edge_within_this_process(protocol: str, tmp_
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_one_more_may_ask_than_shall_have_sessions(protocol: str, tmp_path: Path) -> None:
+    strangers = PROTOCOLS[protocol](1, CLIENTS)
+    edge = EdgeWithin(tmp_path, strangers, 1)
+    try:
+        edge.exchange(strangers.ask(CLIENTS + 1))
+        assert len(strangers.done()) == 1
+    finally:
+        edge.close()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_clients_get_sessions_of_a_running_edge(protocol: str, tmp_path: Path) -> None:
     strangers = PROTOCOLS[protocol](1, CLIENTS)
     with RunningEdge(tmp_path, strangers.configuration(tmp_path)) as edge:

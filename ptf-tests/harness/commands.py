@@ -17,9 +17,9 @@ class NotStartedError(Exception):
     """The switch, or what it needs, did not start; one line for people."""
 
 
-def command(words: list[str], text: str = "") -> str:
+def command(words: list[str], text: str = "", patience: float = 2 * PATIENCE) -> str:
     """Run a command that must succeed; what it writes."""
-    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False, timeout=2 * PATIENCE)
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False, timeout=patience)
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise NotStartedError(f"{' '.join(words)}: {said[-1] if said else f'status {done.returncode}'}")

@@ -17,6 +17,8 @@ from harness.namespaces import Nodes
 from harness.target import DEVICE_ID, PATIENCE
 from small_site import CPU, PORTS
 
+# It takes a quarter of an hour, and longer on a busy machine.
+P4C_PATIENCE = 3600.0
 ROOT = Path(__file__).resolve().parent.parent.parent
 MAIN = ROOT / "p4src" / "v1model" / "main.p4"
 P4INFO = ROOT / "p4src" / "wayname.p4info.txtpb"
@@ -75,7 +77,8 @@ def bmv2(folder: Path) -> Iterator[Running]:
             raise NotHereError(f"{tool} is not on the PATH")
     config, p4info = folder / "program.json", folder / "program.p4info.txtpb"
     with veth_pairs() as prefix:
-        command(["p4c-bm2-ss", "--p4runtime-files", str(p4info), "-o", str(config), str(MAIN)])
+        compiled = ["--p4runtime-files", str(p4info), "-o", str(config), str(MAIN)]
+        command(["p4c-bm2-ss", *compiled], patience=P4C_PATIENCE)
         address = "127.0.0.1:9559"
         switch = ["simple_switch_grpc", "--no-p4", "--device-id", str(DEVICE_ID), "-L", "warn"]
         for port in PORTS:
