@@ -12,9 +12,10 @@ from pathlib import Path
 import grpc
 import httpx
 import pytest
+from access.edge import free_port
 from finsy.proto import p4r
 from test_adapter import SWITCH
-from test_silent_connections import DESCRIPTORS, PATIENCE, descriptors_of, free_port, limited, silent
+from test_silent_connections import DESCRIPTORS, PATIENCE, descriptors_of, limited, silent
 
 # Ten lines a second of each kind, for as long as a test may take.
 MOST_LOG = 200_000

@@ -123,7 +123,7 @@ def test_a_verified_list_comes_in() -> None:
     path = [END, HOST, ELSEWHERE]
     header = segment_header(UDP, path, 2, tlvs=tlv)
     segments = header[8 : 8 + 48].ljust(8 * 16, b"\0")
-    keys = {"source": FAR, "last_entry": 2, "flags": 0}
+    keys: dict[str, str | int] = {"source": FAR, "last_entry": 2, "flags": 0}
     numbers = {"segments": int.from_bytes(segments), "proof": int.from_bytes(tlv)}
     switch.add("verified_segments", "verified", {**keys, **numbers}, {})
     assert switch.comes_in(0, 1, from_outside(header, END)) is not None

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not MAY, reason="needs root, unshare, ip and mou
 def test_nothing_of_a_default_install_answers_but_its_own_sockets(tmp_path: Path) -> None:
     script = Path(__file__).with_name("scanned_edge.py")
     places = (Path(sys.executable).parent, SWITCH, PACKAGES / "systemd", tmp_path)
-    command = ["unshare", "--net", "--mount", sys.executable, script, *places]
+    command = ["unshare", "--net", "--mount", sys.executable, str(script), *map(str, places)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     logs = "".join(path.read_text() for path in tmp_path.glob("*.log"))
     assert done.returncode == 0, done.stderr + logs
