@@ -18,7 +18,7 @@ from wayname.composition.configuration import parse_config
 def test_an_edge_draws_from_the_operating_system(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mersenne Twister tells its state by 624 of its outputs; a peer gets that many."""
     given: list[object] = []
-    monkeypatch.setattr(controller, "Edge", lambda config, schema, rng, *more: given.append(rng))
+    monkeypatch.setattr(controller, "Edge", lambda config, schema, rng, *more, **named: given.append(rng))
     Controller(parse_config(TWO_NETWORKS))
     assert [type(rng) for rng in given] == [random.SystemRandom]
 

@@ -270,7 +270,7 @@ def learned_before(config: Config, remembered: Mapping[str, Json], posix: float)
     """Return what an earlier controller learned and what still holds, before there is an edge and its clock."""
     found = {}
     for about in config.prefix_sources:
-        source = new_source(about, config, random.Random(0))
+        source = new_source(about, config, random.SystemRandom())
         memory.recall(source, remembered, Clocks(posix, 0.0))
         found[about.name] = source.look(posix)
     return found
