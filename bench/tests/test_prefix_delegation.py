@@ -25,8 +25,8 @@ FIRST, SECOND = "2001:db8:a1::", "2001:db8:a2::"
 CONFIG = """
 [switch]
 address = "unix:{folder}/switch.sock"
-[controller]
-api = "unix:{folder}/api.sock"
+[api]
+socket = "unix:{folder}/api.sock"
 [[port]]
 number = 1
 name = "lan"
