@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import random
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from bench.cost.strangers import PROTOCOLS
 from bench.cost.within import EdgeWithin, Spent, resident
+from wayname.adapter.garbage_collection import short_collections
 
 GROUP = 500
 
@@ -31,10 +33,11 @@ def run_within(protocol: str, sessions: int, seed: int) -> list[Cost]:
     moments = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="wayname-") as folder:
         edge = EdgeWithin(Path(folder), strangers, seed)
-        # What is there already is no garbage, and looking through it again and again is the benchmark's own doing.
-        gc.collect()
-        gc.freeze()
-        try:
+        with ExitStack() as cleanup:
+            cleanup.callback(edge.close)
+            cleanup.enter_context(short_collections())
+            # What is there already is no garbage, and looking through it is the benchmark's own doing.
+            gc.collect()
             for group in range(sessions // GROUP):
                 edge.spent = Spent()
                 for number in range(GROUP):
@@ -44,7 +47,4 @@ def run_within(protocol: str, sessions: int, seed: int) -> list[Cost]:
                     raise RuntimeError(f"{strangers.name}: a set-up failed within this process")
                 each = (getattr(edge.spent, field.name) / GROUP for field in fields(Spent))
                 groups.append(Cost((group + 1) * GROUP, Spent(*each), resident()))
-        finally:
-            edge.close()
-            gc.unfreeze()
     return groups

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from finsy import P4TableEntry
 from finsy.p4entity import decode_stream, encode_entities
 from finsy.proto import p4r
 from wayname_switch import Switch
@@ -27,7 +28,7 @@ from wayname.adapter.state_file import StateFile
 from wayname.composition.configuration import parse_config
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import load_keys
-from wayname.edge.boundary import Input, PacketOut, Persist, SwitchUp, Write, WriteFailed
+from wayname.edge.boundary import IdleEntry, Input, PacketOut, Persist, SwitchUp, Write, WriteFailed
 from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import everything
 from wayname.pipeline.program import load_program
@@ -95,6 +96,9 @@ class EdgeWithin:
             self.now = min(end, max(self.now, due) if due is not None else end, self.now + TICK)
             if due is not None and due <= self.now:
                 self._spend(self.edge.handle_timer, self.now)
+            for text in self._switch.idle_timeouts(self._ns()):
+                entry = P4TableEntry.decode_entry(p4r.TableEntry.FromString(text), self._schema)
+                self._spend(self.edge.receive, IdleEntry(entry), self.now)
             self._settle()
             self._answer()
             if self.now >= end:

@@ -22,6 +22,7 @@ import httpx
 from bench.figures import Bars, Line, Panel
 from bench.shim6.report import Result, table
 from bench.side_by_side import AT_ONCE, side_by_side
+from bench.spread import Spread
 from wayname.composition.configuration import parse_config
 from wayname.wire.mac import Mac
 from wayname_lab.configuration import Controlled, controller_toml
@@ -44,6 +45,7 @@ DRAWS, DRAWS_OF_A_LAB = 30, 5
 SECONDS, QUICK_SECONDS = 3.0, 1.0
 BEFORE = 0.5
 PING_EVERY = 0.02
+PING_TIMEOUT_NS = 1_000_000_000
 PATIENCE, PAUSE = 60.0, 0.1
 TICKS = os.sysconf("SC_CLK_TCK")
 PAPER = {
@@ -66,6 +68,7 @@ class Run:
     # The same of the host beside the target, which the flood does not reach.
     beside: list[float] = field(default_factory=list)
     beside_lost: int = 0
+    lost_without: int = 0  # pings of either that were sent before the flood began, or after it
     packets: int = 0
     places: int = 0  # of the cache that the flood took
     # Microseconds of the target's switch and controller for a packet of the flood, beyond what they use without it.
@@ -123,8 +126,11 @@ class FloodedLab(RunningLab):
             return
         run, is_beside = self.run, event["flow"] == self.flow_beside
         if event["event"] == "ping_lost":
-            if self.flooded_at is not None:
+            # The host gives a ping up a second after it sent it: what was sent before the flood is not its doing.
+            if self._is_flooded(event["at_ns"] - PING_TIMEOUT_NS):
                 run.lost, run.beside_lost = run.lost + (not is_beside), run.beside_lost + is_beside
+            else:
+                run.lost_without += 1
             return
         milliseconds = event["rtt_ns"] / 1e6
         if self.flooded_at is None and not is_beside:
@@ -134,6 +140,9 @@ class FloodedLab(RunningLab):
                 run.beside.append(milliseconds)
             else:
                 run.during.append(((event["at_ns"] - self.flooded_at) / 1e9, milliseconds))
+
+    def _is_flooded(self, at: int) -> bool:
+        return self.flooded_at is not None and at >= self.flooded_at and (self.over_at is None or at <= self.over_at)
 
     async def policies(self) -> dict[str, Any]:
         """Return what the target's edge says of its cache."""
@@ -156,7 +165,7 @@ async def flood(part: Part) -> list[Run]:
     with LabFolder() as folder:
         wires = Wires(plan, folder)
         async with FloodedLab(plan, wires, folder) as lab:
-            ping = {"command": "ping", "count": 0, "interval": PING_EVERY}
+            ping = {"command": "ping", "count": 0, "interval": PING_EVERY, "timeout": PING_TIMEOUT_NS / 1e9}
             to, beside = (str(plan.hosts[name].address.ip) for name in (TARGET, BESIDE))
             await lab.hosts[FRIEND].start({**ping, "to": to})
             lab.flow_beside = await lab.hosts[FRIEND].start({**ping, "to": beside})
@@ -184,7 +193,7 @@ async def _flood_once(lab: FloodedLab, wires: Wires, part: Part, count: int, see
     busy = lab.processor_time() - busy - idle * (lab.over_at - lab.flooded_at) / 1e9
     run.processor = busy * 1e6 / max(1, run.packets)
     run.places = (await lab.policies())["places"] - places
-    await asyncio.sleep(1.0)  # pings are given up after a second
+    await asyncio.sleep(PING_TIMEOUT_NS / 1e9)
     lab.run = None
     lab.hosts[TARGET].stop(serving)
     return run
@@ -272,10 +281,16 @@ def run(seed: int, quick: bool) -> list[Result]:
         f" {PAPER['differs']}"
     )
     missed = [goal for one in runs for goal in _missed(one)]
-    data = {"measured": [asdict(one) for one in runs], "paper": PAPER}
+    data = {"measured": [_summary(one) for one in runs], "paper": PAPER}
     figure_3 = Result("ilcc-figure-3", data, [_over_time(attackers, runs) for attackers in ATTACKERS], text, missed)
     figure_4 = Result("ilcc-figure-4", {"paper": PAPER, "from": "ilcc-figure-3"}, _bars(runs), ())
     return [figure_3, figure_4]
+
+
+def _summary(one: Run) -> dict[str, object]:
+    """Return a run with the spread of its round trips in the place of each of them."""
+    trips = {"before": one.before, "during": [each for _, each in one.during], "beside": one.beside}
+    return {**asdict(one), **{name: asdict(Spread.of(each)) if each else None for name, each in trips.items()}}
 
 
 def _of(policy: str, attackers: int | str, runs: Sequence[Run]) -> list[Run]:
@@ -326,7 +341,8 @@ def _over_time(attackers: int | str, runs: Sequence[Run]) -> Panel:
         points, bounds = [], []
         these = _of(policy, attackers, runs)
         last = max((at for one in these for at, _ in one.during), default=0.0)
-        for second in range(int(last) + 1):
+        # The second in which it ends is no whole one.
+        for second in range(max(1, int(last))):
             here = [each for one in these for at, each in one.during if second <= at < second + 1]
             if len(here) > 1:
                 tenths = quantiles(here, n=10)

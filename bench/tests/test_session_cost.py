@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from wayname.wire.ipv6 import Packet
 
 CLIENTS = 3
 MOST_WAITS, WAIT = 200, 0.1
+LONGEST_IDLE = 3600.0
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -26,6 +28,29 @@ def test_clients_get_sessions_of_an_edge_within_this_process(protocol: str, tmp_
         assert edge.spent.edge > 0
         assert (edge.spent.cryptography > 0) == (protocol == "hip")
     finally:
+        edge.close()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_sessions_that_ended_leave_no_cycles(protocol: str, tmp_path: Path) -> None:
+    # `wayname.adapter.garbage_collection` looks at long-lived objects only once.
+    strangers = PROTOCOLS[protocol](1, CLIENTS)
+    edge = EdgeWithin(tmp_path, strangers, 1)
+
+    def sessions() -> int:
+        return sum(len(list(manager.answers())) for manager in edge.edge.managers)
+
+    try:
+        for number in range(CLIENTS):
+            edge.exchange(strangers.ask(number + 1))
+        assert len(strangers.done()) == sessions() == CLIENTS
+        gc.collect()
+        gc.disable()
+        edge.pass_time(LONGEST_IDLE)
+        assert sessions() == 0
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
         edge.close()
 
 

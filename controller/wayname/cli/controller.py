@@ -13,6 +13,7 @@ from pathlib import Path
 import structlog
 
 from wayname.adapter import Controller, ReloadError
+from wayname.adapter.garbage_collection import short_collections
 from wayname.adapter.reloader import Reloader
 from wayname.api.app import ApiServices, make_app
 from wayname.api.audit import Audit
@@ -32,7 +33,8 @@ END_SECONDS = 10.0
 def run(config: Config, file: Path, replace_pipeline: bool) -> None:
     """Run until SIGINT or SIGTERM; what ends it otherwise is raised."""
     try:
-        asyncio.run(control(config, file, replace_pipeline))
+        with short_collections():
+            asyncio.run(control(config, file, replace_pipeline))
     except asyncio.CancelledError:
         structlog.get_logger().info("ended", kind="controller.end")
     except ExceptionGroup as errors:
