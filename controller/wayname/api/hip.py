@@ -5,14 +5,18 @@ Tags and keys are not told: who knows a tag can put packets into a session.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from ipaddress import IPv6Address
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
 from wayname.api.roles import OPERATE, READ
+from wayname.api.streamed_array import streamed_array
 from wayname.edge.boundary import AssociationAction, ChangeAssociation
 from wayname.hip.edge.native_sessions import EspSessions
 from wayname.hip.edge.observations import proven
@@ -79,8 +83,8 @@ class AssociationChange(BaseModel):
 def serve(app: FastAPI, running: Running) -> None:
     """Serve associations and identities."""
 
-    @app.get("/v1/hip/associations", openapi_extra=READ)
-    async def associations() -> list[AssociationAnswer]:
+    @app.get("/v1/hip/associations", openapi_extra=READ, response_model=list[AssociationAnswer])
+    async def associations() -> StreamingResponse:
         """All associations of hosts here, whoever speaks for them."""
         return _associations(running)
 
@@ -89,8 +93,8 @@ def serve(app: FastAPI, running: Running) -> None:
         """Identities of hosts here and of their peers, and how difficult puzzles are."""
         return _hosts(_known(running), running.now)
 
-    @app.post("/v1/hip/associations", openapi_extra=OPERATE, responses=REFUSED)
-    async def change(change: AssociationChange) -> list[AssociationAnswer]:
+    @app.post("/v1/hip/associations", openapi_extra=OPERATE, responses=REFUSED, response_model=list[AssociationAnswer])
+    async def change(change: AssociationChange) -> StreamingResponse:
         """Set an association up, set it up anew with new keys, or close it."""
         refusal = _known(running).refusal(change.local, change.peer, change.wish)
         if refusal is not None:
@@ -125,12 +129,13 @@ def _hosts(known: HipSessions, now: float) -> HipHostsAnswer:
     )
 
 
-def _associations(running: Running) -> list[AssociationAnswer]:
+def _associations(running: Running) -> StreamingResponse:
     edge, native, now = running.edge.manager(HipSessions), running.edge.manager(EspSessions), running.now
-    if edge is None or native is None:
-        return []
-    answers = [_spoken_here(edge, each, now) for each in edge.associations()]
-    return answers + [_native(native, session, now) for session in native]
+    tellers: list[Callable[[], AssociationAnswer]] = []
+    if edge is not None and native is not None:
+        tellers += [partial(_spoken_here, edge, each, now) for each in edge.associations()]
+        tellers += [partial(_native, native, session, now) for session in native]
+    return streamed_array(AssociationAnswer, tellers)
 
 
 def _spoken_here(known: HipSessions, each: HipAssociationView, now: float) -> AssociationAnswer:

@@ -5,11 +5,15 @@ Nonces are not told: who knows them can speak in the name of a host.
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import FastAPI
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
 from wayname.api.roles import OPERATE, READ
+from wayname.api.streamed_array import streamed_array
 from wayname.edge.boundary import DrainProvider
 from wayname.ilnp.edge.directory import in_words
 from wayname.ilnp.edge.manager import IlnpSessions
@@ -105,11 +109,12 @@ class Draining(BaseModel):
 def serve(app: FastAPI, running: Running) -> None:
     """Serve sessions between identifiers."""
 
-    @app.get("/v1/ilnp/sessions", openapi_extra=READ)
-    async def sessions() -> list[IlnpSessionAnswer]:
+    @app.get("/v1/ilnp/sessions", openapi_extra=READ, response_model=list[IlnpSessionAnswer])
+    async def sessions() -> StreamingResponse:
         """All sessions between identifiers."""
-        known = running.edge.manager(IlnpSessions)
-        return [_session(known, session, running.now) for session in known] if known else []
+        known, now = running.edge.manager(IlnpSessions), running.now
+        tellers = [partial(_session, known, session, now) for session in known] if known else []
+        return streamed_array(IlnpSessionAnswer, tellers)
 
     @app.get("/v1/ilnp/policies", openapi_extra=READ, responses={404: {"model": Problem}})
     async def policies() -> AdmissionAnswer:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
 from wayname.api.roles import OPERATE, READ
+from wayname.api.streamed_array import streamed_array
 from wayname.edge.boundary import MoveSession, PreferPath
 from wayname.session.answers import SessionAnswer
 from wayname.session.protocol import SessionManager
@@ -40,13 +43,17 @@ class PreferenceRequest(BaseModel):
 def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
     """Serve sessions."""
 
-    @app.get("/v1/sessions", openapi_extra=READ)
-    async def sessions() -> list[SessionAnswer]:
+    @app.get("/v1/sessions", openapi_extra=READ, response_model=list[SessionAnswer])
+    async def sessions() -> StreamingResponse:
         """All sessions, without what passed them."""
-        found = [told for manager in running.edge.managers for told in manager.answers()]
-        for told in found:
-            note_schedule(told, running)
-        return found
+        return streamed_array(
+            SessionAnswer,
+            [
+                partial(scheduled_answer, running, manager, number)
+                for manager in running.edge.managers
+                for number in manager.numbers()
+            ],
+        )
 
     @app.get("/v1/sessions/{number}", openapi_extra=READ, responses=NO_SESSION)
     async def session(number: int) -> SessionAnswer:
@@ -94,6 +101,14 @@ def answer(manager: SessionManager, number: int) -> SessionAnswer:
     told = manager.answer(number)
     if told is None:
         raise no_session(number)
+    return told
+
+
+def scheduled_answer(running: Running, manager: SessionManager, number: int) -> SessionAnswer | None:
+    """Return a session in words, with its schedule, if it still stands."""
+    told = manager.answer(number)
+    if told is not None:
+        note_schedule(told, running)
     return told
 
 

@@ -65,9 +65,9 @@ class SessionManager(ABC):
     def hosts(self) -> Iterator[IPv6Address]:
         """Yield the identities here that sessions are of."""
 
-    def answers(self) -> Iterator[SessionAnswer]:
-        """Yield its sessions as the API tells of them, without what passed them."""
-        return iter(())
+    def numbers(self) -> Iterable[int]:
+        """Return the numbers of its sessions."""
+        return ()
 
     def answer(self, number: int) -> SessionAnswer | None:
         """Return a session as the API tells of it, without what passed it; None if it is not among these."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Address
 from typing import Protocol
 
@@ -153,9 +153,9 @@ class WatchedSessions(SessionManager):
             self._failover.prefer(session, policy, path, now)
             self._take(now)
 
-    def answers(self) -> Iterator[SessionAnswer]:
-        """Yield its sessions as the API tells of them, without what passed them."""
-        return map(self._answer, self)
+    def numbers(self) -> Iterable[int]:
+        """Return the numbers of its sessions."""
+        return self._by_number.keys()
 
     def answer(self, number: int) -> SessionAnswer | None:
         """Return a session as the API tells of it, without what passed it; None if it is not among these."""

@@ -7,7 +7,7 @@ says becomes entries, what the switch and the DNS say becomes questions to the e
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from ipaddress import IPv6Address
 
@@ -131,9 +131,9 @@ class IlnpSessions(SessionManager):
     def __iter__(self) -> Iterator[IlnpSession]:
         return iter(self._sessions.values())
 
-    def answers(self) -> Iterator[SessionAnswer]:
-        """Yield its sessions as the API tells of them, without what passed them."""
-        return (session_answer(session, self.entry(session.names), self._egress) for session in self)
+    def numbers(self) -> Iterable[int]:
+        """Return the numbers of its sessions."""
+        return self._by_number.keys()
 
     def answer(self, number: int) -> SessionAnswer | None:
         """Return a session as the API tells of it, without what passed it; None if it is not among these."""
