@@ -19,6 +19,10 @@ from typing import cast
 
 PORT = 7
 PATIENCE = 1.0
+# Seconds of silence after which a server asks whether its client is still there, and between three such questions.
+# Flows of a switch that was killed may go by another provider: what their server held would meet a later connection
+# with the same port.
+IDLE, BETWEEN, QUESTIONS = 20, 10, 3
 ECHO_REQUEST, ECHO_REPLY = 128, 129
 
 
@@ -34,10 +38,20 @@ class Echo(asyncio.DatagramProtocol):
         self.transport.sendto(data, address)
 
 
+def keep_alive(writer: asyncio.StreamWriter) -> None:
+    """Let the kernel ask whether the other end is still there, and end the connection if it is not."""
+    connection: socket.socket = writer.get_extra_info("socket")
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, IDLE)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, BETWEEN)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, QUESTIONS)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+
 async def serve(at: str) -> None:
     """Return what comes by TCP and UDP to an address, for ever."""
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        keep_alive(writer)
         with contextlib.suppress(OSError):
             while data := await reader.read(65536):
                 writer.write(data)
