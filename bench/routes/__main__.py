@@ -69,13 +69,14 @@ def failed(site: Site, how: str, numbers: Sequence[int], pause: float) -> float:
 
 def all_withdrawn(site: Site, numbers: Sequence[int]) -> tuple[float, float, float]:
     """Withdraw all routes; return the seconds until none is left, and of processor time of controller and switch."""
+    others = site.routes() - len(numbers), site.entries() - len(numbers)
     watch(site, numbers)
     before = site.cpu()
     at = site.ip("route flush proto bgp")
-    wait(lambda: site.routes() < len(numbers) // 100, 0.05)
+    wait(lambda: site.routes() == others[0], 0.05)
     seconds = left_after(site, at) / 1000
     after = site.cpu()
-    assert site.entries() < len(numbers) // 100
+    wait(lambda: site.entries() == others[1])
     return seconds, after[0] - before[0], after[1] - before[1]
 
 
