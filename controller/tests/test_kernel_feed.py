@@ -9,13 +9,16 @@ import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
+from ipaddress import IPv6Network
 
 import pytest
 from linux_site import SITE
 from rig import Rig
 
+from wayname.adapter import kernel_feed
 from wayname.adapter.kernel_feed import KernelFeed
 from wayname.edge.boundary import Event, KernelChanges
+from wayname.netlink.messages import Decoder, Route, ends_dump
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 
@@ -152,3 +155,84 @@ async def test_the_tables_are_what_a_look_at_all_gives(namespace: str, seed: int
         await until(followed, "2001:db8:ffff::/48")
         async with following(namespace) as later:
             assert followed.placed() == later.placed()
+
+
+LAST_WORD = "2001:db8:ffff::/48"
+SMALLEST_BUFFER = 4096
+MANY = 4000
+
+
+async def changed_meanwhile(namespace: str, lines: list[str]) -> None:
+    """Change a kernel while it is followed."""
+    command = ("ip", "-force", "-6", "-n", namespace, "-batch", "-")
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    changer = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=nowhere, stderr=nowhere)
+    await changer.communicate("\n".join(lines).encode())
+
+
+def kernel_s(namespace: str) -> set[str]:
+    """Return the prefixes of a kernel's routes by BGP."""
+    command = ["ip", "-6", "-n", namespace, "route", "show", "proto", "bgp"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {line.split()[0] for line in said.splitlines()}
+
+
+async def until_routed(followed: Followed, prefixes: set[str]) -> None:
+    """Wait until these are the prefixes of 48 bits on the switch."""
+    while {each for each in on_switch(followed) if each.endswith("/48")} - {LAST_WORD} != prefixes:
+        followed.changed.clear()
+        await followed.changed.wait()
+
+
+def on_switch(followed: Followed) -> Iterator[str]:
+    """Yield the prefixes of routes."""
+    for entry in followed.rig.entries("routes"):
+        match entry.get("destination"):
+            case int(address), int(length):
+                yield str(IPv6Network((address, length)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_changes_that_netlink_lost_are_read_again(
+    namespace: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With room for a few messages, thousands of changes at once: the tables are the kernel's afterwards."""
+    monkeypatch.setattr(kernel_feed, "RECEIVE_BUFFER", SMALLEST_BUFFER)
+    rng = random.Random(seed)
+    prefixes = [f"2001:db9:{number:x}::/48" for number in range(MANY)]
+    async with following(namespace) as followed:
+        await changed_meanwhile(namespace, [f"route add {each} via {GATEWAYS[0]} proto bgp" for each in prefixes])
+        lines = [
+            rng.choice((f"route del {each}", f"route replace {each} via {rng.choice(GATEWAYS)} proto bgp"))
+            for each in rng.sample(prefixes, MANY)
+        ]
+        await changed_meanwhile(namespace, lines)
+        # The last word, which is heard however many others were lost.
+        ip(namespace, f"route add blackhole {LAST_WORD}")
+        await until(followed, LAST_WORD)
+        await until_routed(followed, kernel_s(namespace))
+        assert {event.kind for event in followed.events} == {"kernel.overflow"}
+        async with following(namespace) as later:
+            assert followed.placed() == later.placed()
+
+
+async def test_routes_that_go_while_all_are_read_hide_no_others(
+    namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel goes on where it was by counting, and so leaves out as many as it lost before that place."""
+    by_bgp = f"via {GATEWAYS[0]} proto bgp"
+    going = [f"2001:db8:{number:x}::/48" for number in range(0x1000, 0x1000 + MANY)]
+    staying = [f"2001:db9:{number:x}::/48" for number in range(0x1000, 0x1000 + MANY)]
+    ip(namespace, *(f"route add {each} {by_bgp}" for each in (*going, *staying)))
+    changes = [*(f"route del {each}" for each in going), f"route add 2001:dba::/48 {by_bgp}"]
+
+    def changed_at_the_first_routes(octets: bytes) -> bool:
+        if changes and next(Decoder().decode(octets)).__class__ is Route:
+            ip(namespace, *changes)
+            changes.clear()
+        return ends_dump(octets)
+
+    monkeypatch.setattr(kernel_feed, "ends_dump", changed_at_the_first_routes)
+    async with following(namespace) as followed:
+        assert not changes
+        await until_routed(followed, {*staying, "2001:dba::/48"})

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import errno
-import os
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
+from wayname.adapter.netlink_socket import listen, open_in
 from wayname.edge.boundary import Event, KernelChanges, Severity
-from wayname.netlink.messages import DUMPS, MULTICAST_GROUPS, Decoder, Kind, Message, dump_request
+from wayname.netlink.messages import DUMPS, Decoder, Kind, Message, Route, dump_request, ends_dump
 
-NAMESPACES = Path("/run/netns")
 RETRY = 1.0
 # A routing daemon that withdraws a hundred thousand routes at once does not overflow it.
 RECEIVE_BUFFER = 64 << 20
 DATAGRAM = 1 << 17
 # Messages in one turn: few enough that a next hop that fails meanwhile is heard of soon.
 MOST_AT_ONCE = 1000
+# How often all is asked for when routes go meanwhile, with a pause; and for how long what came of it is put up with.
+TRIES = 10
+PAUSE = 0.2
+UNSURE_FOR = 10.0
 
-_SO_RCVBUFFORCE = 33
-_NETLINK_ADD_MEMBERSHIP, _SOL_NETLINK = 1, 270
-_CLONE_NEWNET = 0x40000000
 # The kernel changed while it told, or a message was lost: ask again.
 _AGAIN = (errno.ENOBUFS, errno.EINTR, errno.EBUSY)
 
@@ -52,9 +50,10 @@ class KernelFeed:
         while True:
             try:
                 with await self._open() as events:
-                    _listen(events)
+                    listen(events, RECEIVE_BUFFER)
                     said = self._say(said, "")
                     await self._follow(events)
+                    continue
             except OSError as error:
                 if error.errno in _AGAIN:
                     self._event(Severity.WARNING, "overflow", "netlink told more than was read; all is read again")
@@ -81,64 +80,74 @@ class KernelFeed:
     async def _open(self) -> socket.socket:
         """Open a socket in the namespace: a thread of its own enters it, and ends."""
         with ThreadPoolExecutor(1) as thread:
-            return await asyncio.get_running_loop().run_in_executor(thread, _open_in, self._namespace)
+            return await asyncio.get_running_loop().run_in_executor(thread, open_in, self._namespace)
 
     async def _follow(self, events: socket.socket) -> None:
-        # What is heard meanwhile is older or newer than the answers; at the end the newest of each is what counts.
-        with await self._open() as asked:
-            await self._ask_for_all(asked)
+        """Follow the kernel, until all should be read again."""
+        is_sure = await self._read_all(events)
         self.ready.set()
-        while True:
-            messages = await self._changes(events)
-            if messages:
-                await self._told(KernelChanges(messages))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None if is_sure else UNSURE_FOR):
+                while True:
+                    messages = await self._changes(events)
+                    if messages:
+                        await self._told(KernelChanges(messages))
 
-    async def _ask_for_all(self, asked: socket.socket) -> None:
+    async def _read_all(self, events: socket.socket) -> bool:
+        """Tell all that the kernel has; whether that is sure to be all.
+
+        The kernel goes through its routes and continues where it was by counting them. If others go meanwhile it
+        leaves out as many, and says nothing. So what it tells counts if no route went; changes are told as ever.
+        """
+        for attempt in range(TRIES):
+            if attempt:
+                await asyncio.sleep(PAUSE)
+            with await self._open() as asked:
+                answers = await self._answers(asked)
+            # What is heard meanwhile is older or newer than the answers; at the end the newest of each is what counts.
+            heard = list(self._waiting(events))
+            is_sure = not any(isinstance(each, Route) and each.is_gone for messages in heard for each in messages)
+            if is_sure or attempt == TRIES - 1:
+                # What may have holes takes nothing away.
+                await self._tell_all(answers, is_sure or not self.ready.is_set())
+            for messages in heard:
+                await self._told(KernelChanges(messages))
+            if is_sure:
+                return True
+        return False
+
+    async def _answers(self, asked: socket.socket) -> list[bytes]:
+        """Return what the kernel answers as it is: the sooner it is through, the less changes meanwhile."""
         loop = asyncio.get_running_loop()
-        await self._told(KernelChanges((), begins=True))
+        answers = []
         for sequence, kind in enumerate(DUMPS, 1):
             await loop.sock_sendall(asked, dump_request(kind, sequence))
             is_done = False
             while not is_done:
-                said = list(self._decoder.decode(await loop.sock_recv(asked, DATAGRAM)))
-                is_done = Kind.DONE in said
-                await self._told(KernelChanges([each for each in said if not isinstance(each, Kind)]))
-        await self._told(KernelChanges((), ends=True))
+                answers.append(await loop.sock_recv(asked, DATAGRAM))
+                is_done = ends_dump(answers[-1])
+        return answers
+
+    async def _tell_all(self, answers: Iterable[bytes], are_whole: bool) -> None:
+        await self._told(KernelChanges((), begins=are_whole))
+        for answer in answers:
+            await self._told(KernelChanges(list(self._read(answer))))
+        await self._told(KernelChanges((), ends=are_whole))
 
     async def _changes(self, events: socket.socket) -> list[Message]:
         """Return what waits, after at least one datagram."""
         octets = await asyncio.get_running_loop().sock_recv(events, DATAGRAM)
         messages = list(self._read(octets))
-        with contextlib.suppress(BlockingIOError):
-            while len(messages) < MOST_AT_ONCE:
-                messages.extend(self._read(events.recv(DATAGRAM)))
+        for waiting in self._waiting(events):
+            messages += waiting
+            if len(messages) >= MOST_AT_ONCE:
+                break
         return messages
+
+    def _waiting(self, events: socket.socket) -> Iterator[list[Message]]:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                yield list(self._read(events.recv(DATAGRAM)))
 
     def _read(self, octets: bytes) -> Iterator[Message]:
         return (each for each in self._decoder.decode(octets) if not isinstance(each, Kind))
-
-
-def _listen(events: socket.socket) -> None:
-    try:
-        events.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, RECEIVE_BUFFER)
-    except PermissionError:
-        # Then it is as large as anybody may have it, and overflows sooner.
-        events.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
-    for group in MULTICAST_GROUPS:
-        events.setsockopt(_SOL_NETLINK, _NETLINK_ADD_MEMBERSHIP, group)
-
-
-def _open_in(namespace: str | None) -> socket.socket:
-    if namespace is not None:
-        _enter(NAMESPACES / namespace)
-    opened = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE)
-    opened.bind((0, 0))
-    return opened
-
-
-def _enter(namespace: Path) -> None:
-    """Put this thread into a network namespace; Python's own `os.setns` is there from 3.12 on."""
-    with namespace.open() as opened:
-        if ctypes.CDLL(None, use_errno=True).setns(opened.fileno(), _CLONE_NEWNET):
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code))

@@ -149,6 +149,17 @@ def dump_request(kind: Kind, sequence: int) -> bytes:
     return _HEADER.pack(_HEADER.size + len(body), kind + 2, _REQUEST | _DUMP, sequence, 0) + body
 
 
+def ends_dump(octets: bytes) -> bool:
+    """Whether a datagram is the last of an answer, as far as can be said without reading it."""
+    at = 0
+    while at + _HEADER.size <= len(octets):
+        length, kind, *_ = _HEADER.unpack_from(octets, at)
+        if kind in (Kind.DONE, Kind.ERROR) or length < _HEADER.size:
+            return True
+        at += length + 3 & ~3
+    return False
+
+
 class Decoder:
     """Reads messages; paths that are the same are one object, so many routes by few next hops take little room."""
 
