@@ -26,9 +26,10 @@ def command() -> None:
 @click.option(
     "--role",
     "roles",
-    type=click.Choice(list(Role)),
+    # By their values: of an enumeration itself click takes the names of members, READ and not read.
+    type=click.Choice([role.value for role in Role]),
     multiple=True,
-    default=(Role.READ,),
+    default=(Role.READ.value,),
     show_default=True,
     help="What it lets its owner do; may be given several times.",
 )
@@ -37,7 +38,7 @@ def command() -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the token to this file, for its owner only, in place of the screen.",
 )
-def new(name: str, roles: tuple[Role, ...], out: Path | None) -> None:
+def new(name: str, roles: tuple[str, ...], out: Path | None) -> None:
     """Make a token; NAME says in events who it is.
 
     Prints the token once, and the lines for the configuration, which have its hash alone. `wayname reload` then has
