@@ -69,7 +69,59 @@ def test_what_is_right_is_said_in_numbers(tmp_path: Path) -> None:
     done = wayname("check", file)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{file}: no mistakes: 1 port, 1 interface, 0 providers, 0 routes\n"
-    assert json.loads(wayname("check", file, "--json").stdout) == {"file": str(file), "mistakes": []}
+    assert json.loads(wayname("check", file, "--json").stdout) == {"file": str(file), "mistakes": [], "warnings": []}
+
+
+TRANSLATED = """
+[[port]]
+number = 1
+vlan = 10
+[[port]]
+number = 2
+vlan = 20
+[[interface]]
+vlan = 10
+addresses = ["fd00:1::1/64"{more}]
+[[interface]]
+vlan = 20
+name = "wan"
+addresses = ["2001:db8:9::2/64"]
+[[provider]]
+name = "a"
+{provider}
+[[nptv6]]
+inside = "fd00:1::/48"
+[[shim6]]
+prefixes = ["{hosts}"]
+security = "none"
+"""
+WRITTEN = 'prefix = "2001:db8:1::/48"\nvia = ["2001:db8:9::1"]'
+DELEGATED = 'prefix = "dhcpv6-pd"\nprefix_length = 56\ninterface = "wan"'
+
+
+@pytest.mark.parametrize(
+    ("provider", "hosts", "address"),
+    [
+        (WRITTEN, "2001:db8:1:10::/64", "2001:db8:1:10::1/64"),
+        (DELEGATED, "<a>::10:0:0:0:0/64", "<a>::10:0:0:0:1/64"),
+    ],
+)
+def test_hosts_of_sessions_whose_packets_are_translated_away_are_warned_of(
+    provider: str, hosts: str, address: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "edge.toml"
+    file.write_text(TRANSLATED.format(provider=provider, hosts=hosts, more=""))
+    done = wayname("check", file)
+    assert (done.returncode, done.stderr) == (0, "")
+    warned, right = done.stdout.splitlines()
+    assert warned.startswith(f"{file}: warning: hosts in ")
+    assert "leave a out of providers of [[nptv6]]" in warned
+    assert right.startswith(f"{file}: no mistakes")
+    [again] = json.loads(wayname("check", file, "--json").stdout)["warnings"]
+    assert warned == f"{file}: warning: {again}"
+    # An interface with an address there says where they are.
+    file.write_text(TRANSLATED.format(provider=provider, hosts=hosts, more=f', "{address}"'))
+    assert "warning" not in wayname("check", file).stdout
 
 
 def test_all_mistakes_come_at_once_with_line_key_and_mend(tmp_path: Path) -> None:

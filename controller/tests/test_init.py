@@ -40,7 +40,7 @@ class Kernel:
         ]
         self.routes: list[dict[str, Any]] = [
             {"dst": "2001:db8:b::/48", "type": "unreachable", "dev": "lo"},
-            {"dst": "2001:db8:a::/48", "type": "unreachable", "dev": "lo", "protocol": "dhcp"},
+            {"dst": "2001:db8:a::/48", "type": "unreachable", "dev": "lo", "protocol": "boot"},
             {"dst": "fd00::/8", "type": "unreachable", "dev": "lo"},
             {"dst": "2001:db8:c::/48", "dev": "eth1"},
         ]
@@ -94,6 +94,46 @@ def test_a_prefix_that_may_be_either_providers_is_not_guessed(kernel: Kernel, tm
     assert "name it, as in --provider eth2,2001:db8:a::/48,2001:db8:a:ffff::1" in line
 
 
+def test_who_delegated_linux_a_prefix_is_asked_by_the_edge(kernel: Kernel, tmp_path: Path) -> None:
+    kernel.routes[0] |= {"dst": "2001:db8:b::/56", "protocol": "dhcp"}
+    kernel.defaults[0] |= {"protocol": "ra"}
+    file = tmp_path / "edge.toml"
+    done = wayname("init", file, "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "provider eth3: asks for its prefix of /56 by who advertises itself there" in done.stdout
+    config = load_config(file)
+    assert [each.name for each in config.providers] == ["eth2"]
+    (source,) = config.prefix_sources
+    assert (source.name, source.is_delegated, source.finds_routers, source.prefix_length) == ("eth3", True, True, 56)
+    # An address of a prefix that will end is none to write down.
+    interface = next(each for each in config.interfaces if each.name == "eth3")
+    assert interface.global_addresses == ()
+    assert wayname("check", file).returncode == 0
+
+
+def test_an_advertised_router_whose_prefix_nobody_knows_is_asked(kernel: Kernel, tmp_path: Path) -> None:
+    kernel.routes = []
+    kernel.defaults = [{"dst": "default", "gateway": "fe80::2", "dev": "eth3", "protocol": "ra"}]
+    file = tmp_path / "edge.toml"
+    assert wayname("init", file, "--yes").returncode == 0
+    (source,) = load_config(file).prefix_sources
+    assert (source.name, source.prefix_length) == ("eth3", None)
+    kernel.defaults[0]["protocol"] = "static"
+    line = fails(wayname("init", tmp_path / "other.toml", "--yes"))
+    assert "--provider eth3,2001:db8:a::/48,fe80::2" in line
+    assert "--provider eth3,dhcpv6-pd" in line
+
+
+@pytest.mark.usefixtures("kernel")
+def test_options_ask_a_provider(tmp_path: Path) -> None:
+    file = tmp_path / "edge.toml"
+    given = ("--hosts", "eth1", "--provider", "eth2,dhcpv6-pd/60", "--provider", "eth3,dhcpv6-pd,fe80::1")
+    assert wayname("init", file, *given).returncode == 0
+    found = [(each.name, each.prefix_length, each.finds_routers) for each in load_config(file).prefix_sources]
+    assert found == [("eth2", 60, True), ("eth3", None, False)]
+    assert wayname("check", file).returncode == 0
+
+
 @pytest.mark.usefixtures("kernel")
 @pytest.mark.parametrize(
     ("given", "says"),
@@ -103,6 +143,8 @@ def test_a_prefix_that_may_be_either_providers_is_not_guessed(kernel: Kernel, tm
         (("--provider", "eth1,2001:db8::/48"), "the kernel knows no router behind eth1"),
         (("--provider", "eth2,2001:db8::1/48"), "'2001:db8::1/48' is no prefix"),
         (("--provider", "eth2,2001:db8::/48,nobody"), "'nobody' is no IPv6 address"),
+        (("--provider", "eth2,dhcpv6-pd/x"), "nobody can be asked for /x; write a length from 8 to 64"),
+        (("--provider", "eth2,dhcpv6-pd/80"), "nobody can be asked for /80"),
         (("--inside", "site"), "--inside: 'site' is no prefix"),
     ],
 )

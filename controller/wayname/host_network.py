@@ -10,8 +10,10 @@ from typing import Any
 
 SECONDS = 10
 GLOBAL = IPv6Network("2000::/3")
-# Routes that a client of DHCPv6 sets for a prefix that was delegated to this machine (RFC 7084, WPD-5).
-DELEGATED = frozenset(("unreachable", "blackhole", "prohibit"))
+# What keeps packets for the rest of a site's prefix from going back and forth (RFC 7084, WPD-5).
+REFUSED = frozenset(("unreachable", "blackhole", "prohibit"))
+# Whose routes people write; those of clients of DHCPv6 bear other numbers.
+WRITTEN = frozenset(("boot", "static"))
 
 
 class HostNetworkError(Exception):
@@ -34,6 +36,17 @@ class DefaultRoute:
 
     router: IPv6Address
     device: str
+    # By router advertisements, which the edge can hear itself.
+    is_advertised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SitePrefix:
+    """A prefix that this machine has from a provider."""
+
+    network: IPv6Network
+    # By a client of DHCPv6 (RFC 8415), and so for a time; or somebody wrote it.
+    is_delegated: bool
 
 
 def devices() -> list[Device]:
@@ -62,15 +75,20 @@ def default_routes() -> list[DefaultRoute]:
     for route in sorted(ip("-6", "route", "show", "default"), key=lambda each: int(each.get("metric", 0))):
         for hop in route.get("nexthops", [route]):
             if "gateway" in hop:
-                found.setdefault(hop["dev"], DefaultRoute(IPv6Address(hop["gateway"]), hop["dev"]))
+                is_advertised = route.get("protocol") == "ra"
+                found.setdefault(hop["dev"], DefaultRoute(IPv6Address(hop["gateway"]), hop["dev"], is_advertised))
     return list(found.values())
 
 
-def delegated_prefixes() -> list[IPv6Network]:
-    """Return the prefixes that providers delegated to this machine (RFC 8415)."""
-    routes = ip("-6", "route", "show", "table", "all")
-    found = (route["dst"] for route in routes if route.get("type") in DELEGATED and "/" in route["dst"])
-    return [prefix for prefix in map(IPv6Network, found) if prefix.subnet_of(GLOBAL) and 3 < prefix.prefixlen <= 64]
+def site_prefixes() -> list[SitePrefix]:
+    """Return the prefixes that providers gave this machine: it refuses what is for nobody in them."""
+    found = []
+    for route in ip("-6", "route", "show", "table", "all"):
+        if route.get("type") in REFUSED and "/" in route["dst"]:
+            network = IPv6Network(route["dst"])
+            if network.subnet_of(GLOBAL) and 3 < network.prefixlen <= 64:
+                found.append(SitePrefix(network, route.get("protocol", "boot") not in WRITTEN))
+    return found
 
 
 def ip(*words: str) -> list[dict[str, Any]]:

@@ -27,26 +27,33 @@ def command(file: Path, as_json: bool) -> None:
     """Check a configuration, and touch nothing.
 
     Each mistake is one line: file, line, key, what is wrong, and how to mend it. Ends with status 1 if there is one.
+    A warning is a line too, and leaves it 0.
     """
     from wayname.cli.show import show_json
     from wayname.composition.configuration import load_config
     from wayname.config.tables import ConfigError
+    from wayname.config.warnings import warnings
 
     mistakes: list[str] = []
+    warned: list[str] = []
     try:
         config = load_config(file)
         if config.again and config.prefix_sources:
             # So that is found what will not fit into the prefixes that are asked for.
-            config.again(sample(config))
+            config = config.again(sample(config))
+        warned = list(warnings(config))
     except ConfigError as error:
         mistakes = error.lines
     if as_json:
-        show_json({"file": str(file), "mistakes": [in_parts(each, str(file)) for each in mistakes]})
+        parts = [in_parts(each, str(file)) for each in mistakes]
+        show_json({"file": str(file), "mistakes": parts, "warnings": warned})
         if mistakes:
             raise click.exceptions.Exit(1)
     elif mistakes:
         raise Failure(*mistakes)
     else:
+        for each in warned:
+            print(f"{file}: warning: {each}")
         print(f"{file}: no mistakes: {summary(config)}")
 
 

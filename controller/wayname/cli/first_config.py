@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 from pathlib import Path
 
+from wayname.config.provider import DELEGATED
+
 # As the unit of the package starts it.
 ADDRESS = "unix:/run/wayname-switch/p4runtime"
 PACKAGED = Path("/etc/wayname")
@@ -20,15 +22,34 @@ class Uplink:
     """A device behind which a provider's router is, and the prefix that the provider gave the site."""
 
     device: str
-    prefix: IPv6Network
-    router: IPv6Address
+    # None: the provider delegates it, of the length that is asked for.
+    prefix: IPv6Network | None
+    # None: it advertises itself.
+    router: IPv6Address | None
     addresses: tuple[IPv6Interface, ...] = ()
+    prefix_length: int | None = None
 
     @property
-    def via(self) -> str:
+    def via(self) -> str | None:
         """How the configuration names the router."""
+        if self.router is None:
+            return None
         is_on_link = any(self.router in own.network for own in self.addresses)
         return str(self.router) if is_on_link else f"{self.router}%{self.device}"
+
+    @property
+    def text(self) -> str:
+        """Say to people where prefix and router come from."""
+        prefix = self.prefix or f"asks for its prefix{f' of /{self.prefix_length}' if self.prefix_length else ''}"
+        return f"provider {self.device}: {prefix} by {self.via or 'who advertises itself there'}"
+
+    def provider(self) -> str:
+        """Return its `[[provider]]`."""
+        lines = ["[[provider]]", f'name = "{self.device}"', f'prefix = "{self.prefix or DELEGATED}"']
+        if self.prefix_length is not None:
+            lines.append(f"prefix_length = {self.prefix_length}")
+        lines.append(f'via = ["{self.via}"]' if self.via else f'interface = "{self.device}"')
+        return "\n".join(lines) + "\n\n"
 
 
 def random_inside(length: int) -> IPv6Network:
@@ -94,14 +115,17 @@ advertise = true
 
 """)
     for uplink, vlan in zip(uplinks, vlans, strict=True):
-        own = ", ".join(f'"{address}"' for address in uplink.addresses)
+        # What Linux has there of a provider that may give another prefix tomorrow is not to last.
+        own = ", ".join(f'"{address}"' for address in uplink.addresses if uplink.prefix is not None)
         parts.append(f'[[interface]]\nvlan = {vlan}\nname = "{uplink.device}"\naddresses = [{own}]\n\n')
     parts.append(
         "# Who gave the site a prefix, and the routers there. What bears the prefix leaves by this provider.\n"
     )
-    parts += [
-        f'[[provider]]\nname = "{each.device}"\nprefix = "{each.prefix}"\nvia = ["{each.via}"]\n\n' for each in uplinks
-    ]
+    if any(each.prefix is None for each in uplinks):
+        parts.append(
+            "# The edge asks for the prefix itself, by DHCPv6 prefix delegation, and follows when it changes.\n"
+        )
+    parts += [each.provider() for each in uplinks]
     parts.append(f"""\
 # What hosts have inside, and what it is translated from: each flow gets a provider that works (RFC 6296).
 [[nptv6]]

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.failure import Failure
+from wayname.config.provider import DELEGATED
 
 if TYPE_CHECKING:
     from wayname.cli.first_config import Uplink
-    from wayname.host_network import DefaultRoute, Device
+    from wayname.host_network import DefaultRoute, Device, SitePrefix
 
 EXAMPLE = "--provider eth2,2001:db8:a::/48,fe80::1"
+# As `prefix_length` of the configuration.
+LEAST_LENGTH, MOST_LENGTH = 8, 64
 
 
 @click.command()
@@ -28,15 +31,17 @@ EXAMPLE = "--provider eth2,2001:db8:a::/48,fe80::1"
     "providers",
     multiple=True,
     metavar="DEVICE,PREFIX[,ROUTER]",
-    help="A provider: its device, the prefix that it gave the site, its router. May be repeated.",
+    help="A provider: its device, the prefix that it gave the site, its router. PREFIX may be dhcpv6-pd or, with"
+    " the length to ask for, dhcpv6-pd/56: the edge asks the provider. May be repeated.",
 )
 @click.option("--inside", metavar="PREFIX", help="The hosts' own prefix, a ULA; else a random one.")
 def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str, ...], inside: str | None) -> None:
     """Write the first configuration of an edge.
 
-    Devices with a default route lead to providers, the others to hosts; a provider's prefix is the one that it
-    delegated to this machine by DHCPv6. What the kernel does not know is asked for, or taken from the options. FILE is
-    edge.toml unless given, and is never overwritten.
+    Devices with a default route lead to providers, the others to hosts. A provider that delegated this machine a prefix
+    by DHCPv6 will be asked by the edge. What the kernel does not know is asked for, or taken from the options; with
+    --yes, a provider whose router advertises itself is asked for a prefix. FILE is edge.toml unless given, and is never
+    overwritten.
     """
     from wayname.cli.first_config import first_config, next_commands, random_inside
     from wayname.composition.configuration import parse_config
@@ -52,7 +57,7 @@ def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str,
     behind = list(hosts) if hosts else asked_hosts([name for name in there if name not in taken], yes)
     for device in behind:
         check_device(device, there, "--hosts")
-    length = max(uplink.prefix.prefixlen for uplink in uplinks)
+    length = max((uplink.prefix.prefixlen for uplink in uplinks if uplink.prefix), default=0)
     own = read_prefix(inside, "--inside") if inside else random_inside(length)
     text = first_config(behind, uplinks, own)
     try:
@@ -62,7 +67,7 @@ def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str,
     write_new(file, text)
     print(f"{file} is written: hosts behind {', '.join(behind)}, with addresses in {own}")
     for uplink in uplinks:
-        print(f"  provider {uplink.device}: {uplink.prefix} by {uplink.via}")
+        print(f"  {uplink.text}")
     print("Next, as root:")
     for line in next_commands(file, behind, uplinks):
         print(f"  {line}")
@@ -79,49 +84,59 @@ def given_uplinks(providers: tuple[str, ...], there: dict[str, Device]) -> list[
         device, _, rest = given.partition(",")
         prefix, _, router = rest.partition(",")
         check_device(device, there, "--provider")
-        if not router and device not in routers:
-            raise Failure(f"--provider {given}: the kernel knows no router behind {device}; name it: {EXAMPLE}")
+        where = f"--provider {given}"
+        network, prefix_length = read_provider_prefix(prefix, where)
+        if not router and network is not None and device not in routers:
+            raise Failure(f"{where}: the kernel knows no router behind {device}; name it: {EXAMPLE}")
         try:
-            address = IPv6Address(router) if router else routers[device]
+            address = IPv6Address(router) if router else routers[device] if network else None
         except ValueError:
-            raise Failure(f"--provider {given}: {router!r} is no IPv6 address; write it as in {EXAMPLE}") from None
-        uplinks.append(Uplink(device, read_prefix(prefix, f"--provider {given}"), address, there[device].addresses))
+            raise Failure(f"{where}: {router!r} is no IPv6 address; write it as in {EXAMPLE}") from None
+        uplinks.append(Uplink(device, network, address, there[device].addresses, prefix_length))
     return uplinks
 
 
 def found_uplinks(there: dict[str, Device], yes: bool) -> list[Uplink]:
-    """Return an uplink for each default route of the kernel, with the delegated prefix that is most like its own."""
+    """Return an uplink for each default route of the kernel, with the prefix that is most like its own."""
     from wayname.cli.first_config import Uplink
-    from wayname.host_network import default_routes, delegated_prefixes
+    from wayname.host_network import default_routes, site_prefixes
 
     routes = [route for route in default_routes() if route.device in there]
     if not routes:
         raise Failure(f"the kernel has no default route, so no provider is known: name each, as in {EXAMPLE}")
-    prefixes = delegated_prefixes()
+    prefixes = site_prefixes()
     uplinks = []
     for route in routes:
         device = there[route.device]
-        prefix = matching(device, prefixes, len(routes))
-        if prefix is not None:
-            prefixes.remove(prefix)
-        elif yes:
+        found = matching(device, prefixes, len(routes))
+        prefix: IPv6Network | None
+        if found is not None:
+            prefixes.remove(found)
+            # A delegated one ends when nobody renews it, and Linux will not: the device is the switch's.
+            prefix, length = (None, found.network.prefixlen) if found.is_delegated else (found.network, None)
+        elif not yes:
+            prefix, length = asked_prefix(route)
+        elif route.is_advertised:
+            prefix, length = None, None
+        else:
             raise Failure(
                 f"no prefix is known that the provider behind {device.name} gave the site: name it, as in"
-                f" --provider {device.name},2001:db8:a::/48,{route.router}"
+                f" --provider {device.name},2001:db8:a::/48,{route.router}, or have the provider asked for it:"
+                f" --provider {device.name},{DELEGATED}"
             )
-        else:
-            prefix = asked_prefix(route)
-        uplinks.append(Uplink(device.name, prefix, route.router, device.addresses))
+        router = None if prefix is None and route.is_advertised else route.router
+        uplinks.append(Uplink(device.name, prefix, router, device.addresses, length))
     return uplinks
 
 
-def matching(device: Device, prefixes: list[IPv6Network], uplinks: int) -> IPv6Network | None:
+def matching(device: Device, prefixes: list[SitePrefix], uplinks: int) -> SitePrefix | None:
     """Return the prefix that has most leading bits in common with a device's addresses."""
     if uplinks == 1 and len(prefixes) == 1:
         return prefixes[0]
 
-    def common(prefix: IPv6Network) -> int:
-        return max(128 - (int(each.ip) ^ int(prefix.network_address)).bit_length() for each in device.addresses)
+    def common(prefix: SitePrefix) -> int:
+        start = int(prefix.network.network_address)
+        return max(128 - (int(each.ip) ^ start).bit_length() for each in device.addresses)
 
     if not device.addresses or not prefixes:
         return None
@@ -130,10 +145,11 @@ def matching(device: Device, prefixes: list[IPv6Network], uplinks: int) -> IPv6N
     return best if all(common(other) < common(best) for other in others) else None
 
 
-def asked_prefix(route: DefaultRoute) -> IPv6Network:
+def asked_prefix(route: DefaultRoute) -> tuple[IPv6Network | None, int | None]:
     """Ask for the prefix of a provider."""
-    text = click.prompt(f"Which prefix did the provider behind {route.device} give the site?")
-    return read_prefix(text, "the prefix")
+    question = f"Which prefix did the provider behind {route.device} give the site? {DELEGATED} has the edge ask it"
+    text = click.prompt(question, default=DELEGATED if route.is_advertised else None)
+    return read_provider_prefix(text, "the prefix")
 
 
 def asked_hosts(candidates: list[str], yes: bool) -> list[str]:
@@ -158,6 +174,21 @@ def read_prefix(text: str, where: str) -> IPv6Network:
         return IPv6Network(text)
     except ValueError as error:
         raise Failure(f"{where}: {text!r} is no prefix ({error}); write it as in 2001:db8:a::/48") from None
+
+
+def read_provider_prefix(text: str, where: str) -> tuple[IPv6Network | None, int | None]:
+    """Read a provider's prefix; one that is to be asked for is None, with the length to ask for."""
+    word, slash, length = text.partition("/")
+    if word != DELEGATED:
+        return read_prefix(text, where), None
+    if not slash:
+        return None, None
+    if not length.isdecimal() or not LEAST_LENGTH <= int(length) <= MOST_LENGTH:
+        raise Failure(
+            f"{where}: nobody can be asked for /{length}; write a length from {LEAST_LENGTH} to {MOST_LENGTH},"
+            f" as in {DELEGATED}/56, or none"
+        )
+    return None, int(length)
 
 
 def write_new(file: Path, text: str) -> None:

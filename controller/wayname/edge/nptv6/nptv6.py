@@ -11,6 +11,7 @@ from ipaddress import IPv6Network
 from itertools import count
 from types import MappingProxyType
 
+from wayname.config.kept_networks import kept_networks
 from wayname.config.model import Config, Provider
 from wayname.config.nptv6 import Nptv6 as Rules
 from wayname.config.nptv6 import Nptv6Policy, Shares
@@ -273,15 +274,12 @@ class Nptv6Manager:
     def _own(self) -> Iterator[entries.Entity]:
         """Yield which interfaces are the border, and what is the site's own and leaves as it is."""
         outer = {hop.vlan for each in self.providers.values() for hop, _ in each.provider.via}
-        hops = {hop for each in self._config.providers for hop, _ in each.via}
         routers: set[IPv6Network] = set()
-        own = [route.prefix for route in self._config.routes if not any(hop in hops for hop, _ in route.via)]
         for interface in self._config.interfaces:
             side = BorderSide.OUTSIDE if interface.vlan in outer else BorderSide.INSIDE
             yield borders.border_interface(interface.vlan, interface.mac, interface.error_address, side)
             routers |= {IPv6Network(address) for address in answered_addresses(interface) if not address.is_link_local}
-            own += [each.network for each in interface.global_addresses if side is BorderSide.INSIDE]
-        for prefix in dict.fromkeys((*own, *sorted(routers), LINK_LOCAL, GROUPS)):
+        for prefix in dict.fromkeys((*kept_networks(self._config), *sorted(routers), LINK_LOCAL, GROUPS)):
             if prefix != DEFAULT and not any(prefix.subnet_of(each.inside) for each in self._config.translations):
                 of_hosts = prefix not in routers and prefix not in (LINK_LOCAL, GROUPS)
                 yield (borders.inside_network if of_hosts else borders.stay_in_site)(prefix)
