@@ -23,6 +23,7 @@ class ControllerApi:
         self.state = "starting"
         self._socket = socket
         self._client = self._connection(2.0)
+        self.page_client = self._connection(None)
         self._seen = 0
 
     async def is_ready(self) -> bool:
@@ -78,6 +79,7 @@ class ControllerApi:
     async def close(self) -> None:
         """Let go of the connection."""
         await self._client.aclose()
+        await self.page_client.aclose()
 
     def _connection(self, timeout: float | None) -> httpx.AsyncClient:
         transport = httpx.AsyncHTTPTransport(uds=str(self._socket))

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Self
 
+import httpx
+
 from wayname_lab.commands import Device, controller, embedded_switch
 from wayname_lab.controller import ControllerApi
 from wayname_lab.load import LabError
@@ -40,6 +42,10 @@ class RunningEdges(ABC):
     @abstractmethod
     async def _start(self) -> None:
         """Start everything."""
+
+    def page_clients(self) -> dict[str, httpx.AsyncClient]:
+        """Return the clients by which a browser sees the pages of controllers."""
+        return {name: api.page_client for name, api in self.controllers.items()}
 
     async def _end(self) -> None:
         """End everything."""

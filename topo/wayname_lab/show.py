@@ -8,6 +8,7 @@ import time
 from rich.console import Console
 from rich.live import Live
 
+from wayname.page.loopback import loopback
 from wayname_lab.admin import Octets
 from wayname_lab.demonstration import expendable, is_due
 from wayname_lab.lab_events import LabEvent
@@ -39,8 +40,9 @@ async def run_lab(lab: Lab, medium: str, seconds: float | None) -> int:
         _say(f"lab {lab.name} on {medium}: {len(lab.routers)} switches and controllers, {len(lab.hosts)} hosts")
         try:
             with _Ending():
-                async with running:
+                async with running, loopback(running.page_clients()) as page:
                     _say(f"ready after {running.elapsed():.1f} s; controllers answer at {folder}/NAME.api")
+                    _say(f"see it in a browser: {page.address}")
                     show = Show(running, traffic)
                     await show.run(seconds, on_screen=on_screen)
         except asyncio.CancelledError:

@@ -26,7 +26,9 @@ from wayname.api.first_hop_security import serve_bindings
 from wayname.api.guard import BrowserGuard
 from wayname.api.identities import serve_identities
 from wayname.api.ioam import serve_ioam
+from wayname.api.live.feed import LiveFeed
 from wayname.api.nptv6 import serve_nptv6
+from wayname.api.page import serve_page
 from wayname.api.pinholes import serve_pinholes
 from wayname.api.problems import ApiError, Problem, tell_problems
 from wayname.api.providers import serve_providers
@@ -56,10 +58,13 @@ class ApiServices:
     reload: Callable[[], Awaitable[list[str]]]
     audit: Audit
     streams: Streams = field(default_factory=Streams)
+    # Pages take no place of who follows events, and the other way round.
+    pages: Streams = field(default_factory=Streams)
 
     def end_streams(self) -> None:
         """End all streams."""
         self.streams.end.set()
+        self.pages.end.set()
         self.captures.end()
 
 
@@ -93,6 +98,7 @@ def make_app(running: Running, beside: ApiServices) -> ASGIApp:
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)
     serve_capture(app, running, beside)
+    serve_page(app, LiveFeed(running, beside.events_by_kind, app.version), beside.pages)
     serve_description(app)
     access = Access(app, lambda: running.config.api, beside.audit, lambda: running.now)
     return RequestLimits(BrowserGuard(access))

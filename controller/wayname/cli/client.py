@@ -45,18 +45,34 @@ def read_token(path: Path) -> str:
     return token
 
 
+def async_client(address: ApiAddress, credentials: Credentials) -> httpx.AsyncClient:
+    """A client for who asks many things at a time."""
+    if isinstance(address, UnixAddress):
+        transport = httpx.AsyncHTTPTransport(uds=str(address.path))
+        return httpx.AsyncClient(transport=transport, base_url="http://localhost")
+    return httpx.AsyncClient(
+        transport=httpx.AsyncHTTPTransport(verify=tls_context(credentials)),
+        base_url=f"https://{address}",
+        headers=authorization(credentials),
+    )
+
+
+def authorization(credentials: Credentials) -> dict[str, str]:
+    """The header that says who asks over TCP; none with a client certificate."""
+    return {} if credentials.token is None else {"Authorization": f"Bearer {read_token(credentials.token)}"}
+
+
 class Client:
     """Asks the controller at an address; what goes wrong becomes one line."""
 
     def __init__(self, address: ApiAddress, credentials: Credentials) -> None:
         self.address = address
-        headers = {}
+        headers: dict[str, str] = {}
         if isinstance(address, UnixAddress):
             transport, base = httpx.HTTPTransport(uds=str(address.path)), "http://localhost"
         else:
             transport, base = httpx.HTTPTransport(verify=tls_context(credentials)), f"https://{address}"
-            if credentials.token is not None:
-                headers["Authorization"] = f"Bearer {read_token(credentials.token)}"
+            headers = authorization(credentials)
         self.http = httpx.Client(transport=transport, base_url=base, timeout=30.0, headers=headers)
 
     def get(self, path: str, parameters: Parameters | None = None) -> Any:

@@ -232,6 +232,11 @@ class Edge:
         """Whether the switch is there."""
         return self._outputs.connected
 
+    @property
+    def entries_by_table(self) -> Mapping[str, int]:
+        """How many entries it wants in each table of the switch."""
+        return self._outputs.desired.entries_by_table
+
     def receive(self, input: Input, now: float) -> None:
         """Take note of something that happened; a mistake in handling it ends nothing else."""
         match input:

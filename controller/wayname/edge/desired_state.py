@@ -9,6 +9,7 @@ refused          an update failed: what the switch holds is not what was written
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 
 import finsy as fy
@@ -79,6 +80,8 @@ class DesiredState:
 
     def __init__(self) -> None:
         self._wanted: dict[Key, Entity] = {}
+        # How many of them each table has.
+        self.entries_by_table: Counter[str] = Counter()
         self._held: dict[Key, Entity] = {}
         # What the switch holds under these keys is somebody else's.
         self._unknown: set[Key] = set()
@@ -90,12 +93,14 @@ class DesiredState:
     def put(self, entity: Entity) -> None:
         """Want an entity; one with the same key is replaced."""
         key = key_of(entity)
+        self.entries_by_table[key[0]] += key not in self._wanted
         self._wanted[key] = entity
         self._touched[key] = None
 
     def remove(self, entity: Entity) -> None:
         """Want no entity with this one's key any more."""
         key = key_of(entity)
+        self.entries_by_table[key[0]] -= key in self._wanted
         self._wanted.pop(key, None)
         self._touched[key] = None
 

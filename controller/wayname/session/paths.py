@@ -26,6 +26,10 @@ class PathSelection(ABC):
     def health(self, session: Session, path: int) -> PathHealth:
         """Return what is known of a path."""
 
+    def answers(self, session: Session, pair: Pair) -> tuple[bool, float | None]:
+        """Return whether a pair is found silent, and how long its last answer took in seconds; None is unknown."""
+        return False, None
+
     def backups(self, session: Session) -> dict[int, int]:
         """Return where the switch goes from each path: to one that is proven to work, and that shares least with it.
 
@@ -122,9 +126,13 @@ class ReapPathSelection(PathSelection):
             return PathHealth.UNTRIED
         if way.verified:
             return PathHealth.WORKS
-        if way.unanswered or way.failed > float("-inf"):
-            return PathHealth.SILENT
-        return PathHealth.UNTRIED
+        return PathHealth.SILENT if way.is_silent else PathHealth.UNTRIED
+
+    def answers(self, session: Session, pair: Pair) -> tuple[bool, float | None]:
+        """Return whether a pair is found silent, and how long its last answer took in seconds; None is unknown."""
+        watched = self.reap.watched(session.name)
+        way = watched.ways.get(pair) if watched else None
+        return (way.is_silent, way.round_trip) if way else (False, None)
 
     def preferred(self, session: Session) -> dict[str, int]:
         """Return the paths of flows that do not go as their session does, by policy."""

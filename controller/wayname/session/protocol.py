@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 # `wayname --help` asks protocols for their commands: nothing that takes long is loaded for that.
 if TYPE_CHECKING:
@@ -21,7 +21,25 @@ if TYPE_CHECKING:
     from wayname.p4_constants import Punt
     from wayname.session.answers import SessionAnswer
     from wayname.session.context import SessionContext
+    from wayname.session.keys import Pair
     from wayname.wire.ipv6 import Packet
+
+
+class SessionPath(NamedTuple):
+    """A path that a session has, whether it is in use, found silent, and how long its last answer took in seconds."""
+
+    pair: Pair
+    in_use: bool
+    is_silent: bool = False
+    round_trip: float | None = None
+
+
+class PathsOfSession(NamedTuple):
+    """With whom a session is, and by which paths."""
+
+    peer: IPv6Address
+    paths: list[SessionPath]
+
 
 # Whether a packet that the switch punted is taken; then no other manager is asked.
 PuntHandlers = Mapping[int, "Callable[[ReceivedPacket, float], bool]"]
@@ -68,6 +86,10 @@ class SessionManager(ABC):
     def numbers(self) -> Iterable[int]:
         """Return the numbers of its sessions."""
         return ()
+
+    def paths_of_sessions(self) -> Iterator[PathsOfSession]:
+        """Yield the paths of the sessions that there are now, for who counts very many; they may change meanwhile."""
+        return iter(())
 
     def answer(self, number: int) -> SessionAnswer | None:
         """Return a session as the API tells of it, without what passed it; None if it is not among these."""

@@ -19,7 +19,7 @@ from wayname.session.answers import Path, SessionAnswer
 from wayname.session.context import SessionContext
 from wayname.session.failover import Failover, words
 from wayname.session.keys import Pair, SessionKey
-from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager
+from wayname.session.protocol import InputHandlers, PathsOfSession, PuntHandlers, SessionManager, SessionPath
 from wayname.session.session import PathHealth, Session
 from wayname.session.tables import SessionTables
 from wayname.timers import earliest
@@ -156,6 +156,16 @@ class WatchedSessions(SessionManager):
     def numbers(self) -> Iterable[int]:
         """Return the numbers of its sessions."""
         return self._by_number.keys()
+
+    def paths_of_sessions(self) -> Iterator[PathsOfSession]:
+        """Yield the paths of the sessions that there are now, for who counts very many; they may change meanwhile."""
+        answers = self._failover.paths.answers
+        for session in list(self):
+            paths = [
+                SessionPath(pair, number == session.path, *answers(session, pair))
+                for number, pair in session.paths.items()
+            ]
+            yield PathsOfSession(session.name.peer, paths)
 
     def answer(self, number: int) -> SessionAnswer | None:
         """Return a session as the API tells of it, without what passed it; None if it is not among these."""

@@ -7,6 +7,8 @@ from wayname.ilnp.edge.session import IlnpSession
 from wayname.ilnp.vectors import Vector
 from wayname.session.answers import Path, SessionAnswer
 from wayname.session.egress_selection import EgressSelection
+from wayname.session.keys import Pair
+from wayname.session.protocol import PathsOfSession, SessionPath
 
 
 def session_answer(session: IlnpSession, entry: Entry | None, egress: EgressSelection) -> SessionAnswer:
@@ -41,3 +43,16 @@ def session_answer(session: IlnpSession, entry: Entry | None, egress: EgressSele
         forks=[],
         paths=paths,
     )
+
+
+def paths_of(session: IlnpSession) -> PathsOfSession:
+    """Return the paths of a session as those of other protocols."""
+    names = session.names
+    paths = [
+        SessionPath(
+            Pair(Vector(ends.ours, names.local).address, Vector(ends.theirs, names.peer).address),
+            number == session.path,
+        )
+        for number, ends in session.paths.items()
+    ]
+    return PathsOfSession(session.stands.peer_identity, paths)

@@ -21,7 +21,7 @@ from wayname.ilnp import outputs as ilnp
 from wayname.ilnp.cache import Entry, Names
 from wayname.ilnp.config import Ilnp
 from wayname.ilnp.edge import memory
-from wayname.ilnp.edge.answers import session_answer
+from wayname.ilnp.edge.answers import paths_of, session_answer
 from wayname.ilnp.edge.border import SiteBorder
 from wayname.ilnp.edge.directory import IlnpDirectory
 from wayname.ilnp.edge.errors import for_host
@@ -41,7 +41,7 @@ from wayname.p4_constants import Punt
 from wayname.session.answers import SessionAnswer
 from wayname.session.context import SessionContext
 from wayname.session.lasting_secret import lasting_secret
-from wayname.session.protocol import InputHandlers, PuntHandlers, SessionManager
+from wayname.session.protocol import InputHandlers, PathsOfSession, PuntHandlers, SessionManager
 from wayname.timers import earliest
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import Packet
@@ -134,6 +134,11 @@ class IlnpSessions(SessionManager):
     def numbers(self) -> Iterable[int]:
         """Return the numbers of its sessions."""
         return self._by_number.keys()
+
+    def paths_of_sessions(self) -> Iterator[PathsOfSession]:
+        """Yield the paths of the sessions that there are now, for who counts very many; they may change meanwhile."""
+        for session in list(self):
+            yield paths_of(session)
 
     def answer(self, number: int) -> SessionAnswer | None:
         """Return a session as the API tells of it, without what passed it; None if it is not among these."""

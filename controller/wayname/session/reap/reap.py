@@ -283,6 +283,8 @@ class Reap:
         """Take note of how long an answer took; reports of an exploration come again and again."""
         if sent.exploration is None:
             watched.round_trips.append(now - sent.at)
+            if way := watched.ways.get(sent.pair):
+                way.round_trip = now - sent.at
             self._outputs.append(RoundTrip(watched.name, max(watched.round_trips)))
 
     def _look_again(self, watched: ReapContext, age: float, now: float) -> None:

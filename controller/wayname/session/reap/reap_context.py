@@ -48,6 +48,12 @@ class PairState:
     asked: float = float("-inf")  # the first of them
     missed: float = float("-inf")  # the one that made them too many
     heard: float = float("-inf")  # a probe of the peer by this pair
+    round_trip: float | None = None  # of the last check, in seconds
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it was asked and did not answer."""
+        return not self.verified and (self.unanswered > 0 or self.failed > float("-inf"))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,169 @@
+"""Brings a browser to the pages of controllers: a loopback address that passes requests on to their APIs.
+
+A browser reaches no Unix socket and shows no token of an API, so somebody who may ask lends it his right to look, as
+long as he runs this. Whoever else is on the machine reaches a loopback address too, and so does each page of the web
+that the browser shows. So
+
+- only what the page consists of is passed on, by GET; nothing that changes anything, and no other part of the API;
+- what tells of the network wants a token that is drawn at each start. It stands in the fragment of the address, which
+  no browser sends to anybody, and the page keeps it for its tab;
+- `Host` must be this address, so that no name that its owner turns here ("DNS rebinding") gets an answer; what a page
+  of another origin asks for is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+import secrets
+import socket
+from collections.abc import AsyncIterator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+import httpx
+import uvicorn
+from starlette.background import BackgroundTask
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+ADDRESS = "127.0.0.1"
+TOKEN_OCTETS = 32
+# What is passed on, and what of it says nothing of the network.
+_PATH = re.compile(r"/(?P<edge>[^/]+)/(?P<rest>|page/[a-z_]+(\.[a-z]+)?)")
+_FILES = re.compile(r"|page/[a-z_]+\.(js|css|svg)")
+_PASSED = frozenset(
+    (
+        "content-type",
+        "content-security-policy",
+        "x-content-type-options",
+        "referrer-policy",
+        "cache-control",
+        "cross-origin-opener-policy",
+        "cross-origin-resource-policy",
+    )
+)
+MOST_CONNECTIONS = 64
+# Seconds, for answers that end.
+GRACE = 2
+TIMEOUT = httpx.Timeout(10.0, read=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Loopback:
+    """Answers at a loopback address for the controllers of edges, by their names."""
+
+    edges: Mapping[str, httpx.AsyncClient]
+    host: str
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_OCTETS), repr=False)
+
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        names = [quote(name, safe="") for name in self.edges]
+        others = f"&edges={','.join(names)}" if len(names) > 1 else ""
+        return f"http://{self.host}/{names[0]}/#token={self.token}{others}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            await (await self._answer(scope))(scope, receive, send)
+
+    async def _answer(self, scope: Scope) -> Response:
+        headers = Headers(scope=scope)
+        if refusal := self._refusal(scope, headers):
+            return _words(403, refusal)
+        if scope["path"] == "/":
+            # A browser keeps the fragment.
+            return RedirectResponse(f"/{quote(next(iter(self.edges)), safe='')}/")
+        found = _PATH.fullmatch(scope["path"])
+        if found is None or found["edge"] not in self.edges:
+            return _words(404, f"there is no {scope['path']} here; the pages are those of {', '.join(self.edges)}")
+        if not _FILES.fullmatch(found["rest"]) and not self._has_token(headers):
+            return _words(401, "open the address with its token, as it was printed")
+        return await self._passed_on(self.edges[found["edge"]], f"/{found['rest']}", headers)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> str | None:
+        if scope["method"] != "GET":
+            return "this address only shows"
+        if headers.get("host") != self.host:
+            return f"this address is {self.host} and has no other name"
+        if headers.get("origin", f"http://{self.host}") != f"http://{self.host}":
+            return "a page of another origin may not ask here"
+        # A link elsewhere may lead here, as any link may; it gets files that say nothing.
+        if (
+            headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
+            and headers.get("sec-fetch-mode") != "navigate"
+        ):
+            return "a page of another site may not ask here"
+        return None
+
+    def _has_token(self, headers: Headers) -> bool:
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        return kind.lower() == "bearer" and hmac.compare_digest(token.encode(), self.token.encode())
+
+    async def _passed_on(self, edge: httpx.AsyncClient, path: str, headers: Headers) -> Response:
+        last_seen = headers.get("last-event-id")
+        asked = {"Last-Event-ID": last_seen} if last_seen else None
+        try:
+            answer = await edge.send(edge.build_request("GET", path, headers=asked, timeout=TIMEOUT), stream=True)
+        except httpx.HTTPError as error:
+            return _words(502, f"the controller does not answer: {str(error) or type(error).__name__}")
+        passed = {name: value for name, value in answer.headers.items() if name in _PASSED}
+        return StreamingResponse(_octets(answer), answer.status_code, passed, background=BackgroundTask(answer.aclose))
+
+
+async def _octets(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """What comes, until it ends; a controller that ends in the middle ends the answer."""
+    try:
+        async for some in answer.aiter_raw():
+            yield some
+    except httpx.HTTPError:
+        return
+    finally:
+        await answer.aclose()
+
+
+def _words(status: int, text: str) -> Response:
+    return PlainTextResponse(f"{text}\n", status, {"X-Content-Type-Options": "nosniff"})
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave the signals to whoever runs this."""
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End at once: frames would come without end."""
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await super().shutdown(sockets)
+
+
+@asynccontextmanager
+async def loopback(edges: Mapping[str, httpx.AsyncClient], port: int = 0) -> AsyncIterator[Loopback]:
+    """Serve the pages of controllers as long as it is entered; port 0 is any that is free."""
+    with socket.create_server((ADDRESS, port)) as listener:
+        app = Loopback(edges, f"{ADDRESS}:{listener.getsockname()[1]}")
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=GRACE,
+        )
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield app
+        finally:
+            server.should_exit = True
+            await serving
