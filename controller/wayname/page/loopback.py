@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import re
 import secrets
 import socket
@@ -111,7 +112,7 @@ class Loopback:
         try:
             answer = await edge.send(edge.build_request("GET", path, headers=asked, timeout=TIMEOUT), stream=True)
         except httpx.HTTPError as error:
-            return _words(502, f"the controller does not answer: {str(error) or type(error).__name__}")
+            return _away(str(error) or type(error).__name__)
         passed = {name: value for name, value in answer.headers.items() if name in _PASSED}
         return StreamingResponse(_octets(answer), answer.status_code, passed, background=BackgroundTask(answer.aclose))
 
@@ -125,6 +126,11 @@ async def _octets(answer: httpx.Response) -> AsyncIterator[bytes]:
         return
     finally:
         await answer.aclose()
+
+
+def _away(why: str) -> Response:
+    """Say in the feed itself that the controller is away: a browser would write an error of its own for a status."""
+    return Response(f"event: away\ndata: {json.dumps(why)}\n\n", media_type="text/event-stream")
 
 
 def _words(status: int, text: str) -> Response:

@@ -17,7 +17,10 @@ export function roundUp(value) {
 export function timeAxis(group, from, to, width, height) {
   const step = [5, 10, 15, 30, 60, 120, 300].find((each) => ((to - from) / each) * 74 < width) ?? 600;
   const ticks = [];
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(at);
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    // No label is cut at the edge.
+    if (horizontal(at, from, to, width) < width - 26) ticks.push(at);
+  }
   reconcile(group, ticks, (tick) => tick, () => svg("text", { class: "dim", "text-anchor": "middle" }), (text, tick) => {
     setAttribute(text, "x", (LEFT + ((tick - from) / (to - from)) * (width - LEFT)).toFixed(1));
     setAttribute(text, "y", height - 4);

@@ -58,6 +58,7 @@ async function read(lastSeen, onFrame) {
 
 function take(part, onFrame) {
   const fields = new Map(part.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
+  if (fields.get("event") === "away") throw new Refused("the controller does not answer; trying again …");
   if (fields.has("data")) onFrame(fields.get("id"), JSON.parse(fields.get("data")));
 }
 
@@ -65,7 +66,6 @@ function refusal(status) {
   const words = {
     401: "this tab has no token: open the address that `wayname page` or `make run` printed",
     403: "you may not look at this edge: the role read is missing",
-    502: "the controller does not answer; trying again …",
     503: "too many pages look at this controller; trying again …",
   };
   return new Refused(words[status] ?? `the controller answers with status ${status}; trying again …`);

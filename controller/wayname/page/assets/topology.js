@@ -68,7 +68,7 @@ function layout(width, model, providers, sites, name) {
   let y = (wanted - heights.reduce((total, each) => total + each + 10, 0)) / 2;
   sites.sites.forEach((site, index) => {
     const prefixes = [...new Set(site.paths.map((path) => path.to))].sort();
-    const lines = [`${count(site.sessions)} sessions`, ...prefixes.map((prefix) => `by ${prefix}`)];
+    const lines = [`${count(site.sessions)} sessions`, ...prefixes];
     nodes.push({ key: `site ${site.prefix}`, x: columns.site, y, width: box, height: heights[index], title: site.prefix, kind: "", lines });
     for (const path of site.paths) {
       const provider = providers.find((each) => each.name === path.provider);
@@ -157,18 +157,23 @@ function updateNode(group, node) {
   const [rect, title, lines, hint] = group.children;
   setAttribute(group, "class", `node ${node.kind}`);
   for (const name of ["x", "y", "width", "height"]) setAttribute(rect, name, node[name]);
-  const letters = Math.floor((node.width - 16) / 6.6);
-  const cut = (text) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
+  const letters = Math.floor((node.width - 16) / 7.6);
   setAttribute(title, "x", node.x + 8);
   setAttribute(title, "y", node.y + 19);
-  setText(title, cut(node.title));
+  setText(title, fitted(node.title, letters));
   setText(hint, [node.title, ...node.lines].filter(Boolean).join("\n"));
-  const shown = node.lines.filter(Boolean).map((text, index) => ({ text: cut(text), index }));
+  const shown = node.lines.filter(Boolean).map((text, index) => ({ text: fitted(text, letters + 1), index }));
   reconcile(lines, shown, (line) => line.index, () => svg("text", { class: "dim" }), (text, line) => {
     setAttribute(text, "x", node.x + 8);
     setAttribute(text, "y", node.y + 38 + 20 * line.index);
     setText(text, line.text);
   });
+}
+
+// Prefixes differ at their end, everything else at its beginning.
+function fitted(text, letters) {
+  if (text.length <= letters) return text;
+  return /\/[0-9]+$/.test(text) ? `…${text.slice(1 - letters)}` : `${text.slice(0, letters - 1)}…`;
 }
 
 function tell(link) {
