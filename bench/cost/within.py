@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 CONVERGED = 5.0
 TICK = 0.25
+# The switch goes through all its entries to find those that are idle.
+IDLE_EVERY = 60.0
 
 
 @dataclass(slots=True)
@@ -67,6 +69,7 @@ class EdgeWithin:
         self._strangers = strangers
         self.edge = Edge(config, self._schema, random.Random(seed), {}, None, load_keys(config))
         self.now = 1.0
+        self._idle_due = IDLE_EVERY
         self.spent = Spent()
         # What is done for strangers is set-up, until time passes.
         self._is_upkeep = False
@@ -96,13 +99,18 @@ class EdgeWithin:
             self.now = min(end, max(self.now, due) if due is not None else end, self.now + TICK)
             if due is not None and due <= self.now:
                 self._spend(self.edge.handle_timer, self.now)
-            for text in self._switch.idle_timeouts(self._ns()):
-                entry = P4TableEntry.decode_entry(p4r.TableEntry.FromString(text), self._schema)
-                self._spend(self.edge.receive, IdleEntry(entry), self.now)
+            if self.now >= self._idle_due:
+                self._tell_of_idle_entries()
             self._settle()
             self._answer()
             if self.now >= end:
                 return
+
+    def _tell_of_idle_entries(self) -> None:
+        for text in self._switch.idle_timeouts(self._ns()):
+            entry = P4TableEntry.decode_entry(p4r.TableEntry.FromString(text), self._schema)
+            self._spend(self.edge.receive, IdleEntry(entry), self.now)
+        self._idle_due = self.now + IDLE_EVERY
 
     def _answer(self) -> None:
         """Let hosts, the provider's router and strangers answer what left, until there is nothing to answer."""
