@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Network
+from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from identities.site import FIXED, SITE, A, B, site
 
 from wayname.composition.configuration import parse_config
 from wayname.config.identities import Form, HostLink, Identities
+from wayname.config.provider import Learned, LearnedPrefix, Phase
 from wayname.config.tables import ConfigError
 
 LEAST = SITE + '[identities]\n[[identities.link]]\ninterface = "site"\n'
@@ -97,3 +98,52 @@ def test_a_mistake_is_one_line(text: str, mistake: str) -> None:
         parse_config(text, "edge.toml")
     assert mistake in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+DELEGATED = """
+[[port]]
+number = 1
+vlan = 10
+[[port]]
+number = 2
+vlan = 20
+[[interface]]
+vlan = 10
+name = "site"
+addresses = ["2001:db8:1:10::1/64", "<q>::10:0:0:0:1/64"]
+[[interface]]
+vlan = 20
+name = "wan"
+[[provider]]
+name = "q"
+prefix = "dhcpv6-pd"
+interface = "wan"
+[identities]
+[[identities.link]]
+interface = "site"
+prefixes = [{prefixes}]
+"""
+Q, Q2 = (
+    LearnedPrefix(IPv6Network(f"2001:db8:{number}::/48"), phase)
+    for number, phase in ((2, Phase.ENDED), (3, Phase.PREFERRED))
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "given", "left"),
+    [
+        (("2001:db8:1:10::/64", "<q>::10:0:0:0:0/64"), (Q2, Q), ("2001:db8:1:10::/64", "2001:db8:3:10::/64")),
+        (("<q>::10:0:0:0:0/64",), (Q2, Q), ("2001:db8:3:10::/64",)),
+        # The link waits for another one.
+        (("<q>::10:0:0:0:0/64",), (Q,), ()),
+    ],
+)
+def test_a_prefix_that_has_ended_is_none_to_be_reached_in(
+    written: tuple[str, ...], given: tuple[LearnedPrefix, ...], left: tuple[str, ...]
+) -> None:
+    config = parse_config(DELEGATED.format(prefixes=", ".join(f'"{each}"' for each in written)))
+    assert config.again is not None
+    learned = config.again({"q": Learned(given, (IPv6Address("fe80::1"),))})
+    assert learned.identities is not None
+    [link] = learned.identities.links
+    assert link.prefixes == tuple(map(IPv6Network, left))

@@ -85,11 +85,13 @@ class LinkTable(Table):
         ended = [each.prefix for each in site.config.providers if each.phase is Phase.ENDED]
         on_link = [own.network for own in interface.global_addresses if not _overlaps(own.network, ended)]
         own = dict.fromkeys(each for each in on_link if each.prefixlen == 64 and not _overlaps(each, self.mapped))
-        prefixes = tuple(own) if self.prefixes is None else self.prefixes
+        written = (each for each in self.prefixes or () if not _overlaps(each, ended))
+        prefixes = tuple(own) if self.prefixes is None else tuple(written)
         uplinks = [_interface(name, site, "uplinks", index) for index, name in enumerate(self.uplinks)]
         # An equal share for each port of the link, so that none takes the identities of others.
         share = max(1, self.most // len(site.config.members(interface.vlan)))
-        raise_all(self._mistakes(interface, prefixes, uplinks, site.is_incomplete))
+        # None is left until the provider gives another one.
+        raise_all(self._mistakes(interface, prefixes, uplinks, site.is_incomplete or bool(ended)))
         return HostLink(
             interface.vlan,
             interface.name,
