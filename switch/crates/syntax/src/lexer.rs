@@ -19,6 +19,9 @@ pub fn lex(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Token
         space: true,
         line_start: true,
         in_directive: false,
+        after_hash: false,
+        string: None,
+        strings_at_if: Vec::new(),
         texts: HashSet::new(),
     };
     let mut tokens = Vec::new();
@@ -37,6 +40,12 @@ struct Lexer<'a> {
     line_start: bool,
     /// The present line started with `#`.
     in_directive: bool,
+    /// The last token was the `#` of a directive.
+    after_hash: bool,
+    /// Where the string starts that goes on behind the present directive.
+    string: Option<usize>,
+    /// The same at each open `#if`: all its branches go on from there.
+    strings_at_if: Vec<Option<usize>>,
     /// One copy of each text: a program says the same words over and over.
     texts: HashSet<Rc<str>>,
 }
@@ -60,6 +69,12 @@ impl Lexer<'_> {
                 [b'\n', ..] => {
                     self.pos += 1;
                     self.line_start = true;
+                    if self.in_directive && self.string.is_some() {
+                        self.in_directive = false;
+                        if !self.at_directive() {
+                            return self.pos < self.bytes.len();
+                        }
+                    }
                 }
                 [b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c', ..] => self.pos += 1,
                 [b'\\', b'\n', ..] => self.pos += 2,
@@ -98,7 +113,9 @@ impl Lexer<'_> {
 
     fn token(&mut self) -> Token {
         let start = self.pos;
+        let in_string = self.string.filter(|_| self.line_start && !self.at_directive());
         let kind = match self.bytes[start] {
+            _ if in_string.is_some() => self.string(in_string),
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 self.skip_word();
                 TokenKind::Ident
@@ -107,7 +124,7 @@ impl Lexer<'_> {
                 self.skip_word();
                 TokenKind::Number
             }
-            b'"' => self.string(),
+            b'"' => self.string(None),
             _ => self.punctuation(),
         };
         let text = without_splices(&self.text[start..self.pos]);
@@ -119,14 +136,35 @@ impl Lexer<'_> {
                 shared
             }
         };
+        if self.after_hash {
+            self.follow_conditional(&text);
+        }
         if self.line_start {
             self.in_directive = kind == TokenKind::Hash;
         }
+        self.after_hash = self.line_start && kind == TokenKind::Hash;
         let token =
             Token { kind, text, span: self.span(start, self.pos), space: self.space, line_start: self.line_start };
         self.space = false;
-        self.line_start = false;
+        self.line_start = kind == TokenKind::StrPart;
         token
+    }
+
+    /// Whether nothing but blanks stands between here and a `#`.
+    fn at_directive(&self) -> bool {
+        self.bytes[self.pos..].iter().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'#')
+    }
+
+    /// Remembers at an `#if` in which string it stands, for its other branches.
+    fn follow_conditional(&mut self, word: &str) {
+        match word {
+            "if" | "ifdef" | "ifndef" => self.strings_at_if.push(self.string),
+            "elif" | "else" => self.string = self.strings_at_if.last().copied().unwrap_or(self.string),
+            "endif" => {
+                self.strings_at_if.pop();
+            }
+            _ => {}
+        }
     }
 
     /// A word may go on on the next line, behind a backslash.
@@ -142,16 +180,28 @@ impl Lexer<'_> {
         }
     }
 
-    fn string(&mut self) -> TokenKind {
-        let start = self.pos + 1;
-        self.pos = start;
+    /// A string, or the part of it up to a line that is a directive; `opened` is the start of one that goes on here.
+    fn string(&mut self, opened: Option<usize>) -> TokenKind {
+        self.string = None;
+        let start = opened.unwrap_or_else(|| {
+            self.pos += 1;
+            self.pos
+        });
+        let mut stop = start;
         loop {
             match &self.bytes[self.pos..] {
                 [] => return TokenKind::OpenStr,
-                [b'\n', ..] if !self.string_goes_on(start) => return TokenKind::OpenStr,
+                [b'\n', ..] if !self.string_goes_on(start, &mut stop) => return TokenKind::OpenStr,
+                [b'\n', ..] => {
+                    self.pos += 1;
+                    if self.at_directive() {
+                        self.string = Some(start);
+                        return TokenKind::StrPart;
+                    }
+                }
                 [b'"', ..] => {
                     self.pos += 1;
-                    return TokenKind::Str;
+                    return if opened.is_some() { TokenKind::StrEnd } else { TokenKind::Str };
                 }
                 [b'\\', b'"' | b'\\' | b'\n', ..] => self.pos += 2,
                 [b'\\', b'\r', b'\n', ..] => self.pos += 3,
@@ -163,13 +213,21 @@ impl Lexer<'_> {
     /// Whether a string that starts at `start` and reaches the end of its line is meant to go on. P4 allows it, but far
     /// more often the quote is forgotten, and then the next one comes after the end of a statement. Where a value may
     /// stand, a string that starts with the end of its line is meant.
-    fn string_goes_on(&self, start: usize) -> bool {
-        let rest = &self.bytes[self.pos..];
-        let stop = || rest.iter().find(|b| matches!(b, b'"' | b';' | b'{' | b'}'));
+    ///
+    /// `stop` is where the next of these characters was found, so that a string of many lines is searched once.
+    fn string_goes_on(&self, start: usize, stop: &mut usize) -> bool {
         let before = self.bytes[..start - 1].trim_ascii_end().last();
         let is_value = matches!(before, Some(b'(' | b'[' | b',' | b'='));
         let starts_empty = matches!(self.bytes[start], b'\n' | b'\r');
-        !self.in_directive && ((is_value && starts_empty) || stop() == Some(&b'"'))
+        if self.in_directive || (is_value && starts_empty) {
+            return !self.in_directive;
+        }
+        if *stop < self.pos || *stop == start {
+            let rest = &self.bytes[self.pos..];
+            let length = rest.iter().position(|b| matches!(b, b'"' | b';' | b'{' | b'}'));
+            *stop = self.pos + length.unwrap_or(rest.len());
+        }
+        self.bytes.get(*stop) == Some(&b'"')
     }
 
     fn punctuation(&mut self) -> TokenKind {

@@ -4,6 +4,7 @@ mod condition;
 mod directive;
 mod expand;
 mod macros;
+mod strings;
 mod text;
 
 use std::collections::{HashMap, HashSet};
@@ -18,6 +19,7 @@ use crate::source::{FileId, MAX_FILE_BYTES, SourceMap, Span};
 use crate::token::{Token, TokenKind};
 use directive::Conditional;
 use macros::Macro;
+use strings::OpenString;
 
 /// What the caller decides.
 #[derive(Debug, Clone, Default)]
@@ -112,6 +114,8 @@ struct OpenFile {
     tokens: Rc<[Token]>,
     pos: usize,
     conditionals: Vec<Conditional>,
+    /// What has been read of a string with directives in it.
+    string: Option<OpenString>,
 }
 
 struct Frame {
@@ -159,7 +163,7 @@ impl Preprocessor<'_> {
                 tokens
             }
         };
-        self.files.push(OpenFile { file, tokens, pos: 0, conditionals: Vec::new() });
+        self.files.push(OpenFile { file, tokens, pos: 0, conditionals: Vec::new(), string: None });
     }
 
     /// The next token before expansion, from a macro body or else from the files.
@@ -185,6 +189,9 @@ impl Preprocessor<'_> {
         loop {
             let open = self.files.last_mut()?;
             let Some(token) = open.tokens.get(open.pos) else {
+                if let Some(token) = self.end_string() {
+                    return Some(token);
+                }
                 self.close();
                 continue;
             };
@@ -200,7 +207,9 @@ impl Preprocessor<'_> {
                 let line = rest[..length].to_vec();
                 open.pos += length;
                 self.directive(&token, &line);
-            } else if open.conditionals.last().is_none_or(Conditional::is_live) {
+            } else if open.conditionals.last().is_none_or(Conditional::is_live)
+                && let Some(token) = self.string_of_lines(token)
+            {
                 return Some(token);
             }
         }

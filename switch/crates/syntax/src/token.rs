@@ -28,6 +28,10 @@ macro_rules! token_kinds {
             Str,
             /// A string without its closing quote.
             OpenStr,
+            /// Lines of a string up to a directive in it.
+            StrPart,
+            /// The rest of a string that has directives in it.
+            StrEnd,
             /// A character that P4 does not have.
             Unknown,
             Eof,
@@ -41,7 +45,7 @@ macro_rules! token_kinds {
                 match self {
                     Self::Ident => "a name",
                     Self::Number => "a number",
-                    Self::Str | Self::OpenStr => "a string",
+                    Self::Str | Self::OpenStr | Self::StrPart | Self::StrEnd => "a string",
                     Self::Unknown => "an unknown character",
                     Self::Eof => "the end of the program",
                     $(Self::$punct => concat!("`", $text, "`"),)*

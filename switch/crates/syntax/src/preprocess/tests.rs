@@ -267,3 +267,21 @@ fn program_text_keeps_shifts_of_macros_in_one_piece() {
     assert_eq!(first, second);
     assert!(whole.contains("a > = b"), "{whole}");
 }
+
+#[test]
+fn directives_and_macros_count_in_strings_of_several_lines() {
+    // As cpp of GCC puts them out, with `-C -undef -nostdinc -x assembler-with-cpp`.
+    let text = "#define TWO 2\n#define F(x, y) (x)+(y)\n@r(\"a TWO\n\t b  ==   TWO  // TWO  it's\n  #if TWO == 2\n  \
+                /* TWO */ F(1,TWO)::K 'TWO'\n#else\n  no\n#endif\n \n  end TWO \") TWO";
+    let lines =
+        ["a TWO", "         b == 2 // TWO  it's", "", "  /* TWO */ (1)+(2)::K 'TWO'", "", "", "", "", "  end 2 "];
+    assert_eq!(good(text), format!("@r(\"{}\") 2", lines.join("\n")));
+}
+
+#[test]
+fn each_branch_may_end_a_string_or_none() {
+    let text = "\nf(\"\n a;\n#ifdef X\n X;\" X\n#elif 1\n y;\" y\n#endif\n)";
+    assert_eq!(good(&format!("#define X z\n{text}")), "f(\"\n a;\n\n z;\" z )");
+    assert_eq!(good(text), "f(\"\n a;\n\n\n\n y;\" y )");
+    assert!(run_with("f(\"\n#if 0\n a\")\n#endif\n b", &Options::default(), &[]).0.starts_with("f(\"\n b"));
+}
