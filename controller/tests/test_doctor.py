@@ -14,6 +14,7 @@ import pytest
 from test_adapter import SwitchProcess
 from test_command import WAYNAME, config, switch, up, wayname
 
+from wayname.doctor.delegation import delegation_findings
 from wayname.doctor.finding import State
 from wayname.doctor.machine import NET_ADMIN, NET_RAW, capability_findings, locked_memory, open_files
 from wayname.doctor.reach import controller_findings
@@ -52,6 +53,40 @@ def test_what_the_controller_says() -> None:
     assert "--cpu-port 510" in cpu_port.mend
     waiting = {"waits_for": ["provider a"], "switch": {"state": "ready", "failed_writes": 3}}
     assert [each.state for each in controller_findings(waiting, [])] == [State.FAILURE, State.OK, State.WARNING]
+
+
+def provider(prefix: str | None, **more: object) -> dict[str, object]:
+    """What the API says of a provider that delegates."""
+    prefixes = [{"prefix": prefix, "phase": "preferred", "valid": 3600.0, **more}] if prefix else []
+    why = "" if prefix else "no router there advertises itself"
+    return {"name": "isp", "prefix": prefix, "prefix_source": "dhcpv6-pd", "prefixes": prefixes, "why": why}
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "says"),
+    [
+        (provider("2001:db8:a::/48"), State.OK, "delegates 2001:db8:a::/48, valid for 3600 s"),
+        (provider("2001:db8:a::/48", valid=None), State.OK, "valid for ever"),
+        (provider("2001:db8:a::/48", phase="deprecated"), State.WARNING, "no other took its place"),
+        (provider("2001:db8:a::/48", phase="ended"), State.FAILURE, "has ended"),
+        (provider(None), State.FAILURE, "no router there advertises itself"),
+    ],
+)
+def test_providers_that_delegate(said: dict[str, object], state: State, says: str) -> None:
+    (found,) = delegation_findings([said], [], Path("edge.toml"))
+    assert (found.check, found.state) == ("provider isp", state)
+    assert says in found.text
+    assert (found.mend == "") == (state is State.OK)
+
+
+def test_a_prefix_that_does_not_fit_is_a_failure_until_another_comes() -> None:
+    refused = {"kind": "prefix.refused", "text": "2001:db8:a::/60 has no room for ::10:0:0:0:1"}
+    said = [provider("2001:db8:b::/48")]
+    (_, found) = delegation_findings(said, [refused], Path("edge.toml"))
+    assert (found.state, found.mend) == (State.FAILURE, "wayname check edge.toml")
+    (_,) = delegation_findings(said, [refused, {"kind": "prefix.new", "text": ""}], Path("edge.toml"))
+    written = {**said[0], "prefix_source": "configuration"}
+    assert list(delegation_findings([written], [refused], Path("edge.toml"))) == []
 
 
 def test_mistakes_of_the_file_are_findings(tmp_path: Path) -> None:

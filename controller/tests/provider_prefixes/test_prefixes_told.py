@@ -40,7 +40,7 @@ async def test_prefixes_their_sources_and_lifetimes(monkeypatch: pytest.MonkeyPa
     assert (told["prefix"], told["phase"]) == (str(P), "preferred")
     assert 580 < told["preferred"] <= 600 < 1180 < told["valid"] <= 1200
     assert (q["prefix"], q["prefixes"], q["used"]) == (None, [], False)
-    assert q["why"] == "it has not said its prefix and its router yet"
+    assert q["why"] == "no DHCPv6 server has delegated its prefix yet"
     isp.server.renumber(P2)
     served.rig.advance(310)
     answer = await providers(served)
@@ -55,7 +55,7 @@ async def test_prefixes_their_sources_and_lifetimes(monkeypatch: pytest.MonkeyPa
     said = CliRunner().invoke(wayname, ["providers"]).output
     assert f"{P} by dhcpv6-pd" in said
     assert "deprecated" in said
-    assert "it has not said its prefix and its router yet" in said
+    assert "no DHCPv6 server has delegated its prefix yet" in said
 
 
 def test_check_finds_what_will_not_fit(tmp_path: Path) -> None:

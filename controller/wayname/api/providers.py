@@ -71,6 +71,18 @@ def _prefixes(running: Running, written: WrittenProvider) -> list[ProviderPrefix
     return found
 
 
+def _why_absent(running: Running, written: WrittenProvider) -> str:
+    source = running.edge.provider_prefixes.sources.get(written.name)
+    if source is None:
+        return "it has no prefix"
+    missing = []
+    if source.about.is_delegated and not source.learned.prefixes:
+        missing.append("no DHCPv6 server has delegated its prefix yet")
+    if source.about.finds_routers and not source.learned.routers:
+        missing.append("no router there advertises itself")
+    return "; ".join(missing) or "what it said is being written to the tables"
+
+
 def _state(running: Running, written: WrittenProvider) -> ProviderState:
     reachability = running.edge.reachability
     tracked = running.edge.tracking.providers.get(written.name)
@@ -82,7 +94,7 @@ def _state(running: Running, written: WrittenProvider) -> ProviderState:
         prefixes=_prefixes(running, written),
         routers=[str(hop.address) for hop, _ in provider.via] if provider else [],
         used=provider is not None and reachability.is_open(provider),
-        why=reachability.why_closed(provider) if provider else "it has not said its prefix and its router yet",
+        why=reachability.why_closed(provider) if provider else _why_absent(running, written),
         source=str(tracked.source) if tracked else None,
         unexpected_answers=tracked.unexpected if tracked else 0,
         targets=[

@@ -78,14 +78,16 @@ async def of_switch(config: Config) -> list[Finding]:
 
 def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Finding]:
     """Ask the controller, at the address that the configuration says."""
+    from wayname.doctor.delegation import delegation_findings
     from wayname.doctor.finding import failure
     from wayname.doctor.reach import controller_findings
 
     asking.address = parse_address(config.api.socket)
     client = asking.client()
     try:
-        status, events = client.get("/v1/status"), client.get("/v1/events")
+        status, events, providers = (client.get(f"/v1/{each}") for each in ("status", "events", "providers"))
     except Failure as error:
         yield failure("controller", str(error), f"wayname up --config {file}")
         return
     yield from controller_findings(status, events)
+    yield from delegation_findings(providers, events, file)
