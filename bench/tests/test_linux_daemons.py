@@ -38,6 +38,36 @@ interface {device} {{
     prefix {prefix} {{ }};
 }};
 """
+NETWORKD = Path("/lib/systemd/systemd-networkd")
+# What it is told by, and what it keeps, are the machine's: here it has its own, in a mount namespace. Where /sys is
+# not to be written it does not wait for udev, which knows nothing of namespaces.
+IN_PLACES_OF_ITS_OWN = """
+mount -t tmpfs none /etc/systemd/network && cp {folder}/*.network /etc/systemd/network &&
+mount -t tmpfs none /run/systemd && mkdir /run/systemd/netif && chown systemd-network: /run/systemd/netif &&
+mount -o remount,ro /sys && exec {program}
+"""
+UPLINK = """
+[Match]
+Name=wan0
+[Network]
+Address=2001:db8:2::1/64
+Address=198.51.100.1/24
+IPv6AcceptRA=yes
+[Route]
+Destination=2001:db8:77::/48
+Gateway=2001:db8:2::2
+"""
+LAN = """
+[Match]
+Name=lan0
+[Network]
+Address=2001:db8:1::1/64
+Address=192.0.2.1/24
+IPv6AcceptRA=no
+IPv6SendRA=yes
+[IPv6Prefix]
+Prefix=2001:db8:1::/64
+"""
 SSHD = """
 Port 22
 ListenAddress 2001:db8:1::1
@@ -127,7 +157,31 @@ def test_dhcpcd_gets_address_and_default_route_from_a_provider(site: Site, tmp_p
     options = ("--nobackground", "--ipv6only", "--script", "/bin/true", "--config", "/dev/null")
     site.nodes.start("edge", "dhcpcd", *options, "wan0")
     until(lambda: any(each.startswith("2001:db8:2:") for each in addresses(site, "edge", "wan0") - before))
-    until(lambda: "::/0" in {each["prefix"] for each in json.loads(site.wayname("routes", "--json")) if each["used"]})
+    until(lambda: "::/0" in used_routes(site))
+
+
+@needs("radvd", str(NETWORKD))
+def test_systemd_networkd_runs_the_devices_of_the_router(tmp_path: Path) -> None:
+    folder = tmp_path / "networks"
+    folder.mkdir()
+    (folder / "wan0.network").write_text(UPLINK)
+    (folder / "lan0.network").write_text(LAN)
+    with switched(tmp_path, wan="trusted = true") as site:
+        for device in ("lan0", "wan0"):
+            site.nodes.ip("edge", f"address flush dev {device} scope global")
+        site.nodes.run("lan", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1")
+        start_radvd(site, "wan", "eth0", "2001:db8:2::/64", tmp_path)
+        site.nodes.start("edge", "sh", "-c", IN_PLACES_OF_ITS_OWN.format(folder=folder, program=NETWORKD))
+        # What the provider advertises, what the file says, and what hosts are told.
+        until(lambda: len([each for each in addresses(site, "edge", "wan0") if each.startswith("2001:db8:2:")]) == 2)
+        until(lambda: {"::/0", "2001:db8:77::/48"} <= used_routes(site))
+        until(lambda: "proto ra" in site.nodes.run("lan", "ip", "-6", "route", "show", "default"))
+        assert any(each.startswith("2001:db8:1:") for each in addresses(site, "lan", "eth0") - {"2001:db8:1::2"})
+        site.nodes.wait_for("lan", "ping", "-c", "1", "-W", "1", "2001:db8:1::1")
+
+
+def used_routes(site: Site) -> set[str]:
+    return {each["prefix"] for each in json.loads(site.wayname("routes", "--json")) if each["used"]}
 
 
 def start_radvd(site: Site, node: str, device: str, prefix: str, folder: Path) -> None:
