@@ -35,6 +35,8 @@ pub enum Command {
     Trace(Trace),
     /// Run cases of a program, on the interpreter and in native code; a packet that fails is traced
     Test(Test),
+    /// Where the time of a packet goes, stage by stage: measured in memory, with the entries and packets of a case
+    Profile(Profile),
     /// Completion for a shell
     Completion { shell: Shell },
     /// The manual page
@@ -209,6 +211,18 @@ pub struct Test {
     /// STF files: table entries, packets, and what is expected
     #[arg(required = true)]
     pub cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Group)]
+pub struct Profile {
+    pub program: PathBuf,
+    /// STF file: table entries, and packets, which are sent again and again in turn
+    pub case: PathBuf,
+    /// Seconds to measure; more give smaller errors
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub seconds: u32,
     #[command(flatten)]
     pub source: Source,
 }

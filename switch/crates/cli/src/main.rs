@@ -8,6 +8,7 @@ mod forward;
 mod manual;
 mod metrics;
 mod outputs;
+mod profile;
 mod run;
 mod seldom;
 mod service_manager;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Some(Command::Compile(args)) => check::compile(&args),
         Some(Command::Trace(args)) => trace::trace(&args),
         Some(Command::Test(args)) => test::test(&args),
+        Some(Command::Profile(args)) => profile::profile(&args),
         Some(Command::Completion { shell }) => manual::completion(shell),
         Some(Command::Man) => manual::page(),
         None => run::run(args.run),

@@ -8,6 +8,7 @@ mod code;
 mod helper;
 mod raw;
 mod slow;
+mod stages;
 mod translate;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use runtime::{Backend, Context};
 use code::{Code, Compiler, Entry};
 use raw::RawContext;
 use slow::SlowCalls;
+pub use stages::{Stage, StageKind, Stages};
 use translate::{Shared, Summary};
 
 /// A compiled program.
@@ -34,22 +36,34 @@ pub struct Jit {
     _slow_calls: SlowCalls,
     /// Compiled code holds its address too.
     zeros: Box<[u64]>,
+    /// Marked code writes into them.
+    _stages: Option<Arc<Stages>>,
 }
 
 impl Jit {
     /// Compiles a program. The error says which rule of the flat form it breaks, or what could not be compiled.
     pub fn compile(program: Arc<Program>) -> Result<Self, String> {
-        Self::build(program, None)
+        Self::build(program, None, None)
+    }
+
+    /// The same with marks in the code that say which stage it is in.
+    pub fn compile_marked(program: Arc<Program>) -> Result<(Self, Arc<Stages>), String> {
+        let stages = Arc::new(Stages::new(&program));
+        Ok((Self::build(program, None, Some(stages.clone()))?, stages))
     }
 
     /// The program's machine code as Cranelift lists it, for people.
     pub fn listing(program: Arc<Program>) -> Result<String, String> {
         let mut listing = String::new();
-        Self::build(program, Some(&mut listing))?;
+        Self::build(program, Some(&mut listing), None)?;
         Ok(listing)
     }
 
-    fn build(program: Arc<Program>, mut listing: Option<&mut String>) -> Result<Self, String> {
+    fn build(
+        program: Arc<Program>,
+        mut listing: Option<&mut String>,
+        stages: Option<Arc<Stages>>,
+    ) -> Result<Self, String> {
         // What is generated here touches memory as the program says, so the program must be well-formed.
         if let Some(error) = ir::verify(&program).first() {
             return Err(error.to_string());
@@ -61,6 +75,7 @@ impl Jit {
             call_conv: compiler.module().isa().default_call_conv(),
             slow_calls: SlowCalls::new(),
             zeros: zeros.as_ptr() as usize,
+            stages: stages.clone(),
             packet_too_short: error_index(&program, "PacketTooShort"),
             invalid_argument: error_index(&program, "ParserInvalidArgument"),
             header_too_short: error_index(&program, "HeaderTooShort"),
@@ -74,7 +89,7 @@ impl Jit {
             }
             let mut target = compiler.start(id.index());
             let builder = FunctionBuilder::new(&mut target, &mut builder_context);
-            let (builder, summary) = translate::translate(&program, function, builder, &mut shared);
+            let (builder, summary) = translate::translate(&program, id, builder, &mut shared);
             builder.finalize(compiler.module().target_config());
             let name = format!("{}.{}", id.index(), function.name);
             let before = listing.is_some().then(|| target.display().to_string());
@@ -87,7 +102,7 @@ impl Jit {
         let code = compiler.finish()?;
         let functions =
             functions.into_iter().map(|function| function.map(|(id, summary)| (code.entry(id), summary))).collect();
-        Ok(Self { program, functions, _code: code, _slow_calls: shared.slow_calls, zeros })
+        Ok(Self { program, functions, _code: code, _slow_calls: shared.slow_calls, zeros, _stages: stages })
     }
 }
 

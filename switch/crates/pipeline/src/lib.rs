@@ -21,6 +21,7 @@ mod stats;
 mod switch;
 
 pub use engine::{Engine, Message, Sink, Traffic};
+pub use jit::{Stage, StageKind, Stages};
 pub use loaded::{BackendKind, Loaded};
 pub use queue::Shape;
 pub use replication::{Choices, CloneSession, Replica, Replication};

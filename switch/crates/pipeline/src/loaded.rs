@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use interp::Interpreter;
+use jit::{Jit, Stages};
 use runtime::{Backend, Device};
 
 use crate::replication::Replication;
@@ -29,10 +30,16 @@ impl Loaded {
     /// A program with fresh state. An error says why it can't run: no native code for it, or a wrong entry of its own.
     pub fn new(program: Arc<ir::Program>, kind: BackendKind) -> Result<Self, String> {
         let backend: Arc<dyn Backend> = match kind {
-            BackendKind::Jit => Arc::new(jit::Jit::compile(program.clone())?),
+            BackendKind::Jit => Arc::new(Jit::compile(program.clone())?),
             BackendKind::Interpreter => Arc::new(Interpreter::new(program.clone())),
         };
         Self::with(program, backend)
+    }
+
+    /// A program in native code that says where it is, with fresh state.
+    pub fn marked(program: Arc<ir::Program>) -> Result<(Self, Arc<Stages>), String> {
+        let (jit, stages) = Jit::compile_marked(program.clone())?;
+        Ok((Self::with(program, Arc::new(jit))?, stages))
     }
 
     /// The same program and code with fresh state.

@@ -10,11 +10,13 @@ mod memory;
 mod parser;
 mod promote;
 mod scalar;
+mod stage;
 mod table;
 mod wide;
 mod wire;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -24,11 +26,12 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use ir::flow::Flow;
-use ir::{BlockId, Handle, Inst, Operand, Program, Temp, Terminator};
+use ir::{BlockId, FunctionId, Handle, Inst, Operand, Program, Temp, Terminator};
 
 use crate::helper::Helper;
 use crate::raw::at;
 use crate::slow::SlowCalls;
+use crate::stages::Stages;
 use known::Known;
 pub(crate) use scalar::type_of;
 
@@ -42,6 +45,8 @@ pub(crate) struct Shared {
     pub slow_calls: SlowCalls,
     /// Address of a frame full of zeros, which is read in place of an element that is not there.
     pub zeros: usize,
+    /// What marked code tells where it is.
+    pub stages: Option<Arc<Stages>>,
     /// Numbers of errors.
     pub packet_too_short: u32,
     pub invalid_argument: u32,
@@ -78,6 +83,7 @@ enum Slot {
 
 struct Translator<'a> {
     program: &'a Program,
+    id: FunctionId,
     function: &'a ir::Function,
     flow: Flow,
     builder: FunctionBuilder<'a>,
@@ -108,13 +114,14 @@ struct Translator<'a> {
     output_reserved: bool,
 }
 
-/// Translates `function` into `builder`'s function, which has one parameter, the raw context.
+/// Translates the function `id` into `builder`'s function, which has one parameter, the raw context.
 pub(crate) fn translate<'a>(
     program: &'a Program,
-    function: &'a ir::Function,
+    id: FunctionId,
     mut builder: FunctionBuilder<'a>,
     shared: &'a mut Shared,
 ) -> (FunctionBuilder<'a>, Summary) {
+    let function = &program.functions[id];
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
@@ -135,6 +142,7 @@ pub(crate) fn translate<'a>(
     }
     let mut translator = Translator {
         program,
+        id,
         function,
         builder,
         shared,
@@ -166,6 +174,7 @@ impl Translator<'_> {
     fn run(&mut self) -> Summary {
         let summary = self.summary();
         self.output_reserved = summary.output > 0;
+        self.mark_block();
         self.frame = self.load_raw(I64, at::FRAME);
         self.load_state();
         self.load_promoted();
@@ -297,7 +306,10 @@ impl Translator<'_> {
             }
             Inst::Fuel { dst } => self.take_fuel(*dst),
             Inst::Emit { header, place } => self.emit(*header, place),
-            Inst::Lookup { table, keys, selector, hit, action } => self.lookup(*table, keys, selector, *hit, *action),
+            Inst::Lookup { table, keys, selector, hit, action } => {
+                self.lookup(*table, keys, selector, *hit, *action);
+                self.mark_block();
+            }
             Inst::LoadArg { dst, offset } => {
                 let data = self.builder.use_var(self.data);
                 let value = self.load_from(Memory::ActionData, type_of(self.width(*dst)), data, *offset as i32);
@@ -310,7 +322,7 @@ impl Translator<'_> {
             Inst::Checksum { dst, algorithm, data, payload } => self.checksum(inst, dst, *algorithm, data, *payload),
             Inst::Assert { cond, .. } => self.assert(*cond, inst),
             // Tracing is the interpreter's work.
-            Inst::Note(_) => {}
+            Inst::Note(note) => self.mark_note(*note),
             Inst::Extract { .. }
             | Inst::StackShift { .. }
             | Inst::InValueSet { .. }
@@ -362,6 +374,7 @@ impl Translator<'_> {
             }
             Terminator::Return => {
                 self.write_back();
+                self.mark_around();
                 self.builder.ins().return_(&[]);
             }
         }

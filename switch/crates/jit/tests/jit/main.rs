@@ -11,3 +11,9 @@ mod tables;
 fn cases_pass() {
     cases::run_all(&|program| Box::new(jit::Jit::compile(program).expect("a verified program compiles")));
 }
+
+/// Marks for a profile change nothing but what they tell.
+#[test]
+fn marked_code_passes_them_too() {
+    cases::run_all(&|program| Box::new(jit::Jit::compile_marked(program).expect("a verified program compiles").0));
+}
