@@ -17,8 +17,9 @@ from rig import Rig
 
 from wayname.adapter import kernel_feed
 from wayname.adapter.kernel_feed import KernelFeed
+from wayname.adapter.link_poll import LinkPoll
 from wayname.edge.boundary import Event, KernelChanges
-from wayname.netlink.messages import Decoder, Route, ends_dump
+from wayname.netlink.messages import Decoder, Link, Route, ends_dump
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 
@@ -101,6 +102,27 @@ async def test_routes_come_and_go(namespace: str) -> None:
         await until(followed, "2001:db8:b::/48")
         ip(namespace, "route del 2001:db8:a::/48")
         await until(followed, "2001:db8:a::/48", is_there=False)
+
+
+async def test_links_that_are_asked_for_say_what_they_are(namespace: str) -> None:
+    heard: asyncio.Queue[Link] = asyncio.Queue()
+
+    async def hear(changes: KernelChanges) -> None:
+        for said in changes.messages:
+            assert isinstance(said, Link)
+            await heard.put(said)
+
+    # One that is not there yet keeps nobody from asking for the others.
+    polling = asyncio.create_task(LinkPoll(namespace, lambda: ("wan9", "wan0"), hear).run())
+    async with asyncio.timeout(20):
+        assert (await heard.get()).up
+        ip(namespace, "link set wan0-far down")
+        assert not (await heard.get()).up
+        ip(namespace, "link add wan9 type veth peer name wan9-far")
+        assert [(said.name, said.up) for said in [await heard.get()]] == [("wan9", False)]
+        ip(namespace, "link set wan0-far up")
+        assert (await heard.get()).name == "wan0"
+    polling.cancel()
 
 
 async def test_a_namespace_that_is_not_there_keeps_nothing_from_working() -> None:

@@ -14,6 +14,7 @@ from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.input_queue import InputQueue
 from wayname.adapter.kernel_feed import KernelFeed
+from wayname.adapter.link_poll import LinkPoll
 from wayname.adapter.modifier_searches import ModifierSearches
 from wayname.adapter.state_file import StateFile
 from wayname.composition.edge import Edge
@@ -149,6 +150,7 @@ class Controller:
                 group.create_task(self._questions.run())
                 if self._kernel:
                     group.create_task(self._kernel.run())
+                    group.create_task(self._poll_links(self._kernel))
         except ExceptionGroup as errors:
             lasting = errors.subgroup(SwitchError)
             raise (lasting or errors).exceptions[0] from None
@@ -254,6 +256,14 @@ class Controller:
     async def _heard_kernel(self, changes: KernelChanges) -> None:
         """Have the edge take what the kernel said; the next part comes when this one is on the switch."""
         await (await self._put_and_tell(changes)).wait()
+
+    async def _poll_links(self, kernel: KernelFeed) -> None:
+        await kernel.ready.wait()
+        await LinkPoll(kernel.namespace, self._linux_devices, self._heard_kernel).run()
+
+    def _linux_devices(self) -> list[str]:
+        linux = self.config.linux
+        return [each.name for each in linux.interfaces] if linux else []
 
     async def _keep_connected(self) -> None:
         if self._kernel:

@@ -37,7 +37,7 @@ class KernelFeed:
         told: Callable[[KernelChanges], Awaitable[None]],
         record: Callable[[Event], None],
     ) -> None:
-        self._namespace = namespace
+        self.namespace = namespace
         self._told = told
         self._record = record
         self._decoder = Decoder()
@@ -58,7 +58,7 @@ class KernelFeed:
                 if error.errno in _AGAIN:
                     self._event(Severity.WARNING, "overflow", "netlink told more than was read; all is read again")
                     continue
-                where = f"namespace {self._namespace}" if self._namespace else "this namespace"
+                where = f"namespace {self.namespace}" if self.namespace else "this namespace"
                 said = self._say(said, f"{where} cannot be followed ({error.strerror}); it is tried again")
                 if not self.ready.is_set():
                     await self._told(KernelChanges((), begins=True, ends=True))
@@ -75,12 +75,12 @@ class KernelFeed:
 
     def _event(self, severity: Severity, kind: str, text: str) -> None:
         now = asyncio.get_running_loop().time()
-        self._record(Event(now, f"kernel.{kind}", severity, self._namespace or "netlink", text))
+        self._record(Event(now, f"kernel.{kind}", severity, self.namespace or "netlink", text))
 
     async def _open(self) -> socket.socket:
         """Open a socket in the namespace: a thread of its own enters it, and ends."""
         with ThreadPoolExecutor(1) as thread:
-            return await asyncio.get_running_loop().run_in_executor(thread, open_in, self._namespace)
+            return await asyncio.get_running_loop().run_in_executor(thread, open_in, self.namespace)
 
     async def _follow(self, events: socket.socket) -> None:
         """Follow the kernel, until all should be read again."""

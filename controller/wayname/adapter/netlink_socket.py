@@ -19,7 +19,7 @@ _CLONE_NEWNET = 0x40000000
 def open_in(namespace: str | None) -> socket.socket:
     """Open a socket, in a thread that ends after it: the thread enters the namespace, and stays there."""
     if namespace is not None:
-        _enter(NAMESPACES / namespace)
+        enter(NAMESPACES / namespace)
     opened = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE)
     opened.bind((0, 0))
     return opened
@@ -36,7 +36,7 @@ def listen(events: socket.socket, receive_buffer: int) -> None:
         events.setsockopt(_SOL_NETLINK, _NETLINK_ADD_MEMBERSHIP, group)
 
 
-def _enter(namespace: Path) -> None:
+def enter(namespace: Path) -> None:
     """Put this thread into a network namespace; Python's own `os.setns` is there from 3.12 on."""
     with namespace.open() as opened:
         if ctypes.CDLL(None, use_errno=True).setns(opened.fileno(), _CLONE_NEWNET):

@@ -7,6 +7,7 @@ would be eight of the five seconds in which a hundred thousand routes have to be
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterator
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
@@ -40,6 +41,8 @@ _CLONED = 0x200  # RTM_F_CLONED: a cache entry
 _UP, _LOWER_UP = 0x1, 0x10000
 _REQUEST, _DUMP, _REPLACE = 0x1, 0x300, 0x100
 _MOST_PATHS = 65_536
+_LINK_NAME, _EXT_MASK = 3, 29
+_SKIP_STATISTICS = 8  # RTEXT_FILTER_SKIP_STATS
 _TYPE_MASK = 0x3FFF  # without NLA_F_NESTED and NLA_F_NET_BYTEORDER
 
 _HEADER = struct.Struct("=LHHLL")
@@ -147,6 +150,15 @@ def dump_request(kind: Kind, sequence: int) -> bytes:
         {Kind.NEW_NEXTHOP: 8, Kind.NEW_ADDRESS: 8, Kind.NEW_ROUTE: 12}.get(kind, 16), b"\0"
     )
     return _HEADER.pack(_HEADER.size + len(body), kind + 2, _REQUEST | _DUMP, sequence, 0) + body
+
+
+def link_request(name: str) -> bytes:
+    """Return the message that asks for a link, without its counters."""
+    written = name.encode() + b"\0"
+    attributes = _ATTRIBUTE.pack(_ATTRIBUTE.size + 4, _EXT_MASK) + _SKIP_STATISTICS.to_bytes(4, sys.byteorder)
+    attributes += _ATTRIBUTE.pack(_ATTRIBUTE.size + len(written), _LINK_NAME) + written
+    body = bytes(_LINK.size) + attributes
+    return _HEADER.pack(_HEADER.size + len(body), Kind.NEW_LINK + 2, _REQUEST, 1, 0) + body
 
 
 def ends_dump(octets: bytes) -> bool:
@@ -275,7 +287,7 @@ def _attributes(octets: bytes, at: int, end: int) -> dict[int, bytes]:
 
 def _link(octets: bytes, at: int, end: int, kind: int) -> Link:
     _, _, index, flags, _ = _LINK.unpack_from(octets, at)
-    name = _attributes(octets, at + _LINK.size, end).get(3, b"").rstrip(b"\0").decode(errors="replace")
+    name = _attributes(octets, at + _LINK.size, end).get(_LINK_NAME, b"").rstrip(b"\0").decode(errors="replace")
     is_up = flags & (_UP | _LOWER_UP) == _UP | _LOWER_UP
     return Link(index, name, is_up, kind == Kind.DEL_LINK)
 
