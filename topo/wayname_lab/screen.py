@@ -13,26 +13,32 @@ SEVERITY_STYLES = {"info": "", "warning": "yellow", "error": "bold red"}
 class Screen:
     """One screen of a lab, as large as the terminal is."""
 
-    def __init__(self, view: View, keys: str) -> None:
+    def __init__(self, view: View, keys: str, page: str = "") -> None:
         self._view = view
         self._keys = keys
+        self._page = page
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = options.height or options.max_height
         wide = options.max_width >= WIDE
         parts: list[RenderableType] = [self._head(), Text(), *self._topology(wide), Text(), self._flows(wide)]
         parts += [Text(), self._routers(), Text(), self._hosts()] if wide else [Text(), *self._in_short()]
-        used = sum(len(console.render_lines(part, options.update(height=None))) for part in parts)
+        feet = self._feet()
+        used = sum(len(console.render_lines(part, options.update(height=None))) for part in [*parts, *feet])
         parts += [Text(), *self._happenings(height - used - 2, options.max_width)]
-        yield Group(*parts)
+        yield Group(*parts, *feet)
 
     def _head(self) -> Text:
         view = self._view
         text = Text(no_wrap=True, overflow="ellipsis")
         text.append(f" {view.title}", "bold")
-        text.append(f" on {view.medium}  {clock(view.elapsed)}  ")
-        text.append(self._keys, "dim")
+        text.append(f" on {view.medium}  {clock(view.elapsed)}")
         return text
+
+    def _feet(self) -> list[Text]:
+        """Say where the page is, whole even on two lines, and the keys."""
+        page = [Text(f" page  {self._page}", "dim", overflow="fold")] if self._page else []
+        return [*page, Text(f" keys  {self._keys}", "bold", no_wrap=True, overflow="ellipsis")]
 
     def _topology(self, wide: bool) -> list[Text]:
         view = self._view

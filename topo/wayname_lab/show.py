@@ -2,12 +2,12 @@
 
 import asyncio
 import signal
-import sys
 import time
 
 from rich.console import Console
 from rich.live import Live
 
+from wayname.cli.keys import Keys, has_screen
 from wayname.page.loopback import loopback
 from wayname_lab.admin import Octets
 from wayname_lab.demonstration import expendable, is_due
@@ -18,7 +18,6 @@ from wayname_lab.namespaces import Namespaces
 from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
 from wayname_lab.screen import Screen
-from wayname_lab.terminal import Keys
 from wayname_lab.traffic import Part, Traffic, shared_out, summary
 from wayname_lab.view import HostView, LinkView, RouterView, View, bits, clock
 from wayname_lab.wires import Wires
@@ -27,7 +26,7 @@ MEDIA: dict[str, type[Wires] | type[Namespaces]] = {"wires": Wires, "namespaces"
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 REFRESH = 0.5  # seconds
 PLAIN_EVERY = 2.0
-KEYS = "keys: 1-{} cut or restore a link, a automatic cuts, q quit"
+KEYS = "1-{} cut or restore a link   a automatic cuts   q quit"
 
 
 async def run_lab(lab: Lab, medium: str, seconds: float | None) -> int:
@@ -36,14 +35,14 @@ async def run_lab(lab: Lab, medium: str, seconds: float | None) -> int:
     traffic = Traffic(plan)
     with LabFolder() as folder:
         running = RunningLab(plan, MEDIA[medium](plan, folder), folder, traffic.take)
-        on_screen = sys.stdout.isatty() and sys.stdin.isatty()
+        on_screen = has_screen()
         _say(f"lab {lab.name} on {medium}: {len(lab.routers)} switches and controllers, {len(lab.hosts)} hosts")
         try:
             with _Ending():
                 async with running, loopback(running.page_clients()) as page:
                     _say(f"ready after {running.elapsed():.1f} s; controllers answer at {folder}/NAME.api")
                     _say(f"see it in a browser: {page.address}")
-                    show = Show(running, traffic)
+                    show = Show(running, traffic, page.address)
                     await show.run(seconds, on_screen=on_screen)
         except asyncio.CancelledError:
             _say("asked to end")
@@ -76,8 +75,9 @@ class _Ending:
 class Show:
     """The traffic of a running lab, the cuts that it makes by itself, and what is seen of it."""
 
-    def __init__(self, running: RunningLab, traffic: Traffic) -> None:
+    def __init__(self, running: RunningLab, traffic: Traffic, page: str) -> None:
         self._running = running
+        self._page = page
         self._traffic = traffic
         self._lab = running.plan.lab
         traffic.on_resumed = lambda flow, seconds: running.event_log.tell(
@@ -105,7 +105,7 @@ class Show:
         with Keys(self._pressed), Live(console=Console(markup=False), screen=True, auto_refresh=False) as live:
             while not self._is_over(seconds):
                 await self._step()
-                live.update(Screen(self._view(), KEYS.format(len(self._lab.links))), refresh=True)
+                live.update(Screen(self._view(), KEYS.format(len(self._lab.links)), self._page), refresh=True)
                 await self._pause()
 
     def _begin_anew(self, part: Part, outcome: str) -> None:

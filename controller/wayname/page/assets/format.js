@@ -47,6 +47,6 @@ export const shortened = (text) => text.replace(/((?:[0-9a-f]{1,4}:){4})(?:[0-9a
 // What an event says, without the names of the session that its subject names already.
 export function inShort(event) {
   const isSession = event.kind.startsWith("session.") && /^[0-9]+$/.test(event.subject ?? "");
-  const text = isSession ? `session ${event.subject}: ${event.text.replace(/^[0-9a-f:]+ with [^ ]+: /, "")}` : event.text;
-  return shortened(text);
+  const without = event.text.replace(/^[0-9a-f:]+ with [^ ]+: /, "");
+  return shortened(isSession ? `session ${event.subject}: ${without}` : event.kind.startsWith("path.") ? without : event.text);
 }

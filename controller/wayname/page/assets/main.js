@@ -37,7 +37,7 @@ const name = () => {
 
 const drawings = {
   summary: () => drawSummary(model),
-  topology: () => drawTopology(model, name()),
+  topology: () => drawTopology(model, name()) && later("topology"),
   timeline: () => drawTimeline(model),
   paths: drawPaths,
   sessions: () => drawSessions(model),
@@ -56,8 +56,9 @@ const DEPENDS = {
 
 function draw() {
   isDue = false;
-  for (const each of stale) drawings[each]();
+  const now = [...stale];
   stale.clear();
+  now.forEach((each) => drawings[each]());
 }
 
 function later(...names) {

@@ -88,7 +88,7 @@ export class Model {
       if (event.kind === "session.moved") {
         this.moved.set(Number(event.subject), event);
       }
-      if (!COMMONPLACE.test(event.kind) && (event.severity !== "info" || /^(provider|next_hop|switch|session\.moved)/.test(event.kind))) {
+      if (!COMMONPLACE.test(event.kind) && (event.severity !== "info" || /^(provider|nexthop|switch|session\.moved)/.test(event.kind))) {
         this.#mark(event);
       }
     }

@@ -9,13 +9,18 @@ const MOST_LABELLED = 24;
 const MOST_FOCUSED = 60;
 const WORDS = { good: "good", fair: "slow or lossy", bad: "very slow or lossy", down: "does not work", unknown: "not measured" };
 
+// New links of a turn: a thousand at once would keep the page from everything else for long.
+const MOST_NEW = 120;
+
 let chosen = null;
 let links = [];
+let drawn = 0;
 
+// Returns whether there is more to draw.
 export function drawTopology(model, name) {
   const place = byId("drawing");
   const { providers = [], sites = { sites: [], more: 0 }, edge } = model.sections;
-  if (!edge) return;
+  if (!edge) return false;
   const width = Math.max(place.clientWidth, 300);
   const drawing = layout(width, model, providers, sites, name);
   links = drawing.links;
@@ -29,7 +34,10 @@ export function drawTopology(model, name) {
   setAttribute(root, "height", drawing.height);
   const [lines, nodes, labels] = root.children;
   const isFocused = links.length <= MOST_FOCUSED;
-  reconcile(lines, links, (link) => link.key, makeLink, (group, link) => updateLink(group, link, isFocused));
+  drawn = Math.min(links.length, drawn + MOST_NEW);
+  // Where everything changes all the time, nothing is animated.
+  setAttribute(root, "class", isFocused ? "" : "many");
+  reconcile(lines, links.slice(0, drawn), (link) => link.key, makeLink, (group, link) => updateLink(group, link, isFocused));
   reconcile(nodes, drawing.nodes, (node) => node.key, makeNode, updateNode);
   const labelled = links.length <= MOST_LABELLED && width >= NARROW ? links.filter((link) => link.label) : [];
   reconcile(labels, labelled, (link) => link.key, () => svg("text", { class: "label", "text-anchor": "middle" }), (text, link) => {
@@ -38,6 +46,7 @@ export function drawTopology(model, name) {
     setText(text, link.label);
   });
   tell(links.find((link) => link.key === chosen));
+  return drawn < links.length;
 }
 
 function layout(width, model, providers, sites, name) {

@@ -1,11 +1,19 @@
 """Single keys from a terminal, without Enter; the terminal is as before afterwards."""
 
+from __future__ import annotations
+
 import asyncio
+import os
 import sys
 import termios
 import tty
 from collections.abc import Callable
 from typing import Self
+
+
+def has_screen() -> bool:
+    """Whether there is a terminal that can be drawn on, and keys; a dumb one gets lines."""
+    return sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
 
 
 class Keys:

@@ -1,0 +1,1 @@
+"""`wayname watch`: the frames of the live page on a terminal."""
