@@ -77,6 +77,14 @@ pub struct Run {
     /// Let in only controllers with a certificate of that authority (mTLS)
     #[arg(long, requires = "grpc_server_cacert", requires = "grpc_server_ssl")]
     pub grpc_server_with_client_auth: bool,
+    /// Refuse entries that break the program's @entry_restriction and @action_restriction (p4-constraints), and programs with one
+    /// that means nothing. BMv2 ignores them
+    #[arg(long)]
+    pub check_restrictions: bool,
+    /// Refuse entries that refer to entries which are not there (@refers_to), and the deletion of what is referred to. BMv2
+    /// ignores that
+    #[arg(long)]
+    pub check_references: bool,
     /// Serve Prometheus counters at /metrics of ADDR:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub metrics_addr: Option<Address>,

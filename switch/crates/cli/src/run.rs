@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use control::Checks;
 use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
 use proto::p4::v1::ForwardingPipelineConfig;
@@ -75,6 +76,7 @@ async fn serve(args: Run) -> Result<()> {
         switch: switch.clone(),
         handle: handle.clone(),
         clock,
+        checks: Checks { restrictions: args.check_restrictions, references: args.check_references },
         backend: args.backend.into(),
         ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain([args.cpu_port]).collect()),
         watches,

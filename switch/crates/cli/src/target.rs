@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use control::{Loaded, Replication};
+use control::{Checks, Loaded, Replication};
 use pipeline::{BackendKind, Switch};
 use proto::p4::config::v1::P4Info;
 use runtime::Device;
@@ -17,6 +17,7 @@ pub struct Target {
     pub switch: Arc<Switch>,
     pub handle: Arc<Handle>,
     pub clock: Clock,
+    pub checks: Checks,
     pub backend: BackendKind,
     /// Numbers of all ports, the CPU port among them.
     pub ports: Arc<BTreeSet<u32>>,
@@ -45,6 +46,10 @@ impl service::Target for Target {
             loaded.tracer();
         }
         self.watches.watch(request)
+    }
+
+    fn checks(&self) -> Checks {
+        self.checks
     }
 
     fn now(&self) -> u64 {

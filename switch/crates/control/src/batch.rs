@@ -88,6 +88,13 @@ impl Control {
         if !scope.contains(entity) {
             return Err(Status::denied("the object does not belong to this role"));
         }
+        let change = self.check_references(kind, entity)?;
+        self.write_entity(kind, entity, now)?;
+        self.note_references(change);
+        Ok(())
+    }
+
+    fn write_entity(&self, kind: Type, entity: &Entity, now: u64) -> Result<()> {
         match entity {
             Entity::ExternEntry(_) => {
                 Err(Status::unimplemented("v1model has no externs beyond P4Runtime's own entities"))

@@ -9,7 +9,10 @@ use runtime::Device;
 
 use crate::digest::Digests;
 use crate::field::Texts;
+use crate::references::References;
+use crate::referring::Referring;
 use crate::replication::Replication;
+use crate::restrictions::Restrictions;
 use crate::schema::Schema;
 use crate::status::{Result, Status};
 
@@ -26,6 +29,12 @@ pub trait Loaded: Send + Sync {
 pub struct Control {
     pub(crate) schema: Schema,
     pub(crate) texts: Texts,
+    /// None, unless they are checked.
+    pub(crate) restrictions: Restrictions,
+    /// Unless they are not checked.
+    pub(crate) references: Option<References>,
+    /// Who needs what; nothing while they are not checked.
+    pub(crate) referring: Mutex<Option<Referring>>,
     loaded: Arc<dyn Loaded>,
     p4info: P4Info,
     /// What the control plane wrote and the data plane need not know.
@@ -52,6 +61,9 @@ impl Control {
         Ok(Self {
             schema,
             texts: Texts::new(p4info.type_info.as_ref())?,
+            restrictions: Restrictions::default(),
+            references: None,
+            referring: Mutex::default(),
             loaded,
             p4info,
             notes: Mutex::default(),

@@ -7,6 +7,7 @@
 mod action;
 mod batch;
 mod cell;
+mod checks;
 mod control;
 mod data;
 mod digest;
@@ -17,7 +18,10 @@ mod packed;
 mod packet;
 mod profile;
 mod reconcile;
+mod references;
+mod referring;
 mod replication;
+mod restrictions;
 mod schema;
 mod scope;
 mod status;
@@ -25,6 +29,7 @@ mod table;
 mod value_set;
 
 pub use batch::Reading;
+pub use checks::Checks;
 pub use control::{Control, Loaded};
 pub use replication::{Backup, CloneSession, Replica, Replication};
 pub use scope::Scope;

@@ -24,8 +24,9 @@ impl Control {
         if kind == Type::Delete {
             return self.device().delete_member(profile.handle, id).map_err(|error| place(error.into()));
         }
-        let call = given.action.as_ref().ok_or_else(|| place(Status::invalid("comes without an action")))?;
-        let call = action::decode(&self.schema, &profile.actions, call, Use::Entry, &self.texts).map_err(place)?;
+        let action = given.action.as_ref().ok_or_else(|| place(Status::invalid("comes without an action")))?;
+        let call = action::decode(&self.schema, &profile.actions, action, Use::Entry, &self.texts).map_err(place)?;
+        self.restrictions.check_action(action).map_err(place)?;
         match kind {
             Type::Insert => self.device().insert_member(profile.handle, id, &call),
             _ => self.device().modify_member(profile.handle, id, &call),

@@ -15,6 +15,12 @@ impl Control {
     /// Gives this program, just loaded, the state of another. What is configured must fit, or nothing is promised of
     /// this program and the error says what does not fit; counts and registers of objects that are gone are let go.
     pub fn take_over(&self, old: &Self, now: u64) -> Result<()> {
+        self.suspend_references();
+        self.take_over_state(old, now)?;
+        self.resume_references(now)
+    }
+
+    fn take_over_state(&self, old: &Self, now: u64) -> Result<()> {
         self.texts.inherit(&old.texts);
         let all = |entity| old.select(&v1::Entity { entity: Some(entity) }, now);
 

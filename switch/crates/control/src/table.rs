@@ -103,6 +103,7 @@ impl Control {
             ));
         }
         let action = self.entry_action(table, given_action)?;
+        self.restrictions.check_entry(given)?;
         let metadata = Metadata::given(given).pack();
         let entry = NewEntry { keys, priority, action, idle_timeout, metadata, counter, meter };
         if kind == Type::Insert {
@@ -160,8 +161,9 @@ impl Control {
                 self.notes().default_metadata.remove(&table.id);
             }
             Some(v1::table_action::Type::Action(call)) => {
-                let call = action::decode(&self.schema, &table.actions, call, Use::Default, &self.texts)?;
-                self.device().set_default(table.handle, &call)?;
+                let decoded = action::decode(&self.schema, &table.actions, call, Use::Default, &self.texts)?;
+                self.restrictions.check_action(call)?;
+                self.device().set_default(table.handle, &decoded)?;
                 self.notes().default_metadata.insert(table.id, Metadata::given(given).pack());
             }
             Some(_) => {

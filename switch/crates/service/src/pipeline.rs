@@ -131,6 +131,6 @@ fn load(target: &dyn Target, config: Option<ForwardingPipelineConfig>) -> Result
     if let Some(difference) = difference::first(&p4info, program.p4info()) {
         return Err(Status::invalid(format!("the P4Info does not describe the program: {difference}")));
     }
-    let control = Control::new(p4info, program.clone())?;
+    let control = Control::new(p4info, program.clone())?.with_checks(target.checks())?;
     Ok(Installed { control, program, config })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use control::Loaded;
+use control::{Checks, Loaded};
 use proto::p4::config::v1::P4Info;
 
 /// A switch: compiles programs, takes packets from the control plane, has a clock.
@@ -17,6 +17,11 @@ pub trait Target: Send + Sync + 'static {
     fn watch(&self, request: trace::Request) -> Result<trace::Watch, String> {
         let _ = request;
         Err("this switch traces no packets".into())
+    }
+
+    /// What it checks of the entries that controllers write.
+    fn checks(&self) -> Checks {
+        Checks::default()
     }
 
     /// Nanoseconds on the clock that the data plane uses.
