@@ -7,7 +7,7 @@ use crate::context::{Active, Binding, Body, Lower, R, fail, offset};
 use crate::effects::{Extent, has_effects, overlap};
 use crate::layout::Shape;
 use crate::lvalue::LValue;
-use crate::value::{FALSE, NARROW, TRUE, Value};
+use crate::value::{FALSE, NARROW, TRUE, Value, Values};
 
 /// A parameter whose final value goes back to its argument.
 pub struct CopyOut {

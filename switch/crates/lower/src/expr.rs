@@ -9,7 +9,7 @@ use syntax::source::Span;
 use crate::context::{Binding, Lower, R, fail, offset};
 use crate::effects::{has_effects, is_cheap};
 use crate::layout::{LeafKind, Shape};
-use crate::value::{FALSE, NARROW, TRUE, Value, arg, number};
+use crate::value::{FALSE, NARROW, TRUE, Value, Values, arg, number};
 
 impl Lower<'_> {
     /// Evaluates an expression.

@@ -7,7 +7,7 @@ use syntax::source::Span;
 
 use crate::context::{Active, Lower, R, fail};
 use crate::objects::UnnamedDigest;
-use crate::value::{TRUE, Value, arg};
+use crate::value::{TRUE, Value, Values, arg};
 
 /// `egress_spec` of a packet that is to be dropped.
 const DROP_PORT: u128 = 511;

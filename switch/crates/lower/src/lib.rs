@@ -1,5 +1,7 @@
 //! From the typed tree to the flat form: sub-parsers, sub-controls, functions and actions are written out where they
 //! are used, variables get places in the frame, and each of v1model's six blocks becomes one function.
+//!
+//! [`Builder`], [`value`], [`cleanup`] and [`growth`] know nothing of the tree: whoever writes the flat form uses them.
 
 mod build;
 mod call;
@@ -19,6 +21,9 @@ mod parser;
 mod program;
 mod stmt;
 mod table;
-mod value;
+pub mod value;
 
+pub use build::{Builder, mask};
+pub use cleanup::cleanup;
+pub use growth::growth;
 pub use program::lower;

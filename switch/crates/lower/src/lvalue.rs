@@ -1,14 +1,14 @@
 //! Places in the frame that expressions name, and writing to them.
 
 use hir::{Expr, ExprKind, TypeId};
-use ir::{BinaryOp, CompareOp, Dest, Index, Inst, Operand, Place, WideOp};
-use num_bigint::{BigInt, BigUint};
+use ir::{BinaryOp, CompareOp, Dest, Inst, Operand, Place, WideOp};
+use num_bigint::BigInt;
 use syntax::source::Span;
 
 use crate::context::{Binding, Lower, R, fail, offset};
 use crate::effects::{effectful_choices, extent, replace};
 use crate::layout::{LeafKind, Shape};
-use crate::value::{FALSE, NARROW, TRUE, Value, arg};
+use crate::value::{FALSE, NARROW, TRUE, Value, Values, arg};
 
 /// A variable or a part of one.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +40,6 @@ pub enum LValue {
     /// `_`.
     Nowhere,
 }
-
-/// An index that is past every stack's end.
-const OUTSIDE: Operand = Operand::Imm(u32::MAX as u128);
 
 impl Lower<'_> {
     /// Where the expression's value stands. What is not a variable is computed into new memory.
@@ -110,44 +107,6 @@ impl Lower<'_> {
         let width = self.width(expr.ty, expr.span)?;
         let value = self.expr(expr)?;
         Ok(self.saturated_index(&value, width, signed, u128::from(count)))
-    }
-
-    /// `value` as 32 bits, or all ones when it is not below `count`.
-    pub fn saturated_index(&mut self, value: &Value, width: u32, signed: bool, count: u128) -> Operand {
-        let Value::Scalar(narrow) = value else {
-            let limit = Value::Const(BigUint::from(count));
-            let inside = self.compare(CompareOp::LtU, width, value, &limit);
-            let Value::Scalar(low) = self.resize(value, width, 32, false) else { return OUTSIDE };
-            return self.b.select(32, inside, low, OUTSIDE);
-        };
-        if width <= 32 {
-            return self.b.resize(*narrow, width, 32, signed);
-        }
-        let inside = self.b.compare(CompareOp::LtU, width, *narrow, Operand::Imm(count));
-        let low = self.b.resize(*narrow, width, 32, false);
-        self.b.select(32, inside, low, OUTSIDE)
-    }
-
-    /// An element of a stack. A place has one index; of two, one in bytes is made.
-    pub fn element(&mut self, base: Place, first: u32, stride: u32, count: u32, index: Operand) -> Place {
-        if let Operand::Imm(index) = index
-            && index < u128::from(count)
-        {
-            return offset(base, first + index as u32 * stride);
-        }
-        let place = offset(base, first);
-        let Some(outer) = base.index else {
-            return Place { index: Some(Index { index, stride, count }), ..place };
-        };
-        let outer_in = self.b.compare(CompareOp::LtU, 32, outer.index, Operand::Imm(outer.count.into()));
-        let inner_in = self.b.compare(CompareOp::LtU, 32, index, Operand::Imm(count.into()));
-        let inside = self.b.and(outer_in, inner_in);
-        let outer_bytes = self.b.binary(BinaryOp::Mul, 32, outer.index, Operand::Imm(outer.stride.into()));
-        let inner_bytes = self.b.binary(BinaryOp::Mul, 32, index, Operand::Imm(stride.into()));
-        let bytes = self.b.binary(BinaryOp::Add, 32, outer_bytes, inner_bytes);
-        let index = self.b.select(32, inside, bytes, OUTSIDE);
-        let last = outer.count.saturating_sub(1) * outer.stride + count.saturating_sub(1) * stride;
-        Place { index: Some(Index { index, stride: 1, count: last + 1 }), ..place }
     }
 
     /// Evaluates the parts of an l-value, so that it can be read or written later.

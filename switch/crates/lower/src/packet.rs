@@ -6,7 +6,7 @@ use ir::{BinaryOp, CompareOp, HeaderTypeId, Inst, Operand, Place};
 use crate::context::{Lower, R, fail, offset};
 use crate::layout::{LeafKind, Shape};
 use crate::lvalue::Spot;
-use crate::value::{FALSE, NARROW, TRUE, Value};
+use crate::value::{FALSE, NARROW, TRUE, Value, Values};
 
 /// More than the largest packet.
 const MAX_LOOKAHEAD: u32 = 1 << 16;

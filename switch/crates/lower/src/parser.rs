@@ -8,7 +8,7 @@ use ir::{BinaryOp, BlockId, CompareOp, Inst, NoteKind, Operand, Terminator};
 use syntax::source::Span;
 
 use crate::context::{Lower, R, fail};
-use crate::value::{NARROW, TRUE, Value};
+use crate::value::{NARROW, TRUE, Value, Values};
 
 impl Lower<'_> {
     /// Runs a sub-parser: it accepts to the next statement, and rejects for its caller too.

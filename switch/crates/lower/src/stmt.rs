@@ -9,7 +9,7 @@ use num_traits::ToPrimitive;
 
 use crate::context::{Binding, Lower, R, fail, offset};
 use crate::layout::Shape;
-use crate::value::{FALSE, NARROW, Value, number};
+use crate::value::{FALSE, NARROW, Value, Values, number};
 
 impl Lower<'_> {
     /// The locals and the `apply` of a control.

@@ -7,7 +7,7 @@ use syntax::source::Span;
 use crate::call::direction;
 use crate::context::{Active, Binding, Lower, R, fail, offset};
 use crate::layout::{Leaf, LeafKind};
-use crate::value::{FALSE, NARROW, arg};
+use crate::value::{FALSE, NARROW, Values, arg};
 
 impl Lower<'_> {
     /// Evaluates the keys, looks them up and runs the action found. Yields whether an entry was hit (1 bit).
