@@ -1,5 +1,6 @@
 //! Cases in the STF format: a program, packets in, packets expected.
 
+pub mod alike;
 mod apply;
 mod case;
 pub mod hostile;
