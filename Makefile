@@ -179,8 +179,9 @@ bench-linux: venv-switch ## IPv4 routed by Linux beside the switch, and by Linux
 bench-tcp: lab-programs venv-dev ## How the lab hosts' TCP mends losses, beside Linux's (root, SEED=n)
 	$(BIN)/python -m bench.tcp --seed $(SEED)
 
-bench-routes: lab-programs ## What a hundred thousand routes of Linux cost (root, ROUTES=n, SEED=n)
+bench-routes: lab-programs ## What a hundred thousand routes of Linux cost, and of two providers by BGP with FRR (root, ROUTES=n, SEED=n)
 	$(BIN)/python -m bench.routes --seed $(SEED) $(if $(ROUTES),--routes $(ROUTES))
+	$(BIN)/python -m bench.routes.over_bgp --seed $(SEED) $(if $(ROUTES),--routes $(ROUTES))
 
 bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root)
 	$(BIN)/python -m bench.offloads

@@ -7,8 +7,9 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from bench.linux import frr
+from bench.linux.frr import FrrRouter
 from bench.linux.site import Site
 
 BIRD = """
@@ -67,8 +68,6 @@ afi-safi-name = "ipv6-unicast"
 [neighbors.afi-safis.mp-graceful-restart.config]
 enabled = true
 """
-FRR_PROGRAMS = Path("/usr/lib/frr")
-FRR_USER = "frr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,37 +138,28 @@ class Bird:
         return self.place.asked("birdc", "-s", str(self.place.file("bird.ctl")), *words)
 
 
-@dataclass(slots=True)
 class Frr:
-    """FRR: bgpd, which is killed and started again, and zebra, which writes the kernel's routes."""
+    """FRR, of which bgpd is killed and started again."""
 
-    place: Place
-    process: subprocess.Popen[bytes] | None = None
-    # They become a user of their own, who reaches nothing in a private folder.
-    folder: TemporaryDirectory[str] = field(default_factory=lambda: TemporaryDirectory(prefix="wayname-frr-"))
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._router = FrrRouter(place.site.nodes, place.node)
 
     @staticmethod
     def missing() -> str | None:
         """Return what is not there."""
-        return None if (FRR_PROGRAMS / "bgpd").exists() and shutil.which("vtysh") else "needs FRR (frr)"
+        return frr.missing()
 
     def start(self, *, again: bool = False) -> None:
         """Start both; again bgpd alone."""
-        place = self.place
         if not again:
-            routes = "\n  ".join(f"network {each}" for each in place.announced)
-            folder = Path(self.folder.name)
-            for file, text in ((folder / "zebra.conf", ""), (folder / "bgpd.conf", place.text(FRR, routes))):
-                file.write_text(text)
-                shutil.chown(file, FRR_USER, FRR_USER)
-            shutil.chown(folder, FRR_USER, FRR_USER)
-            self._started("zebra")
-            place.site.nodes.wait_for(place.node, "test", "-S", f"{folder}/zserv.api")
-        self.process = self._started("bgpd")
+            self._router.start_zebra()
+        routes = "\n  ".join(f"network {each}" for each in self.place.announced)
+        self._router.start_bgpd(self.place.text(FRR, routes))
 
     def kill(self) -> None:
         """Kill bgpd."""
-        _killed(self.process)
+        self._router.kill_bgpd()
 
     def withdraw(self) -> None:
         """Withdraw all that it announces."""
@@ -181,20 +171,11 @@ class Frr:
 
     def is_established(self) -> bool:
         """Whether its session stands."""
-        return '"state":"Established"' in self._tell("show bgp ipv6 unicast summary json").replace(" ", "")
-
-    def _started(self, program: str) -> subprocess.Popen[bytes]:
-        folder = self.folder.name
-        files = ("-f", f"{folder}/{program}.conf", "-i", f"{folder}/{program}.pid")
-        sockets = ("-z", f"{folder}/zserv.api", "--vty_socket", folder, "-P", "0")
-        return self.place.site.nodes.start(self.place.node, str(FRR_PROGRAMS / program), *files, *sockets)
+        said = self._router.tell("show bgp ipv6 unicast summary json")
+        return '"state":"Established"' in said.replace(" ", "")
 
     def _configure(self, line: str) -> None:
-        self._tell("configure terminal", f"router bgp {self.place.own}", "address-family ipv6 unicast", line)
-
-    def _tell(self, *lines: str) -> str:
-        commands = [word for line in lines for word in ("-c", line)]
-        return self.place.asked("vtysh", "--vty_socket", self.folder.name, "-d", "bgpd", *commands)
+        self._router.tell("configure terminal", f"router bgp {self.place.own}", "address-family ipv6 unicast", line)
 
 
 @dataclass(slots=True)

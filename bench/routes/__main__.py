@@ -69,22 +69,22 @@ def failed(site: Site, how: str, numbers: Sequence[int], pause: float) -> float:
 
 def all_withdrawn(site: Site, numbers: Sequence[int]) -> tuple[float, float, float]:
     """Withdraw all routes; return the seconds until none is left, and of processor time of controller and switch."""
-    others = site.routes() - len(numbers), site.entries() - len(numbers)
+    others = site.edge.routes() - len(numbers), site.edge.entries() - len(numbers)
     watch(site, numbers)
     before = site.cpu()
     at = site.ip("route flush proto bgp")
-    wait(lambda: site.routes() == others[0], 0.05)
+    wait(lambda: site.edge.routes() == others[0], 0.05)
     seconds = left_after(site, at) / 1000
     after = site.cpu()
-    wait(lambda: site.entries() == others[1])
+    wait(lambda: site.edge.entries() == others[1])
     return seconds, after[0] - before[0], after[1] - before[1]
 
 
 def announced(site: Site, numbers: Sequence[int]) -> float:
     """Announce all routes; return the seconds until all are on the switch."""
-    before = site.routes()
+    before = site.edge.routes()
     at = site.ip(*map(by_a, numbers))
-    wait(lambda: site.routes() >= before + len(numbers))
+    wait(lambda: site.edge.routes() >= before + len(numbers))
     return (time.monotonic_ns() - at) / 1e9
 
 
@@ -93,9 +93,9 @@ def killed(site: Site, numbers: Sequence[int]) -> tuple[int, float]:
     watch(site, numbers)
     sent, came = site.host.count, site.a.count
     at = time.monotonic()
-    site.kill_controller()
-    wait(lambda: site.routes() > len(numbers), 0.1)
-    wait(lambda: isinstance(found := site.get("/v1/status"), dict) and found["switch"]["state"] == "ready", 0.1)
+    site.edge.kill()
+    wait(lambda: site.edge.routes() > len(numbers), 0.1)
+    wait(site.edge.is_ready, 0.1)
     seconds = time.monotonic() - at
     site.host.numbers = ()
     time.sleep(SETTLED)
@@ -111,15 +111,15 @@ def main(routes: int, draws: int, seed: int) -> None:
     rng = random.Random(seed)
     numbers = range(routes)
     with running(seed) as site:
-        wait(lambda: site.routes() >= 0, 0.1)
+        wait(lambda: site.edge.routes() >= 0, 0.1)
         came = announced(site, numbers)
         click.echo(f"{routes} routes announced: on the switch after {came:.1f} s")
         rows: list[tuple[object, ...]] = []
         one = [withdrawn(site, rng.choice(numbers), rng.uniform(0, LONGEST_PAUSE)) for _ in range(draws)]
-        rows.append(("one route withdrawn", *_cells(one)))
+        rows.append(("one route withdrawn", *cells(one)))
         for how in ("carrier", "neighbour"):
             seen = [failed(site, how, numbers, rng.uniform(0, LONGEST_PAUSE)) for _ in range(draws)]
-            rows.append((f"next hop of all routes fails ({how})", *_cells(seen)))
+            rows.append((f"next hop of all routes fails ({how})", *cells(seen)))
         heads = ("milliseconds until left", "median", "10 %", "90 %", "99 %", "worst")
         click.echo("\n".join(table(heads, rows)))
         lost, back = killed(site, numbers)
@@ -130,7 +130,8 @@ def main(routes: int, draws: int, seed: int) -> None:
         click.echo(f"{draws} draws each, seed {seed}; nothing waited for longer than {PATIENCE:.0f} s")
 
 
-def _cells(values: Sequence[float]) -> tuple[str, ...]:
+def cells(values: Sequence[float]) -> tuple[str, ...]:
+    """Return median, 10th, 90th and 99th percentile, and the worst."""
     spread = Spread.of(values)
     near_worst = sorted(values)[min(len(values) - 1, int(len(values) * 0.99))]
     median, tenth, ninetieth, worst = spread.cells(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import socket
 import struct
@@ -16,8 +15,7 @@ from ipaddress import IPv6Address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
-
+from bench.routes.edge import Edge, processor_time
 from harness.commands import wait_until
 from harness.namespaces import Nodes
 from harness.switches import embedded
@@ -144,18 +142,24 @@ class Sender:
 
     def serve(self) -> None:
         """Send until told to end."""
-        head = ROUTER.packed + HOST.packed + b"\x86\xdd"
-        with _listening(self.path) as listener, contextlib.suppress(OSError):
-            wire, _ = listener.accept()
-            at = time.monotonic()
+        with _listening(self.path) as listener:
             while not self.ends.is_set():
-                if numbers := self.numbers:
-                    udp = struct.pack("!HHHHQ", 9, 9, 16, 1, time.monotonic_ns())
-                    packet = ipv6.Packet(SOURCE, IPv6Address(within(self.rng.choice(numbers))), UDP, udp, 64)
-                    wire.send(head + packet.encode())
-                    self.count += 1
-                at = max(at + INTERVAL, time.monotonic() - 1)
-                time.sleep(max(0.0, at - time.monotonic()))
+                wire, _ = listener.accept()
+                # A switch that was killed comes again.
+                with wire, contextlib.suppress(OSError):
+                    self._send(wire)
+
+    def _send(self, wire: socket.socket) -> None:
+        head = ROUTER.packed + HOST.packed + b"\x86\xdd"
+        at = time.monotonic()
+        while not self.ends.is_set():
+            if numbers := self.numbers:
+                udp = struct.pack("!HHHHQ", 9, 9, 16, 1, time.monotonic_ns())
+                packet = ipv6.Packet(SOURCE, IPv6Address(within(self.rng.choice(numbers))), UDP, udp, 64)
+                wire.send(head + packet.encode())
+                self.count += 1
+            at = max(at + INTERVAL, time.monotonic() - 1)
+            time.sleep(max(0.0, at - time.monotonic()))
 
 
 class Site:
@@ -171,13 +175,8 @@ class Site:
             threading.Thread(target=each.serve, daemon=True).start()
         wires = {number: f"wire:{folder}/{number}" for number in (1, 4, 5)}
         self.switch = self._started(embedded(f"unix:{folder}/switch", wires))
-        self.controller = self._up()
-        self._ip = {node: _batch(nodes.namespace(node)) for node in (NEAR, FAR)}
-        transport = httpx.HTTPTransport(uds=str(folder / "api"))
-        self._api = httpx.Client(transport=transport, base_url="http://controller", timeout=30)
-
-    def _up(self) -> subprocess.Popen[bytes]:
-        return self._started(controller(self.folder / "edge.toml"))
+        self.edge = Edge(folder, lambda: self._started(controller(folder / "edge.toml")))
+        self._ip = {node: batch(nodes.namespace(node)) for node in (NEAR, FAR)}
 
     def _started(self, command: list[str]) -> subprocess.Popen[bytes]:
         with (self.folder / "log").open("ab") as log:
@@ -191,33 +190,9 @@ class Site:
         told.write("".join(f"{line}\n" for line in lines))
         return at
 
-    def get(self, path: str) -> object:
-        """Ask the controller; None while it is not there."""
-        try:
-            return self._api.get(path).json()
-        except httpx.TransportError:
-            return None
-
-    def routes(self) -> int:
-        """Return how many routes the controller knows."""
-        status = self.get("/v1/status")
-        return int(status["routes"]) if isinstance(status, dict) else -1
-
-    def entries(self) -> int:
-        """Return how many routes are on the switch."""
-        tables = self.get("/v1/tables")
-        assert isinstance(tables, list)
-        return next(int(each["entries"]) for each in tables if each["name"] == "routes")
-
-    def kill_controller(self) -> None:
-        """Kill the controller, and start it again."""
-        self.controller.kill()
-        self.controller.wait()
-        self.controller = self._up()
-
     def cpu(self) -> tuple[float, float]:
         """Return the seconds of processor time that controller and switch have taken."""
-        return _cpu(self.controller.pid), _cpu(self.switch.pid)
+        return processor_time(self.edge.controller.pid), processor_time(self.switch.pid)
 
     def close(self) -> None:
         """End all of it."""
@@ -225,10 +200,9 @@ class Site:
         for told in self._ip.values():
             told.terminate()
             told.wait()
-        for process in (self.controller, self.switch):
-            process.terminate()
-            process.wait()
-        self._api.close()
+        self.edge.close()
+        self.switch.terminate()
+        self.switch.wait()
 
 
 @contextlib.contextmanager
@@ -252,14 +226,10 @@ def wait(until: Callable[[], bool], pause: float = 0.02) -> None:
     wait_until(until, "what was waited for", pause, PATIENCE)
 
 
-def _batch(namespace: str) -> subprocess.Popen[str]:
+def batch(namespace: str) -> subprocess.Popen[str]:
+    """Start what takes lines of `ip -6` for a namespace."""
     command = ["ip", "-6", "-n", namespace, "-batch", "-"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, text=True, bufsize=1)
-
-
-def _cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _listening(path: Path) -> socket.socket:

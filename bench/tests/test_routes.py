@@ -1,10 +1,11 @@
-"""`python -m bench.routes` on few routes: each step comes to its end. Needs root."""
+"""`python -m bench.routes` and `bench.routes.over_bgp` on few routes: each step comes to its end. Needs root."""
 
 from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
 
+from bench.routes import bgp_site, over_bgp
 from bench.routes.__main__ import main
 from harness.namespaces import missing
 
@@ -18,3 +19,13 @@ def test_few_routes_come_and_go() -> None:
     assert "next hop of all routes fails (carrier)" in asked.output
     assert "controller killed: " in asked.output
     assert "all routes withdrawn" in asked.output
+
+
+@pytest.mark.skipif(bgp_site.missing() is not None, reason=str(bgp_site.missing()))
+def test_few_routes_of_two_providers_come_and_go() -> None:
+    few = ["--routes", "50", "--draws", "1", "--cuts", "1"]
+    asked = CliRunner().invoke(over_bgp.main, few, catch_exceptions=False)
+    assert "50 routes announced by A" in asked.output
+    assert "all routes: A's link loses its carrier" in asked.output
+    for what in ("controller", "bgpd of the edge", "switch"):
+        assert f"{what} killed and started again" in asked.output
