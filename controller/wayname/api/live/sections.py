@@ -104,9 +104,10 @@ def sites_section(tally: Tally) -> Section:
 def sessions_section(running: Running, tally: SessionTally, moved: Iterable[int]) -> Section:
     """How many sessions there are, and some of them: those that moved last, and the first ones."""
     shown: dict[int, SessionAnswer] = {}
-    answers = (manager.answer(number) for number in moved for manager in running.edge.managers)
-    firsts = (told for manager in running.edge.managers for told in islice(manager.answers(), MOST_SESSIONS))
-    for told in chain(filter(None, answers), firsts):
+    managers = running.edge.managers
+    moves = (manager.answer(number) for number in moved for manager in managers)
+    firsts = (manager.answer(number) for manager in managers for number in islice(manager.numbers(), MOST_SESSIONS))
+    for told in filter(None, chain(moves, firsts)):
         if len(shown) >= MOST_SESSIONS:
             break
         shown[told.number] = told
