@@ -257,5 +257,5 @@ def test_mistakes(change: tuple[str, str], wrong: str) -> None:
 
 def test_nobody_advertises_in_namespaces() -> None:
     text = (LABS / "advertised-prefixes.toml").read_text("utf-8").replace('"leased"', '"mapped"')
-    with pytest.raises(LabError, match="providers advertise no prefixes in namespaces"):
+    with pytest.raises(LabError, match="providers tell no prefixes in namespaces"):
         check_for_linux(plan_lab(parse_lab(text, "advertised-prefixes", "advertised-prefixes.toml")))

@@ -58,7 +58,8 @@ def test_what_a_flow_is() -> None:
         (
             HEAD + "[nodes]\n",
             "t.toml: nodes: is not known; "
-            "known here: advertisement, edge, flow, hip, hip_edges, host, ilnp, link, provider, shim6, title",
+            "known here: advertisement, delegation, edge, flow, hip, hip_edges, host, ilnp, link, provider, shim6, "
+            "title",
         ),
         (HEAD + "[edge.a.b]\n", "t.toml: edge.a.b: is not known; known here: configuration"),
         (
@@ -110,7 +111,7 @@ def test_errors_name_the_key_and_the_mend(text: str, error: str) -> None:
 
 
 def test_unknown_labs_and_files(tmp_path: Path) -> None:
-    known = "advertised-prefixes, campus, chosen-paths, hip, hip-edges, identities, ilnp, ilnp-border, line, many-paths"
+    known = "advertised-prefixes, campus, chosen-paths, delegated-prefixes, hip, hip-edges, identities, ilnp"
     with pytest.raises(LabError, match=f"there is no lab 'x': choose one of {known}"):
         find_lab("x")
     with pytest.raises(LabError, match="No such file or directory; give the path of a lab's TOML file"):

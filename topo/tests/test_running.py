@@ -152,6 +152,25 @@ async def test_a_site_goes_on_by_a_prefix_that_is_advertised_while_it_talks() ->
             await lab.until_all_flow()
 
 
+@pytest.mark.skipif(lacking("wires") != "", reason=lacking("wires"))
+async def test_a_site_goes_on_by_the_prefix_that_its_provider_gives_in_place_of_another() -> None:
+    with LabFolder() as folder:
+        async with watched("delegated-prefixes", "wires", folder) as lab:
+            running, since = lab.running, lab.running.elapsed()
+            [known, delegated] = [link for link in running.plan.lab.links if link.name in ("a-p", "a-q")]
+            [delegator] = running.plan.delegators.values()
+            await lab.until(lambda: lab.told("a", f"{delegator.first} of q is the site's", 0.0))
+            await running.set_cut(known, True)
+            await running.renumber(delegator)
+            await lab.until(lambda: lab.told("a", f"{delegator.second} of q is the site's", since))
+            await lab.until(lambda: lab.told("a", f"{delegator.first} of q has ended", since))
+            before = (await running.link_octets(delegated)).sent
+            async with asyncio.timeout(PATIENCE):
+                while (await running.link_octets(delegated)).sent < before + 500_000:  # noqa: ASYNC110 (it is asked)
+                    await asyncio.sleep(0.1)
+            await lab.until_all_flow()
+
+
 async def test_killed_controllers_and_switches_come_back_under_traffic(medium: str) -> None:
     with LabFolder() as folder:
         async with watched("line", medium, folder) as lab:

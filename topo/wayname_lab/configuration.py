@@ -1,18 +1,21 @@
 """Writes the configuration that a router's controller is started with."""
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
+from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from wayname.config.provider import DELEGATED
 from wayname.config.toml_text import parse_toml
 from wayname.identity.key_files import write_key
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.model import LabShim6
-from wayname_lab.planned import ZONE, PlannedNames, RouterPlan
+from wayname_lab.planned import ZONE, PlannedNames, PlannedProvider, RouterPlan
 
 # Who may update the names of the lab. It keeps nobody out who can read this file, and no other lab in.
 KEY_NAME = f"edges.{ZONE}"
@@ -35,23 +38,24 @@ class Controlled:
 def controller_toml(router: RouterPlan, where: Controlled) -> str:
     """Return the text of a router's configuration file."""
     switch = {"address": where.switch, "device_id": router.device_id, "target": where.target}
+    texts = partial(_texts, delegating=[each for each in router.providers if each.is_delegated])
     tables: dict[str, Any] = {
         "switch": switch | ({"program": where.program} if where.program else {}),
         "api": {"socket": where.api},
         "controller": {"log_format": "json"},
         "port": [{"number": port.number, "name": port.peer, "vlan": port.vlan} for port in router.ports],
         "interface": [
-            {"vlan": each.vlan, "name": each.name, "addresses": _texts(each.addresses), "advertise": each.advertise}
+            {"vlan": each.vlan, "name": each.name, "addresses": texts(each.addresses), "advertise": each.advertise}
             for each in router.interfaces
         ],
         "route": [
-            {"prefix": str(route.prefix), "via": _texts(route.via) if route.via else "prohibited"}
+            {"prefix": texts([route.prefix])[0], "via": _texts(route.via) if route.via else "prohibited"}
             for route in router.routes
         ],
         "provider": [
             _given(
                 name=provider.name,
-                prefix=str(provider.prefix),
+                prefix=DELEGATED if provider.is_delegated else str(provider.prefix),
                 via=[str(provider.via)],
                 track=[str(provider.track)] if provider.track is not None else None,
             )
@@ -59,7 +63,7 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         ],
         "shim6": [
             {
-                "prefixes": _texts(shim6.prefixes),
+                "prefixes": texts(shim6.prefixes),
                 **_wishes(shim6.wishes),
                 "security": "proved" if shim6.wishes.is_secure else "none",
                 "host": [
@@ -77,7 +81,7 @@ def controller_toml(router: RouterPlan, where: Controlled) -> str:
         links = [
             {
                 "interface": link.interface,
-                "prefixes": _texts(link.prefixes),
+                "prefixes": texts(link.prefixes),
                 "mapped": _texts(link.mapped),
                 "uplinks": _texts(link.uplinks),
             }
@@ -136,8 +140,9 @@ def _wishes(wishes: LabShim6) -> dict[str, Any]:
 
 def _ilnp(router: RouterPlan, names: PlannedNames, where: Controlled) -> dict[str, Any]:
     wishes = router.ilnp[0].wishes
+    texts = partial(_texts, delegating=[each for each in router.providers if each.is_delegated])
     sites = [
-        {"prefixes": _texts(site.prefixes), "mode": site.mode}
+        {"prefixes": texts(site.prefixes), "mode": site.mode}
         | (_given(bytes=wishes.bytes, tcp=wishes.tcp) if site.mode == "proxy" else {})
         for site in router.ilnp
     ]
@@ -179,5 +184,15 @@ def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _texts(values: Iterable[object]) -> list[str]:
-    return [str(value) for value in values]
+def _texts(values: Iterable[object], delegating: Collection[PlannedProvider] = ()) -> list[str]:
+    """Return them as the configuration has them: what is in a delegated prefix names the provider."""
+    return [_text(value, delegating) for value in values]
+
+
+def _text(value: object, delegating: Collection[PlannedProvider]) -> str:
+    text, slash, length = str(value).partition("/")
+    for provider in delegating if isinstance(value, IPv6Interface | IPv6Network) else ():
+        address = IPv6Address(text)
+        if address in provider.prefix:
+            return f"<{provider.name}>{IPv6Address(int(address) & int(provider.prefix.hostmask))}{slash}{length}"
+    return str(value)

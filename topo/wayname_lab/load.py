@@ -28,6 +28,7 @@ from wayname.config.toml_text import TomlError, parse_toml
 from wayname.hip.esp.suites import SuiteId
 from wayname_lab.model import (
     Advertisement,
+    Delegation,
     FlowKind,
     Host,
     Identity,
@@ -194,6 +195,14 @@ class AdvertisementTable(Table):
     end: Duration | None = None
 
 
+class DelegationTable(Table):
+    """A prefix that a site asks its provider for."""
+
+    provider: str
+    site: str = Field(alias="to")
+    change: Duration | None = None
+
+
 class SpokenTable(Table):
     """A protocol that edges speak for hosts."""
 
@@ -250,6 +259,7 @@ class LabTable(Table):
     ilnp: IlnpTable | None = None
     hip_edges: HipEdgesTable | None = None
     advertisement: tuple[AdvertisementTable, ...] = ()
+    delegation: tuple[DelegationTable, ...] = ()
 
     @property
     def _sites(self) -> set[str]:
@@ -284,10 +294,17 @@ class LabTable(Table):
             yield from beneath(self._flow_mistakes(flow), "flow", index)
         if [self.shim6, self.hip, self.ilnp, self.hip_edges].count(None) < 3:
             yield Mistake((), "a lab has one of [shim6], [hip], [ilnp], [hip_edges]", "leave out the others")
-        for index, said in enumerate(self.advertisement):
-            yield from beneath(self._advertisement_mistakes(said), "advertisement", index)
-            if any((said.provider, said.site) == (other.provider, other.site) for other in self.advertisement[:index]):
-                yield Mistake(("advertisement", index), "one is enough for a provider and a site", "leave it out")
+        told: set[tuple[str, str]] = set()
+        tables: dict[str, tuple[AdvertisementTable | DelegationTable, ...]] = {
+            "advertisement": self.advertisement,
+            "delegation": self.delegation,
+        }
+        for key, each in tables.items():
+            for index, said in enumerate(each):
+                yield from beneath(self._prefix_mistakes(said), key, index)
+                if (said.provider, said.site) in told:
+                    yield Mistake((key, index), "one is enough for a provider and a site", "leave it out")
+                told.add((said.provider, said.site))
 
     def _host_mistakes(self, host: HostTable) -> Iterator[Mistake]:
         if host.edge not in self.edge:
@@ -325,17 +342,22 @@ class LabTable(Table):
         if flow.by is not None and not (inside and any({*link.ends} == {there, flow.by} for link in self.link)):
             yield Mistake(("by",), f"gives {there} no address", "leave it out unless that edge has inside")
 
-    def _advertisement_mistakes(self, said: AdvertisementTable) -> Iterator[Mistake]:
+    def _prefix_mistakes(self, said: AdvertisementTable | DelegationTable) -> Iterator[Mistake]:
         site = said.site
         given_by = [end for link in self.link if site in link.ends for end in link.ends if end in self.provider]
         if said.provider not in given_by[1:]:
             mend = "name another of its providers"
             yield Mistake(("provider",), f"only the first provider of {site} is known beforehand", mend)
+        if isinstance(said, DelegationTable):
+            if self.shim6 is None and self.ilnp is None:
+                yield Mistake((), "edges use it where they speak for hosts", "add [shim6] or [ilnp]")
+            if self.ilnp is not None:
+                return
         hosts = [host for host in self.host.values() if host.edge == site]
         if any(host.identity == "configured" for host in hosts) or len({host.vlan for host in hosts}) != 1:
             mend = 'give them identity = "leased" or "mapped"'
             yield Mistake(("to",), "it reaches hosts on one VLAN that have identities of their edge", mend)
-        if said.end is not None and said.end <= said.begin:
+        if isinstance(said, AdvertisementTable) and said.end is not None and said.end <= said.begin:
             yield Mistake(("end",), "it is not after the begin", "write a later time")
 
     def lab(self, name: str) -> Lab:
@@ -361,6 +383,7 @@ class LabTable(Table):
             LabIlnp(**dict(self.ilnp)) if self.ilnp else None,
             LabShim6(*_watched(edges_hip), has_names=edges_hip.names) if edges_hip else None,
             tuple(Advertisement(**dict(each)) for each in self.advertisement),
+            tuple(Delegation(**dict(each)) for each in self.delegation),
         )
 
 

@@ -117,6 +117,15 @@ class Advertisement:
 
 
 @dataclass(frozen=True, slots=True)
+class Delegation:
+    """A provider delegates a site's prefix by DHCPv6, and another one later; in nanoseconds after traffic begins."""
+
+    provider: str
+    site: str
+    change: int | None  # when it delegates the other, and knows nothing of the first; None: never
+
+
+@dataclass(frozen=True, slots=True)
 class Lab:
     """A lab as its file describes it."""
 
@@ -131,6 +140,12 @@ class Lab:
     ilnp: LabIlnp | None = None
     hip_edges: LabShim6 | None = None
     advertisements: tuple[Advertisement, ...] = ()
+    delegations: tuple[Delegation, ...] = ()
+
+    @property
+    def told_prefixes(self) -> tuple[Advertisement | Delegation, ...]:
+        """The prefixes that sites do not know beforehand."""
+        return (*self.advertisements, *self.delegations)
 
     @property
     def is_multihomed(self) -> bool:

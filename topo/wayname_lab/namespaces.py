@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wayname_lab.load import LabError
 from wayname_lab.plan import check_for_linux
-from wayname_lab.planned import AdvertiserPlan, HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.planned import AdvertiserPlan, DelegatorPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.programs import python
 
 # A namespace has its loopback to itself, so all switches may have the usual address.
@@ -76,6 +76,10 @@ class Namespaces:
     def advertiser_arguments(self, advertiser: AdvertiserPlan) -> list[str]:
         """No lab that has any is begun here."""
         raise LabError(f"{advertiser.name} advertises on wires only")
+
+    def delegator_arguments(self, delegator: DelegatorPlan) -> list[str]:
+        """No lab that has any is begun here."""
+        raise LabError(f"{delegator.name} delegates on wires only")
 
     def _namespace(self, node: str) -> str:
         return f"wayname-{os.getpid()}-{node}"

@@ -2,6 +2,7 @@
 
 2001:db8:SITE::/48                 of a site, unless its lab speaks Shim6, HIP or ILNP
 2001:db8:PROVIDER:SITE...::/48     PROVIDER and two digits of SITE in one group: what a provider gave to a site
+2001:db8:PROVIDER:A0+SITE::/48     what it gives later where it delegates; A0+SITE in hexadecimal digits
 2001:db8:PROVIDER00::/40           all that a provider gives
 of its description                 of a site that has another prefix inside
 """
@@ -11,6 +12,8 @@ from ipaddress import IPv6Network
 from wayname_lab.model import Lab
 
 SITES_OF_PROVIDER = 100
+# Sites have decimal digits, so this is no site's.
+LATER = 0xA0
 
 
 class Numbering:
@@ -39,6 +42,10 @@ class Numbering:
     def given(self, provider: str, edge: str) -> IPv6Network:
         """Return what a provider gave to a site."""
         return IPv6Network(f"2001:db8:{self._providers[provider]}{self._sites[edge]:02}::/48")
+
+    def given_later(self, provider: str, edge: str) -> IPv6Network:
+        """Return what a provider that delegates gives to a site in place of the first prefix."""
+        return IPv6Network(f"2001:db8:{self._providers[provider]}{LATER + self._sites[edge]:02x}::/48")
 
     def aggregate(self, provider: str) -> IPv6Network:
         """Return all that a provider gives."""

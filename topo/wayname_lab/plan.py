@@ -21,11 +21,12 @@ from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.hip.make import Described
 from wayname_lab.identities import provable_address
 from wayname_lab.load import LabError
-from wayname_lab.model import Advertisement, Host, Lab, LabIlnp, LabShim6, Link, Quality
+from wayname_lab.model import Advertisement, Delegation, Host, Lab, LabIlnp, LabShim6, Link, Quality
 from wayname_lab.numbering import Numbering
 from wayname_lab.planned import (
     ZONE,
     AdvertiserPlan,
+    DelegatorPlan,
     HostPlan,
     Plan,
     PlannedHip,
@@ -67,9 +68,11 @@ def plan_lab(lab: Lab) -> Plan:
         ends = [(number, link) for number, link in enumerate(lab.links, 1) if router.name in (link.a, link.b)]
         attached = [(host.vlan, host.name, Quality()) for host in hosts]
         attached += [(FIRST_LINK_VLAN + number, _other_end(link, router.name), link.quality) for number, link in ends]
-        for said in lab.advertisements:
-            if said.provider == router.name:
-                attached.append((_link_vlan(lab, said), _advertiser(said), Quality()))
+        attached += [
+            (_link_vlan(lab, said), _beside(said), Quality())
+            for said in lab.told_prefixes
+            if said.provider == router.name
+        ]
         ports = tuple(PlannedPort(number, *what) for number, what in enumerate(attached, 1))
         vlans = sorted({host.vlan for host in hosts})
         interfaces = [
@@ -105,7 +108,9 @@ def plan_lab(lab: Lab) -> Plan:
     if lab.has_names:
         routers = {name: replace(router, names=_names(name, plans, routers)) for name, router in routers.items()}
     advertisers = (_advertiser_plan(lab, said, numbering, routers) for said in lab.advertisements)
-    return Plan(lab, routers, plans, {each.name: each for each in advertisers})
+    delegators = (_delegator_plan(lab, said, numbering, routers) for said in lab.delegations)
+    named = {each.name: each for each in advertisers}
+    return Plan(lab, routers, plans, named, {each.name: each for each in delegators})
 
 
 def check_for_linux(plan: Plan) -> None:
@@ -114,8 +119,8 @@ def check_for_linux(plan: Plan) -> None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts get no addresses by DHCPv6 here; run it on wires")
     if plan.lab.hip is not None:
         raise LabError(f"lab {plan.lab.name}: Linux hosts speak no HIP; run it on wires (`--in wires`)")
-    if plan.lab.advertisements:
-        raise LabError(f"lab {plan.lab.name}: providers advertise no prefixes in namespaces; run it on wires")
+    if plan.lab.advertisements or plan.lab.delegations:
+        raise LabError(f"lab {plan.lab.name}: providers tell no prefixes in namespaces; run it on wires")
     if plan.lab.has_names:
         raise LabError(f"lab {plan.lab.name}: its names are not served in namespaces; run it on wires (`--in wires`)")
 
@@ -135,8 +140,9 @@ def _other_end(link: Link, router: str) -> str:
 def _providers(lab: Lab, edge: str, numbering: Numbering) -> tuple[PlannedProvider, ...]:
     neighbours = _neighbours(lab, edge)
     track = _tracked(lab, edge, numbering)
+    delegating = {said.provider for said in lab.delegations if said.site == edge}
     return tuple(
-        PlannedProvider(name, numbering.given(name, edge), neighbours[name], track)
+        PlannedProvider(name, numbering.given(name, edge), neighbours[name], track, name in delegating)
         for name in numbering.providers_of(edge)
     )
 
@@ -163,11 +169,13 @@ def _identities(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> Planned
     return PlannedIdentities(f"site{vlan}", subnets, _own_subnet(lab, edge, vlan, numbering), uplinks)
 
 
-def _advertiser(said: Advertisement) -> str:
-    return f"ra-{said.provider}-{said.site}"
+def _beside(said: Advertisement | Delegation) -> str:
+    """Return the name of who tells a site its prefix, at a port of the provider."""
+    kind = "ra" if isinstance(said, Advertisement) else "pd"
+    return f"{kind}-{said.provider}-{said.site}"
 
 
-def _link_vlan(lab: Lab, said: Advertisement) -> int:
+def _link_vlan(lab: Lab, said: Advertisement | Delegation) -> int:
     ends = [{link.a, link.b} for link in lab.links]
     return FIRST_LINK_VLAN + 1 + ends.index({said.provider, said.site})
 
@@ -175,12 +183,19 @@ def _link_vlan(lab: Lab, said: Advertisement) -> int:
 def _advertiser_plan(
     lab: Lab, said: Advertisement, numbering: Numbering, routers: dict[str, RouterPlan]
 ) -> AdvertiserPlan:
-    name = _advertiser(said)
+    name = _beside(said)
     link = _link_vlan(lab, said) - FIRST_LINK_VLAN
     vlan = next(host.vlan for host in lab.hosts if host.edge == said.site)
     prefix = numbering.advertised(said.provider, said.site, vlan)
     port = routers[said.provider].port_to(name).number
     return AdvertiserPlan(name, said.provider, port, f"02:00:00:00:ff:{link:02x}", prefix, said)
+
+
+def _delegator_plan(lab: Lab, said: Delegation, numbering: Numbering, routers: dict[str, RouterPlan]) -> DelegatorPlan:
+    name, provider, edge = _beside(said), said.provider, said.site
+    mac = f"02:00:00:00:fe:{_link_vlan(lab, said) - FIRST_LINK_VLAN:02x}"
+    first, second = numbering.given(provider, edge), numbering.given_later(provider, edge)
+    return DelegatorPlan(name, provider, routers[provider].port_to(name).number, mac, first, second, said)
 
 
 def _shim6(lab: Lab, edge: str, vlan: int, numbering: Numbering) -> PlannedShim6:
@@ -315,6 +330,11 @@ def _routes_of_provider(
     providers = {provider.name for provider in lab.providers}
     customers = [edge.name for edge in lab.edges if router in numbering.providers_of(edge.name)]
     routes = [PlannedRoute(numbering.given(router, edge), (neighbours[edge],)) for edge in customers]
+    routes += [
+        PlannedRoute(numbering.given_later(router, said.site), (neighbours[said.site],))
+        for said in lab.delegations
+        if said.provider == router
+    ]
     routes.append(PlannedRoute(numbering.aggregate(router), ()))
     for other in sorted(providers - {router}):
         shortest = _shortest(lab, router, other, providers)

@@ -5,7 +5,7 @@ from ipaddress import IPv6Address, IPv6Interface, IPv6Network
 
 from wayname.hip.esp.suites import SuiteId
 from wayname.nptv6 import PrefixMapping
-from wayname_lab.model import Advertisement, Lab, LabIlnp, LabShim6, Quality
+from wayname_lab.model import Advertisement, Delegation, Lab, LabIlnp, LabShim6, Quality
 
 # Of the names that the lab's DNS server tells.
 ZONE = "lab.test"
@@ -47,6 +47,7 @@ class PlannedProvider:
     prefix: IPv6Network
     via: IPv6Address
     track: IPv6Address | None = None
+    is_delegated: bool = False  # by DHCPv6: the prefix is the one that it gives first
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,19 @@ class AdvertiserPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class DelegatorPlan:
+    """Who delegates a site its prefix on a provider's link to it: first one, then the other."""
+
+    name: str
+    provider: str
+    port: int
+    mac: str
+    first: IPv6Network
+    second: IPv6Network
+    said: Delegation
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A lab and the configuration of its nodes, by name."""
 
@@ -174,6 +188,7 @@ class Plan:
     routers: dict[str, RouterPlan]
     hosts: dict[str, HostPlan]
     advertisers: dict[str, AdvertiserPlan]
+    delegators: dict[str, DelegatorPlan]
 
     def names(self) -> dict[str, str]:
         """Return the hosts' names by their addresses; one that a provider gives is `host@provider`."""

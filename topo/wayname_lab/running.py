@@ -15,12 +15,13 @@ from wayname_lab.admin import Admin, Octets
 from wayname_lab.advertiser import END, begin
 from wayname_lab.commands import name_server_arguments
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
+from wayname_lab.delegating_router import delegate
 from wayname_lab.host_handle import HostHandle, Take
 from wayname_lab.lab_events import LabEvents
 from wayname_lab.load import LabError
 from wayname_lab.model import Link
 from wayname_lab.names import Names
-from wayname_lab.planned import AdvertiserPlan, HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.planned import AdvertiserPlan, DelegatorPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.ports import free_names_port
 from wayname_lab.running_edges import RunningEdges
 
@@ -51,6 +52,9 @@ class Medium(Protocol):
     def advertiser_arguments(self, advertiser: AdvertiserPlan) -> list[str]:
         """Return how who advertises a prefix is started."""
 
+    def delegator_arguments(self, delegator: DelegatorPlan) -> list[str]:
+        """Return how who delegates a prefix is started."""
+
 
 class RunningLab(RunningEdges):
     """A lab between its start and its end: `async with RunningLab(...) as lab`."""
@@ -64,6 +68,7 @@ class RunningLab(RunningEdges):
         self.event_log = LabEvents(self.elapsed, Names(plan))
         self.hosts: dict[str, HostHandle] = {}
         self.advertisers: dict[str, HostHandle] = {}
+        self.delegators: dict[str, HostHandle] = {}
         self.admins: dict[str, Admin] = {}
         self.cut_links: set[str] = set()
         self._names_port = free_names_port()
@@ -98,6 +103,13 @@ class RunningLab(RunningEdges):
         await self.advertisers[plan.name].start(END)
         self.event_log.tell("lab", f"{plan.provider} withdraws {plan.prefix} from {plan.said.site}", "warning")
 
+    async def renumber(self, plan: DelegatorPlan) -> None:
+        """Let a provider delegate another prefix, and know nothing of the first."""
+        await self.delegators[plan.name].start(delegate(plan.second))
+        self.event_log.tell(
+            "lab", f"{plan.provider} gives {plan.second} to {plan.said.site}, and forgot {plan.first}", "warning"
+        )
+
     def kill_switch(self, router: str) -> None:
         """Kill a router's switch; it is started again with empty tables."""
         self.supervisor.kill(f"{router}-switch")
@@ -120,6 +132,10 @@ class RunningLab(RunningEdges):
         for advertiser in self.plan.advertisers.values():
             process = await self.supervisor.talk(advertiser.name, self.medium.advertiser_arguments(advertiser))
             self.advertisers[advertiser.name] = HostHandle(advertiser.name, process, self._take)
+        for delegator in self.plan.delegators.values():
+            process = await self.supervisor.talk(delegator.name, self.medium.delegator_arguments(delegator))
+            self.delegators[delegator.name] = HostHandle(delegator.name, process, self._take)
+            await self.delegators[delegator.name].start(delegate(delegator.first))
         await self._until_ready()
         for name, api in self.controllers.items():
             self._followers.append(asyncio.create_task(api.follow(self.event_log), name=f"follow {name}"))
@@ -143,7 +159,7 @@ class RunningLab(RunningEdges):
         for admin in self.admins.values():
             await admin.close()
         await super()._end()
-        for handle in (*self.hosts.values(), *self.advertisers.values()):
+        for handle in (*self.hosts.values(), *self.advertisers.values(), *self.delegators.values()):
             await handle.close()
         await self.medium.tear_down()
 

@@ -90,6 +90,7 @@ class Show:
         self._automatic = bool(self._expendable)
         self._to_advertise = list(running.plan.advertisers.values())
         self._to_withdraw = list(running.plan.advertisers.values())
+        self._to_renumber = list(running.plan.delegators.values())
         self._began = running.elapsed()
         self._end = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -148,6 +149,7 @@ class Show:
     async def _step(self) -> None:
         """Measure the links, and cut or restore what is due."""
         await self._advertise_what_is_due()
+        await self._renumber_what_is_due()
         if self._automatic:
             await self._cut_by_itself()
         self._links = [await self._measure(number) for number in range(len(self._lab.links))]
@@ -162,6 +164,13 @@ class Show:
             if plan.said.end is not None and elapsed >= plan.said.end:
                 self._to_withdraw.remove(plan)
                 await self._running.withdraw(plan)
+
+    async def _renumber_what_is_due(self) -> None:
+        elapsed = (self._running.elapsed() - self._began) * 1e9
+        for plan in list(self._to_renumber):
+            if plan.said.change is not None and elapsed >= plan.said.change:
+                self._to_renumber.remove(plan)
+                await self._running.renumber(plan)
 
     async def _cut_by_itself(self) -> None:
         is_cut = self._running.cut_links

@@ -5,7 +5,7 @@ from pathlib import Path
 from wayname_lab.hip.process import describe
 from wayname_lab.load import LabError
 from wayname_lab.plan import described_hip_host
-from wayname_lab.planned import AdvertiserPlan, HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.planned import AdvertiserPlan, DelegatorPlan, HostPlan, Plan, PlannedPort, RouterPlan
 from wayname_lab.programs import program, python
 
 # A Unix socket's path has at most 107 bytes, and ours end with two names.
@@ -62,6 +62,11 @@ class Wires:
         """Return how who advertises a prefix is started."""
         wire = self.path(advertiser.name, advertiser.provider)
         return [python(), "-m", "wayname_lab.advertiser", "--wire", str(wire), "--mac", advertiser.mac]
+
+    def delegator_arguments(self, delegator: DelegatorPlan) -> list[str]:
+        """Return how who delegates a prefix is started."""
+        wire = self.path(delegator.name, delegator.provider)
+        return [python(), "-m", "wayname_lab.delegating_router", "--wire", str(wire), "--mac", delegator.mac]
 
     def path(self, end: str, other: str) -> Path:
         """Return where the wire between two nodes is."""

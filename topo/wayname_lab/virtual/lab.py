@@ -13,6 +13,7 @@ from wayname.edge.boundary import Event
 from wayname.pipeline.program import P4INFO, PROGRAM, SOURCE
 from wayname_lab.advertiser import Advertiser
 from wayname_lab.configuration import Controlled, controller_toml
+from wayname_lab.delegating_router import PREFERRED, VALID, DelegatingRouter, delegate
 from wayname_lab.hip.identities import identity_of_host
 from wayname_lab.ilnp.name_records import name_server
 from wayname_lab.lab_events import LabEvents
@@ -52,12 +53,14 @@ class VirtualLab:
         self.controllers: dict[str, VirtualController] = {}
         self.hosts: dict[str, VirtualHost] = {}
         self.advertisers: dict[str, VirtualNode] = {}
+        self.delegators: dict[str, VirtualNode] = {}
         self.names = name_server(self.plan)
         self._rng = random.Random(seed)
         self._make_routers()
         self._make_links()
         self._make_hosts()
         self._make_advertisers()
+        self._make_delegators()
 
     @property
     def now(self) -> float:
@@ -134,6 +137,14 @@ class VirtualLab:
             self.switches[plan.provider].connect(plan.port, link, Quality())
             advertiser = Advertiser(plan.mac)
             self.advertisers[plan.name] = VirtualNode(self.clock, plan.name, advertiser, link, self._take_host_event)
+
+    def _make_delegators(self) -> None:
+        for plan in self.plan.delegators.values():
+            link = self._make_link(f"{plan.provider}-{plan.name}", Quality())
+            self.switches[plan.provider].connect(plan.port, link, Quality())
+            router = DelegatingRouter(plan.mac, PREFERRED, VALID)
+            node = self.delegators[plan.name] = VirtualNode(self.clock, plan.name, router, link, self._take_host_event)
+            node.command(delegate(plan.first))
 
     def _make_link(self, name: str, quality: Quality) -> VirtualLink:
         rng = random.Random(self._rng.getrandbits(64))
