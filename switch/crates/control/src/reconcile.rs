@@ -153,6 +153,10 @@ fn difference(old: &[info::Table], new: &[info::Table], id: u32) -> Option<Strin
         return Some(format!("it has {} keys now and had {}", new.match_fields.len(), old.match_fields.len()));
     }
     for (old, new) in old.match_fields.iter().zip(&new.match_fields) {
+        // A key of another name is another field of the packet, whatever its id: p4c counts ids by place.
+        if old.name != new.name {
+            return Some(format!("its key {} is {} now", old.name, new.name));
+        }
         if (old.id, old.bitwidth, &old.r#match, &old.type_name) != (new.id, new.bitwidth, &new.r#match, &new.type_name)
         {
             return Some(format!("its key {} changed", old.name));
@@ -167,7 +171,10 @@ fn actions_difference(old: &info::P4Info, new: &info::P4Info, table: u32) -> Opt
         let found =
             info.actions.iter().find(|action| action.preamble.as_ref().is_some_and(|preamble| preamble.id == id));
         found.map(|action| {
-            let params = action.params.iter().map(|param| (param.id, param.bitwidth, param.type_name.clone()));
+            let params = action
+                .params
+                .iter()
+                .map(|param| (param.id, param.name.clone(), param.bitwidth, param.type_name.clone()));
             (
                 action.preamble.as_ref().map_or(String::new(), |preamble| preamble.name.clone()),
                 params.collect::<Vec<_>>(),

@@ -98,6 +98,26 @@ fn a_table_whose_key_changed_keeps_no_entries() {
 }
 
 #[test]
+fn entries_are_not_kept_under_a_key_or_parameter_of_another_name() {
+    let old = Fixture::new();
+    old.insert(Entity::TableEntry(forward_entry(1)));
+    let refused = |p4info| {
+        let new = Fixture::of(program(), p4info);
+        let error = new.control.take_over(&old.control, NOW).unwrap_err();
+        assert_eq!(error.code, Code::InvalidArgument);
+        error.message
+    };
+    let mut key = p4info();
+    key.tables[0].match_fields[0].name = "hdr.z".into();
+    assert_eq!(refused(key), "I.exact: its key hdr.a is hdr.z now, so its entries can't be kept");
+
+    let mut parameter = p4info();
+    let forward = parameter.actions.iter_mut().find(|action| action.preamble.as_ref().unwrap().id == FORWARD).unwrap();
+    forward.params[0].name = "gateway".into();
+    assert_eq!(refused(parameter), "I.exact: its action I.forward changed, so its entries can't be kept");
+}
+
+#[test]
 fn a_table_that_is_too_small_now_is_named() {
     let old = Fixture::new();
     (1..=4).for_each(|key| old.insert(Entity::TableEntry(forward_entry(key))));
