@@ -8,7 +8,7 @@ import finsy as fy
 from finsy.p4schema import P4Schema
 from finsy.proto import p4r
 
-from bench.encap.points import Point, site_entries
+from bench.encap.points import IN_PORT, OUT_PORT, Point, site_entries
 from harness.switches import P4INFO
 from small_site import CPU, CPU_SESSION, GROUPS
 
@@ -17,7 +17,11 @@ def write_request(points: Sequence[Point]) -> p4r.WriteRequest:
     """All that a switch needs to forward these points' packets."""
     schema = P4Schema(P4INFO)
     entities = [
-        *(fy.P4MulticastGroupEntry(group, replicas=ports) for group, ports in GROUPS.items()),
+        # Only to ports that the switch has: it refuses others.
+        *(
+            fy.P4MulticastGroupEntry(group, replicas=sorted({IN_PORT, OUT_PORT}.intersection(ports)))
+            for group, ports in GROUPS.items()
+        ),
         fy.P4CloneSessionEntry(CPU_SESSION, replicas=[CPU]),
         *(
             fy.P4TableEntry(

@@ -68,7 +68,7 @@ impl Control {
             groups.remove(&id);
             return Ok(());
         }
-        let (replicas, read) = replicas(&given.replicas).map_err(place)?;
+        let (replicas, read) = self.replicas(&given.replicas).map_err(place)?;
         self.replication().set_group(id, &replicas).map_err(|error| place(Status::unimplemented(error)))?;
         groups.insert(id, v1::MulticastGroupEntry { replicas: read, ..given.clone() });
         Ok(())
@@ -84,7 +84,7 @@ impl Control {
             sessions.remove(&id);
             return Ok(());
         }
-        let (replicas, read) = replicas(&given.replicas).map_err(place)?;
+        let (replicas, read) = self.replicas(&given.replicas).map_err(place)?;
         let class = given.class_of_service;
         if class >= CLASSES_OF_SERVICE {
             let most = CLASSES_OF_SERVICE - 1;
@@ -119,6 +119,36 @@ impl Control {
             |engine| Entity::PacketReplicationEngineEntry(v1::PacketReplicationEngineEntry { r#type: Some(engine) });
         Ok(read.into_iter().map(entity).collect())
     }
+
+    /// The replicas, and the same as they are read back.
+    fn replicas(&self, given: &[v1::Replica]) -> Result<(Vec<Replica>, Vec<v1::Replica>)> {
+        let mut seen = HashSet::new();
+        let mut replicas = Vec::with_capacity(given.len());
+        let mut read = Vec::with_capacity(given.len());
+        for one in given {
+            let port = self.existing(port_of(one.port_kind.as_ref())?)?;
+            let instance = unique(&mut seen, port, one.instance)?;
+            let mut backups = Vec::with_capacity(one.backup_replicas.len());
+            for backup in &one.backup_replicas {
+                let backup_port = self.existing(port_number(&backup.port)?)?;
+                if backup_port == port {
+                    return Err(Status::invalid(format!("port {port} can't be its own backup")));
+                }
+                backups.push(Backup { port: backup_port, instance: unique(&mut seen, backup_port, backup.instance)? });
+            }
+            read.push(canonical(one, port, &backups));
+            replicas.push(Replica { port, instance, backups });
+        }
+        Ok((replicas, read))
+    }
+
+    /// A copy to a port that the switch does not have would be lost, and nobody would learn why.
+    fn existing(&self, port: u32) -> Result<u32> {
+        if self.has_port(port) {
+            return Ok(port);
+        }
+        Err(Status::invalid(format!("sends a replica to port {port}, which the switch does not have")))
+    }
 }
 
 fn id_of(given: u32) -> Result<u16> {
@@ -135,28 +165,6 @@ fn present<T>(entries: &BTreeMap<u16, T>, id: u16, kind: Type) -> Result<()> {
         (Type::Modify | Type::Delete, false) => Err(Status::not_found("is not there")),
         _ => Ok(()),
     }
-}
-
-/// The replicas, and the same as they are read back.
-fn replicas(given: &[v1::Replica]) -> Result<(Vec<Replica>, Vec<v1::Replica>)> {
-    let mut seen = HashSet::new();
-    let mut replicas = Vec::with_capacity(given.len());
-    let mut read = Vec::with_capacity(given.len());
-    for one in given {
-        let port = port_of(one.port_kind.as_ref())?;
-        let instance = unique(&mut seen, port, one.instance)?;
-        let mut backups = Vec::with_capacity(one.backup_replicas.len());
-        for backup in &one.backup_replicas {
-            let backup_port = port_number(&backup.port)?;
-            if backup_port == port {
-                return Err(Status::invalid(format!("port {port} can't be its own backup")));
-            }
-            backups.push(Backup { port: backup_port, instance: unique(&mut seen, backup_port, backup.instance)? });
-        }
-        read.push(canonical(one, port, &backups));
-        replicas.push(Replica { port, instance, backups });
-    }
-    Ok((replicas, read))
 }
 
 /// The replica as given, its ports in their shortest form.

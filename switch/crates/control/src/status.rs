@@ -75,9 +75,10 @@ impl From<WriteError> for Status {
             WriteError::BadValue { what: What::GroupSize, problem: Problem::AboveLimit { .. }, .. } => {
                 Code::ResourceExhausted
             }
-            WriteError::BadValue { .. } | WriteError::BadAction { .. } | WriteError::Unsupported { .. } => {
-                Code::InvalidArgument
-            }
+            WriteError::BadValue { .. }
+            | WriteError::BadAction { .. }
+            | WriteError::Mixed { .. }
+            | WriteError::Unsupported { .. } => Code::InvalidArgument,
             WriteError::ConstTable { .. } | WriteError::ConstDefault { .. } | WriteError::ConstEntry { .. } => {
                 Code::PermissionDenied
             }

@@ -72,13 +72,8 @@ impl Control {
             return Ok(self.device().delete_entry(table.handle, &keys, priority)?);
         }
 
+        has_resources(table, given)?;
         let counter = given.counter_data.as_ref().map(cell::counter_data).transpose()?;
-        if counter.is_some() && !table.direct_counter {
-            return Err(Status::invalid("has no direct counter, but counter_data is set"));
-        }
-        if given.meter_config.is_some() && table.direct_meter.is_none() {
-            return Err(Status::invalid("has no direct meter, but meter_config is set"));
-        }
         let meter_kind = table.direct_meter.unwrap_or_default();
         let meter = given.meter_config.as_ref().map(|config| cell::meter_config(config, meter_kind)).transpose()?;
         cell::no_colour_counters(given.meter_counter_data.is_some())?;
@@ -152,6 +147,7 @@ impl Control {
         if table.profile.is_some() {
             return Err(Status::denied("its actions are in an action profile, so its default action is fixed"));
         }
+        has_resources(table, given)?;
         if given.counter_data.is_some() || given.meter_config.is_some() || given.meter_counter_data.is_some() {
             return Err(Status::unimplemented("counter and meter of the default entry can't be written"));
         }
@@ -350,4 +346,15 @@ impl Control {
     pub(crate) fn table(&self, id: u32) -> Result<&Table> {
         self.schema.tables.get(&id).ok_or_else(|| unknown("table", id))
     }
+}
+
+/// A counter or meter may only be given to a table that has it (spec "Direct Resources").
+fn has_resources(table: &Table, given: &v1::TableEntry) -> Result<()> {
+    if given.counter_data.is_some() && !table.direct_counter {
+        return Err(Status::invalid("has no direct counter, but counter_data is set"));
+    }
+    if given.meter_config.is_some() && table.direct_meter.is_none() {
+        return Err(Status::invalid("has no direct meter, but meter_config is set"));
+    }
+    Ok(())
 }

@@ -71,30 +71,12 @@ fn a_batch_goes_on_behind_what_found_no_room() {
 
 /// Profile `I.selector` holds 16 members.
 #[test]
-fn a_full_profile_takes_no_member_and_no_action_set() {
+fn a_full_profile_takes_no_member() {
     let fixture = Fixture::new();
-    (1..=15).for_each(|id| fixture.insert(member(id, 1)));
+    (1..=16).for_each(|id| fixture.insert(member(id, 1)));
     let all = || fixture.read(Entity::ActionProfileMember(Default::default()));
-    let one = |port: u8| v1::ActionProfileAction {
-        action: Some(call(FORWARD, &[&[1], &[port]])),
-        weight: 1,
-        ..Default::default()
-    };
-    let set = |count: u8| {
-        let set =
-            v1::ActionProfileActionSet { action_profile_actions: (0..count).map(one).collect(), ..Default::default() };
-        Entity::TableEntry(v1::TableEntry {
-            table_id: ECMP,
-            r#match: vec![exact(1, &[1])],
-            action: table_action(Given::ActionProfileActionSet(set)),
-            ..Default::default()
-        })
-    };
-    fixture.refuses(Type::Insert, set(2), Code::ResourceExhausted, "I.selector is full: it holds 16");
-    fixture.insert(member(16, 1));
     let before = all();
     fixture.refuses(Type::Insert, member(17, 1), Code::ResourceExhausted, "I.selector is full: it holds 16");
-    fixture.refuses(Type::Insert, set(1), Code::ResourceExhausted, "I.selector is full");
     let bad = v1::ActionProfileMember {
         action_profile_id: SELECTOR,
         member_id: 17,
@@ -103,8 +85,34 @@ fn a_full_profile_takes_no_member_and_no_action_set() {
     fixture.refuses(Type::Insert, Entity::ActionProfileMember(bad), Code::OutOfRange, "port is 0x200");
     assert_eq!(all(), before);
     fixture.delete(member(16, 1));
-    fixture.insert(set(1));
-    fixture.refuses(Type::Insert, member(17, 1), Code::ResourceExhausted, "I.selector is full");
+    fixture.insert(member(17, 1));
+}
+
+/// The actions of one-shot sets count as members do.
+#[test]
+fn a_full_profile_takes_no_action_set() {
+    let fixture = Fixture::new();
+    let one = |port: u8| v1::ActionProfileAction {
+        action: Some(call(FORWARD, &[&[1], &[port]])),
+        weight: 1,
+        ..Default::default()
+    };
+    let entry = |key: u8, count: u8| {
+        let set =
+            v1::ActionProfileActionSet { action_profile_actions: (0..count).map(one).collect(), ..Default::default() };
+        Entity::TableEntry(v1::TableEntry {
+            table_id: ECMP,
+            r#match: vec![exact(1, &[key])],
+            action: table_action(Given::ActionProfileActionSet(set)),
+            ..Default::default()
+        })
+    };
+    fixture.insert(entry(1, 8));
+    fixture.insert(entry(2, 7));
+    fixture.refuses(Type::Insert, entry(3, 2), Code::ResourceExhausted, "I.selector is full: it holds 16");
+    fixture.insert(entry(3, 1));
+    fixture.refuses(Type::Insert, entry(4, 1), Code::ResourceExhausted, "I.selector is full");
+    assert_eq!(fixture.entries(v1::TableEntry { table_id: ECMP, ..Default::default() }).len(), 3);
 }
 
 /// An entry that was refused for want of room leaves nothing of its action set or member in use.

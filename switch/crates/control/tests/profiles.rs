@@ -122,3 +122,32 @@ fn one_shots_read_back_as_they_were_written() {
     modify(vec![one(1, 9)], Code::InvalidArgument, "its action set has size 9; I.selector allows 8");
     modify(vec![one(1, 0)], Code::InvalidArgument, "action 0 of its set: has weight 0");
 }
+
+#[test]
+fn a_selector_has_one_shots_or_members_and_groups() {
+    let fixture = Fixture::new();
+    let one_shot = || {
+        let one = v1::ActionProfileAction { action: Some(call(DROP, &[])), weight: 1, watch_kind: None };
+        let set = v1::ActionProfileActionSet { action_profile_actions: vec![one], ..Default::default() };
+        Entity::TableEntry(ecmp(Given::ActionProfileActionSet(set)))
+    };
+    let groups = |ids: &[(u32, i32)]| Entity::ActionProfileGroup(group(1, ids));
+    fixture.insert(member(1, 11));
+    fixture.insert(groups(&[(1, 1)]));
+    let beside_groups = "I.ecmp: a one-shot action set can't stand beside members and groups of I.selector";
+    fixture.refuses(Type::Insert, one_shot(), Code::InvalidArgument, beside_groups);
+    fixture.insert(Entity::TableEntry(ecmp(Given::ActionProfileGroupId(1))));
+    fixture.refuses(Type::Modify, one_shot(), Code::InvalidArgument, beside_groups);
+    fixture.delete(one_shot());
+    fixture.delete(groups(&[]));
+    fixture.refuses(Type::Insert, one_shot(), Code::InvalidArgument, beside_groups);
+    fixture.delete(member(1, 11));
+
+    fixture.insert(one_shot());
+    let beside_one_shots = "can't stand beside one-shot action sets of I.selector";
+    fixture.refuses(Type::Insert, member(1, 11), Code::InvalidArgument, beside_one_shots);
+    fixture.refuses(Type::Insert, groups(&[]), Code::InvalidArgument, beside_one_shots);
+    fixture.modify(one_shot());
+    fixture.delete(one_shot());
+    fixture.insert(member(1, 11));
+}

@@ -78,6 +78,24 @@ fn bad_groups_are_named() {
 }
 
 #[test]
+fn copies_to_ports_that_the_switch_does_not_have_are_refused() {
+    let fixture = Fixture::new();
+    let words = "port 511, which the switch does not have";
+    let absent = replica(&[1, 0xff], 1);
+    fixture.refuses(Type::Insert, group(1, vec![replica(&[1], 1), absent.clone()]), Code::InvalidArgument, words);
+    let backup = v1::BackupReplica { port: vec![1, 0xff], instance: 2 };
+    let with_backup = v1::Replica { backup_replicas: vec![backup], ..replica(&[1], 1) };
+    fixture.refuses(Type::Insert, group(1, vec![with_backup]), Code::InvalidArgument, words);
+    assert_eq!(fixture.read(group(0, vec![])), []);
+
+    fixture.insert(session(1, 0, 0));
+    let replicas = vec![absent];
+    let elsewhere = v1::CloneSessionEntry { session_id: 1, replicas, ..Default::default() };
+    fixture.refuses(Type::Modify, entity(Engine::CloneSessionEntry(elsewhere)), Code::InvalidArgument, words);
+    assert_eq!(fixture.read(session(0, 0, 0)), [session(1, 0, 0)]);
+}
+
+#[test]
 fn clone_sessions_reach_the_engine_and_read_back() {
     let fixture = Fixture::new();
     fixture.insert(session(100, 2, 128));

@@ -209,6 +209,17 @@ fn the_default_entry_is_modified_reset_and_read() {
     );
     let fixed = v1::TableEntry { table_id: FIXED, action: action(DROP, &[]), ..default() };
     modify(fixed, Code::PermissionDenied, "I.fixed: its default action is const");
+    let uncounted = v1::TableEntry { table_id: ACL, action: action(DROP, &[]), ..default() };
+    modify(
+        v1::TableEntry { counter_data: Some(Default::default()), ..uncounted.clone() },
+        Code::InvalidArgument,
+        "I.acl: has no direct counter",
+    );
+    modify(
+        v1::TableEntry { meter_config: Some(Default::default()), ..uncounted },
+        Code::InvalidArgument,
+        "I.acl: has no direct meter",
+    );
     let ecmp = v1::TableEntry { table_id: ECMP, ..written };
     modify(ecmp, Code::PermissionDenied, "I.ecmp");
 }

@@ -29,6 +29,10 @@ pub enum WriteError {
     /// A member still used by groups or entries, or a group still used by entries.
     #[error("{object}: {what} is still used by {users}")]
     InUse { object: String, what: String, users: String },
+    /// A selector takes its actions either from members and groups or from one-shot action sets (spec "One Shot Action
+    /// Selector Programming").
+    #[error("{what} can't stand beside {others} of {object}; delete those first")]
+    Mixed { object: String, what: &'static str, others: &'static str },
     #[error("{object} does not have {feature}")]
     Unsupported { object: String, feature: &'static str },
 }

@@ -152,6 +152,14 @@ impl ProfileState {
         WriteError::InUse { object, what, users: format!("{users} {by}") }
     }
 
+    fn no_one_shots(&self, book: &Book, what: &'static str) -> Result<(), WriteError> {
+        // Groups with an id have choices too.
+        match book.choices.len() > book.group_ids.len() {
+            true => Err(WriteError::Mixed { object: self.name.clone(), what, others: "one-shot action sets" }),
+            false => Ok(()),
+        }
+    }
+
     fn needs_selector(&self) -> Result<(), WriteError> {
         match self.algorithm {
             Some(_) => Ok(()),
@@ -295,6 +303,10 @@ impl ProfileState {
         let data: Vec<_> = shots.iter().map(|shot| self.encode(program, &shot.call)).collect::<Result<_, _>>()?;
         self.check_weights(0, shots.iter().map(|shot| shot.weight))?;
         let mut book = self.lock();
+        if !book.members.is_empty() || !book.groups.is_empty() {
+            let (object, what) = (self.name.clone(), "a one-shot action set");
+            return Err(WriteError::Mixed { object, what, others: "members and groups" });
+        }
         self.check_room(&book, shots.len() as u64)?;
         let choice = |(shot, data): (&OneShot, Vec<u64>)| Choice {
             member: self.put_member(&mut book, shot.call.action, &data),
@@ -370,6 +382,7 @@ impl Device {
         if book.members.contains_key(&id) {
             return Err(state.exists("member", id));
         }
+        state.no_one_shots(&book, "a member")?;
         state.check_room(&book, 1)?;
         let slot = state.put_member(&mut book, call.action, &data);
         book.members.insert(id, Member { slot, users: 0 });
@@ -427,6 +440,7 @@ impl Device {
         if book.groups.contains_key(&id) {
             return Err(state.exists("group", id));
         }
+        state.no_one_shots(&book, "a group")?;
         let choices = state.choices(&book, group)?;
         count_users(&mut book, &group.members, 1);
         let slot = state.put_group(&mut book, choices);
