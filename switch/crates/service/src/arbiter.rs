@@ -384,12 +384,14 @@ mod tests {
             election_id: id(10),
             ..Default::default()
         };
+        bid(&mut arbiter, A, id(20));
+        arbiter.leave(A);
         // Twice as many as are remembered at a time, in an order that is not that of their names.
         for role in (0..2 * MOST_ROLES as u64).rev() {
             arbiter.bid(A, &named(role.to_string())).unwrap();
             arbiter.leave(A);
         }
-        bid(&mut arbiter, B, id(1));
+        assert_eq!(bid(&mut arbiter, B, id(1)), [(B, NO_PRIMARY, Some(20))], "the default role is never forgotten");
         assert!(arbiter.access(5, "0").is_ok(), "the latest is remembered");
         assert_eq!(arbiter.access(5, "511").unwrap_err().code, Code::NotFound, "the first made room");
         let lower = MasterArbitrationUpdate { election_id: id(9), ..named("0".into()) };
