@@ -5,6 +5,7 @@
 //! canonical code and a text that names the table, the key or parameter, and the bound that was broken.
 
 mod action;
+mod agreement;
 mod batch;
 mod cell;
 mod checks;

@@ -7,6 +7,7 @@ use proto::p4::config::v1 as info;
 use proto::p4::config::v1::P4Info;
 use proto::p4::config::v1::action_profile::SelectorSizeSemantics;
 
+use crate::agreement;
 use crate::data::Shape;
 use crate::field::{Field, Form};
 use crate::packed;
@@ -122,6 +123,7 @@ pub struct Digest {
 impl Schema {
     /// Matches every object of the P4Info with the program's object of the same name.
     pub fn new(p4info: &P4Info, program: &Program) -> Result<Self> {
+        agreement::unique_ids(p4info)?;
         let types = p4info.type_info.as_ref();
         // P4Info also has actions that only the program calls; nobody can write those.
         let listed: BTreeSet<u32> =
@@ -292,16 +294,12 @@ fn keys(
             keys.len()
         )));
     }
-    let key = |(field, key): (&info::MatchField, &ir::Key)| Key {
-        field: Field {
-            id: field.id,
-            name: field.name.clone(),
-            width: key.width,
-            form: Form::of(field.type_name.as_ref(), types),
-        },
-        kind: key.kind,
+    let key = |(field, key): (&info::MatchField, &ir::Key)| {
+        let form = Form::of(field.type_name.as_ref(), types);
+        agreement::key(field, key, &form).map_err(|error| error.within(format_args!("P4Info's {kind} {name}")))?;
+        Ok(Key { field: Field { id: field.id, name: field.name.clone(), width: key.width, form }, kind: key.kind })
     };
-    Ok(fields.iter().zip(keys).map(key).collect())
+    fields.iter().zip(keys).map(key).collect()
 }
 
 /// The metadata of a controller header. P4Info gives translated ones in the width of the control plane; what they take
@@ -336,13 +334,13 @@ fn named_action(action: &info::Action, types: Option<&info::P4TypeInfo>, program
             object.params.len()
         )));
     }
-    let params = action.params.iter().zip(&object.params).map(|(param, object)| Field {
-        id: param.id,
-        name: param.name.clone(),
-        width: object.width,
-        form: Form::of(param.type_name.as_ref(), types),
+    let params = action.params.iter().zip(&object.params).map(|(param, object)| {
+        let form = Form::of(param.type_name.as_ref(), types);
+        agreement::width("parameter", &param.name, param.bitwidth, object.width, &form)
+            .map_err(|error| error.within(format_args!("P4Info's action {name}")))?;
+        Ok(Field { id: param.id, name: param.name.clone(), width: object.width, form })
     });
-    Ok((id, Action { name: name.to_owned(), params: params.collect() }))
+    Ok((id, Action { name: name.to_owned(), params: params.collect::<Result<_>>()? }))
 }
 
 /// The P4Info id of the object a handle stands for.
