@@ -31,7 +31,7 @@ pub fn run(programs: &Path, effort: Effort) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async move {
         let target = Target { program: loader::load(&text, BackendKind::Jit).map_err(|error| anyhow!(error))? };
-        let p4info = target.program.p4info.clone();
+        let p4info = target.program.p4info.clone().context("a program's text has a P4Info")?;
         let hub = service::Hub::new(1, Arc::new(target));
         let address = "127.0.0.1:0".parse().map_err(|error: String| anyhow!(error))?;
         let listener = Listener::bind(&address, "", service::limits(DESCRIPTORS)).await?;
@@ -166,8 +166,8 @@ impl Loaded for Program {
 }
 
 impl service::Program for Program {
-    fn p4info(&self) -> &P4Info {
-        &self.0.p4info
+    fn p4info(&self) -> Option<&P4Info> {
+        self.0.p4info.as_ref()
     }
     fn commit(self: Arc<Self>) {}
 }

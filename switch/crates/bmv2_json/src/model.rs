@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::expr::{Expr, number};
 
-/// Whether `null`, `"t"` or nothing stands there.
+/// The name of what comes next; at the end there is none.
 type Next = Option<String>;
 
 #[derive(Debug, Deserialize)]

@@ -45,7 +45,7 @@ pub enum Command {
 
 #[derive(Group)]
 pub struct Run {
-    /// Program to start with (P4 source); without one the switch waits for a controller
+    /// Program to start with (P4 source, or p4c's BMv2 JSON: .json); without one the switch waits for a controller
     pub program: Option<PathBuf>,
     /// A port: NUMBER@INTERFACE, NUMBER@wire:PATH, NUMBER@tap:NAME, NUMBER@xdp:INTERFACE or NUMBER@pcap:IN,OUT, each
     /// with ?delay=10ms&loss=1%&rate=10mbit&queue=100 if wanted, a TAP device also with

@@ -12,6 +12,7 @@ mod profile;
 mod run;
 mod seldom;
 mod service_manager;
+mod simple_switch;
 mod stop;
 mod target;
 mod test;
@@ -24,8 +25,13 @@ use clap::Parser;
 use args::{Args, Command};
 
 fn main() -> ExitCode {
-    // simple_switch_grpc wants `--` before its gRPC flags; here they are flags like the others.
-    let args = Args::parse_from(std::env::args_os().filter(|arg| arg != "--"));
+    let words = std::env::args_os();
+    let args = if simple_switch::is_asked(std::env::args_os().next().as_ref()) {
+        Args::parse_from(simple_switch::translate(words))
+    } else {
+        // simple_switch_grpc wants `--` before its gRPC flags; here they are flags like the others.
+        Args::parse_from(words.filter(|word| word != "--"))
+    };
     let result = match args.command {
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Compile(args)) => check::compile(&args),

@@ -184,10 +184,13 @@ fn open_ports(args: &Run, traffic: &mut Traffic, random: &mut Random) -> Result<
 }
 
 fn device_config(program: &Path, args: &Run) -> Result<ForwardingPipelineConfig> {
-    if program.extension().is_some_and(|extension| extension == "json") {
-        bail!("{}: this switch compiles P4 source itself; give it the .p4 file", program.display());
-    }
-    let text = program_text(program, &args.source)?;
+    // p4c's JSON stands alone; the text of a program takes what it includes with it.
+    let is_json = program.extension().is_some_and(|extension| extension == "json");
+    let text = if is_json {
+        std::fs::read_to_string(program).with_context(|| program.display().to_string())?
+    } else {
+        program_text(program, &args.source)?
+    };
     Ok(ForwardingPipelineConfig { p4_device_config: text.into_bytes(), ..ForwardingPipelineConfig::default() })
 }
 

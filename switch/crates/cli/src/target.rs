@@ -85,8 +85,8 @@ impl Loaded for Program {
 }
 
 impl service::Program for Program {
-    fn p4info(&self) -> &P4Info {
-        &self.program.p4info
+    fn p4info(&self) -> Option<&P4Info> {
+        self.program.p4info.as_ref()
     }
 
     fn commit(self: Arc<Self>) {

@@ -63,7 +63,7 @@ impl service::Target for Switch {
     fn load(&self, text: &str) -> Result<Arc<dyn service::Program>, String> {
         let program = if text == self.known.text {
             let loaded = Arc::new(Loaded::new(self.known.program.clone(), BackendKind::Interpreter)?);
-            loader::Program { loaded, p4info: self.known.p4info.clone() }
+            loader::Program { loaded, p4info: Some(self.known.p4info.clone()) }
         } else {
             loader::load(text, BackendKind::Interpreter)?
         };
@@ -101,8 +101,8 @@ impl control::Loaded for Program {
 }
 
 impl service::Program for Program {
-    fn p4info(&self) -> &P4Info {
-        &self.program.p4info
+    fn p4info(&self) -> Option<&P4Info> {
+        self.program.p4info.as_ref()
     }
 
     fn commit(self: Arc<Self>) {

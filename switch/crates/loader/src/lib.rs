@@ -1,4 +1,4 @@
-//! From a program's text to what packets run through and what the control plane sees.
+//! From a device config to what packets run through and what the control plane sees.
 
 use std::sync::Arc;
 
@@ -11,12 +11,17 @@ use runtime::Device;
 /// A loaded program as crate `control` takes it.
 pub struct Program {
     pub loaded: Arc<Loaded>,
-    pub p4info: P4Info,
+    /// Nothing of BMv2 JSON, which does not say it.
+    pub p4info: Option<P4Info>,
 }
 
-/// Compiles a device config: the text of a program, preprocessed or including nothing but the standard files. The
-/// error is the compiler's own text.
+/// Loads a device config: p4c's BMv2 JSON, or the text of a program, preprocessed or including nothing but the standard
+/// files. The error is the compiler's own text.
 pub fn load(text: &str, kind: BackendKind) -> Result<Program, String> {
+    if bmv2_json::is_document(text) {
+        let program = bmv2_json::program(text).map_err(|error| format!("BMv2 JSON: {error}"))?;
+        return Ok(Program { loaded: Arc::new(Loaded::new(Arc::new(program), kind)?), p4info: None });
+    }
     let compiled =
         compiler::compile_text("program", text, &Options::default()).map_err(|failure| failure.to_string())?;
     program(compiled, kind)
@@ -24,7 +29,7 @@ pub fn load(text: &str, kind: BackendKind) -> Result<Program, String> {
 
 /// Makes a compiled program ready to run.
 pub fn program(compiled: Compiled, kind: BackendKind) -> Result<Program, String> {
-    let p4info = p4info::p4info(&compiled);
+    let p4info = Some(p4info::p4info(&compiled));
     Ok(Program { loaded: Arc::new(Loaded::new(Arc::new(compiled.program), kind)?), p4info })
 }
 

@@ -82,7 +82,7 @@ impl Switch {
         let program = Arc::new(program);
         let p4info = match p4info {
             Some(bytes) => decode::<P4Info>(bytes, "p4info")?,
-            None => program.p4info.clone(),
+            None => program.p4info.clone().ok_or_else(|| PyValueError::new_err("BMv2 JSON needs its p4info"))?,
         };
         let control = Control::new(p4info, program.clone()).map_err(refused)?;
         Ok(Self {

@@ -13,6 +13,7 @@ use proto::p4::v1::{MasterArbitrationUpdate, StreamMessageResponse};
 use tracing::{debug, info, warn};
 
 use crate::arbiter::{self, Arbiter, ClientId, Notice};
+use crate::device_config;
 use crate::outbox::{self, Gone, Outbox, OutboxStream, Sent};
 use crate::pipeline::Pipeline;
 use crate::reply;
@@ -59,12 +60,17 @@ impl Hub {
         })
     }
 
-    /// Sets a config without a controller, as at the start of the switch; `p4info` may be left out then.
+    /// Sets a config without a controller, as at the start of the switch; `p4info` may be left out then. BMv2 JSON runs
+    /// packets without one, and a controller has to set the pipeline before it can write.
     pub fn start_with(&self, mut config: v1::ForwardingPipelineConfig) -> Result<(), Status> {
         if config.p4info.is_none() {
-            let text = String::from_utf8_lossy(&config.p4_device_config);
+            let text = device_config::text(&config.p4_device_config)?;
             let program = self.target.load(&text).map_err(Status::invalid)?;
-            config.p4info = Some(program.p4info().clone());
+            config.p4info = program.p4info().cloned();
+            if config.p4info.is_none() {
+                program.commit();
+                return Ok(());
+            }
         }
         let action = v1::set_forwarding_pipeline_config_request::Action::VerifyAndCommit;
         self.pipeline.set(&*self.target, action as i32, Some(config))

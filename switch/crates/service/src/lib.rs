@@ -4,6 +4,7 @@
 //! the service needs of the switch stands in [`Target`] and [`Program`]; the entities themselves are crate `control`'s.
 
 mod arbiter;
+mod device_config;
 mod difference;
 mod hub;
 mod outbox;

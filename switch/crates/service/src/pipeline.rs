@@ -7,8 +7,8 @@ use proto::p4::v1::ForwardingPipelineConfig;
 use proto::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
 use proto::p4::v1::set_forwarding_pipeline_config_request::Action;
 
-use crate::difference;
 use crate::target::{Program, Target};
+use crate::{device_config, difference};
 
 /// A config that the switch can run.
 pub struct Installed {
@@ -119,16 +119,11 @@ impl Pipeline {
 /// Compiles the config's text and checks that its P4Info describes it.
 fn load(target: &dyn Target, config: Option<ForwardingPipelineConfig>) -> Result<Installed, Status> {
     let config = config.ok_or_else(|| Status::invalid("config is not set"))?;
-    if config.p4_device_config.is_empty() {
-        return Err(Status::invalid("p4_device_config is empty; it is the text of the P4 program"));
-    }
-    let text = std::str::from_utf8(&config.p4_device_config).map_err(|_| {
-        Status::invalid("p4_device_config is no text; it is the text of the P4 program, not a compiler's output")
-    })?;
+    let text = device_config::text(&config.p4_device_config)?;
     let program =
-        target.load(text).map_err(|error| Status::invalid(format!("the program does not compile:\n{error}")))?;
+        target.load(&text).map_err(|error| Status::invalid(format!("the program does not compile:\n{error}")))?;
     let p4info = config.p4info.clone().ok_or_else(|| Status::invalid("p4info is not set"))?;
-    if let Some(difference) = difference::first(&p4info, program.p4info()) {
+    if let Some(difference) = program.p4info().and_then(|own| difference::first(&p4info, own)) {
         return Err(Status::invalid(format!("the P4Info does not describe the program: {difference}")));
     }
     let control = Control::new(p4info, program.clone())?.with_checks(target.checks())?;

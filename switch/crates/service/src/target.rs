@@ -7,7 +7,7 @@ use proto::p4::config::v1::P4Info;
 
 /// A switch: compiles programs, takes packets from the control plane, has a clock.
 pub trait Target: Send + Sync + 'static {
-    /// Compiles a program's text. Packets don't see it before it is committed. The error is the compiler's own text.
+    /// Loads a program: its text, or p4c's BMv2 JSON. Packets don't see it before it is committed. The error is the compiler's own text.
     fn load(&self, text: &str) -> Result<Arc<dyn Program>, String>;
 
     /// Takes a packet in by the CPU port. The error says why it can't.
@@ -33,8 +33,8 @@ pub trait Target: Send + Sync + 'static {
 
 /// A program that was loaded.
 pub trait Program: Loaded {
-    /// As the text gives it.
-    fn p4info(&self) -> &P4Info;
+    /// As the program's text gives it; BMv2 JSON does not.
+    fn p4info(&self) -> Option<&P4Info>;
 
     /// Makes it the program that packets run through.
     fn commit(self: Arc<Self>);

@@ -40,7 +40,8 @@ pub fn load(program: &Path, entries: &Path) -> Result<Arc<Program>> {
     let program = Arc::new(loader::load(&text, BackendKind::Jit).map_err(|error| anyhow!(error))?);
     let bytes = std::fs::read(entries).with_context(|| entries.display().to_string())?;
     let request = WriteRequest::decode(bytes.as_slice()).with_context(|| entries.display().to_string())?;
-    let control = Control::new(program.p4info.clone(), program.clone()).map_err(|status| anyhow!(status.message))?;
+    let p4info = program.p4info.clone().context("a program's text has a P4Info")?;
+    let control = Control::new(p4info, program.clone()).map_err(|status| anyhow!(status.message))?;
     let statuses =
         control.write(&request.updates, request.atomicity, &Scope::All, 0).map_err(|status| anyhow!(status.message))?;
     for (number, status) in statuses.iter().enumerate() {

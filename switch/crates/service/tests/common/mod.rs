@@ -101,8 +101,8 @@ impl Loaded for FakeProgram {
 }
 
 impl Program for FakeProgram {
-    fn p4info(&self) -> &P4Info {
-        &self.p4info
+    fn p4info(&self) -> Option<&P4Info> {
+        Some(&self.p4info)
     }
 
     fn commit(self: Arc<Self>) {
