@@ -40,7 +40,7 @@ async def test_prefixes_their_sources_and_lifetimes(monkeypatch: pytest.MonkeyPa
     assert (told["prefix"], told["phase"]) == (str(P), "preferred")
     assert 580 < told["preferred"] <= 600 < 1180 < told["valid"] <= 1200
     assert (q["prefix"], q["prefixes"], q["used"]) == (None, [], False)
-    assert q["why"] == "no DHCPv6 server has delegated its prefix yet"
+    assert q["why"] == "no DHCPv6 server has delegated its prefix yet; no router there advertises itself"
     isp.server.renumber(P2)
     served.rig.advance(310)
     answer = await providers(served)
