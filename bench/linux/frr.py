@@ -30,9 +30,9 @@ class FrrRouter:
         self.zebra: subprocess.Popen[bytes] | None = None
         self.bgpd: subprocess.Popen[bytes] | None = None
 
-    def start_zebra(self) -> None:
+    def start_zebra(self, configuration: str = "") -> None:
         """Start zebra."""
-        self._configure("zebra", "")
+        self._configure("zebra", configuration)
         self.zebra = self._started("zebra")
         self._nodes.wait_for(self._node, "test", "-S", f"{self._folder}/zserv.api")
 

@@ -85,6 +85,9 @@ name = "wan1"
 prefix = "::/0"
 via = ["2001:db8:200::1"]
 """
+# The kernel drops nexthop objects of a link that loses its carrier, and all their routes without a word. FRR 8.4 does
+# not always put these back.
+EDGE_ZEBRA = "no zebra nexthop kernel enable\n"
 EDGE_BGP = """
 route-map nothing deny 10
 router bgp 65001
@@ -262,7 +265,7 @@ class BgpSite:
         for address in (A, B):
             nodes.wait_for("edge", "ping", "-c", "1", "-W", "1", address)
         self.daemon = FrrRouter(nodes, "edge")
-        self.daemon.start_zebra()
+        self.daemon.start_zebra(EDGE_ZEBRA)
         self.daemon.start_bgpd(EDGE_BGP)
 
     def _switch(self) -> subprocess.Popen[bytes]:
