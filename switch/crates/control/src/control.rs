@@ -58,9 +58,11 @@ impl Control {
     /// Fails if the P4Info does not describe the program.
     pub fn new(p4info: P4Info, loaded: Arc<dyn Loaded>) -> Result<Self> {
         let schema = Schema::new(&p4info, loaded.device().program())?;
+        let texts = Texts::new(p4info.type_info.as_ref())?;
+        schema.values().try_for_each(|field| texts.check_width(field))?;
         Ok(Self {
             schema,
-            texts: Texts::new(p4info.type_info.as_ref())?,
+            texts,
             restrictions: Restrictions::default(),
             references: None,
             referring: Mutex::default(),

@@ -10,8 +10,9 @@ use proto::p4::config::v1::p4_new_type_spec::Representation;
 use proto::p4::config::v1::p4_new_type_translation::SdnType;
 use proto::p4::config::v1::{P4NamedType, P4TypeInfo};
 
+use crate::mappings;
 use crate::number;
-use crate::status::{Code, Result, Status};
+use crate::status::{Result, Status};
 
 /// The most texts that one translated type may name at a time; a text is never forgotten while the program runs.
 const MOST_TEXTS: usize = 65_536;
@@ -79,18 +80,29 @@ impl Texts {
     pub fn new(types: Option<&P4TypeInfo>) -> Result<Self> {
         let mut dictionaries = HashMap::new();
         for (name, spec) in types.into_iter().flat_map(|types| &types.new_types) {
-            let mappings = spec.annotations.iter().find_map(|text| text.strip_prefix(MAPPINGS)?.strip_suffix(')'));
-            let Some(mappings) = mappings else { continue };
             let mut dictionary = Dictionary::default();
-            for (text, value) in pairs(mappings).ok_or_else(|| not_mappings(name, mappings))? {
+            for (text, value) in mappings::of(name, spec)? {
                 if !dictionary.set(text.clone(), value.clone()) {
-                    let message = format!("type {name} maps {text:?} or {value} twice in {MAPPINGS}...)");
-                    return Err(Status::new(Code::InvalidArgument, message));
+                    return Err(Status::invalid(format!("type {name} maps {text:?} or {value} twice")));
                 }
             }
             dictionaries.insert(name.clone(), dictionary);
         }
         Ok(Self { types: Mutex::new(dictionaries) })
+    }
+
+    /// Whether every value that the field's type maps a text to fits the field.
+    pub fn check_width(&self, field: &Field) -> Result<()> {
+        let Form::SdnText(name) = &field.form else { return Ok(()) };
+        let types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+        let mapped = types.get(name).into_iter().flat_map(|dictionary| &dictionary.values);
+        match mapped.filter(|(_, value)| value.bits() > u64::from(field.width)).min() {
+            Some((text, value)) => Err(Status::invalid(format!(
+                "type {name} maps {text:?} to {value}, but {} has {} bits",
+                field.name, field.width
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// What a value of the control plane means in the data plane.
@@ -145,33 +157,6 @@ impl Texts {
     }
 }
 
-/// The start of the annotation as P4Info has it.
-const MAPPINGS: &str = "@p4runtime_translation_mappings(";
-
-fn not_mappings(name: &str, mappings: &str) -> Status {
-    let message = format!("type {name} has {MAPPINGS}{mappings}); write {MAPPINGS}{{ {{\"text\", 1}}, ... }})");
-    Status::new(Code::InvalidArgument, message)
-}
-
-/// The texts and values of `{ {"text", value}, ... }`, as P4Info writes the tokens.
-fn pairs(mappings: &str) -> Option<Vec<(String, BigUint)>> {
-    let mut rest = mappings.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
-    let mut found = Vec::new();
-    while !rest.is_empty() {
-        let (text, after) = rest.strip_prefix('{')?.trim_start().strip_prefix('"')?.split_once('"')?;
-        let (value, after) = after.trim_start().strip_prefix(',')?.split_once('}')?;
-        let value = value.trim();
-        let value = match value.strip_prefix("0x") {
-            Some(digits) => BigUint::parse_bytes(digits.as_bytes(), 16)?,
-            None => value.parse().ok()?,
-        };
-        found.push((text.to_owned(), value));
-        rest = after.trim_start();
-        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-    }
-    Some(found)
-}
-
 impl Dictionary {
     /// Lets a text mean a value; false if either has another meaning already.
     fn set(&mut self, text: String, value: BigUint) -> bool {
@@ -224,6 +209,7 @@ mod tests {
     use proto::p4::config::v1::P4NewTypeSpec;
 
     use super::*;
+    use crate::status::Code;
 
     fn field(width: u32, form: Form) -> Field {
         Field { id: 1, name: "port".into(), width, form }
@@ -274,6 +260,10 @@ mod tests {
         let next = Texts::new(Some(&types("@p4runtime_translation_mappings({ { \"red\" , 3 } })"))).unwrap();
         next.inherit(&texts);
         assert_eq!((value(&next, b"red"), value(&next, b"blue"), value(&next, b"0")), (Ok(3), Ok(7), Ok(1023)));
+        let mapped = Texts::new(Some(&types("@p4runtime_translation_mappings({ { \"red\" , 10w3 } })"))).unwrap();
+        let width = |bits| mapped.check_width(&field(bits, Form::SdnText("vrf_t".into())));
+        assert_eq!(width(2), Ok(()));
+        assert_eq!(width(1).unwrap_err().message, "type vrf_t maps \"red\" to 3, but port has 1 bits");
         for wrong in ["blue", "{ { blue , 1 } }", "{ { \"a\" , 1 } , { \"b\" , 1 } }", "{ { \"a\" , -1 } }"] {
             let refused = Texts::new(Some(&types(&format!("@p4runtime_translation_mappings({wrong})")))).unwrap_err();
             assert_eq!(refused.code, Code::InvalidArgument);

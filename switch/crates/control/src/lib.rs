@@ -13,6 +13,7 @@ mod control;
 mod data;
 mod digest;
 mod field;
+mod mappings;
 mod matching;
 mod number;
 mod packed;

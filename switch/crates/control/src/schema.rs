@@ -201,6 +201,12 @@ impl Schema {
         Ok(schema)
     }
 
+    /// Keys of tables and parameters of actions.
+    pub fn values(&self) -> impl Iterator<Item = &Field> {
+        let keys = self.tables.values().flat_map(|table| &table.keys).map(|key| &key.field);
+        keys.chain(self.actions.values().flat_map(|action| &action.params))
+    }
+
     fn table(&self, table: &info::Table, p4info: &P4Info, program: &Program) -> Result<Table> {
         let (id, name) = preamble(&table.preamble)?;
         let handle = find("table", name, program.tables.iter().map(|(h, t)| (h, &*t.name)))?;
