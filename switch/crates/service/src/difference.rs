@@ -283,7 +283,7 @@ mod tests {
         let renumbered = with(vec![acting(33, "b", 40)], vec![action(40, "y"), action(41, "x")]);
         assert_eq!(first(&renumbered, &program), None);
         let other = with(vec![acting(33, "b", 41)], vec![action(40, "y"), action(41, "x")]);
-        let text = "tables[b].const_default_action_id is x, in the program it is y";
+        let text = "tables[b].action_refs has x, which the program does not have";
         assert_eq!(first(&other, &program).as_deref(), Some(text));
     }
 
