@@ -23,7 +23,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-page test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-page test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -143,7 +143,7 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 	cd switch && $(CARGO) run --release --locked --bin fuzz-seeds -- fuzz/corpus
 	cd switch && $(CARGO) fuzz run --sanitizer none $(TARGET) -- -max_total_time=$(or $(SECONDS),60) -timeout=20 -rss_limit_mb=4096
 
-bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes ## All measurements
+bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page ## All measurements
 
 bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
@@ -182,6 +182,9 @@ bench-tcp: lab-programs venv-dev ## How the lab hosts' TCP mends losses, beside 
 bench-routes: lab-programs ## What a hundred thousand routes of Linux cost, and of two providers by BGP with FRR (root, ROUTES=n, SEED=n)
 	$(BIN)/python -m bench.routes --seed $(SEED) $(if $(ROUTES),--routes $(ROUTES))
 	$(BIN)/python -m bench.routes.over_bgp --seed $(SEED) $(if $(ROUTES),--routes $(ROUTES))
+
+bench-page: lab-programs venv-dev ## The live page under 100,000 sessions and 10,000 events a second (Chromium; QUICK=1 less and shorter, SEED=n)
+	$(BIN)/python -m bench.page --seed $(SEED) $(if $(QUICK),--quick)
 
 bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root)
 	$(BIN)/python -m bench.offloads

@@ -12,7 +12,7 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from ipaddress import IPv6Address
@@ -113,8 +113,9 @@ class Spent:
 class RunningEdge:
     """`with RunningEdge(...) as edge`: everything is ended with it."""
 
-    def __init__(self, folder: Path, protocols: str) -> None:
+    def __init__(self, folder: Path, protocols: str, controller: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._controller_words = controller or (python(), "-m", "wayname", "up")
         self._protocols = protocols
         self._answered = False
         self._cleanup = ExitStack()
@@ -167,9 +168,7 @@ class RunningEdge:
         self._switch = self._spawn(cleanup, "switch", [*words, *wires])
         config = self._folder / "edge.toml"
         config.write_text(site(self._folder) + self._protocols, encoding="utf-8")
-        self._controller = self._spawn(
-            cleanup, "controller", [python(), "-m", "wayname", "up", "--config", str(config)]
-        )
+        self._controller = self._spawn(cleanup, "controller", [*self._controller_words, "--config", str(config)])
         self._host, self._wire = (cleanup.enter_context(listener.accept()[0]) for listener in listeners)
         self._wait()
 

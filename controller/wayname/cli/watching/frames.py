@@ -80,7 +80,8 @@ async def frames(client: httpx.AsyncClient, watched: Watched) -> AsyncGenerator[
                         last_seen = value
                     elif name == "data":
                         yield json.loads(value)
-            watched.trouble = "the controller ended the feed"
+                is_full = answer.status_code == httpx.codes.SERVICE_UNAVAILABLE
+            watched.trouble = "too many look at this controller" if is_full else "the controller ended the feed"
         except httpx.HTTPError as error:
             watched.trouble = f"no controller answers ({str(error) or type(error).__name__})"
         await asyncio.sleep(AGAIN)
