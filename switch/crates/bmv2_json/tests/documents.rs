@@ -82,7 +82,7 @@ fn assign(to: Value, value: Value) -> Value {
 
 #[test]
 fn numbers_have_no_bounds_until_they_are_assigned() {
-    let (a, b, s) = || -> (Value, Value, Value) { (field("a"), field("b"), field("s")) }();
+    let (a, b, s) = (field("a"), field("b"), field("s"));
     // a = 0xf0, b = 0x20, s = -2
     let cases = [
         (op("&", op("+", a.clone(), b.clone()), hex("0xff")), "10"),
