@@ -368,9 +368,10 @@ async def captures(api: str, count: int) -> None:
 
 
 async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path: Path) -> None:
-    switch.start()
     api, file = f"unix:{config.parent}/api", tmp_path / "one.pcap"
     async with asyncio.timeout(PATIENCE), hosts(tmp_path) as (one, two):
+        # Behind the hosts: a switch that comes to a wire first listens there itself.
+        switch.start()
         with up(config) as running:
             await asyncio.to_thread(running.logs, "switch.up")
             async with (
