@@ -26,7 +26,7 @@ from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import PacketOut, UnforkSession, UpdateKind, Write
 from wayname.edge.desired_state import key_of, value_of
 from wayname.p4_constants import PacketOutKind
-from wayname.pipeline.entries import everything, port
+from wayname.pipeline.entries import everything, flood_group, port
 
 SWITCH = REPOSITORY / "switch" / "target" / "release" / "wayname-switch"
 
@@ -351,3 +351,19 @@ async def test_what_cannot_be_encoded_keeps_nothing_else_from_the_switch(switch:
     assert controller.edge.faults.counts == {"output PacketOut": 1}
     assert {key_of(port(4, 10)), key_of(port(5, 10))} <= known
     assert controller.sessions == 1
+
+
+async def test_a_port_that_the_switch_lacks_keeps_no_other_from_being_flooded_to(
+    switch: SwitchProcess, tmp_path: Path
+) -> None:
+    lacking = "[[port]]\nnumber = 3\nvlan = 10\n[[port]]\nnumber = 4\nvlan = 10\n"
+    controller = Controller(parse_config(configuration(switch.port) + lacking))
+    async with asyncio.timeout(60), hosts(tmp_path) as (one, two):
+        switch.start()
+        async with running(controller):
+            told = await event(controller, "write.failed")
+            assert "the switch has no port 3, 4" in told
+            # Neighbours are asked by flooding.
+            await one.ping(str(two.address))
+            [group] = await controller.read([flood_group(10, ())])
+            assert value_of(group) == ("1",)

@@ -16,6 +16,7 @@ from finsy.p4schema import P4ConfigAction, P4ConfigResponseType
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r
 
+from wayname.adapter.absent_ports import written_without
 from wayname.adapter.client import client
 from wayname.adapter.digests import told
 from wayname.adapter.messages import Messages
@@ -202,9 +203,12 @@ class Connection:
 
     async def write(self, write: Write) -> list[WriteFailed]:
         """Carry out updates; return those that the switch refused."""
+        return [await written_without(failed, self._write) for failed in await self._write(*write.updates)]
+
+    async def _write(self, *wanted: Update) -> list[WriteFailed]:
         failed: list[WriteFailed] = []
         fit: list[tuple[Update, p4r.Update]] = []
-        for update in write.updates:
+        for update in wanted:
             try:
                 fit.append((update, self._messages.update(update)))
             except Exception as error:
