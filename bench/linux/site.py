@@ -115,9 +115,9 @@ def missing() -> str | None:
 
 
 @contextlib.contextmanager
-def switched(folder: Path, *, wan: str = "") -> Iterator[Site]:
+def switched(folder: Path, *, wan: str = "", name: str = "switched") -> Iterator[Site]:
     """The switch between Linux and the links; `wan` are more lines of the port's configuration."""
-    with linked("switched", "switch") as nodes:
+    with linked(name, "switch") as nodes:
         site = Site(nodes, folder)
         file = folder / "edge.toml"
         file.write_text(CONFIG.format(folder=folder, namespace=nodes.namespace("edge"), wan=wan))

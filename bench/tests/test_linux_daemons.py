@@ -166,7 +166,8 @@ def test_systemd_networkd_runs_the_devices_of_the_router(tmp_path: Path) -> None
     folder.mkdir()
     (folder / "wan0.network").write_text(UPLINK)
     (folder / "lan0.network").write_text(LAN)
-    with switched(tmp_path, wan="trusted = true") as site:
+    # Beside the site of the other daemons.
+    with switched(tmp_path, wan="trusted = true", name="networkd") as site:
         for device in ("lan0", "wan0"):
             site.nodes.ip("edge", f"address flush dev {device} scope global")
         site.nodes.run("lan", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1")
