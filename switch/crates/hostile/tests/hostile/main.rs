@@ -1,0 +1,5 @@
+//! Input that nobody means well with. One program for all files, since each more would be linked with all dependencies again.
+
+mod messages;
+mod packets;
+mod programs;

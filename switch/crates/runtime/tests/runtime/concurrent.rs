@@ -1,0 +1,100 @@
+//! Packets on threads while the control plane writes: nothing is torn, nothing is lost.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::thread;
+
+use crate::common::*;
+use ir::*;
+use runtime::{BitString, Context, CounterData, EntryAction, Group, GroupMember, Packet};
+
+const TURNS: u64 = 300;
+
+#[test]
+fn packets_see_whole_entries_and_every_hit_is_counted() {
+    let mut program = program();
+    let counted = table("counted", vec![key("k", 8, MatchKind::Exact)], 100);
+    let t = program.tables.push(Table { direct_counter: Some(DirectCounter::default()), ..counted });
+    let counter = program.counters.push(Counter { name: "c".into(), size: 4, unit: CounterUnit::Both });
+    let device = device(program);
+    device.insert_entry(t, &forward_entry(vec![exact(0)], 0, 1), 0).unwrap();
+    let done = AtomicBool::new(false);
+    let looked: u64 = thread::scope(|scope| {
+        let run = || {
+            let mut context = Context::new(&device, 0);
+            context.packet = Packet::new(0, &[0; 10]);
+            let mut looked = 0;
+            loop {
+                let last = done.load(Acquire);
+                for turn in 0..64 {
+                    context.start(turn);
+                    let (hit, port) = look(&mut context, t, &[0]);
+                    assert!(hit && port.is_some(), "the entry is always there, with its arguments whole");
+                    let (hit, port) = look(&mut context, t, &[1]);
+                    assert_eq!(hit, port.is_some());
+                    context.count(counter, 3);
+                    looked += 1;
+                }
+                if last {
+                    return looked;
+                }
+            }
+        };
+        let threads = [scope.spawn(run), scope.spawn(run)];
+        for turn in 0..TURNS {
+            device.modify_entry(t, &forward_entry(vec![exact(0)], 0, u128::from(turn)), 0).unwrap();
+            device.insert_entry(t, &forward_entry(vec![exact(1)], 0, 5), 0).unwrap();
+            device.delete_entry(t, &[exact(1)], 0).unwrap();
+        }
+        done.store(true, Release);
+        threads.map(|thread| thread.join().unwrap()).iter().sum()
+    });
+    let count = CounterData { packets: looked, bytes: 10 * looked };
+    assert_eq!(device.counter(counter, 3), Ok(count));
+    assert_eq!(device.entry(t, &[exact(0)], 0, 0).unwrap().counter, Some(count));
+}
+
+#[test]
+fn packets_always_find_a_member_while_groups_change() {
+    let mut program = program();
+    let selector = Some(Selector { algorithm: HashAlgorithm::Crc16, output_width: 16 });
+    let p = program.profiles.push(Profile { name: "p".into(), size: 100, selector });
+    let lb = table("lb", vec![key("k", 8, MatchKind::Exact)], 100);
+    let t = program.tables.push(Table { profile: Some(p), selector_widths: vec![16], ..lb });
+    let device = device(program);
+    for id in 1..=8 {
+        device.insert_member(p, id, &forward(id.into())).unwrap();
+    }
+    let group = |count: u32| Group {
+        max_size: 0,
+        members: (1..=count).map(|member| GroupMember { member, weight: member, watch_port: Some(member) }).collect(),
+    };
+    device.insert_group(p, 1, &group(8)).unwrap();
+    device.insert_entry(t, &entry(vec![exact(0)], 0, EntryAction::Group(1)), 0).unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut context = Context::new(&device, 0);
+            loop {
+                let last = done.load(Acquire);
+                for input in 0..200u16 {
+                    context.start(0);
+                    let mut bits = BitString::new();
+                    bits.push(input.into(), 16);
+                    let (hit, port) = look_with(&mut context, t, &[0], &bits);
+                    assert!(hit && port.is_some_and(|port| port < 512), "{port:?}");
+                }
+                if last {
+                    return;
+                }
+            }
+        });
+        for turn in 0..TURNS as u32 {
+            device.modify_group(p, 1, &group(1 + turn % 8)).unwrap();
+            device.modify_member(p, 1 + turn % 8, &forward(u128::from(100 + turn))).unwrap();
+            device.set_port_up(2 + turn % 7, turn % 3 == 0);
+        }
+        done.store(true, Release);
+    });
+    assert_eq!(device.groups(p), [(1, group(1 + (TURNS as u32 - 1) % 8))]);
+}

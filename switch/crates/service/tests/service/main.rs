@@ -1,0 +1,8 @@
+//! P4Runtime over the loopback. One program for all files, since each more would be linked with all dependencies again.
+
+mod common;
+mod limits;
+mod pipelines;
+mod streams;
+mod tls;
+mod writes;
