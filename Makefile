@@ -17,8 +17,8 @@ PYTHON_ROOMS := $(wildcard controller topo ptf-tests p4src/tests bench)
 SECONDS :=
 
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Side by side on all cores; whoever is done takes over from others.
-PYTEST = $(BIN)/python -m pytest -q -n auto --dist worksteal
+# Side by side, one more than there are cores, since tests of running processes wait much; whoever is done takes over from others.
+PYTEST = $(BIN)/python -m pytest -q -n $(shell echo $$(($(shell nproc) + 1))) --dist worksteal
 INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"; \
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
@@ -145,17 +145,17 @@ fuzz: venv ## Look for input that breaks the switch: make fuzz TARGET=compiler (
 
 bench: bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page ## All measurements
 
-bench-switch: venv ## What the embedded switch costs, beside other ways to do the same
-	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
-	cd switch && target/release/bench-switch
-
 SEED := 1
+bench-switch: venv ## What the embedded switch costs, beside other ways to do the same (SEED=n)
+	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-switch
+	cd switch && target/release/bench-switch --seed $(SEED)
+
 bench-shim6: venv-switch ## The experiments of the first paper, drawn into docs/figures (FIGURE=6 one of them, QUICK=1: few runs, SEED=n)
 	$(BIN)/python -m bench.shim6 --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
-bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes)
+bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figures (QUICK=1: fewer sizes, SEED=n)
 	cd switch && $(CARGO) build --release --locked --bin wayname-switch --bin bench-encap
-	$(BIN)/python -m bench.encap $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.encap --seed $(SEED) $(if $(QUICK),--quick)
 
 bench-multipath: venv-switch ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter)
 	$(BIN)/python -m bench.multipath $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)

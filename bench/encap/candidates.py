@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from finsy.proto import p4r
+
 from bench import ROOT
 from bench.encap.network import Network, Road, kernel_forwards
 from bench.encap.points import IN_PORT, OUT_PORT, Point, written
@@ -38,12 +40,13 @@ class Candidate:
     name: str
     process: int
     points: Sequence[Point]
+    seed: int
     room: Path
 
     def described(self, points: Sequence[Point]) -> str:
         """As `bench-encap` takes it, with those of the points that it has."""
         listed = self.room / "points"
-        listed.write_text(written([point for point in points if point in self.points]))
+        listed.write_text(written([point for point in points if point in self.points], self.seed))
         return f"{self.name},in-{self.name},out-{self.name},{self.process},{listed}"
 
 
@@ -57,14 +60,14 @@ def points_of(name: str, points: Sequence[Point]) -> list[Point]:
 
 
 @contextlib.contextmanager
-def running(name: str, points: Sequence[Point], network: Network, folder: Path) -> Iterator[Candidate]:
+def running(name: str, points: Sequence[Point], seed: int, network: Network, folder: Path) -> Iterator[Candidate]:
     """A candidate at work on a road of its own; NotHereError says what the machine lacks for it."""
     own = points_of(name, points)
     room = folder / name
     room.mkdir()
     if name == ENDS:
         network.plain()
-        yield Candidate(name, 0, own, room)
+        yield Candidate(name, 0, own, seed, room)
         return
     if name == BMV2 and not (shutil.which("simple_switch_grpc") and shutil.which("p4c-bm2-ss")):
         raise NotHereError("simple_switch_grpc and p4c-bm2-ss are not both on PATH")
@@ -73,21 +76,21 @@ def running(name: str, points: Sequence[Point], network: Network, folder: Path) 
         words = [str(PROGRAM), "carry", *(f"{port}@{device}" for port, device in DEVICES.items())]
         with subprocess.Popen([*road.prefix, *words]) as carrier:
             try:
-                yield Candidate(name, carrier.pid, own, room)
+                yield Candidate(name, carrier.pid, own, seed, room)
             finally:
                 carrier.kill()
         return
     if name == KERNEL:
         try:
-            kernel_forwards(road, own)
+            kernel_forwards(road, own, seed)
         except NotStartedError as error:
             raise NotHereError(f"the kernel has no segments: {error}") from None
-        yield Candidate(name, 0, own, room)
+        yield Candidate(name, 0, own, seed, room)
         return
     words, p4info, config = _bmv2(room) if name == BMV2 else _embedded(room)
     with process([*road.prefix, *words], room, ADDRESS, road.prefix) as switch:
-        _write(road, own, room, p4info, config)
-        yield Candidate(name, switch.pid, own, room)
+        _write(road, write_request(own, seed), room, p4info, config)
+        yield Candidate(name, switch.pid, own, seed, room)
 
 
 def _embedded(room: Path) -> tuple[list[str], Path, Path]:
@@ -103,9 +106,9 @@ def _bmv2(room: Path) -> tuple[list[str], Path, Path]:
     return [*words, "--", "--grpc-server-addr", ADDRESS, "--cpu-port", str(CPU)], p4info, config
 
 
-def _write(road: Road, points: Sequence[Point], room: Path, p4info: Path, config: Path) -> None:
+def _write(road: Road, request: p4r.WriteRequest, room: Path, p4info: Path, config: Path) -> None:
     entries = room / "entries"
-    entries.write_bytes(write_request(points).SerializeToString())
+    entries.write_bytes(request.SerializeToString())
     module = [sys.executable, "-m", "bench.encap.write_entries"]
     done = subprocess.run(
         [*road.prefix, *module, ADDRESS, str(p4info), str(config), str(entries)],

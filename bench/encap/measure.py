@@ -14,9 +14,10 @@ from bench.encap.updates import write_request
 from harness.commands import NotHereError, NotStartedError
 from harness.switches import embedded_config
 
+RATES = ("rate", "rate_10", "rate_90", "rate_worst")
 # Nothing forwards faster than generator and counter alone.
 FASTEST = 1_500_000
-LOSSLESS_MILLIS = 250
+LOSSLESS_MILLIS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class Effort:
     flood_rounds: int
     lossless_rounds: int
     packets: int = 1024
-    flood_millis: int = 50
+    flood_millis: int = 20
 
 
-FULL = Effort(memory_rounds=100, flood_rounds=7, lossless_rounds=1)
-QUICK = Effort(memory_rounds=20, flood_rounds=7, lossless_rounds=1)
+FULL = Effort(memory_rounds=100, flood_rounds=30, lossless_rounds=30)
+QUICK = Effort(memory_rounds=20, flood_rounds=5, lossless_rounds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,9 @@ class InMemory:
 
     octets: int
     ns: float
-    lower_quarter: float
-    upper_quarter: float
+    tenth: float
+    ninetieth: float
+    worst: float
     wall: float
 
     @property
@@ -52,10 +54,16 @@ class InMemory:
 
 @dataclass(frozen=True, slots=True)
 class OnRoad:
-    """Between veth pairs, flooded; nanoseconds of processor time a packet, of all and of the candidate's process."""
+    """Between veth pairs, flooded.
+
+    Packets a second and their spread; nanoseconds of processor time a packet, of all and of the candidate's process.
+    """
 
     octets: int
     rate: float
+    tenth: float
+    ninetieth: float
+    worst: float
     ns: float
     process: float
 
@@ -65,44 +73,56 @@ class OnRoad:
         return self.rate * self.ns / 1e9
 
 
-def in_memory(points: Sequence[Point], effort: Effort, folder: Path) -> dict[Point, InMemory]:
+@dataclass(frozen=True, slots=True)
+class Lossless:
+    """Between veth pairs: the greatest packets a second of which none is lost."""
+
+    rate: float
+    tenth: float
+    ninetieth: float
+    worst: float
+
+
+def in_memory(points: Sequence[Point], effort: Effort, seed: int, folder: Path) -> dict[Point, InMemory]:
     """Each point through the pipeline, on one core."""
     entries, listed = folder / "entries", folder / "points"
-    entries.write_bytes(write_request(points).SerializeToString())
-    listed.write_text(written(points))
+    entries.write_bytes(write_request(points, seed).SerializeToString())
+    listed.write_text(written(points, seed))
     words = ["--program", str(embedded_config(folder)), "--entries", str(entries), "--points", str(listed)]
     words += ["--port", str(IN_PORT), "--rounds", str(effort.memory_rounds), "--packets", str(effort.packets)]
+    words += ["--seed", str(seed)]
     found = {}
     for row in _rows([str(PROGRAM), "memory", *words]):
-        quarters = float(row["ns_lower_quarter"]), float(row["ns_upper_quarter"])
-        found[row["point"]] = InMemory(int(row["octets_out"]), float(row["ns"]), *quarters, float(row["ns_wall"]))
+        figures = (float(row[name]) for name in ("ns", "ns_10", "ns_90", "ns_worst", "ns_wall"))
+        found[row["point"]] = InMemory(int(row["octets_out"]), *figures)
     return {point: found[point.name] for point in points}
 
 
 def flooded(
-    candidates: Sequence[Candidate], points: Sequence[Point], effort: Effort, prefix: Sequence[str]
+    candidates: Sequence[Candidate], points: Sequence[Point], effort: Effort, seed: int, prefix: Sequence[str]
 ) -> dict[str, dict[Point, OnRoad]]:
     """Each point along each road, all in turns."""
-    options = ["--rounds", str(effort.flood_rounds), "--millis", str(effort.flood_millis)]
+    options = ["--rounds", str(effort.flood_rounds), "--millis", str(effort.flood_millis), "--seed", str(seed)]
     roads = [candidate.described(points) for candidate in candidates]
     found: dict[str, dict[Point, OnRoad]] = {candidate.name: {} for candidate in candidates}
     by_name = {point.name: point for point in points}
     for row in _rows([*prefix, str(PROGRAM), "flood", *options, *roads]):
-        figures = float(row["rate"]), float(row["ns"]), float(row["ns_process"])
+        figures = (float(row[name]) for name in (*RATES, "ns", "ns_process"))
         found[row["road"]][by_name[row["point"]]] = OnRoad(int(row["octets_out"]), *figures)
     return found
 
 
 def lossless(
-    candidates: Sequence[Candidate], points: Sequence[Point], effort: Effort, prefix: Sequence[str]
-) -> dict[str, dict[Point, float]]:
+    candidates: Sequence[Candidate], points: Sequence[Point], effort: Effort, seed: int, prefix: Sequence[str]
+) -> dict[str, dict[Point, Lossless]]:
     """Of each point along each road the greatest rate that loses nothing."""
     options = ["--rounds", str(effort.lossless_rounds), "--millis", str(LOSSLESS_MILLIS), "--most", str(FASTEST)]
+    options += ["--seed", str(seed)]
     roads = [candidate.described(points) for candidate in candidates]
-    found: dict[str, dict[Point, float]] = {candidate.name: {} for candidate in candidates}
+    found: dict[str, dict[Point, Lossless]] = {candidate.name: {} for candidate in candidates}
     by_name = {point.name: point for point in points}
     for row in _rows([*prefix, str(PROGRAM), "lossless", *options, *roads]):
-        found[row["road"]][by_name[row["point"]]] = float(row["rate"])
+        found[row["road"]][by_name[row["point"]]] = Lossless(*(float(row[name]) for name in RATES))
     return found
 
 

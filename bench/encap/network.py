@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bench.encap.points import OUT_PORT, Point
+from bench.encap.points import OUT_PORT, Point, hops
 from harness.namespaces import Nodes
 from small_site import PROVIDER, ROUTER
 
@@ -65,7 +65,7 @@ def network() -> Iterator[Network]:
         yield Network(nodes)
 
 
-def kernel_forwards(road: Road, points: Sequence[Point]) -> None:
+def kernel_forwards(road: Road, points: Sequence[Point], seed: int) -> None:
     """Have the kernel of a road do with these points' packets what the switch does."""
     nodes, name = road.nodes, road.name
     enabled = (f"net.ipv6.conf.{device}.disable_ipv6=0" for device in ("all", "west", "east"))
@@ -80,5 +80,5 @@ def kernel_forwards(road: Road, points: Sequence[Point]) -> None:
         if point.mode:
             if point.mode.kernel is None:
                 raise ValueError(f"the kernel has no {point.mode.name}")
-            carried = f"encap seg6 mode {point.mode.kernel} segs {','.join(point.hops)}"
+            carried = f"encap seg6 mode {point.mode.kernel} segs {','.join(hops(point.size, seed))}"
         nodes.ip(name, f"-6 route add {point.prefix} {carried} {out}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
+from random import Random
 
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6
@@ -71,21 +72,22 @@ class Point:
         number = (MODES.index(self.mode) + 1 if self.mode else 0) << 8 | self.size
         return IPv6Network((f"2001:db8:{number:x}::", 48))
 
-    @property
-    def hops(self) -> list[str]:
-        """The segments, in the order of travel."""
-        return [f"fd00::{number:x}" for number in range(1, self.size + 1)]
+    def packets(self, seed: int) -> list[bytes]:
+        """Frames of one length between drawn ports, to drawn hosts of the prefix."""
+        numbers = Random(f"{seed} {self.name}")
+        return [self._packet(numbers) for _ in range(PACKETS_OF_POINT)]
 
-    def packets(self) -> list[bytes]:
-        """Frames of one length, to hosts of the prefix."""
-        body = bytes(PAYLOAD_OCTETS - 8 - len(MARK)) + MARK
-        addresses = [self.prefix[(number << 64) + number + 1] for number in range(PACKETS_OF_POINT)]
-        return [self._packet(address, body) for address in addresses]
-
-    @staticmethod
-    def _packet(address: IPv6Address, body: bytes) -> bytes:
-        datagram = IPv6(src=IP_OF[1], dst=str(address)) / UDP(sport=1000, dport=2000) / Raw(body)
+    def _packet(self, numbers: Random) -> bytes:
+        body = numbers.randbytes(PAYLOAD_OCTETS - 8 - len(MARK)) + MARK
+        source, destination = (numbers.randrange(1024, 1 << 16) for _ in range(2))
+        address = self.prefix[numbers.getrandbits(80)]
+        datagram = IPv6(src=IP_OF[1], dst=str(address)) / UDP(sport=source, dport=destination) / Raw(body)
         return bytes(to_router(datagram))
+
+
+def hops(size: int, seed: int) -> list[str]:
+    """So many segments, in the order of travel; those of a source route have all but two octets in common."""
+    return [f"fd00::{number:x}" for number in Random(f"{seed} {size} hops").sample(range(1, 1 << 16), size)]
 
 
 def all_points() -> list[Point]:
@@ -98,7 +100,7 @@ def main_points() -> list[Point]:
     return [point for point in all_points() if point.mode is None or point.size in MAIN_SIZES[point.mode.panel]]
 
 
-def site_entries(points: Sequence[Point]) -> Iterator[Entry]:
+def site_entries(points: Sequence[Point], seed: int) -> Iterator[Entry]:
     """The small site with what the points need."""
     yield from entries()
     yield Entry("learned_macs", {"port": IN_PORT, "vlan": 1, "source": HOST[1]}, "known_mac", {})
@@ -111,13 +113,13 @@ def site_entries(points: Sequence[Point]) -> Iterator[Entry]:
         node | {"schema": 0xFFFFFF, "snapshot": 0, "epoch": 0},
     )
     for size in sorted({point.size for point in points if point.mode and point.mode.panel in "bc"}):
-        yield from _policy(size, Point(MODES[2], size).hops)
+        yield from _policy(size, hops(size, seed))
     for size in sorted({point.size for point in points if point.mode and point.mode.panel == "a"}):
         shape: dict[str, int | str] = {"namespace": NAMESPACE, "type": ID, "node_length": 1, "words": size // 4}
         yield Entry("ioam_traces", {"trace": size // 4}, "push_trace", shape | {"flags": 0, "packets": 1, "of": 1})
     for point in points:
         if point.mode and point.mode.panel == "d":
-            yield _source_route(point)
+            yield _source_route(point.size, hops(point.size, seed))
         if point.mode:
             yield _binding(point, point.mode)
 
@@ -135,17 +137,17 @@ def _policy(number: int, hops: list[str]) -> Iterator[Entry]:
         yield Entry(f"segment_list_extension_{place}", {"policy": number}, f"push_extension_{place}", four)
 
 
-def _source_route(point: Point) -> Entry:
-    middle = b"".join(IPv6Address(hop).packed[IN_COMMON:] for hop in point.hops[1:])
+def _source_route(number: int, hops: list[str]) -> Entry:
+    middle = b"".join(IPv6Address(hop).packed[IN_COMMON:] for hop in hops[1:])
     parameters: dict[str, int | str] = {
-        "first": point.hops[0],
+        "first": hops[0],
         "prefix_left_out": IN_COMMON,
         "last_prefix_left_out": 0,
-        "hops": point.size,
+        "hops": len(hops),
         "middle": len(middle),
         "addresses": int.from_bytes(middle.ljust(ADDRESSES_OCTETS, bytes(1))),
     }
-    return Entry("source_route_hops", {"source_route": point.size}, "push_source_route", parameters)
+    return Entry("source_route_hops", {"source_route": number}, "push_source_route", parameters)
 
 
 def _binding(point: Point, mode: Mode) -> Entry:
@@ -161,6 +163,6 @@ def _binding(point: Point, mode: Mode) -> Entry:
     return Entry("encapsulations", key, "encapsulate_segments", policy)
 
 
-def written(points: Sequence[Point]) -> str:
+def written(points: Sequence[Point], seed: int) -> str:
     """A line for each packet, as `bench-encap` reads them."""
-    return "".join(f"{point.name}\t{packet.hex()}\n" for point in points for packet in point.packets())
+    return "".join(f"{point.name}\t{packet.hex()}\n" for point in points for packet in point.packets(seed))

@@ -18,7 +18,7 @@ from bench.encap.goals import (
     ratio_goal,
     steps_goal,
 )
-from bench.encap.measure import InMemory, OnRoad
+from bench.encap.measure import InMemory, Lossless, OnRoad
 from bench.encap.points import MODES, PLAIN, Mode, Point
 from bench.figures import Line, Panel, keep
 
@@ -35,7 +35,7 @@ class Roads:
     """Between veth pairs: floods, and the greatest rates without loss."""
 
     floods: Mapping[str, Mapping[Point, OnRoad]]
-    lossless: Mapping[str, Mapping[Point, float]]
+    lossless: Mapping[str, Mapping[Point, Lossless]]
 
 
 def goals(memory: Mapping[Point, InMemory], roads: Roads | None, *, steps: bool) -> list[Goal]:
@@ -56,11 +56,13 @@ def goals(memory: Mapping[Point, InMemory], roads: Roads | None, *, steps: bool)
         found.append(ratio_goal(what, _rates(ours), _rates(kernels), LEAST_OF_THE_KERNELS_RATE))
     if BMV2 in roads.lossless:
         what = f"{LEAST_OF_BMV2S_RATE:.0f} times BMv2's rate without loss"
-        found.append(ratio_goal(what, roads.lossless[SWITCH], roads.lossless[BMV2], LEAST_OF_BMV2S_RATE))
+        found.append(
+            ratio_goal(what, _rates(roads.lossless[SWITCH]), _rates(roads.lossless[BMV2]), LEAST_OF_BMV2S_RATE)
+        )
     return found
 
 
-def _rates(found: Mapping[Point, OnRoad]) -> dict[Point, float]:
+def _rates(found: Mapping[Point, OnRoad] | Mapping[Point, Lossless]) -> dict[Point, float]:
     return {point: seen.rate for point, seen in found.items()}
 
 
@@ -72,9 +74,10 @@ def table(memory: Mapping[Point, InMemory], roads: Roads | None, *, steps: bool)
     """A few sizes of each mode, and each mode's largest step where neighbouring sizes were measured.
 
     Times are of the processor: the pipeline's, the switch's process's, and what the kernel takes beside generator and
-    counter.
+    counter. Rates have their 10th and 90th percentile and the worst behind them, in memory times.
     """
-    lines = [f"{'':20} {'octets':>6} {'in memory':>18} {'switch':>18} {'kernel':>18} {'without loss':>12} {'BMv2':>7}"]
+    measured = "".join(f" {what:>18} {'10 %, 90 %, worst':>17}" for what in ("in memory", "switch", "kernel"))
+    lines = [f"{'':20} {'octets':>6}{measured} {'without loss':>12} {'BMv2':>25}"]
     for mode in (None, *MODES):
         of_mode = [point for point in memory if point.mode is mode]
         shown = {of_mode[0], of_mode[len(of_mode) // 2], of_mode[-1]}
@@ -92,17 +95,24 @@ def table(memory: Mapping[Point, InMemory], roads: Roads | None, *, steps: bool)
 
 
 def _row(point: Point, alone: InMemory, roads: Roads | None) -> str:
-    text = f"{point.name:20} {alone.octets:6} {alone.rate / 1e6:6.2f} M/s {alone.ns:5.0f} ns"
+    text = f"{point.name:20} {alone.octets:6} {alone.rate / 1e6:6.2f} M/s {alone.ns:5.0f} ns {_spread(alone, 1)}"
     if roads is None:
         return text
     ends = next((seen.ns for seen in roads.floods.get(ENDS, {}).values()), 0.0)
     ours, kernels = roads.floods[SWITCH][point], roads.floods.get(KERNEL, {}).get(point)
-    text += f" {ours.rate / 1e3:6.0f} k/s {ours.process:5.0f} ns"
-    text += f" {kernels.rate / 1e3:6.0f} k/s {kernels.ns - ends:5.0f} ns" if kernels else " " * 19
-    for name, width in ((SWITCH, 8), (BMV2, 8)):
-        rate = roads.lossless.get(name, {}).get(point)
-        text += f" {rate / 1e3:{width - 1}.1f} k/s" if rate else ""
+    text += f" {ours.rate / 1e3:6.0f} k/s {ours.process:5.0f} ns {_spread(ours, 1e-3)}"
+    if kernels:
+        text += f" {kernels.rate / 1e3:6.0f} k/s {kernels.ns - ends:5.0f} ns {_spread(kernels, 1e-3)}"
+    else:
+        text += " " * 37
+    for name in (SWITCH, BMV2):
+        found = roads.lossless.get(name, {}).get(point)
+        text += f" {found.rate / 1e3:7.1f} k/s {_spread(found, 1e-3)}" if found else ""
     return text
+
+
+def _spread(found: InMemory | OnRoad | Lossless, scale: float) -> str:
+    return " ".join(f"{value * scale:5.0f}" for value in (found.tenth, found.ninetieth, found.worst))
 
 
 def parts(memory: Mapping[Point, InMemory], roads: Roads) -> str:
@@ -139,7 +149,7 @@ def _draw(letter: str, memory: Mapping[Point, InMemory], roads: Roads | None, lo
             if name not in BARE
         ]
         slow = [
-            _line(f"{mode.name}, {BMV2} without loss", mode, roads.lossless[BMV2])
+            _line(f"{mode.name}, {BMV2} without loss", mode, _rates(roads.lossless[BMV2]))
             for mode in modes
             if BMV2 in roads.lossless
         ]
@@ -154,10 +164,10 @@ def _line(name: str, mode: Mode, rates: Mapping[Point, float]) -> Line:
     return Line(name, points, marks=len(points) < 10)
 
 
-def _figures_of(found: Mapping[Point, InMemory | OnRoad | float], letter: str) -> dict[str, object]:
+def _figures_of(found: Mapping[Point, InMemory | OnRoad | Lossless], letter: str) -> dict[str, object]:
     """What a figure keeps of its data: its own points and the plain one."""
     return {
-        point.name: seen if isinstance(seen, float) else asdict(seen)
+        point.name: asdict(seen)
         for point, seen in found.items()
         if point.name == PLAIN or (point.mode and point.mode.panel == letter)
     }

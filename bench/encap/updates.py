@@ -13,7 +13,7 @@ from harness.switches import P4INFO
 from small_site import CPU, CPU_SESSION, GROUPS
 
 
-def write_request(points: Sequence[Point]) -> p4r.WriteRequest:
+def write_request(points: Sequence[Point], seed: int) -> p4r.WriteRequest:
     """All that a switch needs to forward these points' packets."""
     schema = P4Schema(P4INFO)
     entities = [
@@ -27,7 +27,7 @@ def write_request(points: Sequence[Point]) -> p4r.WriteRequest:
             fy.P4TableEntry(
                 entry.table, match=fy.Match(**entry.keys), action=fy.Action(entry.action, **entry.parameters)
             )
-            for entry in site_entries(points)
+            for entry in site_entries(points, seed)
         ),
     ]
     updates = [p4r.Update(type=p4r.Update.INSERT, entity=entity.encode(schema)) for entity in entities]

@@ -16,7 +16,7 @@ from bench.encap.goals import (
     steps,
     steps_goal,
 )
-from bench.encap.measure import InMemory, OnRoad
+from bench.encap.measure import InMemory, Lossless, OnRoad
 from bench.encap.points import (
     MARK,
     MODES,
@@ -24,13 +24,17 @@ from bench.encap.points import (
     PLAIN,
     Point,
     all_points,
+    hops,
     main_points,
     site_entries,
     written,
 )
-from bench.encap.report import Roads, goals, parts
+from bench.encap.report import Roads, goals, parts, table
 
 TRACE, INLINE = MODES[0], MODES[2]
+# Tenth and ninetieth percentile and the worst, where a test is about something else.
+SPREAD = (400.0, 600.0, 700.0)
+SEED = 5
 
 
 def curve(*ns: float, octets: int = 16) -> dict[Point, Cost]:
@@ -55,11 +59,11 @@ def test_a_quick_run_has_every_mode_and_the_sizes_of_the_goals() -> None:
 def test_the_parts_of_a_packets_time_are_printed() -> None:
     plain = Point(None, 0)
     floods = {
-        "switch": {plain: OnRoad(118, 500_000, 3_000, 1_800), Point(INLINE, 3): OnRoad(174, 1, 1, 1)},
-        "kernel": {plain: OnRoad(118, 800_000, 1_250, 0)},
-        "ports": {plain: OnRoad(118, 600_000, 2_500, 900)},
+        "switch": {plain: OnRoad(118, 500_000, *SPREAD, 3_000, 1_800), Point(INLINE, 3): OnRoad(174, 1, *SPREAD, 1, 1)},
+        "kernel": {plain: OnRoad(118, 800_000, *SPREAD, 1_250, 0)},
+        "ports": {plain: OnRoad(118, 600_000, *SPREAD, 2_500, 900)},
     }
-    printed = parts({plain: InMemory(118, 650, 640, 660, 650)}, Roads(floods, {"switch": {}})).splitlines()[1:]
+    printed = parts({plain: InMemory(118, 650, *SPREAD, 650)}, Roads(floods, {"switch": {}})).splitlines()[1:]
     assert [" ".join(line.split()) for line in printed] == [
         "ports alone, no pipeline 600 k/s 2500 ns 900 ns 1.50",
         "switch 500 k/s 3000 ns 1800 ns 1.50",
@@ -69,13 +73,13 @@ def test_the_parts_of_a_packets_time_are_printed() -> None:
 
 
 def test_steps_are_judged_only_between_neighbours() -> None:
-    memory = {Point(INLINE, size): InMemory(100, 500, 500, 500, 500) for size in (3, 36)}
+    memory = {Point(INLINE, size): InMemory(100, 500, *SPREAD, 500) for size in (3, 36)}
     assert not [goal for goal in goals(memory, None, steps=False) if "step" in goal.what]
     assert [goal for goal in goals(memory, None, steps=True) if "step" in goal.what]
 
 
 def test_packets_carry_the_mark_and_meet_their_prefix() -> None:
-    for line in written([Point(None, 0), Point(INLINE, 3)]).splitlines():
+    for line in written([Point(None, 0), Point(INLINE, 3)], SEED).splitlines():
         name, packet = line.split("\t")
         octets = bytes.fromhex(packet)
         assert name in (PLAIN, "inline 3")
@@ -83,12 +87,34 @@ def test_packets_carry_the_mark_and_meet_their_prefix() -> None:
         assert octets.endswith(MARK)
 
 
+def test_a_seed_draws_the_same_packets_and_hops_again_and_another_seed_others() -> None:
+    points = [Point(None, 0), Point(MODES[-1], 36)]
+    assert written(points, SEED) == written(points, SEED)
+    assert written(points, SEED) != written(points, SEED + 1)
+    assert hops(36, SEED) == hops(36, SEED)
+    assert len(set(hops(36, SEED))) == 36
+    assert not set(hops(36, SEED)) & set(hops(36, SEED + 1))
+
+
+def test_the_table_tells_the_spread() -> None:
+    plain = Point(None, 0)
+    road = OnRoad(118, 500_000, 450_000, 520_000, 300_000, 3_000, 1_800)
+    rate = Lossless(400_000, 390_000, 410_000, 200_000)
+    told = table(
+        dict.fromkeys(main_points(), InMemory(118, 650, 640, 660, 900, 650)),
+        Roads({"switch": dict.fromkeys(main_points(), road)}, {"switch": {plain: rate}}),
+        steps=False,
+    )
+    [row] = [" ".join(line.split()) for line in told.splitlines() if line.startswith(PLAIN)]
+    assert row == ("plain 118 1.54 M/s 650 ns 640 660 900 500 k/s 1800 ns 450 520 300 400.0 k/s 390 410 200")
+
+
 @pytest.mark.parametrize(
     ("size", "action", "lists"),
     [(1, "push_segments_1", 0), (4, "push_segments_4", 0), (5, "push_segments_1", 1), (36, "push_segments_4", 8)],
 )
 def test_a_policy_is_a_first_list_and_fours(size: int, action: str, lists: int) -> None:
-    entries = list(site_entries([Point(INLINE, size)]))
+    entries = list(site_entries([Point(INLINE, size)], SEED))
     [policy] = [entry for entry in entries if entry.table == "sr_policies"]
     assert (policy.action, policy.parameters["extensions"]) == (action, lists)
     assert sum(entry.table.startswith("segment_list_extension_") for entry in entries) == lists

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
-use bench::measure::{Contestant, Effort, rates, short};
+use bench::measure::{Contestant, Effort, Rates, short};
 use compiler::Options;
+use fastrand::Rng;
 use ir::Match;
 use num_bigint::BigUint;
 use pipeline::{BackendKind, Engine, Message, Sink, Traffic};
@@ -36,18 +37,44 @@ impl Sink for Last {
 }
 
 pub fn run(programs: &Path, p4src: &Path, effort: Effort) -> Result<()> {
-    let routes = routes(ROUTES);
-    let packets = packets(&routes, PACKETS);
-    println!("forwarding in memory: {} routes, packets of {} bytes, one core", routes.len(), packets[0].len());
-    measure(programs, effort, &routes, &packets, "routing", Router::route)?;
-    measure(programs, effort, &routes, &packets, "segments", Router::route_with_segments)?;
-    measure_edge(p4src, effort, &routes, &packets)?;
-    tracing::measure(p4src, effort, &routes, &packets)
+    let [mut routing, mut segments, mut edge, mut traces]: [Rates; 4] = Default::default();
+    for draw in 0..effort.draws {
+        let mut numbers = effort.numbers(draw);
+        let routes = routes(ROUTES, &mut numbers);
+        let packets = packets(&routes, PACKETS, &mut numbers);
+        if draw == 0 {
+            println!("forwarding in memory: {ROUTES} routes, packets of {} bytes, one core", packets[0].len());
+        }
+        let drawn = &mut Drawn { effort, numbers, routes: &routes, packets: &packets };
+        measure(programs, drawn, "routing", Router::route, &mut routing)?;
+        measure(programs, drawn, "segments", Router::route_with_segments, &mut segments)?;
+        measure_edge(p4src, drawn, &mut edge)?;
+        tracing::measure(p4src, drawn, &mut traces)?;
+    }
+    for (name, rates) in [("routing", routing), ("segments", segments)] {
+        print_rates(name, &rates);
+        println!("  {name:10} JIT / interpreter {}", rates.ratio("JIT", "interpreter"));
+        println!("  {name:10} by hand / JIT {}", rates.ratio("by hand", "JIT"));
+    }
+    print_rates("edge", &edge);
+    println!("  {:10} JIT / interpreter {}", "edge", edge.ratio("JIT", "interpreter"));
+    print_rates("traces", &traces);
+    println!("  {:10} unwatched / no traces {}", "traces", traces.ratio("unwatched", "no traces"));
+    Ok(())
+}
+
+/// What the contestants of a draw meet.
+pub struct Drawn<'a> {
+    pub effort: Effort,
+    pub numbers: Rng,
+    pub routes: &'a [Route],
+    pub packets: &'a [Vec<u8>],
 }
 
 /// The whole pipeline of the edge program: nobody wrote that by hand.
-fn measure_edge(p4src: &Path, effort: Effort, routes: &[Route], packets: &[Vec<u8>]) -> Result<()> {
-    let load = |kind| edge::load(p4src, kind, routes);
+fn measure_edge(p4src: &Path, drawn: &mut Drawn<'_>, rates: &mut Rates) -> Result<()> {
+    let packets = drawn.packets;
+    let load = |kind| edge::load(p4src, kind, drawn.routes);
     let (jit, interpreter) = (load(BackendKind::Jit)?, load(BackendKind::Interpreter)?);
     let (mut jit_traffic, mut interpreter_traffic) = (Traffic::default(), Traffic::default());
     let mut jit = Engine::new(&jit, &mut jit_traffic, 1);
@@ -61,32 +88,29 @@ fn measure_edge(p4src: &Path, effort: Effort, routes: &[Route], packets: &[Vec<u
         ensure!((1..=4).contains(&expected.0), "the edge program does not route {packet:02x?}");
         ensure!(got == expected, "the JIT and the interpreter differ on {packet:02x?}");
     }
-    let contestants = &mut [
+    let contestants = vec![
         Contestant::new("JIT", engine_work(&mut jit, packets)),
         Contestant::new("interpreter", engine_work(&mut interpreter, packets)),
     ];
-    let rates = rates(effort, contestants);
-    print_rates("edge", contestants, &rates);
-    println!("  {:10} JIT / interpreter {:.1}", "edge", rates[0] / rates[1]);
+    rates.take_turns(drawn.effort, &mut drawn.numbers, contestants);
     Ok(())
 }
 
-pub fn print_rates(name: &str, contestants: &[Contestant<'_>], rates: &[f64]) {
-    for (contestant, rate) in contestants.iter().zip(rates) {
-        println!("  {name:10} {:12} {:>10}packets/s  {:6.0} ns each", contestant.name, short(*rate), 1e9 / rate);
+fn print_rates(name: &str, rates: &Rates) {
+    for (contestant, rate) in rates.spreads() {
+        let each = 1e9 / rate.median;
+        println!(
+            "  {name:10} {contestant:12} {:>10}packets/s  {each:6.0} ns each  ({})",
+            short(rate.median),
+            rate.around(short)
+        );
     }
 }
 
 type ByHand = for<'a> fn(&'a mut Router, &[u8]) -> Option<(u16, &'a [u8])>;
 
-fn measure(
-    programs: &Path,
-    effort: Effort,
-    routes: &[Route],
-    packets: &[Vec<u8>],
-    name: &str,
-    by_hand: ByHand,
-) -> Result<()> {
+fn measure(programs: &Path, drawn: &mut Drawn<'_>, name: &str, by_hand: ByHand, rates: &mut Rates) -> Result<()> {
+    let (routes, packets) = (drawn.routes, drawn.packets);
     let load = |kind| load(&programs.join(format!("{name}.p4")), kind, routes, name == "segments");
     let (jit, interpreter) = (load(BackendKind::Jit)?, load(BackendKind::Interpreter)?);
     let (mut jit_traffic, mut interpreter_traffic) = (Traffic::default(), Traffic::default());
@@ -95,7 +119,7 @@ fn measure(
     let mut router = Router::new(routes);
     agree(&mut [&mut jit, &mut interpreter], &mut router, by_hand, packets)?;
 
-    let contestants = &mut [
+    let contestants = vec![
         Contestant::new("JIT", engine_work(&mut jit, packets)),
         Contestant::new("interpreter", engine_work(&mut interpreter, packets)),
         Contestant::new("by hand", move || {
@@ -111,9 +135,7 @@ fn measure(
             packets.len() as u64
         }),
     ];
-    let rates = rates(effort, contestants);
-    print_rates(name, contestants, &rates);
-    println!("  {name:10} JIT / interpreter {:.1}, by hand / JIT {:.2}", rates[0] / rates[1], rates[2] / rates[0]);
+    rates.take_turns(drawn.effort, &mut drawn.numbers, contestants);
     Ok(())
 }
 

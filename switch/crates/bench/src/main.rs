@@ -16,16 +16,19 @@ use bench::measure::Effort;
 use clap::{Parser, ValueEnum};
 
 #[derive(Parser)]
-#[command(about = "Measure the embedded switch: medians of several runs, and ratios within one run")]
+#[command(about = "Measure the embedded switch: medians of many draws with their spread, and ratios within one draw")]
 struct Args {
     /// What to measure; all if left out
     #[arg(value_enum)]
     parts: Vec<Part>,
-    /// Rounds; in each round every contestant runs once
-    #[arg(long, default_value_t = 7)]
-    rounds: usize,
-    /// Milliseconds that a contestant runs in a round
-    #[arg(long, default_value_t = 300)]
+    /// Draws routes, packets, keys and the order of contestants
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How often they are drawn; each time every contestant runs once
+    #[arg(long, default_value_t = 30)]
+    draws: usize,
+    /// Milliseconds that a contestant runs in a draw
+    #[arg(long, default_value_t = 100)]
     millis: u64,
     /// Folder with the programs
     #[arg(long, default_value = "../bench/p4")]
@@ -50,7 +53,8 @@ enum Part {
 fn main() -> Result<()> {
     let args = Args::parse();
     let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
-    let effort = Effort { rounds: args.rounds, millis: args.millis };
+    let effort = Effort { seed: args.seed, draws: args.draws, millis: args.millis };
+    println!("{} draws, seed {}", effort.draws, effort.seed);
     if wanted(Part::Forwarding) {
         forwarding::run(&args.programs, &args.p4src, effort)?;
     }

@@ -18,8 +18,7 @@ pub const ROUTES: usize = 10_000;
 pub const PACKETS: usize = 1024;
 
 /// Routes as in the wild: most are /48, some shorter, some longer.
-pub fn routes(count: usize) -> Vec<Route> {
-    let mut numbers = Rng::with_seed(1);
+pub fn routes(count: usize, numbers: &mut Rng) -> Vec<Route> {
     let mut routes: Vec<Route> = (0..count)
         .map(|i| {
             let length = [48, 48, 48, 48, 32, 40, 44, 36, 64, 56][i % 10];
@@ -40,8 +39,7 @@ pub fn routes(count: usize) -> Vec<Route> {
 }
 
 /// Packets of 64 bytes of payload, each to a host under one of the routes.
-pub fn packets(routes: &[Route], count: usize) -> Vec<Vec<u8>> {
-    let mut numbers = Rng::with_seed(2);
+pub fn packets(routes: &[Route], count: usize, numbers: &mut Rng) -> Vec<Vec<u8>> {
     (0..count)
         .map(|_| {
             let route = &routes[numbers.usize(..routes.len())];

@@ -4,19 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
-use bench::measure::{Contestant, Effort, rates};
+use bench::measure::{Contestant, Rates};
 use pipeline::{BackendKind, Engine, Traffic};
 use runtime::Recorder;
 use trace::{Filter, Request, Watches};
 
 use crate::edge;
-use crate::forwarding::{BURST, Last, print_rates};
-use crate::packets::Route;
+use crate::forwarding::{BURST, Drawn, Last};
 
 /// The edge program without a way to trace, with nobody who watches, with a filter that no packet passes, and with all
 /// packets traced.
-pub fn measure(p4src: &Path, effort: Effort, routes: &[Route], packets: &[Vec<u8>]) -> Result<()> {
-    let load = || edge::load(p4src, BackendKind::Jit, routes);
+pub fn measure(p4src: &Path, drawn: &mut Drawn<'_>, rates: &mut Rates) -> Result<()> {
+    let packets = drawn.packets;
+    let load = || edge::load(p4src, BackendKind::Jit, drawn.routes);
     let programs = [load()?, load()?, load()?, load()?];
     let mut traffic: [Traffic; 4] = Default::default();
     let mut engines = programs.iter().zip(&mut traffic).map(|(loaded, traffic)| Engine::new(loaded, traffic, 1));
@@ -25,7 +25,7 @@ pub fn measure(p4src: &Path, effort: Effort, routes: &[Route], packets: &[Vec<u8
     let (nobody, somebody) = (Arc::new(Watches::default()), Arc::new(Watches::default()));
     let filter: Filter = "udp and dst port 1".parse().map_err(anyhow::Error::msg)?;
     let _watch = somebody.watch(Request::new(filter, 1, 1).map_err(anyhow::Error::msg)?).map_err(anyhow::Error::msg)?;
-    let contestants = &mut [
+    let contestants = vec![
         Contestant::new("no traces", work(packets, move |_, packet, last| plain.receive(0, packet, 0, last))),
         Contestant::new("unwatched", watched(&nobody, &mut unwatched, packets)),
         Contestant::new("filtered", watched(&somebody, &mut filtered, packets)),
@@ -37,9 +37,7 @@ pub fn measure(p4src: &Path, effort: Effort, routes: &[Route], packets: &[Vec<u8
             }),
         ),
     ];
-    let rates = rates(effort, contestants);
-    print_rates("traces", contestants, &rates);
-    println!("  {:10} unwatched / no traces {:.3}", "traces", rates[1] / rates[0]);
+    rates.take_turns(drawn.effort, &mut drawn.numbers, contestants);
     Ok(())
 }
 

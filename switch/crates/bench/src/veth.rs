@@ -17,16 +17,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use bench::measure::{Effort, median, short};
+use bench::measure::{Effort, Spread, ratios, short};
 use tokio::signal::unix::{SignalKind, signal};
 
 use bench::traffic::Outcome;
 use contestants::{Kind, Running};
 use network::Network;
 
-/// A search is nine of these, so there are fewer rounds than in the other parts.
-const STEP: Duration = Duration::from_millis(1000);
-const ROUNDS: usize = 3;
+/// A search is nine of these.
+const STEP: Duration = Duration::from_millis(300);
+/// For what is measured once.
+const LONG_STEP: Duration = Duration::from_millis(1000);
 const SEARCH_STEPS: usize = 8;
 const SLOWEST: f64 = 5_000.0;
 /// A loss of one packet may be the machine's: a rate is without loss if one of so many tries was.
@@ -42,7 +43,7 @@ pub fn run(programs: &Path, effort: Effort) -> Result<()> {
         println!("  skipped: network namespaces need root");
         return Ok(());
     }
-    if let Err(error) = Network::plain() {
+    if let Err(error) = Network::plain(&[]) {
         println!("  skipped: no network namespaces: {error:#}");
         return Ok(());
     }
@@ -51,37 +52,54 @@ pub fn run(programs: &Path, effort: Effort) -> Result<()> {
     // Others on the machine may not decide what is measured; what is started here inherits this.
     let _ = rustix::process::nice(-20);
     let kinds = contestants::available();
-    let rounds = effort.rounds.min(ROUNDS);
 
-    let most = generator_limit()?;
+    let most = generator_limit(effort)?;
     println!("  the generator's own limit is {}packets/s", short(most));
-    let mut limits = vec![];
-    for kind in &kinds {
-        let limit = |_| search(&mut kind.start(programs)?, most);
-        limits.push(median((0..rounds).map(limit).collect::<Result<_>>()?));
-    }
-    let common = COMFORT * limits.iter().copied().fold(most, f64::min);
-    println!("  {:24} {:>14} {:>22} {:>22}", "", "without loss", at(common), "at 80 % of its own");
-    let mut costs = vec![];
-    for (kind, limit) in kinds.iter().zip(&limits) {
-        let at_common = cost(kind, programs, common, rounds)?;
-        let at_own = cost(kind, programs, COMFORT * limit, rounds)?;
-        println!("  {:24} {:>12}/s {at_common} {at_own}", kind.name(), short(*limit));
-        costs.push((at_common, at_own));
+    let mut limits = vec![vec![]; kinds.len()];
+    in_turns(effort, kinds.len(), |index, packets| {
+        limits[index].push(search(&mut kinds[index].start(programs, packets)?, most)?);
+        Ok(())
+    })?;
+    let spreads: Vec<Spread> = limits.iter().map(|drawn| Spread::of(drawn)).collect();
+    let common = COMFORT * spreads.iter().map(|limit| limit.median).fold(most, f64::min);
+    let (mut at_common, mut at_own) = (vec![Costs::default(); kinds.len()], vec![Costs::default(); kinds.len()]);
+    in_turns(effort, kinds.len(), |index, packets| {
+        let kind = &kinds[index];
+        at_common[index].measure(kind, programs, packets, common)?;
+        at_own[index].measure(kind, programs, packets, COMFORT * spreads[index].median)
+    })?;
+    for (index, kind) in kinds.iter().enumerate() {
+        let (name, limit) = (kind.name(), spreads[index]);
+        println!("  {name:24} without loss      {:>10}/s ({})", short(limit.median), limit.around(short));
+        println!("  {name:24} at {:>8}/s     {}", short(common), at_common[index]);
+        println!("  {name:24} at 80 % of its own {}", at_own[index]);
     }
     for (index, kind) in kinds.iter().enumerate() {
         for (other, reference) in kinds.iter().enumerate() {
             if kind.is_ours() && !reference.is_ours() {
-                println!(
-                    "  {} / {}: {:.2} of the rate, {:.3} of the time at the same rate, {:.3} at its own",
-                    kind.name(),
-                    reference.name(),
-                    limits[index] / limits[other],
-                    costs[index].0.packet / costs[other].0.packet,
-                    costs[index].1.packet / costs[other].1.packet,
-                );
+                let names = format!("{} / {}", kind.name(), reference.name());
+                let times = |costs: &[Costs]| Spread::of(&ratios(&costs[index].packets, &costs[other].packets));
+                println!("  {names}: rate {}", Spread::of(&ratios(&limits[index], &limits[other])));
+                println!("  {names}: time at the same rate {}", times(&at_common));
+                println!("  {names}: time at its own {}", times(&at_own));
             }
         }
+    }
+    Ok(())
+}
+
+/// Each contestant once in a draw, with the same packets, in an order that is drawn too.
+fn in_turns(
+    effort: Effort,
+    contestants: usize,
+    mut measure: impl FnMut(usize, &[Vec<u8>]) -> Result<()>,
+) -> Result<()> {
+    for draw in 0..effort.draws {
+        let mut numbers = effort.numbers(draw);
+        let packets = network::packets(&mut numbers);
+        let mut order: Vec<usize> = (0..contestants).collect();
+        numbers.shuffle(&mut order);
+        order.into_iter().try_for_each(|index| measure(index, &packets))?;
     }
     Ok(())
 }
@@ -96,7 +114,7 @@ fn busy() -> Result<f64> {
         Ok((ticks.iter().sum(), ticks.iter().skip(3).take(2).sum()))
     };
     let (all, idle) = read()?;
-    std::thread::sleep(STEP);
+    std::thread::sleep(LONG_STEP);
     let (all_after, idle_after) = read()?;
     Ok(1.0 - (idle_after - idle) / (all_after - all))
 }
@@ -122,29 +140,43 @@ fn clear_away_on_signals() -> Result<()> {
     Ok(())
 }
 
-fn at(rate: f64) -> String {
-    format!("at {}/s", short(rate))
-}
-
-/// Nanoseconds of processor time per packet.
-struct Cost {
-    packet: f64,
+/// Nanoseconds of processor time per packet, draw by draw.
+#[derive(Clone, Default)]
+struct Costs {
+    packets: Vec<f64>,
     /// The contestant's process alone; the kernel has none.
-    process: Option<f64>,
+    processes: Vec<f64>,
 }
 
-impl std::fmt::Display for Cost {
+impl Costs {
+    fn measure(&mut self, kind: &Kind, programs: &Path, packets: &[Vec<u8>], rate: f64) -> Result<()> {
+        let plain = Network::plain(packets)?.drive(rate, STEP)?;
+        let mut running = kind.start(programs, packets)?;
+        let before = running.processor_time()?;
+        let outcome = running.network.drive(rate, STEP)?;
+        let process = running.processor_time()?.zip(before).map(|(after, before)| after.since(&before));
+        self.packets.push(per_packet(&outcome, process.unwrap_or_default()) - per_packet(&plain, Duration::ZERO));
+        self.processes.extend(process.map(|process| process.as_nanos() as f64 / outcome.received as f64));
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Costs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let process = self.process.map(|process| format!("(process {process:.0})")).unwrap_or_default();
-        write!(f, "{:>8.0} ns {process:14}", self.packet)
+        let packet = Spread::of(&self.packets);
+        write!(f, "{:>8.0} ns ({})", packet.median, packet.around(|ns| format!("{ns:.0}")))?;
+        if !self.processes.is_empty() {
+            write!(f, ", of which its process {:.0} ns", Spread::of(&self.processes).median)?;
+        }
+        Ok(())
     }
 }
 
 /// What the generator and one veth pair can do.
-fn generator_limit() -> Result<f64> {
-    let mut network = Network::plain()?;
-    let rates = (0..3).map(|_| Ok(network.drive(f64::INFINITY, STEP)?.rate)).collect::<Result<_>>()?;
-    Ok(median(rates))
+fn generator_limit(effort: Effort) -> Result<f64> {
+    let mut network = Network::plain(&network::packets(&mut effort.numbers(0)))?;
+    let rates = (0..3).map(|_| Ok(network.drive(f64::INFINITY, LONG_STEP)?.rate)).collect::<Result<Vec<_>>>()?;
+    Ok(Spread::of(&rates).median)
 }
 
 /// The highest rate without loss that a search by halves finds.
@@ -171,21 +203,6 @@ fn without_loss(network: &mut Network, rate: f64) -> Result<Option<f64>> {
         }
     }
     Ok(None)
-}
-
-fn cost(kind: &Kind, programs: &Path, rate: f64, rounds: usize) -> Result<Cost> {
-    let (mut packets, mut processes) = (vec![], vec![]);
-    for _ in 0..rounds {
-        let plain = Network::plain()?.drive(rate, STEP)?;
-        let mut running = kind.start(programs)?;
-        let before = running.processor_time()?;
-        let outcome = running.network.drive(rate, STEP)?;
-        let process = running.processor_time()?.zip(before).map(|(after, before)| after.since(&before));
-        packets.push(per_packet(&outcome, process.unwrap_or_default()) - per_packet(&plain, Duration::ZERO));
-        processes.extend(process.map(|process| process.as_nanos() as f64 / outcome.received as f64));
-    }
-    let process = (!processes.is_empty()).then(|| median(processes));
-    Ok(Cost { packet: median(packets), process })
 }
 
 fn per_packet(outcome: &Outcome, process: Duration) -> f64 {

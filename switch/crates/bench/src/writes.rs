@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
-use bench::measure::{Effort, median, short};
+use bench::measure::{Effort, Spread, short};
 use control::{Loaded, Replication};
 use listen::Listener;
 use pipeline::BackendKind;
@@ -27,7 +27,6 @@ const ELECTION: Uint128 = Uint128 { high: 0, low: 1 };
 
 pub fn run(programs: &Path, effort: Effort) -> Result<()> {
     let text = std::fs::read_to_string(programs.join("routing.p4")).context("routing.p4")?;
-    let routes = routes(ENTRIES);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async move {
         let target = Target { program: loader::load(&text, BackendKind::Jit).map_err(|error| anyhow!(error))? };
@@ -43,14 +42,16 @@ pub fn run(programs: &Path, effort: Effort) -> Result<()> {
         }));
         let mut client = Client::connect(&format!("http://{address}"), p4info, &text).await?;
         let mut rates = vec![];
-        for _ in 0..effort.rounds {
+        for draw in 0..effort.draws {
+            let routes = routes(ENTRIES, &mut effort.numbers(draw));
             let start = Instant::now();
             client.write(Type::Insert, &routes).await?;
             rates.push(routes.len() as f64 / start.elapsed().as_secs_f64());
             client.write(Type::Delete, &routes).await?;
         }
-        println!("P4Runtime inserts over gRPC, {} prefixes in batches of {BATCH}", routes.len());
-        println!("  {:>10}inserts/s", short(median(rates)));
+        println!("P4Runtime inserts over gRPC, {ENTRIES} prefixes in batches of {BATCH}");
+        let rate = Spread::of(&rates);
+        println!("  {:>10}inserts/s ({})", short(rate.median), rate.around(short));
         drop(client);
         let _ = stop.send(());
         server.await?.context("the service")

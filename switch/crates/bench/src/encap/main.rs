@@ -12,9 +12,10 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use ports::PortSpec;
 use road::Road;
+use roads::Effort;
 
 #[derive(Parser)]
-#[command(about = "Measure packets of many sizes, in turns; prints medians as CSV")]
+#[command(about = "Measure packets of many sizes, in turns; prints medians and their spread as CSV")]
 struct Args {
     #[command(subcommand)]
     measurement: Measurement,
@@ -38,6 +39,9 @@ enum Measurement {
         port: u32,
         #[arg(long)]
         rounds: usize,
+        /// Draws the order of points in each round
+        #[arg(long)]
+        seed: u64,
         /// Packets of each point in a round
         #[arg(long)]
         packets: usize,
@@ -55,6 +59,9 @@ enum Measurement {
         roads: Vec<Road>,
         #[arg(long)]
         rounds: usize,
+        /// Draws the order of points and roads in each round
+        #[arg(long)]
+        seed: u64,
         /// How long a point is flooded in a round
         #[arg(long)]
         millis: u64,
@@ -66,6 +73,9 @@ enum Measurement {
         roads: Vec<Road>,
         #[arg(long)]
         rounds: usize,
+        /// As of `flood`
+        #[arg(long)]
+        seed: u64,
         /// How long a rate is tried
         #[arg(long)]
         millis: u64,
@@ -77,12 +87,15 @@ enum Measurement {
 
 fn main() -> Result<()> {
     match Args::parse().measurement {
-        Measurement::Memory { program, entries, points, port, rounds, packets } => {
+        Measurement::Memory { program, entries, points, port, rounds, seed, packets } => {
+            let effort = memory::Effort { rounds, seed, packets };
             let mut pipeline = memory::load(&program, &entries)?;
-            memory::run(&mut pipeline, &points::read(&points)?, port, rounds, packets)
+            memory::run(&mut pipeline, &points::read(&points)?, port, effort)
         }
         Measurement::Carry { from, to } => carry::run(&from, &to),
-        Measurement::Flood { roads, rounds, millis } => roads::flood(&roads, rounds, millis),
-        Measurement::Lossless { roads, rounds, millis, most } => roads::lossless(&roads, rounds, millis, most),
+        Measurement::Flood { roads, rounds, seed, millis } => roads::flood(&roads, &Effort { rounds, seed, millis }),
+        Measurement::Lossless { roads, rounds, seed, millis, most } => {
+            roads::lossless(&roads, &Effort { rounds, seed, millis }, most)
+        }
     }
 }

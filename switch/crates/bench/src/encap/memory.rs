@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use bench::measure::median;
+use bench::measure::Spread;
 use bench::traffic::thread_time;
 use control::{Control, Scope};
+use fastrand::Rng;
 use loader::Program;
 use pipeline::{BackendKind, Engine, Message, Sink, Traffic};
 use prost::Message as _;
@@ -50,8 +51,18 @@ pub fn load(program: &Path, entries: &Path) -> Result<Arc<Program>> {
     Ok(program)
 }
 
-/// Nanoseconds a packet: of each point the median of its rounds, and the quarters beside it.
-pub fn run(program: &mut Arc<Program>, points: &[Point], port: u32, rounds: usize, packets: usize) -> Result<()> {
+pub struct Effort {
+    pub rounds: usize,
+    pub seed: u64,
+    /// Of each point in a round.
+    pub packets: usize,
+}
+
+/// Nanoseconds a packet: of each point the median of its rounds, the deciles beside it and the worst.
+pub fn run(program: &mut Arc<Program>, points: &[Point], port: u32, effort: Effort) -> Result<()> {
+    let packets = effort.packets;
+    let mut numbers = Rng::with_seed(effort.seed);
+    let mut order: Vec<usize> = (0..points.len()).collect();
     let mut traffic = Traffic::default();
     let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
     let mut now = 1_000_000_000;
@@ -70,10 +81,9 @@ pub fn run(program: &mut Arc<Program>, points: &[Point], port: u32, rounds: usiz
     };
     let mut taken = vec![(vec![], vec![]); points.len()];
     let mut lengths = vec![0; points.len()];
-    for round in 0..=rounds {
-        for index in 0..points.len() {
-            // There and back, so that whoever comes late in one round comes early in the next.
-            let index = if round % 2 == 0 { index } else { points.len() - 1 - index };
+    for round in 0..=effort.rounds {
+        numbers.shuffle(&mut order);
+        for &index in &order {
             let (left, processor, wall) = pass(&points[index]);
             let name = &points[index].name;
             ensure!(left.packets == packets, "{name}: {} of {packets} packets left", left.packets);
@@ -84,16 +94,14 @@ pub fn run(program: &mut Arc<Program>, points: &[Point], port: u32, rounds: usiz
             }
         }
     }
-    println!("point,octets_in,octets_out,ns,ns_lower_quarter,ns_upper_quarter,ns_wall");
-    for ((point, length), (mut processor, wall)) in points.iter().zip(lengths).zip(taken) {
-        processor.sort_by(f64::total_cmp);
-        let (lower, upper) = (processor[rounds / 4], processor[rounds * 3 / 4]);
+    println!("point,octets_in,octets_out,ns,ns_10,ns_90,ns_worst,ns_wall");
+    for ((point, length), (processor, wall)) in points.iter().zip(lengths).zip(taken) {
+        let Spread { median, tenth, ninetieth, greatest, .. } = Spread::of(&processor);
         println!(
-            "{},{},{length},{:.1},{lower:.1},{upper:.1},{:.1}",
+            "{},{},{length},{median:.1},{tenth:.1},{ninetieth:.1},{greatest:.1},{:.1}",
             point.name,
             point.packets[0].len(),
-            median(processor),
-            median(wall)
+            Spread::of(&wall).median
         );
     }
     Ok(())

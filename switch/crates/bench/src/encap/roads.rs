@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use bench::measure::median;
+use bench::measure::Spread;
 use bench::traffic::{Ends, Outcome, QUIET};
+use fastrand::Rng;
 
 use crate::points::{self, Point};
 use crate::road::Road;
@@ -20,6 +21,13 @@ const REACHED: f64 = 0.9;
 const TURNS: usize = 5;
 const SEARCH_STEPS: usize = 7;
 const SLOWEST: f64 = 500.0;
+
+pub struct Effort {
+    pub rounds: usize,
+    pub seed: u64,
+    /// How long a point takes in a round.
+    pub millis: u64,
+}
 
 struct Candidate<'a> {
     road: &'a Road,
@@ -45,18 +53,23 @@ fn open(roads: &[Road]) -> Result<Vec<Candidate<'_>>> {
     Ok(candidates)
 }
 
-/// Each candidate's points, every one once in a round: whoever has a point takes turns at it, so that all meet the same
-/// moment of the machine. The first candidate has all points, in the order in which they come.
+/// Each candidate's points, every one once in a round, in an order that is drawn anew: whoever has a point takes turns at
+/// it, so that all meet the same moment of the machine. The first candidate has all points.
 fn in_turns(
     candidates: &mut [Candidate<'_>],
-    rounds: usize,
+    effort: &Effort,
     mut measure: impl FnMut(usize, usize, &Road, &mut Ends, &Point) -> Result<()>,
 ) -> Result<()> {
-    let names: Vec<String> =
+    let mut numbers = Rng::with_seed(effort.seed);
+    let mut turns: Vec<usize> = (0..candidates.len()).collect();
+    let mut names: Vec<String> =
         candidates.first().map_or(vec![], |first| first.points.iter().map(|point| point.name.clone()).collect());
-    for _ in 0..rounds {
+    for _ in 0..effort.rounds {
+        numbers.shuffle(&mut names);
         for name in &names {
-            for (number, candidate) in candidates.iter_mut().enumerate() {
+            numbers.shuffle(&mut turns);
+            for &number in &turns {
+                let candidate = &mut candidates[number];
                 if let Some(index) = candidate.points.iter().position(|point| point.name == *name) {
                     measure(number, index, candidate.road, &mut candidate.ends, &candidate.points[index])?;
                 }
@@ -74,13 +87,13 @@ struct Flooded {
 }
 
 /// Sends more than can pass; packets that arrive, by second, and processor time for each of them.
-pub fn flood(roads: &[Road], rounds: usize, millis: u64) -> Result<()> {
+pub fn flood(roads: &[Road], effort: &Effort) -> Result<()> {
     let mut candidates = open(roads)?;
     let lengths: Vec<_> = candidates.iter().map(|candidate| candidate.lengths.clone()).collect();
     let mut taken: Vec<Vec<Flooded>> =
         candidates.iter().map(|candidate| vec![Flooded::default(); candidate.points.len()]).collect();
-    in_turns(&mut candidates, rounds, |number, index, road, ends, point| {
-        let (outcome, process) = turn(road, ends, point, lengths[number][index], Duration::from_millis(millis))?;
+    in_turns(&mut candidates, effort, |number, index, road, ends, point| {
+        let (outcome, process) = turn(road, ends, point, lengths[number][index], Duration::from_millis(effort.millis))?;
         let each = 1e9 / outcome.received as f64;
         let taken = &mut taken[number][index];
         taken.rates.push(outcome.received as f64 / outcome.passing.as_secs_f64());
@@ -88,16 +101,16 @@ pub fn flood(roads: &[Road], rounds: usize, millis: u64) -> Result<()> {
         taken.process.push(process.as_secs_f64() * each);
         Ok(())
     })?;
-    println!("road,point,octets_out,rate,ns,ns_process");
+    println!("road,point,octets_out,{RATES},ns,ns_process");
     for (candidate, taken) in candidates.iter().zip(taken) {
         for ((point, length), taken) in candidate.points.iter().zip(&candidate.lengths).zip(taken) {
             println!(
-                "{},{},{length},{:.0},{:.1},{:.1}",
+                "{},{},{length},{},{:.1},{:.1}",
                 candidate.road.name,
                 point.name,
-                median(taken.rates),
-                median(taken.all),
-                median(taken.process)
+                rates(&taken.rates),
+                Spread::of(&taken.all).median,
+                Spread::of(&taken.process).median
             );
         }
     }
@@ -118,15 +131,15 @@ fn turn(road: &Road, ends: &mut Ends, point: &Point, length: u64, duration: Dura
 }
 
 /// The greatest rate without loss that a search by halves finds.
-pub fn lossless(roads: &[Road], rounds: usize, millis: u64, most: f64) -> Result<()> {
+pub fn lossless(roads: &[Road], effort: &Effort, most: f64) -> Result<()> {
     let mut candidates = open(roads)?;
     let mut found: Vec<Vec<Vec<f64>>> =
         candidates.iter().map(|candidate| vec![vec![]; candidate.points.len()]).collect();
-    in_turns(&mut candidates, rounds, |number, index, _, ends, point| {
+    in_turns(&mut candidates, effort, |number, index, _, ends, point| {
         let (mut low, mut high) = (SLOWEST, most);
         for _ in 0..SEARCH_STEPS {
             let guess = (low * high).sqrt();
-            match without_loss(ends, point, guess, Duration::from_millis(millis))? {
+            match without_loss(ends, point, guess, Duration::from_millis(effort.millis))? {
                 Some(rate) => low = rate.max(low),
                 None => high = guess,
             }
@@ -134,13 +147,20 @@ pub fn lossless(roads: &[Road], rounds: usize, millis: u64, most: f64) -> Result
         found[number][index].push(low);
         Ok(())
     })?;
-    println!("road,point,rate");
+    println!("road,point,{RATES}");
     for (candidate, found) in candidates.iter().zip(found) {
         for (point, found) in candidate.points.iter().zip(found) {
-            println!("{},{},{:.0}", candidate.road.name, point.name, median(found));
+            println!("{},{},{}", candidate.road.name, point.name, rates(&found));
         }
     }
     Ok(())
+}
+
+const RATES: &str = "rate,rate_10,rate_90,rate_worst";
+
+fn rates(found: &[f64]) -> String {
+    let Spread { median, tenth, ninetieth, least, .. } = Spread::of(found);
+    format!("{median:.0},{tenth:.0},{ninetieth:.0},{least:.0}")
 }
 
 /// The rate that was reached, if no packet was lost at it.

@@ -89,9 +89,9 @@ impl Kind {
     }
 
     /// Starts it and waits until packets pass.
-    pub fn start(&self, programs: &Path) -> Result<Running> {
+    pub fn start(&self, programs: &Path, packets: &[Vec<u8>]) -> Result<Running> {
         let folder = Folder::new()?;
-        let network = Network::forwarded()?;
+        let network = Network::forwarded(packets)?;
         let command = match self {
             Self::Kernel => {
                 route(&network)?;

@@ -4,6 +4,7 @@ use std::net::Ipv6Addr;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use fastrand::Rng;
 use ports::interface::Interface;
 use ports::namespace::Namespace;
 
@@ -31,16 +32,16 @@ pub fn prefix(route: u16) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 0xdb8, route, 0, 0, 0, 0, 0)
 }
 
-/// UDP with 64 bytes of payload, to one of the routes.
-fn packets() -> Vec<Vec<u8>> {
+/// UDP with 64 bytes of payload, each to some host of some route.
+pub fn packets(numbers: &mut Rng) -> Vec<Vec<u8>> {
     const PAYLOAD: usize = 64;
-    let packet = |number: u16| {
+    let packet = |_| {
         let mut packet = WEST.to_vec();
         packet.extend([2, 0, 0, 0, 1, 0, 0x86, 0xdd]);
         packet.extend([0x60, 0, 0, 0, 0, PAYLOAD as u8, 17, 64]);
         packet.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
-        let mut destination = prefix(number % ROUTES).octets();
-        destination[14..].copy_from_slice(&number.to_be_bytes());
+        let mut destination = prefix(numbers.u16(..ROUTES)).octets();
+        destination[6..].copy_from_slice(&numbers.u128(..).to_be_bytes()[..10]);
         packet.extend(destination);
         packet.resize(packet.len() + PAYLOAD - MARK.len(), 0);
         packet.extend(MARK);
@@ -56,15 +57,15 @@ pub fn text(address: [u8; 6]) -> String {
 
 impl Network {
     /// One pair, with the generator at one end and the counter at the other.
-    pub fn plain() -> Result<Self> {
+    pub fn plain(packets: &[Vec<u8>]) -> Result<Self> {
         let (outer, inner) = namespaces()?;
         outer.ip("link add name west0 type veth peer name east0")?;
         up(&outer, &["west0", "east0"])?;
-        Self::open(outer, inner)
+        Self::open(outer, inner, packets)
     }
 
     /// Two pairs with room for a contestant between them, at `west1` and `east1`.
-    pub fn forwarded() -> Result<Self> {
+    pub fn forwarded(packets: &[Vec<u8>]) -> Result<Self> {
         let (outer, inner) = namespaces()?;
         let path = inner.path();
         let (west, east, counter) = (text(WEST), text(EAST), text(COUNTER));
@@ -74,13 +75,13 @@ impl Network {
         ))?;
         up(&inner, &["lo", "west1", "east1"])?;
         up(&outer, &["west0", "east0"])?;
-        Self::open(outer, inner)
+        Self::open(outer, inner, packets)
     }
 
-    fn open(outer: Namespace, inner: Namespace) -> Result<Self> {
+    fn open(outer: Namespace, inner: Namespace, packets: &[Vec<u8>]) -> Result<Self> {
         let open = |name| outer.enter(|| Interface::open(name))?.context(name);
         let ends = Ends::new(open("west0")?, open("east0")?);
-        Ok(Self { ends, packets: packets(), inner, _outer: outer })
+        Ok(Self { ends, packets: packets.to_vec(), inner, _outer: outer })
     }
 
     /// Sends at a paced rate for so long, and counts what arrives.
