@@ -180,6 +180,7 @@ async def test_what_the_switch_refuses_on_the_stream_is_told_once_and_ends_nothi
             len(told := [each.event for each in controller.events.since(0) if each.event.kind == "switch.refuses"]) < 2
         ):
             await controller.events.wait(controller.events.last)
+        assert [each.details for each in told] == [{"message": "digest_list_ack"}, {"message": "packet_out"}]
         # Each message has been answered by now, in its order.
         assert [("packet_out" in each.text, "--cpu-port 510" in each.text) for each in told] == [
             (False, False),

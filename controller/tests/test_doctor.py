@@ -47,12 +47,30 @@ def test_limits_and_capabilities() -> None:
 
 def test_what_the_controller_says() -> None:
     assert {each.state for each in controller_findings(STATUS, [])} == {State.OK}
-    refused = {"kind": "switch.refuses", "text": "the switch refuses packets"}
-    (_, cpu_port) = controller_findings(STATUS, [refused])
-    assert (cpu_port.check, cpu_port.state) == ("CPU port", State.FAILURE)
-    assert "--cpu-port 510" in cpu_port.mend
     waiting = {"waits_for": ["provider a"], "switch": {"state": "ready", "failed_writes": 3}}
     assert [each.state for each in controller_findings(waiting, [])] == [State.FAILURE, State.OK, State.WARNING]
+    full = {"kind": "write.failed", "text": "the switch refuses to insert routes", "details": {}}
+    (*_, tables) = controller_findings(waiting, [full])
+    assert tables.text == "the switch refused 3 updates of tables, the newest: the switch refuses to insert routes"
+
+
+def refusal(what: str) -> dict[str, object]:
+    """An event of the controller, as the API tells it."""
+    return {"kind": "switch.refuses", "text": f"the switch refuses ({what})", "details": {"message": what}}
+
+
+def test_what_the_switch_refuses_on_the_stream_is_told_until_it_comes_back() -> None:
+    up = {"kind": "switch.up", "text": "", "details": {}}
+    (_, cpu_port) = controller_findings(STATUS, [up, refusal("packet_out")])
+    assert (cpu_port.check, cpu_port.state) == ("CPU port", State.FAILURE)
+    assert "--cpu-port 510" in cpu_port.mend
+    # Another CPU port would not mend what else is refused.
+    (_, cpu_port, switch) = controller_findings(STATUS, [up, refusal("digest_list_ack")])
+    assert (cpu_port.state, switch.check, switch.state) == (State.OK, "switch", State.FAILURE)
+    assert switch.text == "the switch refuses (digest_list_ack)"
+    assert "--cpu-port" not in switch.mend
+    mended = controller_findings(STATUS, [up, refusal("packet_out"), refusal("digest_list_ack"), up])
+    assert {each.state for each in mended} == {State.OK}
 
 
 def provider(prefix: str | None, **more: object) -> dict[str, object]:

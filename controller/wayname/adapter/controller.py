@@ -310,7 +310,8 @@ class Controller:
         """Tell that the switch refused what was sent; of one kind once until the switch comes back."""
         if refused.kind not in self._refused:
             self._refused.add(refused.kind)
-            self.report("switch.refuses", Severity.ERROR, self.config.switch.address, refused.text)
+            address, details = self.config.switch.address, {"message": refused.kind}
+            self._record(Event(self.now, "switch.refuses", Severity.ERROR, address, refused.text, details))
 
     async def _take_over(self, connection: Connection) -> None:
         if not connection.is_primary:

@@ -55,11 +55,22 @@ def controller_findings(status: dict[str, Any], events: list[dict[str, Any]]) ->
         yield failure("controller", f"the edge is not up: {'; '.join(status['waits_for'])}", "wayname events")
     else:
         yield ok("controller", "answers, and the edge is up")
-    refused = next((each for each in reversed(events) if each["kind"] == "switch.refuses"), None)
-    if refused:
-        yield failure("CPU port", refused["text"], f"wayname-switch --cpu-port {CPU_PORT} ...")
-    elif status["switch"]["state"] == "ready":
-        yield ok("CPU port", "the switch takes what the controller sends")
+    yield from _refusals(events, status["switch"]["state"] == "ready")
     if status["switch"]["failed_writes"]:
         text = f"the switch refused {status['switch']['failed_writes']} updates of tables"
-        yield warning("tables", text, "wayname events | grep write.failed")
+        newest = next((each["text"] for each in reversed(events) if each["kind"] == "write.failed"), None)
+        yield warning("tables", f"{text}, the newest: {newest}" if newest else text, "wayname events | grep write.failed")
+
+
+def _refusals(events: list[dict[str, Any]], is_ready: bool) -> Iterator[Finding]:
+    """Tell what the switch refuses on the stream; what it refused before it was there anew may be mended."""
+    began = max((at for at, each in enumerate(events) if each["kind"] == "switch.up"), default=0)
+    refused = {
+        each["details"]["message"]: each["text"] for each in events[began:] if each["kind"] == "switch.refuses"
+    }
+    if "packet_out" in refused:
+        yield failure("CPU port", refused.pop("packet_out"), f"wayname-switch --cpu-port {CPU_PORT} ...")
+    elif is_ready:
+        yield ok("CPU port", "the switch takes what the controller sends")
+    for text in refused.values():
+        yield failure("switch", text, "wayname events | grep switch.refuses; use switch and controller of one version")
