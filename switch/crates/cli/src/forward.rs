@@ -43,6 +43,8 @@ pub struct Handle {
     counters: Mutex<Counters>,
     /// Whether each port's link is cut.
     cuts: Vec<(u32, Arc<AtomicBool>)>,
+    /// Whether a carrier came or went since the thread kept house.
+    carriers_changed: AtomicBool,
 }
 
 impl Handle {
@@ -62,6 +64,16 @@ impl Handle {
     pub fn wake(&self) {
         // Full means that it was woken and has not looked yet.
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    /// Has the thread look at the links now.
+    pub fn carriers_changed(&self) {
+        self.carriers_changed.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    pub fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
     }
 
     pub fn stop(&self) {
@@ -137,7 +149,15 @@ impl Forwarder {
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).context("eventfd")?;
         let cuts = outputs.ports.iter().map(|open| (open.number, open.cut.clone())).collect();
         let (stop, turns, counters) = (AtomicBool::new(false), AtomicU64::new(0), Mutex::default());
-        let handle = Arc::new(Handle { packets: sender, wake, stop, turns, counters, cuts });
+        let handle = Arc::new(Handle {
+            packets: sender,
+            wake,
+            stop,
+            turns,
+            counters,
+            cuts,
+            carriers_changed: AtomicBool::new(false),
+        });
         let forwarder = Self {
             switch,
             watches,
@@ -156,7 +176,7 @@ impl Forwarder {
 
     /// Forwards until stopped.
     pub fn run(mut self) {
-        while !self.stopping() {
+        while !self.handle.stopping() {
             match self.switch.loaded() {
                 Some(loaded) => self.forward(&loaded),
                 None => self.discard(),
@@ -166,10 +186,6 @@ impl Forwarder {
         self.outputs.flush_captures();
     }
 
-    fn stopping(&self) -> bool {
-        self.handle.stop.load(Ordering::Acquire)
-    }
-
     /// Runs packets through one program until another takes its place.
     fn forward(&mut self, loaded: &Arc<Loaded>) {
         let mut traffic = std::mem::take(&mut self.traffic);
@@ -177,7 +193,7 @@ impl Forwarder {
         for open in &self.outputs.ports {
             set_port_up(loaded, open.number, open.up);
         }
-        while !self.stopping() && self.switch.runs(loaded) {
+        while !self.handle.stopping() && self.switch.runs(loaded) {
             let now = self.clock.now();
             let mut busy = false;
             for index in 0..self.outputs.ports.len() {
@@ -201,7 +217,7 @@ impl Forwarder {
             }
             engine.poll(now, &mut self.outputs);
             self.outputs.flush(now);
-            if now >= self.next_housekeeping {
+            if now >= self.next_housekeeping || self.handle.carriers_changed.load(Ordering::Relaxed) {
                 self.keep_house(now, engine.traffic(), Some(loaded));
             }
             if !busy {
@@ -244,6 +260,8 @@ impl Forwarder {
     fn keep_house(&mut self, now: u64, traffic: &Traffic, loaded: Option<&Loaded>) {
         self.next_housekeeping = now + HOUSEKEEPING;
         self.handle.turns.fetch_add(1, Ordering::Relaxed);
+        // Before the links are looked at: what changes from here on is for the next time.
+        self.handle.carriers_changed.store(false, Ordering::Release);
         for open in &mut self.outputs.ports {
             if open.link_changed()
                 && let Some(loaded) = loaded

@@ -2,6 +2,7 @@
 
 mod admin;
 mod args;
+mod carriers;
 mod check;
 mod clock;
 mod forward;

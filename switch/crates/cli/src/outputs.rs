@@ -23,6 +23,8 @@ pub struct OpenPort {
     pub number: u32,
     pub port: Box<dyn Port>,
     pub up: bool,
+    /// Whether it has a carrier, as [`crate::carriers`] sees it; none where the port itself knows soon enough.
+    pub carrier_seen: Option<Arc<AtomicBool>>,
     /// Whether an operator cut the link: it stays up and loses every frame, as a fault further along it would.
     pub cut: Arc<AtomicBool>,
     name: String,
@@ -55,6 +57,7 @@ impl OpenPort {
             number: spec.port,
             port,
             up: true,
+            carrier_seen: None,
             cut: Arc::default(),
             name: spec.device.to_string(),
             lost: ports::Lost::default(),
@@ -74,7 +77,8 @@ impl OpenPort {
 
     /// Notes whether the link is up; true when that changed.
     pub fn link_changed(&mut self) -> bool {
-        let up = self.port.is_up();
+        let said = self.port.is_up();
+        let up = self.carrier_seen.as_ref().map_or(said, |seen| seen.load(Ordering::Relaxed));
         if up == self.up {
             return false;
         }
@@ -250,7 +254,7 @@ impl Sink for Outputs {
             _ if port == self.cpu_port => None,
             None => Some("there is no such port"),
             Some(index) if self.ports[index].cut.load(Ordering::Relaxed) => Some("its link is cut"),
-            Some(index) if !self.ports[index].port.is_up() => Some("its link is down"),
+            Some(index) if !self.ports[index].up => Some("its link is down"),
             Some(_) => None,
         }
     }

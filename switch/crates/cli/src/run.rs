@@ -23,6 +23,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::admin;
 use crate::args::Run;
+use crate::carriers;
 use crate::check::program_text;
 use crate::clock::Clock;
 use crate::forward::{Forwarder, Handle};
@@ -64,7 +65,8 @@ async fn serve(args: Run) -> Result<()> {
 
     let mut random = Random::new(seed(args.seed)?);
     let mut traffic = Traffic::default();
-    let ports = open_ports(&args, &mut traffic, &mut random)?;
+    let mut ports = open_ports(&args, &mut traffic, &mut random)?;
+    let watched = carriers::of(&mut ports)?;
     let clock = Clock::start();
     let switch = Arc::new(Switch::default());
     let (uplink, messages) = sync_channel(UPLINK);
@@ -87,6 +89,7 @@ async fn serve(args: Run) -> Result<()> {
     }
     let forwarding = std::thread::Builder::new().name("forward".into()).spawn(move || forwarder.run())?;
     let telling = spawn_uplink(hub.clone(), messages)?;
+    let watching = carriers::watch(watched, handle.clone())?;
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone())));
     let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone())));
     // The listeners are open: who connects from now on is answered.
@@ -99,18 +102,14 @@ async fn serve(args: Run) -> Result<()> {
     for server in [metrics, admin, watchdog].into_iter().flatten() {
         server.abort();
     }
-    stop_forwarding(&handle, forwarding, telling)?;
+    stop_forwarding(&handle, [forwarding, telling, watching])?;
     served.context("P4Runtime")
 }
 
-/// Ends the forwarding thread, and with it the one that reads its messages.
-fn stop_forwarding(
-    handle: &Handle,
-    forwarding: std::thread::JoinHandle<()>,
-    telling: std::thread::JoinHandle<()>,
-) -> Result<()> {
+/// Ends the forwarding thread, and with it those that read its messages and watch carriers for it.
+fn stop_forwarding(handle: &Handle, threads: [std::thread::JoinHandle<()>; 3]) -> Result<()> {
     handle.stop();
-    for thread in [forwarding, telling] {
+    for thread in threads {
         if thread.join().is_err() {
             bail!("a thread of the switch failed; the log says where");
         }

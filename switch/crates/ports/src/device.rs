@@ -15,6 +15,7 @@ pub(crate) struct Device {
     pub index: u32,
 }
 
+const ETHTOOL_GLINK: u32 = 0x0a;
 const ETHTOOL_GTSO: u32 = 0x1e;
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
 
@@ -79,10 +80,28 @@ impl Device {
         self.tell(libc::SIOCSIFHWADDR, &[&[low, high][..], &mac].concat())
     }
 
-    /// Up, and with a carrier; an interface that is gone is not.
+    /// The same interface, for another thread.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { socket: self.socket.try_clone()?, name: self.name, index: self.index })
+    }
+
+    /// Up, and with a carrier; an interface that is gone is not. The kernel sets the flag for the carrier once a second
+    /// at most (linkwatch): [`Device::has_carrier`] knows sooner.
     pub fn is_up(&self) -> bool {
         let wanted = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
         self.ask(libc::SIOCGIFFLAGS).is_ok_and(|value| first_word(&value) & 0xffff & wanted == wanted)
+    }
+
+    /// Up, and with a carrier as its driver knows it now. May wait for others who change links or routes: the kernel
+    /// asks the driver under the lock that they have.
+    pub fn has_carrier(&self) -> bool {
+        let mut link = [ETHTOOL_GLINK, 0];
+        match self.ethtool(&mut link) {
+            Ok(()) => link[1] != 0,
+            // A driver that cannot say.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => self.is_up(),
+            Err(_) => false,
+        }
     }
 
     /// Queues on which frames come in.

@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 
 use fastrand::Rng;
 
-use crate::{Lost, Port};
+use crate::{Carrier, Lost, Port};
 
 /// What a link does to frames.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -70,6 +70,10 @@ impl Port for Impaired {
 
     fn is_up(&self) -> bool {
         self.port.is_up()
+    }
+
+    fn carrier(&self) -> io::Result<Option<Carrier>> {
+        self.port.carrier()
     }
 
     fn lost(&mut self) -> Lost {

@@ -23,7 +23,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use crate::device::{Device, bind, packet_statistics, promiscuous, raw_socket, set_option};
 use crate::offload::coalesce::Coalescer;
 use crate::offload::{MAX_SUPER_FRAME, Offload, complete, segment};
-use crate::{Lost, Port};
+use crate::{Carrier, Lost, Port};
 use ring::{Received, Ring};
 
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -236,6 +236,10 @@ impl Port for Interface {
         // A link that went down leaves an error, for which the descriptor stays readable until it is taken.
         let _ = rustix::net::sockopt::socket_error(&self.ring.socket);
         self.device.is_up()
+    }
+
+    fn carrier(&self) -> io::Result<Option<Carrier>> {
+        self.device.try_clone().map(|device| Some(Carrier(device)))
     }
 
     fn lost(&mut self) -> Lost {

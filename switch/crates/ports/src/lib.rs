@@ -21,6 +21,7 @@ pub mod xdp;
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use device::Device;
 pub use spec::{PortSpec, open};
 
 /// The longest frame that a port takes or gives: a jumbo frame and what a pipeline may put around it.
@@ -37,6 +38,16 @@ pub struct Lost {
     pub overrun: u64,
     /// Refused by the kernel.
     pub refused: u64,
+}
+
+/// The carrier of a network interface.
+pub struct Carrier(Device);
+
+impl Carrier {
+    /// Whether it is there now. Waits while others change links or routes.
+    pub fn is_there(&self) -> bool {
+        self.0.has_carrier()
+    }
 }
 
 /// One end of a link. No call waits.
@@ -68,6 +79,11 @@ pub trait Port: Send {
     /// Whether the link is up as far as this end knows.
     fn is_up(&self) -> bool {
         true
+    }
+
+    /// Knows of a carrier sooner than [`Port::is_up`], for a thread that may wait; none where that is soon enough.
+    fn carrier(&self) -> io::Result<Option<Carrier>> {
+        Ok(None)
     }
 
     fn lost(&mut self) -> Lost {

@@ -29,7 +29,7 @@ use rustix::event::epoll;
 use crate::device::{Device, bind, get_option, kick, promiscuous, raw_socket, set_option};
 use crate::memory::Mapping;
 use crate::offload::finish_begun_checksum;
-use crate::{Lost, Port};
+use crate::{Carrier, Lost, Port};
 use program::Attached;
 use rings::{Giver, Offsets, Taker};
 
@@ -349,6 +349,10 @@ impl Port for Xdp {
 
     fn is_up(&self) -> bool {
         self.device.is_up()
+    }
+
+    fn carrier(&self) -> io::Result<Option<Carrier>> {
+        self.device.try_clone().map(|device| Some(Carrier(device)))
     }
 
     fn lost(&mut self) -> Lost {

@@ -218,6 +218,32 @@ fn link_goes_down_and_comes_back(device: &str) {
     carry(&mut *b, &mut *a);
 }
 
+fn a_carrier_is_known_at_once(device: &str) {
+    let Some(namespace) = pair() else { return };
+    let carrier = open(&namespace, device).unwrap().carrier().unwrap().unwrap();
+    // The kernel's flag follows once a second at most: of changes like these it shows the first at once, and few others.
+    for _ in 0..5 {
+        assert!(carrier.is_there());
+        namespace.ip("link set east down").unwrap();
+        assert!(!carrier.is_there(), "the far end is down");
+        namespace.ip("link set east up").unwrap();
+    }
+    namespace.ip("link set west down").unwrap();
+    assert!(!carrier.is_there(), "a link that is down has none");
+    namespace.ip("link delete west").unwrap();
+    assert!(!carrier.is_there(), "a link that is gone has none");
+}
+
+#[test]
+fn interface_knows_its_carrier_at_once() {
+    a_carrier_is_known_at_once("west");
+}
+
+#[test]
+fn xdp_knows_its_carrier_at_once() {
+    a_carrier_is_known_at_once("xdp:west");
+}
+
 #[test]
 fn interface_outlives_its_link() {
     link_goes_down_and_comes_back("west");
