@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import AsyncIterator
 from ipaddress import IPv6Address
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,6 +21,7 @@ from served import NOON, Served, ask, client_of
 from wayname.adapter import SwitchError
 from wayname.api.captures import MOST_OCTETS
 from wayname.api.streams import MOST, follow_events
+from wayname.composition.configuration import parse_config
 from wayname.edge.boundary import Captured
 from wayname.wire.discovery import HOP_LIMIT, NeighbourSolicitation
 
@@ -165,6 +167,38 @@ async def test_drops_by_reason(client: httpx.AsyncClient, host: Host) -> None:
     (drop,) = await ask(client, "/v1/drops")
     assert (drop["reason"], drop["name"], drop["where"]) == (44, "the route is prohibited", "ingress")
     assert drop["packets"] == 2
+
+
+METRICS = """\
+# TYPE wayname_switch_lost_packets_total counter
+wayname_switch_lost_packets_total{port="1",reason="port_refused"} 0
+wayname_switch_lost_packets_total{port="1",reason="too_long"} 3
+wayname_switch_lost_packets_total{port="77",reason="new_reason"} 5
+"""
+
+
+async def test_what_ports_lost_is_asked_where_the_switch_says_it(
+    client: httpx.AsyncClient, served: Served, tmp_path: Path
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(METRICS)}\r\n\r\n{METRICS}".encode())
+        await writer.drain()
+        writer.close()
+
+    status, detail = await refused(client, "/v1/port-losses")
+    assert (status, "`admin` in [switch]" in detail) == (404, True)
+    admin = f"unix:{tmp_path}/admin"
+    served.config = parse_config(f'switch.admin = "{admin}"\n{SITE}')
+    status, detail = await refused(client, "/v1/port-losses")
+    assert (status, admin in detail, "--admin" in detail) == (503, True, True)
+    async with await asyncio.start_unix_server(answer, tmp_path / "admin"):
+        losses = await ask(client, "/v1/port-losses")
+    assert [(each["port"], each["port_name"], each["reason"], each["packets"]) for each in losses] == [
+        (77, "", "new_reason", 5),
+        (1, "h1", "too_long", 3),
+    ]
+    assert losses[1]["name"] == "longer than the MTU of the port lets pass"
 
 
 async def test_events_behind_a_number(client: httpx.AsyncClient, host: Host, served: Served) -> None:

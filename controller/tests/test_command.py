@@ -27,6 +27,8 @@ from scapy.utils import rdpcap
 from test_adapter import SwitchProcess, hosts
 from two_networks import TWO_NETWORKS
 
+from wayname.adapter.port_losses import ask_port_losses
+from wayname.api.views import PORT_LOSSES
 from wayname.cli import main
 
 # Processes begin late where many run.
@@ -36,8 +38,9 @@ WAYNAME = Path(sys.executable).with_name("wayname")
 CONFIG = """
 [switch]
 address = "127.0.0.1:{port}"
+admin = "unix:{folder}/admin"
 [api]
-socket = "{api}"
+socket = "unix:{folder}/api"
 [controller]
 log_format = "json"
 """
@@ -117,7 +120,7 @@ def switch(tmp_path: Path) -> Iterator[SwitchProcess]:
 @pytest.fixture
 def config(switch: SwitchProcess, tmp_path: Path) -> Path:
     path = tmp_path / "edge.toml"
-    path.write_text(CONFIG.format(port=switch.port, api=f"unix:{tmp_path}/api") + TWO_NETWORKS)
+    path.write_text(CONFIG.format(port=switch.port, folder=tmp_path) + TWO_NETWORKS)
     return path
 
 
@@ -371,7 +374,7 @@ async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path:
     api, file = f"unix:{config.parent}/api", tmp_path / "one.pcap"
     async with asyncio.timeout(PATIENCE), hosts(tmp_path) as (one, two):
         # Behind the hosts: a switch that comes to a wire first listens there itself.
-        switch.start()
+        switch.start("--admin", str(tmp_path / "admin"))
         with up(config) as running:
             await asyncio.to_thread(running.logs, "switch.up")
             async with (
@@ -412,6 +415,11 @@ async def test_from_up_to_capture(switch: SwitchProcess, config: Path, tmp_path:
                 assert (done.returncode, done.stderr) == (0, "")
                 assert done.stdout
                 assert "\x1b" not in done.stdout
+            # The switch has a word for each port and reason, and the API words for all of these.
+            losses = await ask_port_losses(f"unix:{tmp_path}/admin")
+            assert {(each.port, each.reason) for each in losses} == {
+                (port, reason) for port in (1, 2) for reason in PORT_LOSSES
+            }
             bound = await asyncio.to_thread(wayname, "--api", api, "bindings")
             assert str(one.address) in bound.stdout
             assert "source_guard, nd_inspection, ra_guard, dhcpv6_guard" in bound.stdout

@@ -109,6 +109,7 @@ class Controller(BaseHTTPRequestHandler):
             }
         ],
         "/v1/drops": [{"reason": 1, "name": HOSTILE, "where": HOSTILE, "packets": 1, "bytes": 1}],
+        "/v1/port-losses": [{"port": 1, "port_name": HOSTILE, "reason": HOSTILE, "name": HOSTILE, "packets": 1}],
     }
 
     def do_GET(self) -> None:

@@ -66,9 +66,10 @@ def test_all_that_the_kernel_knows_needs_no_question(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert (
         "wayname-switch -i 1@eth1 -i 2@eth2 -i 3@eth3 --grpc-server-addr unix:/run/wayname-switch/p4runtime"
-        in done.stdout
+        " --admin /run/wayname-switch/admin" in done.stdout
     )
     config = load_config(file)
+    assert config.switch.admin == "unix:/run/wayname-switch/admin"
     assert [(port.number, port.name) for port in config.ports] == [(1, "eth1"), (2, "eth2"), (3, "eth3")]
     found = [(each.name, str(each.prefix), str(each.via[0][0].address)) for each in config.providers]
     assert found == [("eth2", "2001:db8:a::/48", "2001:db8:a:ffff::1"), ("eth3", "2001:db8:b::/48", "fe80::2")]

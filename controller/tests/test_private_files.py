@@ -172,7 +172,7 @@ def test_what_a_controller_and_its_switch_make_is_private(tmp_path: Path) -> Non
     try:
         switch.start()
         path = tmp_path / "edge.toml"
-        write_private(path, CONFIG.format(port=switch.port, api=f"unix:{tmp_path}/api") + KEYS + NAMES)
+        write_private(path, CONFIG.format(port=switch.port, folder=tmp_path) + KEYS + NAMES)
         up = Up(path)
         up.logs("switch.up")
         limits = Path(f"/proc/{up.process.pid}/limits").read_text().splitlines()

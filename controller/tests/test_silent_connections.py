@@ -99,7 +99,7 @@ def test_the_api_answers_among_silent_connections_and_ends_when_it_is_asked(kind
 def test_a_switch_that_comes_again_is_found_among_silent_connections(tmp_path: Path) -> None:
     switch = SwitchProcess(tmp_path)
     config = tmp_path / "edge.toml"
-    config.write_text(CONFIG.format(port=switch.port, api=f"unix:{tmp_path}/api") + TWO_NETWORKS)
+    config.write_text(CONFIG.format(port=switch.port, folder=tmp_path) + TWO_NETWORKS)
     with running(config) as controller:
         try:
             # gRPC begins anew with each connection to the switch, and needs descriptors for that.

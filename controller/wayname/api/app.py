@@ -16,6 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.types import ASGIApp
 
 from wayname.adapter import SwitchError
+from wayname.adapter.port_losses import NoAnswerError, ask_port_losses
 from wayname.api import models, views
 from wayname.api.access import Access
 from wayname.api.audit import Audit
@@ -164,6 +165,20 @@ def serve_switch(app: FastAPI, running: Running) -> None:
     async def drops() -> list[models.Drop]:
         """Packets dropped by the switch, by reason."""
         return views.drops(await read(running, (), [counter for _, counter in views.DROP_COUNTERS]))
+
+    @app.get("/v1/port-losses", openapi_extra=READ, responses={404: {"model": Problem}, **NOT_THERE})
+    async def port_losses() -> list[models.PortLoss]:
+        """Frames that ports lost before or behind the tables, by port and reason."""
+        socket = running.config.switch.admin
+        if socket is None:
+            how = "name the switch's --admin socket as `admin` in [switch] (the embedded switch has one)"
+            raise ApiError(404, "The switch is not asked", f"what ports lost is not known: {how}")
+        try:
+            return views.port_losses(running.config, await ask_port_losses(socket))
+        except NoAnswerError as error:
+            how = "start it with --admin, as the user that the controller is"
+            detail = f"what ports lost is not known: the switch does not answer at {socket} ({error}); {how}"
+            raise ApiError(503, "The switch does not say", detail) from None
 
     @app.get("/v1/punts", openapi_extra=READ, responses=NOT_THERE)
     async def punts() -> list[RateLimitedPunts]:

@@ -132,6 +132,16 @@ class Drop(BaseModel):
     bytes: int
 
 
+class PortLoss(BaseModel):
+    """Frames that a port of the switch lost before or behind its tables."""
+
+    port: int
+    port_name: str
+    reason: str = Field(description="port_refused, too_long, unknown_offload or overrun")
+    name: str
+    packets: int
+
+
 class Event(BaseModel):
     """Something that happened."""
 

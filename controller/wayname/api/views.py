@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Network
 from typing import Literal
 
 from wayname.adapter.events import RecordedEvent
+from wayname.adapter.port_losses import PortLoss
+from wayname.api import models
 from wayname.api.models import (
     Address,
     Drop,
@@ -36,6 +38,12 @@ DROP_COUNTERS: tuple[tuple[Literal["ingress", "egress"], str], ...] = (
     ("ingress", "ingress_drops"),
     ("egress", "egress_drops"),
 )
+PORT_LOSSES = {
+    "port_refused": "the port had no room, or the kernel refused them",
+    "too_long": "longer than the MTU of the port lets pass",
+    "unknown_offload": "a host left them unsegmented in a way not known here",
+    "overrun": "they came faster than they were taken",
+}
 
 
 def switch_status(running: Running) -> SwitchStatus:
@@ -223,6 +231,23 @@ def drops(switch_snapshot: SwitchSnapshot) -> list[Drop]:
         if count.packets
     ]
     return sorted(answer, key=lambda each: (-each.packets, each.reason))
+
+
+def port_losses(config: Config, lost: Iterable[PortLoss]) -> list[models.PortLoss]:
+    """Ports and reasons that lost something, the most first."""
+    names = {port.number: port.name for port in config.ports}
+    answer = [
+        models.PortLoss(
+            port=each.port,
+            port_name=names.get(each.port, ""),
+            reason=each.reason,
+            name=PORT_LOSSES.get(each.reason, each.reason),
+            packets=each.packets,
+        )
+        for each in lost
+        if each.packets
+    ]
+    return sorted(answer, key=lambda each: (-each.packets, each.port))
 
 
 def event(recorded: RecordedEvent) -> Event:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, client_options, pass_asking
 
 
@@ -11,12 +14,28 @@ from wayname.cli.options import Asking, client_options, pass_asking
 @client_options
 @pass_asking
 def command(asking: Asking) -> None:
-    """Show dropped packets by reason."""
+    """Show dropped packets by reason, and what ports lost.
+
+    Ports lose frames before and behind the tables: too long ones, and those that come faster than they are taken.
+    """
     from wayname.cli import show
 
-    drops = asking.client().get("/v1/drops")
+    client = asking.client()
+    drops, losses, unknown = client.get("/v1/drops"), [], ""
+    try:
+        losses = client.get("/v1/port-losses")
+    except Failure as error:
+        unknown = str(error)
     if asking.json:
-        show.show_json(drops)
-        return
-    rows = [(each["packets"], each["bytes"], each["where"], each["reason"], each["name"]) for each in drops]
-    show.show_table(("packets", "bytes", "where", "no.", "reason"), rows, "nothing was dropped")
+        show.show_json(drops + [{**each, "where": "port"} for each in losses])
+    else:
+        rows = [(each["packets"], each["bytes"], each["where"], each["reason"], each["name"]) for each in drops]
+        rows += [(each["packets"], None, in_words(each), None, each["name"]) for each in losses]
+        show.show_table(("packets", "bytes", "where", "no.", "reason"), rows, "nothing was dropped")
+    if unknown:
+        click.echo(unknown, err=True)
+
+
+def in_words(loss: dict[str, Any]) -> str:
+    """The port that lost something."""
+    return f"port {loss['port']} {loss['port_name']}".rstrip()

@@ -12,6 +12,7 @@ from wayname.config.provider import DELEGATED
 
 # As the unit of the package starts it.
 ADDRESS = "unix:/run/wayname-switch/p4runtime"
+ADMIN = "/run/wayname-switch/admin"
 PACKAGED = Path("/etc/wayname")
 HOSTS_VLAN = 10
 FIRST_UPLINK_VLAN = 101
@@ -77,7 +78,7 @@ def next_commands(file: Path, hosts: Sequence[str], uplinks: Sequence[Uplink]) -
         ]
     return [
         "mkdir -p /run/wayname-switch",
-        f"wayname-switch {ports} --grpc-server-addr {ADDRESS} &",
+        f"wayname-switch {ports} --grpc-server-addr {ADDRESS} --admin {ADMIN} &",
         f"wayname up --config {file} &",
         "wayname status --wait",
         f"wayname doctor {file}",
@@ -93,8 +94,9 @@ def first_config(hosts: Sequence[str], uplinks: Sequence[Uplink], inside: IPv6Ne
 # docs/configuration.md has all keys. After a change: wayname check FILE, then wayname reload.
 
 [switch]
-# The switch is started with: {port_options(hosts, uplinks)} --grpc-server-addr {ADDRESS}
+# The switch is started with: {port_options(hosts, uplinks)} --grpc-server-addr {ADDRESS} --admin {ADMIN}
 address = "{ADDRESS}"
+admin = "unix:{ADMIN}"
 
 # Ports to hosts. Their names are the devices', so that `wayname doctor` finds them.
 """

@@ -123,6 +123,15 @@ def _read_address(text: str) -> str:
 SwitchAddress = Annotated[str, AfterValidator(_read_address)]
 
 
+def _read_socket(text: str) -> str:
+    if not text.startswith("unix:/"):
+        raise mistake(f"is {text!r}", 'write "unix:/PATH", the path that --admin of wayname-switch has')
+    return check_path(text)
+
+
+SocketAddress = Annotated[str, AfterValidator(_read_socket)]
+
+
 @dataclass(frozen=True, slots=True)
 class Tls:
     """The files that secure the way to the switch."""
@@ -137,6 +146,7 @@ class SwitchConfig(Table):
 
     address: SwitchAddress = "127.0.0.1:9559"
     device_id: Annotated[int, between(1, 2**32 - 1)] = 1
+    admin: SocketAddress | None = None
     target: Annotated[Target, WORD] = Target.EMBEDDED
     program: FilePath | None = None
     p4info: FilePath | None = None

@@ -21,6 +21,8 @@ async def switch_findings(configuration: Config) -> AsyncIterator[Finding]:
     config = configuration.switch
     ports = " ".join(f"-i {port.number}@{port.name}" for port in configuration.ports)
     start = f"wayname-switch {ports} --grpc-server-addr {config.address} --device-id {config.device_id}"
+    if config.admin:
+        start += f" --admin {config.admin.removeprefix('unix:')}"
     try:
         asked = client(config.address, credentials(config.tls) if config.tls else None)
     except TlsError as error:
@@ -59,15 +61,15 @@ def controller_findings(status: dict[str, Any], events: list[dict[str, Any]]) ->
     if status["switch"]["failed_writes"]:
         text = f"the switch refused {status['switch']['failed_writes']} updates of tables"
         newest = next((each["text"] for each in reversed(events) if each["kind"] == "write.failed"), None)
-        yield warning("tables", f"{text}, the newest: {newest}" if newest else text, "wayname events | grep write.failed")
+        yield warning(
+            "tables", f"{text}, the newest: {newest}" if newest else text, "wayname events | grep write.failed"
+        )
 
 
 def _refusals(events: list[dict[str, Any]], is_ready: bool) -> Iterator[Finding]:
     """Tell what the switch refuses on the stream; what it refused before it was there anew may be mended."""
     began = max((at for at, each in enumerate(events) if each["kind"] == "switch.up"), default=0)
-    refused = {
-        each["details"]["message"]: each["text"] for each in events[began:] if each["kind"] == "switch.refuses"
-    }
+    refused = {each["details"]["message"]: each["text"] for each in events[began:] if each["kind"] == "switch.refuses"}
     if "packet_out" in refused:
         yield failure("CPU port", refused.pop("packet_out"), f"wayname-switch --cpu-port {CPU_PORT} ...")
     elif is_ready:

@@ -41,8 +41,8 @@ pub fn of(ports: &mut [OpenPort]) -> Result<Vec<Watched>> {
 pub fn watch(watched: Vec<Watched>, handle: Arc<Handle>) -> Result<JoinHandle<()>> {
     let look = move || {
         while !watched.is_empty() && !handle.stopping() {
-            // All of them: links of one machine often go together.
-            if watched.iter().fold(false, |changed, each| each.look() || changed) {
+            // All of them are looked at: links of one machine often go together.
+            if watched.iter().filter(|each| each.look()).count() > 0 {
                 handle.carriers_changed();
             }
             std::thread::sleep(PERIOD);

@@ -273,7 +273,7 @@ impl Forwarder {
         self.outputs.flush_captures();
         self.outputs.ask_lost();
         let ports = self.outputs.ports.iter().map(|open| (open.number, traffic.depth(open.number), open.up)).collect();
-        let counters = Counters { stats: traffic.stats.clone(), lost: self.outputs.lost, ports };
+        let counters = Counters { stats: traffic.stats.clone(), lost: self.outputs.lost.clone(), ports };
         *self.handle.counters.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 

@@ -29,6 +29,16 @@ pub fn router(handle: Arc<Handle>) -> Router {
     Router::new().route("/metrics", get(answer))
 }
 
+type Count = fn(&ports::Lost) -> u64;
+
+/// Why ports lose packets.
+const BY_PORTS: [(&str, Count); 4] = [
+    ("port_refused", |lost| lost.refused),
+    ("too_long", |lost| lost.too_long),
+    ("unknown_offload", |lost| lost.offload),
+    ("overrun", |lost| lost.overrun),
+];
+
 fn render(counters: &Counters) -> String {
     let mut text = String::new();
     let mut family = |name: &str, kind: &str, help: &str, samples: Vec<(String, u64)>| {
@@ -53,20 +63,21 @@ fn render(counters: &Counters) -> String {
     family("port_up", "gauge", "Whether the link is up.", links);
     let reason = |name: &str| format!("{{reason=\"{name}\"}}");
     let dropped = DropReason::ALL.map(|why| (reason(why.name()), counters.stats.dropped(why)));
-    let lost = [
-        (reason("no_port"), counters.lost.no_port),
-        (reason("port_refused"), counters.lost.refused + counters.lost.ports.refused),
-        (reason("too_long"), counters.lost.ports.too_long),
-        (reason("unknown_offload"), counters.lost.ports.offload),
-        (reason("overrun"), counters.lost.ports.overrun),
-        (reason("controller_slow"), counters.lost.uplink),
-    ];
+    let lost = [(reason("no_port"), counters.lost.no_port), (reason("controller_slow"), counters.lost.uplink)];
+    let by_ports =
+        BY_PORTS.map(|(name, lost)| (reason(name), counters.lost.ports.iter().map(|(_, all)| lost(all)).sum()));
     family(
         "dropped_packets_total",
         "counter",
         "Packets that went no further.",
-        dropped.into_iter().chain(lost).collect(),
+        dropped.into_iter().chain(lost).chain(by_ports).collect(),
     );
+    let of_port = |(port, all): &(u32, ports::Lost)| {
+        let port = *port;
+        BY_PORTS.map(|(name, lost)| (format!("{{port=\"{port}\",reason=\"{name}\"}}"), lost(all)))
+    };
+    let lost_by_port = counters.lost.ports.iter().flat_map(of_port).collect();
+    family("lost_packets_total", "counter", "Packets that a port could not carry.", lost_by_port);
     let single = |value: u64| vec![(String::new(), value)];
     family("parser_errors_total", "counter", "Packets that the parser rejected.", single(counters.stats.parser_errors));
     family("clones_total", "counter", "Clones made.", single(counters.stats.clones));
@@ -83,7 +94,14 @@ mod tests {
     fn every_sample_has_a_type_and_a_value() {
         let mut counters = Counters { ports: vec![(1, 3, true)], ..Counters::default() };
         counters.stats.ports.insert(1, pipeline::PortStats { received_packets: 5, ..Default::default() });
+        counters.lost.ports = vec![
+            (1, ports::Lost { too_long: 3, ..Default::default() }),
+            (2, ports::Lost { too_long: 4, overrun: 1, ..Default::default() }),
+        ];
         let text = render(&counters);
+        assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"too_long\"} 7\n"));
+        assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"too_long\"} 4\n"));
+        assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"overrun\"} 1\n"));
         assert!(text.contains("wayname_switch_received_packets_total{port=\"1\"} 5\n"));
         assert!(text.contains("wayname_switch_queue_packets{port=\"1\"} 3\n"));
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"queue_full\"} 0\n"));

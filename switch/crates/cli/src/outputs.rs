@@ -30,6 +30,8 @@ pub struct OpenPort {
     name: String,
     /// What the port could not carry, as last asked.
     lost: ports::Lost,
+    /// What it had no room for, or failed to send.
+    refused: u64,
     captures: Option<Captures>,
     /// The ports whose links its carrier stands for, and what the other end was shown last.
     carrier_of: Vec<u32>,
@@ -61,6 +63,7 @@ impl OpenPort {
             cut: Arc::default(),
             name: spec.device.to_string(),
             lost: ports::Lost::default(),
+            refused: 0,
             captures,
             carrier_of: spec.carrier().to_vec(),
             carrier: true,
@@ -108,6 +111,11 @@ impl OpenPort {
         for (_, _, why) in reasons.iter().filter(|(before, now, _)| *before == 0 && *now > 0) {
             warn!(port = self.number, "frames of {} are lost, and counted from here on: {why}", self.name);
         }
+    }
+
+    /// What it could not carry, and what it did not take.
+    fn all_lost(&self) -> ports::Lost {
+        ports::Lost { refused: self.lost.refused + self.refused, ..self.lost }
     }
 
     /// Shows the other end a carrier while one of the ports is up that it stands for.
@@ -175,16 +183,14 @@ pub struct Outputs {
 }
 
 /// What could not be handed on.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Lost {
     /// For a port that is not there.
     pub no_port: u64,
-    /// Refused by a full or broken port.
-    pub refused: u64,
     /// The service did not keep up.
     pub uplink: u64,
-    /// What ports could not carry.
-    pub ports: ports::Lost,
+    /// What each port could not carry, by its number.
+    pub ports: Vec<(u32, ports::Lost)>,
 }
 
 impl Outputs {
@@ -206,7 +212,7 @@ impl Outputs {
         for open in &mut self.ports {
             if let Err(error) = open.port.flush(now) {
                 warn!(port = open.number, "sending failed: {error}");
-                self.lost.refused += 1;
+                open.refused += 1;
             }
         }
     }
@@ -214,13 +220,7 @@ impl Outputs {
     /// Asks all ports what they could not carry.
     pub fn ask_lost(&mut self) {
         self.ports.iter_mut().for_each(OpenPort::ask_lost);
-        let sum = |reason: fn(&ports::Lost) -> u64| self.ports.iter().map(|open| reason(&open.lost)).sum();
-        self.lost.ports = ports::Lost {
-            too_long: sum(|lost| lost.too_long),
-            offload: sum(|lost| lost.offload),
-            overrun: sum(|lost| lost.overrun),
-            refused: sum(|lost| lost.refused),
-        };
+        self.lost.ports = self.ports.iter().map(|open| (open.number, open.all_lost())).collect();
     }
 
     /// Shows the other ends what links their carriers stand for.
@@ -273,10 +273,10 @@ impl Sink for Outputs {
         }
         match open.port.send(bytes, at) {
             Ok(true) => open.capture_sent(bytes, at),
-            Ok(false) => self.lost.refused += 1,
+            Ok(false) => open.refused += 1,
             Err(error) => {
                 warn!(port, "sending failed: {error}");
-                self.lost.refused += 1;
+                open.refused += 1;
             }
         }
     }
