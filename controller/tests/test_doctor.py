@@ -17,6 +17,7 @@ from test_command import WAYNAME, config, switch, up, wayname
 from wayname.doctor.delegation import delegation_findings
 from wayname.doctor.finding import State
 from wayname.doctor.machine import NET_ADMIN, NET_RAW, capability_findings, locked_memory, open_files
+from wayname.doctor.providers import provider_findings
 from wayname.doctor.reach import controller_findings
 
 __all__ = ["config", "switch"]
@@ -97,6 +98,22 @@ def test_providers_that_delegate(said: dict[str, object], state: State, says: st
     assert (found.mend == "") == (state is State.OK)
 
 
+def test_providers_whose_router_does_not_answer() -> None:
+    works = {"name": "a", "prefix": "2001:db8:a::/48", "routers": ["fe80::1"], "used": True, "why": ""}
+    dead = {**works, "name": "b", "used": False, "why": "fe80::1 does not answer"}
+    # What has no prefix yet is told of with the others that delegate.
+    silent = {**works, "name": "c", "prefix": None, "used": False, "why": "it has no prefix"}
+    fallback = {**works, "name": "d", "why": "its targets do not answer"}
+    found = list(provider_findings([works, dead, silent, fallback]))
+    assert [(each.check, each.state) for each in found] == [
+        ("provider a", State.OK),
+        ("provider b", State.FAILURE),
+        ("provider d", State.WARNING),
+    ]
+    assert found[1].text == "fe80::1 does not answer"
+    assert "fe80::1" in found[1].mend
+
+
 def test_a_prefix_that_does_not_fit_is_a_failure_until_another_comes() -> None:
     refused = {"kind": "prefix.refused", "text": "2001:db8:a::/60 has no room for ::10:0:0:0:1"}
     said = [provider("2001:db8:b::/48")]
@@ -138,7 +155,8 @@ def namespace() -> Iterator[str]:
     name = f"doctor{os.getpid()}"
     subprocess.run(["ip", "netns", "add", name], check=True)
     try:
-        subprocess.run(["ip", "-n", name, "link", "add", "eth1", "type", "veth", "peer", "name", "far"], check=True)
+        for line in ("add eth1 type veth peer name far", "set far up"):
+            subprocess.run(["ip", "-n", name, "link", *line.split()], check=True)
         yield name
     finally:
         subprocess.run(["ip", "netns", "delete", name], check=True)
@@ -164,3 +182,6 @@ def test_each_mend_of_a_port_mends_it(namespace: str, tmp_path: Path) -> None:
     for each in wrong:
         subprocess.run([*inside, "sh", "-c", each["mend"]], check=True, stdout=subprocess.DEVNULL)
     assert [each for each in of_port() if each["state"] != "ok"] == []
+    subprocess.run(["ip", "-n", namespace, "link", "set", "far", "down"], check=True)
+    (unplugged,) = (each for each in of_port() if each["state"] != "ok")
+    assert unplugged["text"] == "has no carrier"

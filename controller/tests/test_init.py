@@ -144,6 +144,7 @@ def test_options_ask_a_provider(tmp_path: Path) -> None:
         (("--provider", "eth1,2001:db8::/48"), "the kernel knows no router behind eth1"),
         (("--provider", "eth2,2001:db8::1/48"), "'2001:db8::1/48' is no prefix"),
         (("--provider", "eth2,2001:db8::/48,nobody"), "'nobody' is no IPv6 address"),
+        (("--provider", "eth2"), "names no prefix; write it as in --provider eth2,2001:db8:a::/48,fe80::1, or have"),
         (("--provider", "eth2,dhcpv6-pd/x"), "nobody can be asked for /x; write a length from 8 to 64"),
         (("--provider", "eth2,dhcpv6-pd/80"), "nobody can be asked for /80"),
         (("--inside", "site"), "--inside: 'site' is no prefix"),
@@ -160,6 +161,8 @@ def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "edge.toml"
     file.write_text("mine")
     assert "is not overwritten" in fails(wayname("init", file, "--yes"))
+    # Said before all else: whoever answered its questions would have answered in vain.
+    assert "is not overwritten" in fails(wayname("init", file, "--hosts", "eth9"))
     assert file.read_text() == "mine"
 
 

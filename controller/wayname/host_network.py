@@ -28,6 +28,7 @@ class Device:
     up: bool
     mtu: int
     addresses: tuple[IPv6Interface, ...]
+    has_carrier: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ def devices() -> list[Device]:
                 for own in each.get("addr_info", ())
                 if own.get("family") == "inet6" and own.get("scope") == "global"
             ),
+            "NO-CARRIER" not in each.get("flags", ()),
         )
         for each in ip("-details", "address", "show")
         if each.get("link_type") == "ether"

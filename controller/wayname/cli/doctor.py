@@ -80,6 +80,7 @@ def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Findin
     """Ask the controller, at the address that the configuration says."""
     from wayname.doctor.delegation import delegation_findings
     from wayname.doctor.finding import failure
+    from wayname.doctor.providers import provider_findings
     from wayname.doctor.reach import controller_findings
 
     asking.address = parse_address(config.api.socket)
@@ -90,4 +91,5 @@ def of_controller(asking: Asking, config: Config, file: Path) -> Iterator[Findin
         yield failure("controller", str(error), f"wayname up --config {file}")
         return
     yield from controller_findings(status, events)
+    yield from provider_findings(providers)
     yield from delegation_findings(providers, events, file)

@@ -48,6 +48,8 @@ def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str,
     from wayname.config.tables import ConfigError
     from wayname.host_network import HostNetworkError, devices
 
+    if file.exists():
+        raise is_there(file)
     try:
         there = {device.name: device for device in devices()}
         uplinks = given_uplinks(providers, there) if providers else found_uplinks(there, yes)
@@ -85,6 +87,9 @@ def given_uplinks(providers: tuple[str, ...], there: dict[str, Device]) -> list[
         prefix, _, router = rest.partition(",")
         check_device(device, there, "--provider")
         where = f"--provider {given}"
+        if not prefix:
+            asks = f"have the edge ask for it: --provider {device},{DELEGATED}"
+            raise Failure(f"{where}: names no prefix; write it as in {EXAMPLE}, or {asks}")
         network, prefix_length = read_provider_prefix(prefix, where)
         if not router and network is not None and device not in routers:
             raise Failure(f"{where}: the kernel knows no router behind {device}; name it: {EXAMPLE}")
@@ -191,12 +196,17 @@ def read_provider_prefix(text: str, where: str) -> tuple[IPv6Network | None, int
     return None, int(length)
 
 
+def is_there(file: Path) -> Failure:
+    """Say that a file is not written: better before all questions than behind them."""
+    return Failure(f"{file} is there already, and is not overwritten: name another file, or move it away")
+
+
 def write_new(file: Path, text: str) -> None:
     """Write a file that is not there yet."""
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
     except FileExistsError:
-        raise Failure(f"{file} is there already, and is not overwritten: name another file, or move it away") from None
+        raise is_there(file) from None
     except OSError as error:
         raise Failure(f"{file}: cannot be written ({error.strerror}); name another file") from None

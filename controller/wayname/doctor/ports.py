@@ -39,7 +39,12 @@ def port_findings(config: Config) -> Iterator[Finding]:
 def device_findings(port: Port, device: Device) -> Iterator[Finding]:
     """Look at one device."""
     name = f"port {port.number} ({device.name})"
-    yield ok(name, "is up") if device.up else failure(name, "is down", f"ip link set {device.name} up")
+    if not device.up:
+        yield failure(name, "is down", f"ip link set {device.name} up")
+    elif not device.has_carrier:
+        yield failure(name, "has no carrier", "put its cable in, and see that the device at its other end is up")
+    else:
+        yield ok(name, "is up")
     needed = port.mtu + (VLAN_TAG if port.tagged else 0)
     if device.mtu < needed:
         text = f"takes packets of {device.mtu} octets, and the configuration sends {needed}"
