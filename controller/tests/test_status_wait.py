@@ -10,6 +10,8 @@ import pytest
 from test_adapter import SwitchProcess, hosts
 from test_command import command, config, fails, switch, up, wayname
 
+from wayname.cli.status import provider_line
+
 __all__ = ["config", "switch"]
 
 PROVIDER = """
@@ -45,13 +47,22 @@ async def test_it_returns_when_switch_tables_and_providers_are_there(
         async with asyncio.timeout(60), waiting_for_it as waiting, hosts(tmp_path):
             switch.start()
             out, _ = await waiting.communicate()
+            shown = await asyncio.to_thread(wayname, *at, "status")
         assert waiting.returncode == 0
         status = json.loads(out)
         assert (status["switch"]["state"], status["waits_for"]) == ("ready", [])
+        assert [each["name"] for each in status["providers"]] == ["north"]
+        assert "providers   north " in shown.stdout
         done = wayname(*at, "version", "--json")
         assert done.returncode == 0
         parts = json.loads(done.stdout)
         assert parts["running"] == {"wayname": parts["wayname"], "pipeline": parts["pipeline"]}
+
+
+def test_a_provider_that_is_down_says_why() -> None:
+    assert provider_line({"name": "north", "used": True, "why": ""}) == "north up"
+    why = "2001:db8:2::22 does not answer"
+    assert provider_line({"name": "north", "used": False, "why": why}) == f"north down: {why}"
 
 
 def test_versions_without_a_controller(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -38,8 +38,9 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
     status = client.get("/v1/status")
     ready = status["switch"]["state"] == "ready"
     ports = client.get("/v1/ports") if ready else []
+    providers = client.get("/v1/providers") if ready else []
     if asking.json:
-        show.show_json({**status, "port_counters": ports})
+        show.show_json({**status, "port_counters": ports, "providers": providers})
     else:
         switch = status["switch"]
         show.show_facts(
@@ -48,6 +49,7 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
                 ("state", show.good_or_bad(switch["state"], ready)),
                 ("controller", f"{status['version']}, up {timedelta(seconds=int(status['uptime']))}"),
                 ("waits for", status["waits_for"] or "nothing: the edge is up"),
+                *([("providers", [provider_line(each) for each in providers])] if providers else []),
                 ("reconnects", switch["reconnects"]),
                 ("updates", f"{switch['writes']} written, {switch['failed_writes']} refused"),
                 (
@@ -77,6 +79,12 @@ def command(asking: Asking, wait: bool, timeout: float | None) -> None:
             show.show_table(columns, rows, "")
     if not ready:
         raise click.exceptions.Exit(1)
+
+
+def provider_line(provider: dict[str, Any]) -> str:
+    """Whether a provider works, and what is wrong with it."""
+    state = "up" if provider["used"] else "down"
+    return f"{provider['name']} {state}: {provider['why']}" if provider["why"] else f"{provider['name']} {state}"
 
 
 def wait_until_up(client: Client, timeout: float | None) -> None:
