@@ -78,7 +78,9 @@ class Messages:
             table = self._tables.get(entity.table_id)
             if table is not None and not entity.is_default_action:
                 message = p4r.Update(type=_UPDATE_TYPES[kind])
-                _fill(message.entity.table_entry, table, entity, entity.action)
+                # What goes is named by its keys alone (P4Runtime, section 9.1), and routes go by the hundred thousand.
+                action = None if kind is UpdateKind.DELETE else entity.action
+                _fill(message.entity.table_entry, table, entity, action)
                 return message
         return p4r.Update(type=_UPDATE_TYPES[kind], entity=entity.encode(self._schema))
 
@@ -98,8 +100,10 @@ class Messages:
         return PacketIn(message.payload, values["reason"], values["ingress_port"], values["vlan"], values["punt_class"])
 
 
-def _fill(message: p4r.TableEntry, table: _Table, entry: fy.P4TableEntry, action: fy.P4TableAction) -> None:
-    message.table_id, message.idle_timeout_ns = table.number, entry.idle_timeout_ns
+def _fill(message: p4r.TableEntry, table: _Table, entry: fy.P4TableEntry, action: fy.P4TableAction | None) -> None:
+    message.table_id = table.number
+    if entry.idle_timeout_ns:
+        message.idle_timeout_ns = entry.idle_timeout_ns
     for name, number in (entry.match or {}).items():
         key = table.fields[name]
         field = message.match.add()
@@ -109,6 +113,8 @@ def _fill(message: p4r.TableEntry, table: _Table, entry: fy.P4TableEntry, action
             field.lpm.value, field.lpm.prefix_len = _octets(_network(address, length, key.bits), key.bits), length
         else:
             field.exact.value = _octets(number, key.bits)
+    if action is None:
+        return
     known = table.actions[action.name]
     if action.args.keys() != known.parameters.keys():
         raise ValueError(f"{action.name} has the parameters {', '.join(known.parameters)}")
