@@ -14,11 +14,12 @@ import pytest
 from test_adapter import SwitchProcess
 from test_command import WAYNAME, config, switch, up, wayname
 
+from wayname.composition.configuration import parse_config
 from wayname.doctor.delegation import delegation_findings
 from wayname.doctor.finding import State
 from wayname.doctor.machine import NET_ADMIN, NET_RAW, capability_findings, locked_memory, open_files
 from wayname.doctor.providers import provider_findings
-from wayname.doctor.reach import controller_findings
+from wayname.doctor.reach import access_finding, controller_findings
 
 __all__ = ["config", "switch"]
 
@@ -146,6 +147,19 @@ def test_an_edge_that_runs_and_then_does_not(switch: SwitchProcess, config: Path
     found = {each["check"]: each for each in json.loads(done.stdout)}
     assert found["switch"]["mend"].startswith("wayname-switch -i ")
     assert found["controller"]["mend"] == f"wayname up --config {config}"
+
+
+def test_who_else_may_take_the_switch_over() -> None:
+    found = [
+        access_finding(parse_config(f"[switch]\n{text}\n").switch)
+        for text in (
+            'address = "127.0.0.1:9559"',
+            'address = "unix:/run/p4"',
+            'address = "10.0.0.1:9559"\nca = "ca.pem"',
+        )
+    ]
+    assert [each.state for each in found] == [State.WARNING, State.OK, State.OK]
+    assert "unix:/run/wayname-switch/p4runtime" in found[0].mend
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from finsy.proto import p4r
 
 from wayname.adapter.client import client
 from wayname.adapter.tls import TlsError, credentials
-from wayname.config.model import Config
+from wayname.config.model import Config, SwitchConfig
 from wayname.doctor.finding import Finding, failure, ok, warning
 from wayname.p4_constants import CPU_PORT
 
@@ -49,6 +49,20 @@ async def switch_findings(configuration: Config) -> AsyncIterator[Finding]:
         yield ok("switch", f"answers at {config.address}, with a pipeline")
     finally:
         await asked.close()
+    yield access_finding(config)
+
+
+def access_finding(config: SwitchConfig) -> Finding:
+    """Tell who else may take the switch over: P4Runtime has no users."""
+    if config.address.startswith("unix:"):
+        return ok("switch access", "its user alone reaches the Unix socket")
+    if config.tls is not None:
+        return ok("switch access", "the way to it is TLS")
+    text = f"whoever reaches {config.address} can take the switch over, as every user of its machine does"
+    mend = (
+        "wayname-switch --grpc-server-addr unix:/run/wayname-switch/p4runtime ..., and the same as address in [switch]"
+    )
+    return warning("switch access", text, mend)
 
 
 def controller_findings(status: dict[str, Any], events: list[dict[str, Any]]) -> Iterator[Finding]:
