@@ -34,7 +34,7 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
     @name("refuse_mac")
     @brief("A station that lives behind another port.")
     action refuse_mac() {
-        drop(meta, DROP_MAC_MOVE);
+        DROP(DROP_MAC_MOVE);
     }
 
     @id(NEW_MAC_ACTION_ID)
@@ -42,7 +42,7 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
     action new_mac() {
         // What comes back to a station that is not learned would be flooded: so nothing of it goes on.
         if (meta.guards & GUARD_MACS_FULL != 0) {
-            drop(meta, DROP_MAC_LIMIT);
+            DROP(DROP_MAC_LIMIT);
         } else {
             meta.learn = true;
         }
@@ -72,7 +72,7 @@ control Learning(in headers_t hdr, inout metadata_t meta) {
         if (!meta.decided) {
             bool router = hdr.ethernet.source == meta.interface.mac;
             if (hdr.ethernet.source[40:40] == 1 || (router && !meta.linux.sent)) {
-                drop(meta, DROP_SOURCE_MAC);
+                DROP(DROP_SOURCE_MAC);
             } else if (!router) {
                 learned_macs.apply();
                 if (meta.learn) {
@@ -128,7 +128,7 @@ control Bridging(in headers_t hdr, inout metadata_t meta) {
     @id(NO_FLOOD_GROUP_ACTION_ID)
     @name("no_flood_group")
     action no_flood_group() {
-        drop(meta, DROP_NO_FLOOD_GROUP);
+        DROP(DROP_NO_FLOOD_GROUP);
     }
 
     @id(FLOOD_GROUPS_TABLE_ID)
@@ -150,13 +150,13 @@ control Bridging(in headers_t hdr, inout metadata_t meta) {
     apply {
         if (!meta.decided || (meta.linux.sent && meta.drop == DROP_NONE)) {
             if (hdr.ethernet.destination == meta.interface.mac) {
-                drop(meta, DROP_NOT_ROUTED);
+                DROP(DROP_NOT_ROUTED);
             } else if (hdr.ethernet.destination[47:4] == RESERVED_GROUPS && !meta.linux.sent) {
-                drop(meta, DROP_RESERVED_GROUP);
+                DROP(DROP_RESERVED_GROUP);
             } else if (hdr.ethernet.destination[40:40] == 1) {
                 flood();
             } else if (fdb.apply().hit && meta.egress.port == meta.ingress_port) {
-                drop(meta, DROP_SAME_PORT);
+                DROP(DROP_SAME_PORT);
             }
         }
         // The controller may also have asked for it.
@@ -170,7 +170,7 @@ control Bridging(in headers_t hdr, inout metadata_t meta) {
 control FloodCopies(inout metadata_t meta) {
     apply {
         if (meta.egress.group != 0 && meta.egress.port == meta.ingress_port) {
-            drop(meta, DROP_FLOOD_COPY);
+            DROP(DROP_FLOOD_COPY);
         }
     }
 }

@@ -29,7 +29,7 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
     @id(REFUSE_PORT_ACTION_ID)
     @name("refuse_port")
     action refuse_port() {
-        drop(meta, DROP_PORT_UNKNOWN);
+        DROP(DROP_PORT_UNKNOWN);
     }
 
     @id(PORTS_TABLE_ID)
@@ -64,7 +64,7 @@ control VlanOfPacket(in headers_t hdr, inout metadata_t meta) {
     @id(REFUSE_VLAN_ACTION_ID)
     @name("refuse_vlan")
     action refuse_vlan() {
-        drop(meta, DROP_VLAN_INGRESS);
+        DROP(DROP_VLAN_INGRESS);
     }
 
     @id(VLAN_MEMBERS_TABLE_ID)
@@ -131,7 +131,7 @@ control VlanTags(inout headers_t hdr, inout metadata_t meta) {
     @id(NOT_IN_VLAN_ACTION_ID)
     @name("not_in_vlan")
     action not_in_vlan() {
-        drop(meta, DROP_VLAN_EGRESS);
+        DROP(DROP_VLAN_EGRESS);
     }
 
     @id(VLAN_TAGS_TABLE_ID)

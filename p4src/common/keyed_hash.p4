@@ -13,120 +13,102 @@
 // The slot of a hash in an array whose size is a power of two.
 #define SLOT(hashed, slots) ((hashed) & (bit<32>)(slots - 1))
 
-void sip_begin(in bit<128> key, out bit<64> v0, out bit<64> v1, out bit<64> v2, out bit<64> v3) {
-    v0 = key[127:64] ^ 0x736F6D6570736575;
-    v1 = key[63:0] ^ 0x646F72616E646F6D;
-    v2 = key[127:64] ^ 0x6C7967656E657261;
-    v3 = key[63:0] ^ 0x7465646279746573;
-}
-
-// The condition at the end changes nothing. p4c's copy propagation writes each variable as an expression of those before, and
-// that is eight times as long with every round; it gives up where two branches meet.
-void sip_round(inout bit<64> v0, inout bit<64> v1, inout bit<64> v2, inout bit<64> v3) {
-    v0 = v0 + v1;
-    v2 = v2 + v3;
-    v1 = ((v1 << 13) | (v1 >> 51)) ^ v0;
-    v3 = ((v3 << 16) | (v3 >> 48)) ^ v2;
-    v0 = ((v0 << 32) | (v0 >> 32)) + v3;
-    v2 = v2 + v1;
-    v3 = ((v3 << 21) | (v3 >> 43)) ^ v0;
-    v1 = ((v1 << 17) | (v1 >> 47)) ^ v2;
-    v2 = (v2 << 32) | (v2 >> 32);
-    if (v0 == 0 && v1 == 0 && v2 == 0 && v3 == 0) {
-        v0 = 0;
-        v1 = 0;
-        v2 = 0;
-        v3 = 0;
+// A hash's state is in v0 to v3. The parts below are no functions: p4c copies what a function changes in and out, and its copy
+// propagation then writes each variable as an expression of those before, eight times as long with every round. What is written in
+// place it leaves alone once it does not know what the variables begin as: the condition changes nothing, but p4c gives up where
+// two branches meet.
+#define SIP_BEGIN(key)                                              \
+    bit<64> v0 = key[127:64] ^ 0x736F6D6570736575;                  \
+    bit<64> v1 = key[63:0] ^ 0x646F72616E646F6D;                    \
+    bit<64> v2 = key[127:64] ^ 0x6C7967656E657261;                  \
+    bit<64> v3 = key[63:0] ^ 0x7465646279746573;                    \
+    if (v0 == 0 && v1 == 0 && v2 == 0 && v3 == 0) {                 \
+        v0 = 0;                                                     \
+        v1 = 0;                                                     \
+        v2 = 0;                                                     \
+        v3 = 0;                                                     \
     }
-}
 
-void sip_word_1(inout bit<64> v0, inout bit<64> v1, inout bit<64> v2, inout bit<64> v3, in bit<64> word) {
-    v3 = v3 ^ word;
-    sip_round(v0, v1, v2, v3);
+#define SIP_ROUND                                                   \
+    v0 = v0 + v1;                                                   \
+    v2 = v2 + v3;                                                   \
+    v1 = ((v1 << 13) | (v1 >> 51)) ^ v0;                            \
+    v3 = ((v3 << 16) | (v3 >> 48)) ^ v2;                            \
+    v0 = ((v0 << 32) | (v0 >> 32)) + v3;                            \
+    v2 = v2 + v1;                                                   \
+    v3 = ((v3 << 21) | (v3 >> 43)) ^ v0;                            \
+    v1 = ((v1 << 17) | (v1 >> 47)) ^ v2;                            \
+    v2 = (v2 << 32) | (v2 >> 32);
+
+// A word of the message, in one round or two.
+#define SIP_WORD_1(word)                                            \
+    v3 = v3 ^ word;                                                 \
+    SIP_ROUND                                                       \
     v0 = v0 ^ word;
-}
 
-void sip_word_2(inout bit<64> v0, inout bit<64> v1, inout bit<64> v2, inout bit<64> v3, in bit<64> word) {
-    v3 = v3 ^ word;
-    sip_round(v0, v1, v2, v3);
-    sip_round(v0, v1, v2, v3);
+#define SIP_WORD_2(word)                                            \
+    v3 = v3 ^ word;                                                 \
+    SIP_ROUND                                                       \
+    SIP_ROUND                                                       \
     v0 = v0 ^ word;
-}
 
-void sip_end_3(inout bit<64> v0, inout bit<64> v1, inout bit<64> v2, inout bit<64> v3) {
-    sip_round(v0, v1, v2, v3);
-    sip_round(v0, v1, v2, v3);
-    sip_round(v0, v1, v2, v3);
-}
+// Behind the last word: three rounds, or four of what goes out.
+#define SIP_END_3                                                   \
+    v2 = v2 ^ 0xFF;                                                 \
+    SIP_ROUND                                                       \
+    SIP_ROUND                                                       \
+    SIP_ROUND
 
-void sip_end_4(inout bit<64> v0, inout bit<64> v1, inout bit<64> v2, inout bit<64> v3) {
-    sip_end_3(v0, v1, v2, v3);
-    sip_round(v0, v1, v2, v3);
-}
+#define SIP_END_4                                                   \
+    SIP_ROUND                                                       \
+    SIP_ROUND                                                       \
+    SIP_ROUND                                                       \
+    SIP_ROUND
 
 // SipHash-1-3, for slots: nobody sees its results.
 bit<64> slot_hash_of_word(in bit<128> key, in bit<64> word) {
-    bit<64> v0;
-    bit<64> v1;
-    bit<64> v2;
-    bit<64> v3;
-    sip_begin(key, v0, v1, v2, v3);
-    sip_word_1(v0, v1, v2, v3, word);
-    sip_word_1(v0, v1, v2, v3, 64w8 << 56);
-    v2 = v2 ^ 0xFF;
-    sip_end_3(v0, v1, v2, v3);
+    SIP_BEGIN(key)
+    SIP_WORD_1(word)
+    SIP_WORD_1((64w8 << 56))
+    SIP_END_3
     return v0 ^ v1 ^ v2 ^ v3;
 }
 
 bit<64> slot_hash_of_address(in bit<128> key, in bit<128> address) {
-    bit<64> v0;
-    bit<64> v1;
-    bit<64> v2;
-    bit<64> v3;
-    sip_begin(key, v0, v1, v2, v3);
-    sip_word_1(v0, v1, v2, v3, address[127:64]);
-    sip_word_1(v0, v1, v2, v3, address[63:0]);
-    sip_word_1(v0, v1, v2, v3, 64w16 << 56);
-    v2 = v2 ^ 0xFF;
-    sip_end_3(v0, v1, v2, v3);
+    SIP_BEGIN(key)
+    SIP_WORD_1(address[127:64])
+    SIP_WORD_1(address[63:0])
+    SIP_WORD_1((64w16 << 56))
+    SIP_END_3
     return v0 ^ v1 ^ v2 ^ v3;
 }
 
 // Two addresses and what else tells a flow apart, as the last word.
 bit<64> slot_hash_of_flow(in bit<128> key, in bit<128> local, in bit<128> remote, in bit<64> last) {
-    bit<64> v0;
-    bit<64> v1;
-    bit<64> v2;
-    bit<64> v3;
-    sip_begin(key, v0, v1, v2, v3);
-    sip_word_1(v0, v1, v2, v3, local[127:64]);
-    sip_word_1(v0, v1, v2, v3, local[63:0]);
-    sip_word_1(v0, v1, v2, v3, remote[127:64]);
-    sip_word_1(v0, v1, v2, v3, remote[63:0]);
-    sip_word_1(v0, v1, v2, v3, last);
-    v2 = v2 ^ 0xFF;
-    sip_end_3(v0, v1, v2, v3);
+    SIP_BEGIN(key)
+    SIP_WORD_1(local[127:64])
+    SIP_WORD_1(local[63:0])
+    SIP_WORD_1(remote[127:64])
+    SIP_WORD_1(remote[63:0])
+    SIP_WORD_1(last)
+    SIP_END_3
     return v0 ^ v1 ^ v2 ^ v3;
 }
 
 // SipHash-2-4 with 128 bits, for what goes out into the world.
 bit<128> secret_of_flow(in bit<128> key, in bit<128> local, in bit<128> remote, in bit<64> last) {
-    bit<64> v0;
-    bit<64> v1;
-    bit<64> v2;
-    bit<64> v3;
-    sip_begin(key, v0, v1, v2, v3);
+    SIP_BEGIN(key)
     v1 = v1 ^ 0xEE;
-    sip_word_2(v0, v1, v2, v3, local[127:64]);
-    sip_word_2(v0, v1, v2, v3, local[63:0]);
-    sip_word_2(v0, v1, v2, v3, remote[127:64]);
-    sip_word_2(v0, v1, v2, v3, remote[63:0]);
-    sip_word_2(v0, v1, v2, v3, last);
+    SIP_WORD_2(local[127:64])
+    SIP_WORD_2(local[63:0])
+    SIP_WORD_2(remote[127:64])
+    SIP_WORD_2(remote[63:0])
+    SIP_WORD_2(last)
     v2 = v2 ^ 0xEE;
-    sip_end_4(v0, v1, v2, v3);
+    SIP_END_4
     bit<64> first = v0 ^ v1 ^ v2 ^ v3;
     v1 = v1 ^ 0xDD;
-    sip_end_4(v0, v1, v2, v3);
+    SIP_END_4
     return first ++ (v0 ^ v1 ^ v2 ^ v3);
 }
 

@@ -69,38 +69,36 @@ struct metadata_t {
     egress_t egress;
 }
 
+// What is decided of a packet, in the control's `meta`. These are no functions: P4 copies what a function may change in and out, and
+// p4c does that, so each call would make two copies of all that is known of a packet.
+
 // The packet ends here.
-void drop(inout metadata_t meta, in drop_reason_t reason) {
-    meta.decided = true;
-    meta.drop = reason;
-}
+#define DROP(why)                                       \
+    meta.decided = true;                                \
+    meta.drop = why
 
 // The packet ends here, and its sender is told.
-void drop_with_error(inout metadata_t meta, in drop_reason_t reason, in bit<8> type, in bit<8> code) {
-    drop(meta, reason);
-    meta.icmp_error.type = type;
-    meta.icmp_error.code = code;
-}
+#define DROP_WITH_ERROR(why, error_type, error_code)    \
+    DROP(why);                                          \
+    meta.icmp_error.type = error_type;                  \
+    meta.icmp_error.code = error_code
 
 // The controller gets the packet.
-void trap(inout metadata_t meta, in punt_reason_t reason) {
-    meta.decided = true;
-    meta.punt = reason;
-    meta.punt_class = reason;
-    meta.punt_copy = false;
-}
+#define TRAP(why)                                       \
+    meta.decided = true;                                \
+    meta.punt = why;                                    \
+    meta.punt_class = why;                              \
+    meta.punt_copy = false
 
 // Linux gets the packet.
-void give_to_linux(inout metadata_t meta) {
-    meta.decided = true;
-    meta.egress.port = meta.linux.port;
-}
+#define GIVE_TO_LINUX                                   \
+    meta.decided = true;                                \
+    meta.egress.port = meta.linux.port
 
 // The controller gets a copy.
-void copy_to_controller(inout metadata_t meta, in punt_reason_t reason) {
-    meta.punt_copy = true;
-    meta.punt = reason;
-    meta.punt_class = reason;
-}
+#define COPY_TO_CONTROLLER(why)                         \
+    meta.punt_copy = true;                              \
+    meta.punt = why;                                    \
+    meta.punt_class = why
 
 #endif

@@ -57,7 +57,7 @@ control IngressMirror(in headers_t hdr, inout metadata_t meta) {
             METER(ingress_mirror_meter, meta.ingress_port, colour);
             if (colour != COLOUR_RED) {
                 if (meta.punt == PUNT_NONE) {
-                    copy_to_controller(meta, PUNT_INGRESS_MIRROR);
+                    COPY_TO_CONTROLLER(PUNT_INGRESS_MIRROR);
                 } else {
                     meta.mirrored = true;
                 }

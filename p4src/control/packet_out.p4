@@ -13,7 +13,7 @@ control PacketOut(in headers_t hdr, inout metadata_t meta) {
         if (hdr.packet_out.isValid()) {
             port_t port = (port_t)hdr.packet_out.port;
             if (hdr.packet_out.port[15:9] != 0 || hdr.packet_out.vlan[15:12] != 0) {
-                drop(meta, DROP_PACKET_OUT);
+                DROP(DROP_PACKET_OUT);
             } else if (hdr.packet_out.kind == PACKET_OUT_SEND) {
                 meta.egress.port = port;
                 meta.egress.as_it_is = true;
@@ -29,7 +29,7 @@ control PacketOut(in headers_t hdr, inout metadata_t meta) {
                 meta.ingress_port = port;
                 meta.session.request = hdr.packet_out.kind;
             } else {
-                drop(meta, DROP_PACKET_OUT);
+                DROP(DROP_PACKET_OUT);
             }
         }
     }

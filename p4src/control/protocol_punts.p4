@@ -23,7 +23,7 @@ control ProtocolPunts(in headers_t hdr, inout metadata_t meta) {
     @name("punt_message")
     @brief("The controller gets it. Reason and class: 48 to 63, which are the controller's to give.")
     action punt_message(@id(1) punt_reason_t reason, @id(2) punt_class_t class) {
-        trap(meta, reason);
+        TRAP(reason);
         meta.punt_class = class;
     }
 

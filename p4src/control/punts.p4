@@ -78,7 +78,7 @@ control PuntLimits(in headers_t hdr, inout metadata_t meta) {
                 punts_held_back.count(cell);
                 meta.punt = PUNT_NONE;
                 if (!meta.punt_copy) {
-                    drop(meta, held_back);
+                    DROP(held_back);
                 }
                 meta.punt_copy = false;
             }

@@ -95,7 +95,7 @@ control SourceRouteLoop(in headers_t hdr, inout metadata_t meta) {
         LOOK_AT_HOP(own_hops_14)
         LOOK_AT_HOP(own_hops_15)
         if (meta.routing.long || left >= each) {
-            drop_with_error(meta, DROP_SOURCE_ROUTE_LONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+            DROP_WITH_ERROR(DROP_SOURCE_ROUTE_LONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
             meta.icmp_error.parameter = meta.routing.pointer - 2;
         } else {
             // Octets that are no whole address stand before the last one.
@@ -105,7 +105,7 @@ control SourceRouteLoop(in headers_t hdr, inout metadata_t meta) {
             address = shared | (ipv6_address_t)(rest[HOPS_CHECKED_BITS - 1:HOPS_CHECKED_BITS - 128] >> shared_bits);
             own_hops_16.apply();
             if (back) {
-                drop_with_error(meta, DROP_SOURCE_ROUTE_LOOP, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                DROP_WITH_ERROR(DROP_SOURCE_ROUTE_LOOP, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                 meta.icmp_error.parameter = meta.routing.pointer;
             }
         }

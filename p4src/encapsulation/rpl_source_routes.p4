@@ -41,7 +41,7 @@ control SourceRoutes(inout headers_t hdr, inout metadata_t meta) {
     @id(NO_SOURCE_ROUTE_ACTION_ID)
     @name("no_source_route")
     action no_source_route() {
-        drop(meta, DROP_POLICY_UNKNOWN);
+        DROP(DROP_POLICY_UNKNOWN);
     }
 
     @id(SOURCE_ROUTE_HOPS_TABLE_ID)
@@ -145,9 +145,9 @@ control SourceRouteHop(inout headers_t hdr, inout metadata_t meta) {
     apply {
         if (!meta.decided && meta.routing.hop) {
             if (meta.routing.type != ROUTING_SOURCE_ROUTE || meta.routing.left == 0) {
-                trap(meta, PUNT_LOCAL);
+                TRAP(PUNT_LOCAL);
             } else if (meta.routing.wrong) {
-                drop_with_error(meta, DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                DROP_WITH_ERROR(DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                 meta.icmp_error.parameter = meta.routing.pointer;
             } else {
                 ipv6_address_t here = hdr.ipv6.destination;
@@ -171,7 +171,7 @@ control SourceRouteHop(inout headers_t hdr, inout metadata_t meta) {
                 next = (here >> bits << bits) | next;
 
                 if (next[127:120] == 0xFF) {
-                    drop(meta, DROP_SOURCE_ROUTE_GROUP);
+                    DROP(DROP_SOURCE_ROUTE_GROUP);
                 } else {
                     loop.apply(hdr, meta);
                 }

@@ -219,7 +219,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
 
             if (behaviour == TO_NEXT_SEGMENT && segments_left) {
                 if (meta.routing.wrong) {
-                    drop_with_error(meta, DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                    DROP_WITH_ERROR(DROP_SEGMENTS_WRONG, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                     meta.icmp_error.parameter = meta.routing.pointer;
                 } else {
                     to_next_segment();
@@ -243,7 +243,7 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                 // In rpl_source_routes.p4.
                 meta.routing.hop = true;
             } else if (tunnel_end && segments_left) {
-                drop_with_error(meta, DROP_SEGMENTS_LEFT, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                DROP_WITH_ERROR(DROP_SEGMENTS_LEFT, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                 meta.icmp_error.parameter = meta.routing.pointer;
             }
 
@@ -251,11 +251,11 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                 // Done.
             } else if (tunnel_end && inside & INSIDE_IPV6 != 0 && hdr.inner_ipv6.isValid()) {
                 if (hdr.inner_ipv6.version != 6) {
-                    drop(meta, DROP_INNER_VERSION);
+                    DROP(DROP_INNER_VERSION);
                 } else if ((bit<32>)hdr.inner_ipv6.payload_length + (bit<32>)IPV6_BYTES > (bit<32>)meta.chain.left) {
-                    drop(meta, DROP_INNER_LENGTH);
+                    DROP(DROP_INNER_LENGTH);
                 } else {
-                    tunnel_congestion(hdr.ipv6.traffic_class, hdr.inner_ipv6.traffic_class, meta);
+                    TUNNEL_CONGESTION(hdr.ipv6.traffic_class, hdr.inner_ipv6.traffic_class)
                     meta.icmp_error.skipped = upper_layer;
                     meta.chain.next_header = hdr.inner_ipv6.next_header;
                     meta.icmpv6.type = meta.inner_icmpv6_type;
@@ -266,14 +266,14 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                 }
             } else if (tunnel_end && inside & INSIDE_IPV4 != 0 && hdr.inner_ipv4.isValid()) {
                 if (hdr.inner_ipv4.version != 4) {
-                    drop(meta, DROP_INNER_VERSION);
+                    DROP(DROP_INNER_VERSION);
                 } else if (hdr.inner_ipv4.length < 5 || hdr.inner_ipv4.total_length < IPV4_BYTES) {
-                    drop(meta, DROP_INNER_HEADER);
+                    DROP(DROP_INNER_HEADER);
                 } else if (hdr.inner_ipv4.total_length > meta.chain.left) {
-                    drop(meta, DROP_INNER_LENGTH);
+                    DROP(DROP_INNER_LENGTH);
                 } else {
                     bit<16> before = hdr.inner_ipv4.version ++ hdr.inner_ipv4.length ++ hdr.inner_ipv4.traffic_class;
-                    tunnel_congestion(hdr.ipv6.traffic_class, hdr.inner_ipv4.traffic_class, meta);
+                    TUNNEL_CONGESTION(hdr.ipv6.traffic_class, hdr.inner_ipv4.traffic_class)
                     bit<16> after = hdr.inner_ipv4.version ++ hdr.inner_ipv4.length ++ hdr.inner_ipv4.traffic_class;
                     hdr.inner_ipv4.checksum = adjusted(hdr.inner_ipv4.checksum, before, after);
                     meta.flow.next_header = hdr.inner_ipv4.protocol;
@@ -294,9 +294,9 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                 hdr.vlan.setInvalid();
                 hdr.ipv6.setInvalid();
             } else if (meta.chain.next_header == NEXT_ICMPV6) {
-                trap(meta, PUNT_LOCAL);
+                TRAP(PUNT_LOCAL);
             } else {
-                drop_with_error(meta, DROP_UPPER_LAYER, ICMPV6_PARAMETER_PROBLEM, PARAMETER_UPPER_LAYER);
+                DROP_WITH_ERROR(DROP_UPPER_LAYER, ICMPV6_PARAMETER_PROBLEM, PARAMETER_UPPER_LAYER);
                 meta.icmp_error.parameter = upper_layer;
             }
 
@@ -304,9 +304,9 @@ control SegmentEndpoints(inout headers_t hdr, inout metadata_t meta) {
                 // The trace ends with the tunnel; a probe does, too (RFC 9322, section 5).
                 if (hdr.trace.isValid() && meta.drop == DROP_NONE) {
                     if (hdr.trace.active == 1) {
-                        trap(meta, PUNT_TRACE);
+                        TRAP(PUNT_TRACE);
                     } else {
-                        copy_to_controller(meta, PUNT_TRACE);
+                        COPY_TO_CONTROLLER(PUNT_TRACE);
                     }
                 }
                 leave_ipv6_behind();

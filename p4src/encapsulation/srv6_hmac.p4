@@ -73,7 +73,7 @@ control SegmentProofs(in headers_t hdr, inout metadata_t meta) {
     @id(NOT_VERIFIED_ACTION_ID)
     @name("not_verified")
     action not_verified() {
-        trap(meta, PUNT_SEGMENT_HMAC);
+        TRAP(PUNT_SEGMENT_HMAC);
     }
 
     @id(VERIFIED_SEGMENTS_TABLE_ID)
@@ -105,7 +105,7 @@ control SegmentProofs(in headers_t hdr, inout metadata_t meta) {
             bool there = hdr.segment_routing.isValid()
                 && meta.routing.first_tlv[HMAC_TLV_BITS - 1:HMAC_TLV_BITS - 16] == HMAC_TLV_START;
             if (checked && (meta.routing.tlv_unread || (required && !there))) {
-                drop(meta, DROP_SEGMENT_HMAC);
+                DROP(DROP_SEGMENT_HMAC);
             } else if (checked && there) {
                 // The destination is the current segment; a list that leaves the first one out says so by the D flag.
                 bit<1> reduced = meta.routing.first_tlv[HMAC_TLV_BITS - 17:HMAC_TLV_BITS - 17];
@@ -126,7 +126,7 @@ control SegmentProofs(in headers_t hdr, inout metadata_t meta) {
                 if (current) {
                     verified_segments.apply();
                 } else {
-                    drop_with_error(meta, DROP_SEGMENT_HMAC, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                    DROP_WITH_ERROR(DROP_SEGMENT_HMAC, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                     meta.icmp_error.parameter = meta.routing.pointer + 5 + (((bit<16>)meta.routing.last_entry + 1) << 4);
                 }
             }

@@ -98,7 +98,7 @@ control SegmentPolicies(inout headers_t hdr, inout metadata_t meta) {
     @id(NO_POLICY_ACTION_ID)
     @name("no_policy")
     action no_policy() {
-        drop(meta, DROP_POLICY_UNKNOWN);
+        DROP(DROP_POLICY_UNKNOWN);
     }
 
     @id(SR_POLICIES_TABLE_ID)

@@ -19,15 +19,14 @@ bit<16> adjusted(in bit<16> checksum, in bit<16> before, in bit<16> after) {
 }
 
 // Congestion that the tunnel met is the packet's (RFC 6040, section 4.2).
-void tunnel_congestion(in bit<8> outer, inout bit<8> inner, inout metadata_t meta) {
-    if (outer[1:0] == 3) {
-        if (inner[1:0] == 0) {
-            drop(meta, DROP_INNER_CONGESTION);
-        } else {
-            inner[1:0] = 3;
-        }
+#define TUNNEL_CONGESTION(outer, inner) \
+    if (outer[1:0] == 3) { \
+        if (inner[1:0] == 0) { \
+            DROP(DROP_INNER_CONGESTION); \
+        } else { \
+            inner[1:0] = 3; \
+        } \
     }
-}
 
 // Headers of a stack, one by one: a program has no loops.
 #define INVALIDATE_8(stack) stack[0].setInvalid(); stack[1].setInvalid(); stack[2].setInvalid(); stack[3].setInvalid(); stack[4].setInvalid(); stack[5].setInvalid(); stack[6].setInvalid(); stack[7].setInvalid();

@@ -79,7 +79,7 @@ control FirstHopSecurity(in headers_t hdr, inout metadata_t meta) {
     @id(FOREIGN_PREFIX_ACTION_ID)
     @name("foreign_prefix")
     action foreign_prefix() {
-        drop(meta, DROP_SOURCE_PREFIX);
+        DROP(DROP_SOURCE_PREFIX);
     }
 
     @id(HOST_PREFIXES_TABLE_ID)
@@ -110,18 +110,18 @@ control FirstHopSecurity(in headers_t hdr, inout metadata_t meta) {
 
             if (ethertype < ETHERTYPE_LEAST || ethertype == ETHERTYPE_VLAN || ethertype == ETHERTYPE_SERVICE_VLAN
                 || ethertype == ETHERTYPE_OLD_SERVICE_VLAN) {
-                drop(meta, DROP_HIDDEN_HEADERS);
+                DROP(DROP_HIDDEN_HEADERS);
             } else if (meta.guards & GUARD_ROUTERS != 0
                 && (meta.icmpv6.type == ICMPV6_ROUTER_ADVERTISEMENT || meta.icmpv6.type == ICMPV6_REDIRECT)) {
-                drop(meta, DROP_RA_GUARD);
+                DROP(DROP_RA_GUARD);
             } else if (meta.guards & (GUARD_ROUTERS | GUARD_NEIGHBOURS) != 0 && meta.fragmented && discovery) {
-                drop(meta, DROP_DISCOVERY_FRAGMENT);
+                DROP(DROP_DISCOVERY_FRAGMENT);
             } else if (meta.guards & GUARD_DHCPV6 != 0 && datagram
                        // The ports, which the first fragment has as well: clients listen at the one, servers and relays
                        // speak from the other.
                        && (hdr.datagram.start[31:16] == PORT_DHCPV6_CLIENT
                            || hdr.datagram.start[47:32] == PORT_DHCPV6_SERVER)) {
-                drop(meta, DROP_DHCPV6_GUARD);
+                DROP(DROP_DHCPV6_GUARD);
             } else if (hdr.ipv6.isValid()) {
                 bool detection = false;
                 if (meta.guards & GUARD_SOURCES != 0) {
@@ -142,19 +142,19 @@ control FirstHopSecurity(in headers_t hdr, inout metadata_t meta) {
                         if (bound_port != meta.ingress_port || bound_mac != hdr.ethernet.source) {
                             METER(binding_meter, meta.ingress_port, colour);
                             if (colour != COLOUR_RED) {
-                                copy_to_controller(meta, PUNT_SOURCE_ELSEWHERE);
+                                COPY_TO_CONTROLLER(PUNT_SOURCE_ELSEWHERE);
                             }
                             // Who only asks hears of the holder.
                             if (!detection) {
-                                drop(meta, DROP_SOURCE_BINDING);
+                                DROP(DROP_SOURCE_BINDING);
                             }
                         }
                     } else if (host_prefixes.apply().hit) {
                         METER(binding_meter, meta.ingress_port, colour);
                         if (meta.guards & GUARD_SOURCES_FULL != 0 || colour == COLOUR_RED) {
-                            drop(meta, DROP_SOURCE_LIMIT);
+                            DROP(DROP_SOURCE_LIMIT);
                         } else {
-                            copy_to_controller(meta, PUNT_SOURCE_UNKNOWN);
+                            COPY_TO_CONTROLLER(PUNT_SOURCE_UNKNOWN);
                         }
                     }
                 }
@@ -167,7 +167,7 @@ control FirstHopSecurity(in headers_t hdr, inout metadata_t meta) {
 control HostTunnels(inout metadata_t meta) {
     apply {
         if (!meta.decided && meta.out_of_tunnel && meta.guards & GUARD_SOURCES != 0) {
-            drop(meta, DROP_HOST_TUNNEL);
+            DROP(DROP_HOST_TUNNEL);
         }
     }
 }

@@ -59,7 +59,7 @@ control EspSessions(in headers_t hdr, inout metadata_t meta) {
         if (meta.session.source_speaker != SPEAKER_EDGE && meta.session.destination_speaker != SPEAKER_EDGE
             && (meta.session.source_speaker == SPEAKER_NONE) != (meta.session.destination_speaker == SPEAKER_NONE)) {
             if (meta.hip.esp == ESP_SHORT) {
-                drop(meta, DROP_ESP_SHORT);
+                DROP(DROP_ESP_SHORT);
             } else if (spis.apply().hit) {
                 if (meta.session.source_speaker == SPEAKER_NONE) {
                     meta.session.direction = SESSION_INBOUND;

@@ -50,11 +50,11 @@ control HipMessages(in headers_t hdr, inout metadata_t meta) {
     apply {
         if (hdr.ipv6.next_header == NEXT_HIP && !meta.from_controller) {
             if (meta.session.source_speaker == SPEAKER_CHECKED || meta.session.destination_speaker == SPEAKER_CHECKED) {
-                trap(meta, PUNT_HIP_VERIFY);
+                TRAP(PUNT_HIP_VERIFY);
             } else if (meta.session.destination_speaker == SPEAKER_EDGE) {
-                trap(meta, PUNT_HIP);
+                TRAP(PUNT_HIP);
             } else if (meta.session.source_speaker == SPEAKER_HOST || meta.session.destination_speaker == SPEAKER_HOST) {
-                copy_to_controller(meta, PUNT_HIP_SEEN);
+                COPY_TO_CONTROLLER(PUNT_HIP_SEEN);
             }
             if (meta.punt != PUNT_NONE) {
                 bool sent = meta.session.source_speaker != SPEAKER_NONE;

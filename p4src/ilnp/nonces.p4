@@ -63,7 +63,7 @@ control IlnpNonces(in headers_t hdr, inout metadata_t meta) {
         }
         meta.ilnp.known = ilnp_nonces.apply().hit;
         if (meta.ilnp.known && error_without) {
-            trap(meta, PUNT_ILNP_ERROR);
+            TRAP(PUNT_ILNP_ERROR);
         }
     }
 }

@@ -24,11 +24,11 @@ control IlnpHeard(in headers_t hdr, inout metadata_t meta) {
     apply {
         bool hosts = meta.session.destination_protocols & PROTOCOL_HOSTS != 0;
         if (meta.ilnp.kind == NONCE_HERE && !hosts && !meta.ilnp.alone) {
-            drop(meta, DROP_NONCE_BESIDE);
+            DROP(DROP_NONCE_BESIDE);
         } else {
             if (!meta.ilnp.known) {
                 if (meta.session.destination_protocols & PROTOCOL_NAIVE != 0) {
-                    copy_to_controller(meta, PUNT_NONCE_UNKNOWN);
+                    COPY_TO_CONTROLLER(PUNT_NONCE_UNKNOWN);
                 }
                 if (!hosts) {
                     bit<16> less_locators;

@@ -132,7 +132,7 @@ control IlnpFlows(in headers_t hdr, inout metadata_t meta) {
             } else if (taken) {
                 // A host here goes on without a nonce: to be asked for later.
                 if (!sent) {
-                    drop(meta, DROP_ILNP_FLOWS_FULL);
+                    DROP(DROP_ILNP_FLOWS_FULL);
                 }
             } else {
                 draws = sent && !(stage == FLOW_SYN_SEEN && opened_here);

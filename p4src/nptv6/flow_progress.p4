@@ -42,7 +42,7 @@ control FlowProgress(inout metadata_t meta, in flow_packet_t packet, in bit<8> h
                 its.told = false;
             }
             if (!write && elsewhere && !packet.native) {
-                drop(meta, DROP_FLOWS_FULL);    // its answer would leave under another address
+                DROP(DROP_FLOWS_FULL);    // its answer would leave under another address
             }
         }
         its.provider = provider;

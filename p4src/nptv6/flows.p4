@@ -79,7 +79,7 @@ control BorderFlows(in headers_t hdr, inout metadata_t meta) {
         }
         if (!meta.decided && (meta.border.way == BORDER_OUT || meta.border.way == BORDER_HAIRPIN)) {
             if (meta.border.provider == 0) {
-                drop_with_error(meta, DROP_NO_PROVIDER, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
+                DROP_WITH_ERROR(DROP_NO_PROVIDER, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
             } else {
                 nptv6_sources.apply(meta);
             }

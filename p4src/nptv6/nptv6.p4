@@ -73,7 +73,7 @@ control Nptv6Destination(in headers_t hdr, inout metadata_t meta) {
             bool impossible;
             change_destination.apply(meta.border.inside, meta.border.destination, impossible);
             if (impossible) {
-                drop(meta, DROP_UNTRANSLATABLE);
+                DROP(DROP_UNTRANSLATABLE);
             } else if (hdr.quoted.isValid()) {
                 change_quoted_source.apply(meta.border.quoted_source, meta.border.destination, impossible);
             }
@@ -91,10 +91,10 @@ control Nptv6(inout headers_t hdr, inout metadata_t meta) {
                 bool impossible;
                 change_source.apply(hdr.ipv6.source, meta.border.source, impossible);
                 if (impossible && hdr.ipv6.source[63:0] == 0) {
-                    drop_with_error(meta, DROP_UNTRANSLATABLE, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
+                    DROP_WITH_ERROR(DROP_UNTRANSLATABLE, ICMPV6_PARAMETER_PROBLEM, PARAMETER_FIELD);
                     meta.icmp_error.parameter = IPV6_SOURCE_OFFSET;
                 } else if (impossible) {
-                    drop_with_error(meta, DROP_UNTRANSLATABLE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
+                    DROP_WITH_ERROR(DROP_UNTRANSLATABLE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
                 } else if (hdr.quoted.isValid()) {
                     change_quoted_destination.apply(hdr.quoted.destination, meta.border.source, impossible);
                 }

@@ -40,7 +40,7 @@ control OutboundProvider(inout metadata_t meta, in flow_packet_t packet, in bit<
             if (works != PROVIDER_WORKS) {
                 meta.flow_event.provider_from = by;
                 if (goes_on && works == PROVIDER_HELD) {
-                    drop(meta, DROP_FLOW_HELD);
+                    DROP(DROP_FLOW_HELD);
                     if (!was_told) {
                         meta.flow_event.kind = FLOW_EVENT_HELD;
                     }

@@ -34,7 +34,7 @@ control Nptv6Sources(inout metadata_t meta) {
     @id(NO_NPTV6_PREFIX_ACTION_ID)
     @name("no_nptv6_prefix")
     action no_nptv6_prefix() {
-        drop(meta, DROP_NO_PROVIDER);
+        DROP(DROP_NO_PROVIDER);
     }
 
     @id(NPTV6_SOURCES_TABLE_ID)

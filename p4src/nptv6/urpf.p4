@@ -130,7 +130,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
         nptv6_destinations.apply();
         if (meta.border.side == SIDE_OUTSIDE) {
             if (of_site && !meta.own_probe) {
-                drop(meta, DROP_BORDER_SOURCE);
+                DROP(DROP_BORDER_SOURCE);
             } else if (provider != 0) {
                 meta.border.way = BORDER_IN;
             }
@@ -143,7 +143,7 @@ control BorderSides(in headers_t hdr, inout metadata_t meta) {
                 meta.border.site = source_site;
             }
         } else if (meta.border.side == SIDE_INSIDE && !of_site && outside && hdr.ipv6.source[127:118] != LINK_LOCAL_PREFIX) {
-            drop(meta, DROP_BORDER_SOURCE);
+            DROP(DROP_BORDER_SOURCE);
         }
         meta.border.provider = provider;
         meta.border.enters = meta.border.side == SIDE_OUTSIDE && (provider != 0 || inside);

@@ -20,9 +20,9 @@ control Check(in headers_t hdr, inout metadata_t meta) {
             }
             // A longer packet is none the worse: Ethernet pads short ones.
             if (hdr.ipv6.isValid() && before + (bit<32>)hdr.ipv6.payload_length > meta.length) {
-                drop(meta, DROP_PAYLOAD_LENGTH);
+                DROP(DROP_PAYLOAD_LENGTH);
             } else if (meta.fault != DROP_NONE) {
-                drop(meta, meta.fault);
+                DROP(meta.fault);
             }
         }
     }

@@ -61,7 +61,7 @@ control IcmpErrorReply(in headers_t hdr, inout metadata_t meta) {
     apply {
         if (!meta.decided && hdr.quote.isValid()) {
             if (meta.interface.address == 0) {
-                drop(meta, DROP_ERROR_NO_SOURCE);
+                DROP(DROP_ERROR_NO_SOURCE);
             } else {
                 meta.egress.port = meta.ingress_port;
                 meta.decided = true;

@@ -79,13 +79,13 @@ control LinuxNotRouted(in headers_t hdr, inout metadata_t meta) {
             bit<16> type = ETHERTYPE(hdr);
             if (type == ETHERTYPE_IPV6) {
                 if (hdr.ipv6.destination[127:118] == LINK_LOCAL_PREFIX && !meta.own_probe) {
-                    give_to_linux(meta);
+                    GIVE_TO_LINUX;
                 }
             } else if (meta.linux.ipv4 || (type != ETHERTYPE_IPV4 && type != ETHERTYPE_ARP)) {
-                give_to_linux(meta);
+                GIVE_TO_LINUX;
             }
         } else if (!meta.decided && meta.linux.here && hdr.ethernet.destination[47:4] == RESERVED_GROUPS) {
-            give_to_linux(meta);
+            GIVE_TO_LINUX;
         }
     }
 }
@@ -96,7 +96,7 @@ control LinuxLocal(inout metadata_t meta) {
         // A trace that comes back has nothing behind its headers (RFC 9322, section 4.4).
         if (meta.punt == PUNT_LOCAL && meta.linux.here && !meta.own_probe && meta.chain.next_header != NEXT_NONE) {
             meta.punt = PUNT_NONE;
-            give_to_linux(meta);
+            GIVE_TO_LINUX;
         }
     }
 }
@@ -146,7 +146,7 @@ control LinuxLimits(in headers_t hdr, inout metadata_t meta) {
             if (meta.egress.flood) {
                 meta.linux.held_back = held_back;
             } else if (held_back != DROP_NONE) {
-                drop(meta, held_back);
+                DROP(held_back);
             }
         }
     }
@@ -157,7 +157,7 @@ control LinuxCopies(inout metadata_t meta) {
     apply {
         if (meta.egress.group != 0 && meta.linux.here && meta.egress.port == meta.linux.port
             && meta.linux.held_back != DROP_NONE && meta.drop == DROP_NONE) {
-            drop(meta, meta.linux.held_back);
+            DROP(meta.linux.held_back);
         }
     }
 }

@@ -22,25 +22,13 @@
 #include "../common/types.p4"
 #include "../parsing/headers.p4"
 
-// To the router alone, or to it and all who listen.
-void router_too(in mac_address_t destination, inout metadata_t meta, in punt_reason_t reason) {
-    if (destination == meta.interface.mac && !meta.linux.here) {
-        trap(meta, reason);
-    } else if (destination == meta.interface.mac) {
-        give_to_linux(meta);
-        copy_to_controller(meta, reason);
-    } else if (destination[40:40] == 1) {
-        copy_to_controller(meta, reason);
-    }
-}
-
 control Discovery(in headers_t hdr, inout metadata_t meta) {
     @id(OWN_ADDRESSES_COUNTER_ID) TABLE_COUNTER(own_addresses_counter);
 
     @id(OWN_ADDRESS_ACTION_ID)
     @name("own_address")
     action own_address() {
-        trap(meta, PUNT_NEIGHBOUR_SOLICITATION);
+        TRAP(PUNT_NEIGHBOUR_SOLICITATION);
     }
 
     @id(FOREIGN_ADDRESS_ACTION_ID)
@@ -66,27 +54,40 @@ control Discovery(in headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
+        punt_reason_t for_router = PUNT_NONE;
         // Discovery in fragments is ignored (RFC 6980): it is a packet like any other then.
         if (!meta.decided && !meta.fragmented
             && meta.icmpv6.type >= ICMPV6_ROUTER_SOLICITATION && meta.icmpv6.type <= ICMPV6_REDIRECT) {
             if (hdr.ipv6.hop_limit != HOP_LIMIT_DISCOVERY || meta.icmpv6.code != 0) {
-                drop(meta, DROP_DISCOVERY_INVALID);
+                DROP(DROP_DISCOVERY_INVALID);
             } else if (meta.interface.address != 0) {
                 if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_SOLICITATION) {
                     own_addresses.apply();
                 } else if (meta.icmpv6.type == ICMPV6_NEIGHBOUR_ADVERTISEMENT) {
-                    router_too(hdr.ethernet.destination, meta, PUNT_NEIGHBOUR_ADVERTISEMENT);
+                    for_router = PUNT_NEIGHBOUR_ADVERTISEMENT;
                 } else if (meta.icmpv6.type == ICMPV6_ROUTER_SOLICITATION) {
-                    router_too(hdr.ethernet.destination, meta, PUNT_ROUTER_SOLICITATION);
+                    for_router = PUNT_ROUTER_SOLICITATION;
                 } else if (meta.icmpv6.type == ICMPV6_ROUTER_ADVERTISEMENT) {
-                    router_too(hdr.ethernet.destination, meta, PUNT_ROUTER_ADVERTISEMENT);
+                    for_router = PUNT_ROUTER_ADVERTISEMENT;
                 }
             }
         } else if (!meta.decided && meta.interface.address != 0
                    && meta.flow.next_header == NEXT_UDP && meta.flow.destination_port == PORT_DHCPV6_SERVER
                    && hdr.ipv6.destination == DHCPV6_SERVERS) {
             // Ports are known of whole packets only, so never of a fragment.
-            router_too(hdr.ethernet.destination, meta, PUNT_DHCPV6);
+            for_router = PUNT_DHCPV6;
+        }
+
+        // To the router alone, or to it and all who listen.
+        if (for_router == PUNT_NONE) {
+            // Not the router's.
+        } else if (hdr.ethernet.destination == meta.interface.mac && !meta.linux.here) {
+            TRAP(for_router);
+        } else if (hdr.ethernet.destination == meta.interface.mac) {
+            GIVE_TO_LINUX;
+            COPY_TO_CONTROLLER(for_router);
+        } else if (hdr.ethernet.destination[40:40] == 1) {
+            COPY_TO_CONTROLLER(for_router);
         }
     }
 }

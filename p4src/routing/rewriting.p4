@@ -23,7 +23,7 @@ control Rewriting(inout headers_t hdr, inout metadata_t meta) {
     @id(NO_SOURCE_MAC_ACTION_ID)
     @name("no_source_mac")
     action no_source_mac() {
-        drop(meta, DROP_INTERFACE_UNKNOWN);
+        DROP(DROP_INTERFACE_UNKNOWN);
     }
 
     @id(SOURCE_MACS_TABLE_ID)

@@ -36,14 +36,14 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @name("route_local")
     @brief("An address of the router.")
     action route_local() {
-        trap(meta, PUNT_LOCAL);
+        TRAP(PUNT_LOCAL);
     }
 
     @id(ROUTE_PROBE_SOURCE_ACTION_ID)
     @name("route_probe_source")
     @brief("An address of the router that nothing but its probes of a provider bear: what comes to it answers one.")
     action route_probe_source() {
-        trap(meta, PUNT_LOCAL);
+        TRAP(PUNT_LOCAL);
         meta.own_probe = true;
     }
 
@@ -72,26 +72,26 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @name("route_prohibited")
     @brief("Not to be reached from here; the sender is told.")
     action route_prohibited() {
-        drop_with_error(meta, DROP_PROHIBITED, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
+        DROP_WITH_ERROR(DROP_PROHIBITED, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
     }
 
     @id(ROUTE_DISCARD_ACTION_ID)
     @name("route_discard")
     @brief("Not to be reached from here; the sender is not told.")
     action route_discard() {
-        drop(meta, DROP_DISCARD);
+        DROP(DROP_DISCARD);
     }
 
     @id(NO_ROUTE_ACTION_ID)
     @name("no_route")
     action no_route() {
-        drop_with_error(meta, DROP_NO_ROUTE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
+        DROP_WITH_ERROR(DROP_NO_ROUTE, ICMPV6_UNREACHABLE, UNREACHABLE_NO_ROUTE);
     }
 
     @id(NO_IPV4_ROUTE_ACTION_ID)
     @name("no_ipv4_route")
     action no_ipv4_route() {
-        drop(meta, DROP_NO_ROUTE);
+        DROP(DROP_NO_ROUTE);
     }
 
     @id(ROUTES_TABLE_ID)
@@ -210,7 +210,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
     @id(NO_NEXTHOP_ACTION_ID)
     @name("no_nexthop")
     action no_nexthop() {
-        drop(meta, DROP_NO_NEXTHOP);
+        DROP(DROP_NO_NEXTHOP);
     }
 
     @id(NEXTHOPS_TABLE_ID)
@@ -289,9 +289,9 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
             }
 
             if (hdr.ipv6.source[127:120] == 0xFF || hdr.ipv6.source[127:1] == 0) {
-                drop(meta, DROP_SOURCE_ADDRESS);
+                DROP(DROP_SOURCE_ADDRESS);
             } else if (hdr.ipv6.destination[127:120] == 0xFF || hdr.ipv6.destination[127:1] == 0) {
-                drop(meta, DROP_DESTINATION_ADDRESS);
+                DROP(DROP_DESTINATION_ADDRESS);
             } else {
                 // A segment may have named the next hop, or a table.
                 if (meta.next.nexthop == 0) {
@@ -304,11 +304,11 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                 if (meta.decided) {
                     // The router's own, or nowhere to go.
                 } else if (hdr.ipv6.destination[127:118] == LINK_LOCAL_PREFIX) {
-                    drop(meta, DROP_LINK_LOCAL);
+                    DROP(DROP_LINK_LOCAL);
                 } else if (hdr.ipv6.source[127:118] == LINK_LOCAL_PREFIX) {
-                    drop_with_error(meta, DROP_LINK_LOCAL, ICMPV6_UNREACHABLE, UNREACHABLE_BEYOND_SCOPE);
+                    DROP_WITH_ERROR(DROP_LINK_LOCAL, ICMPV6_UNREACHABLE, UNREACHABLE_BEYOND_SCOPE);
                 } else if (hdr.ipv6.hop_limit <= 1) {
-                    drop_with_error(meta, DROP_HOP_LIMIT, ICMPV6_TIME_EXCEEDED, 0);
+                    DROP_WITH_ERROR(DROP_HOP_LIMIT, ICMPV6_TIME_EXCEEDED, 0);
                 }
             }
             length = (bit<32>)hdr.ipv6.payload_length + (bit<32>)IPV6_BYTES + (bit<32>)meta.encapsulation.size;
@@ -316,7 +316,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
         } else if (!meta.decided && meta.out_of_tunnel) {
             // IPv4: nobody here answers it.
             if (hdr.inner_ipv4.ttl <= 1) {
-                drop(meta, DROP_HOP_LIMIT);
+                DROP(DROP_HOP_LIMIT);
             } else if (meta.next.nexthop == 0) {
                 ipv4_vrf_routes.apply();
             }
@@ -348,7 +348,7 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
 
         if (here && !meta.decided) {
             if (!meta.neighbour.known) {
-                trap(meta, PUNT_NEIGHBOUR_UNKNOWN);
+                TRAP(PUNT_NEIGHBOUR_UNKNOWN);
             } else {
                 meta.egress.port = meta.neighbour.port;
                 meta.egress.destination = meta.neighbour.mac;
@@ -356,10 +356,10 @@ control Routing(in headers_t hdr, inout metadata_t meta) {
                 port_mtus.apply();
                 if (length + (bit<32>)meta.session.reserved > (bit<32>)mtu) {
                     if (!hdr.ipv6.isValid()) {
-                        drop(meta, DROP_PACKET_TOO_BIG);
+                        DROP(DROP_PACKET_TOO_BIG);
                     } else {
                         // The sender is told what is left for it, but no less than every link must take (RFC 8200).
-                        drop_with_error(meta, DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
+                        DROP_WITH_ERROR(DROP_PACKET_TOO_BIG, ICMPV6_PACKET_TOO_BIG, 0);
                         bit<16> added = meta.encapsulation.size + meta.session.added + meta.session.reserved;
                         meta.icmp_error.parameter = (mtu |+| meta.session.taken) |-| added;
                         if (added != 0 && meta.icmp_error.parameter < IPV6_LEAST_MTU) {

@@ -18,11 +18,11 @@
 #include "subflow_slots.p4"
 #include "tcp_flows.p4"
 
-// `chosen`: the packet's path is chosen, and it has data that was not sent before.
-control Acknowledgements(in headers_t hdr, inout metadata_t meta, in bool chosen, in schedule_path_t slot_0,
-                         in schedule_path_t slot_1, in schedule_path_t slot_2, in schedule_path_t slot_3,
-                         in schedule_path_t slot_4, in schedule_path_t slot_5, in schedule_path_t slot_6,
-                         in schedule_path_t slot_7) {
+// Applied before a path is chosen, and again for data that was not sent before when it is. Both times with the same arguments:
+// where they differ, p4c copies all headers and all metadata for the control.
+control Acknowledgements(in headers_t hdr, inout metadata_t meta, in schedule_path_t slot_0, in schedule_path_t slot_1,
+                         in schedule_path_t slot_2, in schedule_path_t slot_3, in schedule_path_t slot_4,
+                         in schedule_path_t slot_5, in schedule_path_t slot_6, in schedule_path_t slot_7) {
     @id(FLOW_LATEST_REGISTER_ID)
     @name("flow_latest")
     REGISTERS(bit<32>, fine_time_t, SCHEDULE_FLOWS, latest_of); // by connection: when all that it sent should be delivered
@@ -33,7 +33,7 @@ control Acknowledgements(in headers_t hdr, inout metadata_t meta, in bool chosen
     ReverseDelay() reverse_delay;
 
     apply {
-        if (chosen) {
+        if (meta.schedule.chosen) {
             in_flight.apply(meta);
             // It is not acknowledged before all that was sent before it.
             fine_time_t latest;

@@ -40,7 +40,7 @@ control DuplicateAckHold(inout metadata_t meta) {
                 meta.schedule.slot = meta.schedule.missing_slot;
                 meta.schedule.delivery = meta.arrived ++ 16w0;
             } else if (left[31:31] == 0) {
-                drop(meta, DROP_DUPLICATE_HELD);
+                DROP(DROP_DUPLICATE_HELD);
             }
         }
     }

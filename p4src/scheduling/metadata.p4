@@ -69,6 +69,7 @@ struct schedule_t {
     bit<8> answer;                  // ANSWER_*
     bit<8> verdict;                 // VERDICT_*
     bit<32> slot;                   // of the path that it is about, or that was chosen
+    bool chosen;                    // the packet's path is chosen, and it has data that was not sent before
     bool probe;                     // it is, or answers, the packet that a closed path gets
     bool ahead;                     // it may have come before what was sent before it
     bool busy;                      // something else waited for the path

@@ -33,24 +33,14 @@
 #include "subflow_slots.p4"
 
 // What became of a path, for the controller.
-void tell_of_path(inout metadata_t meta, in schedule_path_t about, in learned_t learned, in fine_time_t late) {
+void tell_of_path(inout path_event_t event, in bit<32> slot, in schedule_path_t about, in learned_t learned, in fine_time_t late) {
     fine_time_t delay = delay_of(about.delay, learned);
     bit<64> inverse_rate = inverse_rate_of(about.inverse_rate, learned);
-    meta.path_event.slot = (bit<8>)meta.schedule.slot;
-    meta.path_event.path = about.path;
-    meta.path_event.late = late[47:16];
-    meta.path_event.delay = delay[47:16];
-    meta.path_event.inverse_rate = inverse_rate[31:0];
-}
-
-// What an acknowledgement of the packet will be measured by.
-void remember_choice(inout schedule_t schedule, in candidate_t best, in fine_time_t now, in fine_time_t work) {
-    schedule.slot = best.slot;
-    schedule.probe = best.rank == RANK_PROBE;
-    schedule.busy = best.wait != 0;
-    schedule.delivery = now + best.delivery;
-    schedule.after = best.delivery;
-    schedule.work = work;
+    event.slot = (bit<8>)slot;
+    event.path = about.path;
+    event.late = late[47:16];
+    event.delay = delay[47:16];
+    event.inverse_rate = inverse_rate[31:0];
 }
 
 control Schedules(in headers_t hdr, inout metadata_t meta) {
@@ -120,7 +110,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         bit<8> closed = state[39:32];
 
         if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented) {
-            acknowledgements.apply(hdr, meta, false, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
+            acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
             if (meta.schedule.missing) {
                 probe_state_t its_probe;
                 probes.read(its_probe, SUBFLOW_SLOT(meta.schedule.missing_slot));
@@ -152,7 +142,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 probes.write(index, its.probe);
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
-                tell_of_path(meta, about, its.learned, late);
+                tell_of_path(meta.path_event, meta.schedule.slot, about, its.learned, late);
             }
             if (meta.session.direction == SESSION_INBOUND) {
                 states.write(schedule, state[47:40] ++ closed ++ state[31:0]);
@@ -204,8 +194,15 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     probes.write(index, probe_after(probe_state, meta.arrived, meta.schedule.probe_interval));
                 }
                 if (meta.schedule.fresh) {
-                    remember_choice(meta.schedule, best, now, work);
-                    acknowledgements.apply(hdr, meta, true, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
+                    // What an acknowledgement of the packet will be measured by.
+                    meta.schedule.slot = best.slot;
+                    meta.schedule.probe = best.rank == RANK_PROBE;
+                    meta.schedule.busy = best.wait != 0;
+                    meta.schedule.delivery = now + best.delivery;
+                    meta.schedule.after = best.delivery;
+                    meta.schedule.work = work;
+                    meta.schedule.chosen = true;
+                    acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
                 }
             }
         }

@@ -208,7 +208,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
         }
 
         if (meta.hip.admitted && meta.session.number != 0 && meta.session.direction == SESSION_INBOUND && !meta.session.path_known) {
-            drop(meta, DROP_ESP_LOCATORS);
+            DROP(DROP_ESP_LOCATORS);
         }
 
         // HITs are no secret: those of an association prove something together with its locators.
@@ -221,11 +221,11 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
             // Its protocol has said who gets it.
         } else if (tagged && !meta.session.path_known) {
             if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
-                trap(meta, PUNT_SHIM6);
+                TRAP(PUNT_SHIM6);
             } else if (whose) {
-                drop(meta, DROP_LOCATORS_UNPROVEN);
+                DROP(DROP_LOCATORS_UNPROVEN);
             } else {
-                trap(meta, PUNT_SHIM6_UNKNOWN_TAG);
+                TRAP(PUNT_SHIM6_UNKNOWN_TAG);
             }
         } else if (meta.decided) {
             // An error about a packet of an ILNP session: it is not the router's that sent it.
@@ -238,9 +238,9 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
                 meta.ilnp.doubtful = true;
                 meta.session.number = 0;
             } else if (meta.ilnp.kind != NONCE_NONE) {
-                drop(meta, DROP_NONCE_WRONG);
+                DROP(DROP_NONCE_WRONG);
             } else if (hdr.quoted.isValid()) {
-                drop(meta, DROP_NONCE_MISSING);
+                DROP(DROP_NONCE_MISSING);
             }
         }
     }

@@ -139,12 +139,12 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                 unreplied.read(since, session);
                 if (since == 0) {
                     keepalive_due.write(session, 0);
-                    drop(meta, DROP_KEEPALIVE_NOT_DUE);
+                    DROP(DROP_KEEPALIVE_NOT_DUE);
                 } else if (now - since < keepalive) {
                     keepalive_due.write(session, now + (keepalive << 1));
                     meta.session_event.kind = SESSION_EVENT_SILENT;
                     meta.session_event.age = now - since;
-                    drop(meta, DROP_KEEPALIVE_NOT_DUE);
+                    DROP(DROP_KEEPALIVE_NOT_DUE);
                 } else {
                     keepalive_due.write(session, 0);
                     unreplied.write(session, 0);
@@ -213,7 +213,7 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                     sent.write(session, now);
                     if (meta.session_event.kind != SESSION_EVENT_LEFT_PATH
                         && (now - last_sent >= send_timeout >> 4 || (first != 0 && age << 5 >= send_timeout))) {
-                        copy_to_controller(meta, PUNT_SESSION_HELD);
+                        COPY_TO_CONTROLLER(PUNT_SESSION_HELD);
                     }
                 }
             }

@@ -83,7 +83,7 @@ control SessionPaths(inout headers_t hdr, inout metadata_t meta) {
     @id(NO_PATH_ACTION_ID)
     @name("no_path")
     action no_path() {
-        drop(meta, DROP_PATH_UNKNOWN);
+        DROP(DROP_PATH_UNKNOWN);
     }
 
     @id(PATHS_TABLE_ID)

@@ -57,48 +57,48 @@ control SessionDirection(in headers_t hdr, inout metadata_t meta) {
                 // It passes.
             } else if (meta.session.source_speaker == SPEAKER_CHECKED
                        || meta.session.destination_speaker == SPEAKER_CHECKED) {
-                trap(meta, PUNT_SHIM6_VERIFY);
+                TRAP(PUNT_SHIM6_VERIFY);
             } else if (shim6_for_us && meta.shim6.kind == SHIM6_CONTROL) {
-                trap(meta, PUNT_SHIM6);
+                TRAP(PUNT_SHIM6);
                 if (meta.shim6.of_context) {
                     meta.session.direction = SESSION_INBOUND;
                 }
             } else if (keepalive_for_us && !meta.shim6.sound) {
-                drop(meta, DROP_KEEPALIVE_CHECKSUM);
+                DROP(DROP_KEEPALIVE_CHECKSUM);
             } else if (keepalive_for_us) {
                 meta.session.direction = SESSION_INBOUND;
             }
         } else if (meta.shim6.kind == SHIM6_PAYLOAD) {
             if (shim6_for_us) {
                 if (meta.shim6.length != 0) {
-                    drop(meta, DROP_PAYLOAD_HEADER);
+                    DROP(DROP_PAYLOAD_HEADER);
                 } else {
                     meta.session.direction = SESSION_INBOUND;
                 }
             }
         } else if (shim6_for_us && meta.icmpv6.quoted_next_header == NEXT_SHIM6) {
-            trap(meta, PUNT_SESSION_ERROR);
+            TRAP(PUNT_SESSION_ERROR);
         } else if (with_nonce && meta.from_controller && !ilnp_for_us) {
             // It passes. What came from a peer, and is sent again, is taken as if it came anew.
         } else if (ilnp_for_us && meta.ilnp.kind == NONCE_LENGTH) {
-            drop(meta, DROP_NONCE_LENGTH);
+            DROP(DROP_NONCE_LENGTH);
         } else if (ilnp_for_us && meta.ilnp.kind == NONCE_TWICE) {
-            drop(meta, DROP_NONCE_TWICE);
+            DROP(DROP_NONCE_TWICE);
         } else if (ilnp_for_us && with_nonce && meta.icmpv6.type == ICMPV6_SESSION_REQUEST && !meta.fragmented) {
-            trap(meta, PUNT_SESSION_REQUEST);
+            TRAP(PUNT_SESSION_REQUEST);
             meta.session.direction = SESSION_INBOUND;
         } else if (ilnp_for_us && meta.icmpv6.type == ICMPV6_LOCATOR_UPDATE && !meta.fragmented) {
             if (with_nonce) {
-                trap(meta, PUNT_LOCATOR_UPDATE);
+                TRAP(PUNT_LOCATOR_UPDATE);
                 meta.session.direction = SESSION_INBOUND;
             } else {
-                drop(meta, DROP_NONCE_MISSING);
+                DROP(DROP_NONCE_MISSING);
             }
         } else if (for_us && !from_us && meta.session.destination_protocols & PROTOCOL_HOSTS != 0 && with_nonce
                    && meta.icmpv6.type == ICMPV6_LOCATOR_UPDATE && !meta.fragmented && !meta.from_controller) {
-            trap(meta, PUNT_LOCATOR_UPDATE);        // an acknowledgement may be of what the border told
+            TRAP(PUNT_LOCATOR_UPDATE);        // an acknowledgement may be of what the border told
         } else if (ilnp_for_us && meta.ilnp.quoted) {
-            trap(meta, PUNT_ILNP_ERROR);
+            TRAP(PUNT_ILNP_ERROR);
         } else if (for_us && !from_us) {
             meta.session.direction = SESSION_INBOUND;
         } else if (from_us && !for_us) {
@@ -140,11 +140,11 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
         if (meta.decided || (meta.session.direction == SESSION_OUTBOUND && meta.session.number == 0)) {
             // It ends here, or is of no session.
         } else if (meta.session.direction == SESSION_OUTBOUND && meta.session.request == PACKET_OUT_CHECK) {
-            drop(meta, DROP_CHECKED);
+            DROP(DROP_CHECKED);
         } else if (meta.session.direction == SESSION_OUTBOUND) {
             session_paths.apply(hdr, meta);
         } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
-            drop(meta, DROP_KEEPALIVE_HEARD);
+            DROP(DROP_KEEPALIVE_HEARD);
         } else if (meta.ilnp.known || (meta.ilnp.kind == NONCE_HERE
                                        && meta.session.destination_protocols & PROTOCOL_ILNP != 0)) {
             ilnp_heard.apply(hdr, meta);
@@ -165,7 +165,7 @@ control SessionBeginnings(inout headers_t hdr, inout metadata_t meta) {
             ilnp_flows.apply(hdr, meta);
         }
         if (meta.ilnp.doubtful && !meta.ilnp.of_flow) {
-            drop(meta, DROP_NONCE_WRONG);
+            DROP(DROP_NONCE_WRONG);
         }
         // Whoever opens TCP with a nonce asks for a session by that.
         if (meta.session.direction == SESSION_OUTBOUND && meta.session.number == 0 && !meta.ilnp.opening
@@ -251,7 +251,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             }
         }
         if (!meta.decided && meta.session.request != 0 && meta.session.number == 0) {
-            drop(meta, DROP_SESSION_UNKNOWN);
+            DROP(DROP_SESSION_UNKNOWN);
         }
     }
 }

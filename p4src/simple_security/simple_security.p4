@@ -107,9 +107,9 @@ control SimpleSecurity(in headers_t hdr, inout metadata_t meta) {
             filtered_flow.apply(hdr, meta, address_dependent, flow);
         }
         if (filtered && meta.chain.routing_0) {
-            drop(meta, DROP_ROUTING_HEADER_0);
+            DROP(DROP_ROUTING_HEADER_0);
         } else if (filtered && (source_route_left || (enters && segments_left))) {
-            drop(meta, DROP_SEGMENTS_AT_BORDER);    // RFC 8754, section 5.1; RFC 6554, section 5.1: in neither direction
+            DROP(DROP_SEGMENTS_AT_BORDER);    // RFC 8754, section 5.1; RFC 6554, section 5.1: in neither direction
         } else if (filtered && !later_fragment) {
             bool open;
             pinholes.apply(flow, open);
@@ -149,26 +149,26 @@ control SimpleSecurity(in headers_t hdr, inout metadata_t meta) {
             admitted_fragments.apply(meta.keys.slots, meta.arrived, flow.local, hdr.ipv6.source, meta.chain.fragment,
                                      meta.first_fragment, admitted);
             if (!admitted) {
-                drop(meta, DROP_UNSOLICITED_FRAGMENT);
+                DROP(DROP_UNSOLICITED_FRAGMENT);
             }
         } else if (enters && !admitted) {
             if (flow.quoted) {
-                drop(meta, DROP_UNSOLICITED_ERROR);
+                DROP(DROP_UNSOLICITED_ERROR);
             } else if (hdr.message.isValid() && hdr.message.type == ICMPV6_ECHO_REQUEST) {
-                drop(meta, DROP_UNSOLICITED_ECHO);
+                DROP(DROP_UNSOLICITED_ECHO);
             } else if ((flow.next_header == NEXT_TCP && flow.opens && flow.first != RECORD_NONE) || flow.next_header == NEXT_SCTP) {
                 bool told;
                 refused_opens.apply(meta.keys.slots, meta.arrived, flow, told);
                 if (told) {
-                    drop_with_error(meta, DROP_UNSOLICITED_OPEN, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
+                    DROP_WITH_ERROR(DROP_UNSOLICITED_OPEN, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
                 } else {
-                    drop(meta, DROP_UNSOLICITED_OPEN);
+                    DROP(DROP_UNSOLICITED_OPEN);
                 }
             } else {
-                drop(meta, DROP_UNSOLICITED);
+                DROP(DROP_UNSOLICITED);
             }
         } else if (!enters && full && meta.session.number == 0) {
-            drop_with_error(meta, DROP_RECORDS_FULL, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
+            DROP_WITH_ERROR(DROP_RECORDS_FULL, ICMPV6_UNREACHABLE, UNREACHABLE_PROHIBITED);
         }
     }
 }

@@ -250,7 +250,7 @@ control IoamTraceNode(inout headers_t hdr, inout metadata_t meta) {
                 }
             }
             if (!known_here && meta.egress.port == CPU_PORT) {
-                drop(meta, DROP_TRACE_FOREIGN);
+                DROP(DROP_TRACE_FOREIGN);
             }
         }
     }
@@ -262,7 +262,7 @@ control TraceLoopback(in headers_t hdr, inout metadata_t meta) {
     apply {
         if (meta.egress.routed && meta.drop == DROP_NONE && meta.punt == PUNT_NONE && hdr.trace.isValid()
             && hdr.trace.loopback == 1 && hdr.trace.type == 0x800000) {
-            copy_to_controller(meta, PUNT_LOOPBACK);
+            COPY_TO_CONTROLLER(PUNT_LOOPBACK);
         }
     }
 }
