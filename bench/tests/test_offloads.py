@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from bench.offloads.network import ADDRESSES, Network, missing, switch
+from harness.commands import wait_until
 
 OCTETS = 32 << 20
 LONGEST_SEGMENT = 1500
+# Of the client's side, which sends unless it is told otherwise, and of the server's.
+PORTS = (1, 2)
 
 
 def lost(folder: Path) -> dict[str, int]:
@@ -32,26 +35,37 @@ def counters(folder: Path) -> dict[str, int]:
 @pytest.mark.parametrize("kind", ["", "tap:", "xdp:"])
 def test_hosts_keep_their_offloads(kind: str, tmp_path: Path) -> None:
     with switch(kind, tmp_path) as network:
+        arrived = dict.fromkeys(PORTS, 0)
         for address in ADDRESSES["east"]:
-            for direction in ([], ["-R"]):
-                stream(network, address, direction)
+            for port, direction in zip(PORTS, ([], ["-R"]), strict=True):
+                arrived[port] += stream(network, address, direction)
                 datagrams(network, address, direction)
-        counted, refused = counters(tmp_path), lost(tmp_path)
+        # The switch publishes its counters now and then.
+        wait_until(lambda: all(received(tmp_path, port)[0] > arrived[port] for port in PORTS), "all octets are counted")
+        counted = {port: received(tmp_path, port) for port in PORTS}
+        refused = lost(tmp_path)
     # Segments are counted, and not what a host calls a frame.
-    for port in (1, 2):
-        octets = counted[f'wayname_switch_received_bytes_total{{port="{port}"}}']
-        packets = counted[f'wayname_switch_received_packets_total{{port="{port}"}}']
-        assert octets > 2 * OCTETS
+    for octets, packets in counted.values():
         assert octets < packets * (LONGEST_SEGMENT + 14)
     assert refused["unknown_offload"] == refused["too_long"] == 0
 
 
-def stream(network: Network, address: str, direction: list[str]) -> None:
-    """A TCP transfer arrives, and hardly anything twice."""
+def received(folder: Path, port: int) -> tuple[int, int]:
+    """Octets and packets that a port received."""
+    counted = counters(folder)
+    octets, packets = (
+        counted[f'wayname_switch_received_{what}_total{{port="{port}"}}'] for what in ("bytes", "packets")
+    )
+    return octets, packets
+
+
+def stream(network: Network, address: str, direction: list[str]) -> int:
+    """A TCP transfer arrives, so many octets of it, and hardly anything twice."""
     transfer = network.iperf(address, "-n", str(OCTETS), *direction)
     # iperf3 does not count what the receiver reads after the sender has ended.
     assert transfer.octets >= OCTETS / 2
     assert transfer.retransmissions * LONGEST_SEGMENT < transfer.octets / 20
+    return transfer.octets
 
 
 def datagrams(network: Network, address: str, direction: list[str]) -> None:
