@@ -21,7 +21,7 @@ from wayname_lab.p4c import compile_for_bmv2
         ("exit 143", "p4c-bm2-ss failed (ended by SIGTERM): it names no error"),
         (
             "kill -KILL $$",
-            "p4c-bm2-ss failed (ended by SIGKILL; it needs 10 GB of memory): it names no error",
+            "p4c-bm2-ss failed (ended by SIGKILL; it needs 2 GB of memory): it names no error",
         ),
         ("kill -TERM $$", "p4c-bm2-ss failed (ended by SIGTERM): it names no error"),
     ],

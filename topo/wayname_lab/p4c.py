@@ -32,5 +32,5 @@ def _status(status: int) -> str:
     number = -status if status < 0 else status - SIGNALLED
     if number <= 0:
         return f"status {status}"
-    hint = "; it needs 10 GB of memory" if number == signal.SIGKILL else ""
+    hint = "; it needs 2 GB of memory" if number == signal.SIGKILL else ""
     return f"ended by {signal.Signals(number).name}{hint}"
