@@ -78,10 +78,15 @@ impl OpenPort {
         self.port.receive(max, take)
     }
 
+    /// Whether the link is up now.
+    fn is_up(&self) -> bool {
+        let said = self.port.is_up();
+        self.carrier_seen.as_ref().map_or(said, |seen| seen.load(Ordering::Relaxed))
+    }
+
     /// Notes whether the link is up; true when that changed.
     pub fn link_changed(&mut self) -> bool {
-        let said = self.port.is_up();
-        let up = self.carrier_seen.as_ref().map_or(said, |seen| seen.load(Ordering::Relaxed));
+        let up = self.is_up();
         if up == self.up {
             return false;
         }
@@ -254,7 +259,7 @@ impl Sink for Outputs {
             _ if port == self.cpu_port => None,
             None => Some("there is no such port"),
             Some(index) if self.ports[index].cut.load(Ordering::Relaxed) => Some("its link is cut"),
-            Some(index) if !self.ports[index].up => Some("its link is down"),
+            Some(index) if !self.ports[index].is_up() => Some("its link is down"),
             Some(_) => None,
         }
     }
