@@ -101,6 +101,8 @@ async fn serve(args: Run) -> Result<()> {
     let served = service::serve(hub, listener, tls, stop::asked()?).await;
     for server in [metrics, admin, watchdog].into_iter().flatten() {
         server.abort();
+        // It is gone only now, and its socket's file with it; that it was aborted is no news.
+        let _ = server.await;
     }
     stop_forwarding(&handle, [forwarding, telling, watching])?;
     served.context("P4Runtime")
