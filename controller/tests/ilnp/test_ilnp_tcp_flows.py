@@ -15,7 +15,7 @@ from ilnp.network import (
     Never,
     host,
 )
-from two_sides import START
+from two_sides import DELAY, START
 
 from wayname.ilnp.endpoint import Endpoint, SeenFlow
 from wayname.ilnp.outputs import Event, Kind, Output, Up
@@ -78,9 +78,45 @@ def test_a_tcp_flow_of_somebody_else_asks_the_policy_and_one_of_ours_does_not() 
     assert isinstance(endpoint.take_outputs()[0], Up)
 
 
-def test_a_tcp_flow_takes_over_a_session_that_is_asked_for() -> None:
+def test_a_tcp_flow_leaves_a_session_that_is_asked_for_to_the_handshake() -> None:
     network = Network()
     network.connect(network.a)
-    network.under_way.clear()
+    assert after(network, seen(OPENED)) == []
+    network.run(1)
+    assert network.agree()
+
+
+def test_a_tcp_flow_makes_the_session_that_nobody_answered_for() -> None:
+    network = Network()
+    network.b.works.clear()
+    network.connect(network.a)
+    network.run(30)
     assert isinstance(after(network, seen(OPENED))[0], Up)
-    assert network.run(20) == []
+
+
+@pytest.mark.parametrize("asking", ["a", "b", "both"])
+def test_a_tcp_flow_beside_a_handshake_leaves_both_ends_with_the_same_nonces(asking: str) -> None:
+    moments = random.Random(asking)
+    ways = set()
+    for seed in range(200):
+        network = Network(seed)
+        flows = {
+            "a": SeenFlow(HERE, THERE, b"of the flow:A", b"of the flow:B", OPENED, opened_here=True),
+            "b": SeenFlow(THERE, HERE, b"of the flow:B", b"of the flow:A", OPENED, opened_here=False),
+        }
+        sides = {"a": network.a, "b": network.b}
+        wanted = {side: moments.uniform(0, 4 * DELAY) for side in (sides if asking == "both" else asking)}
+        told = {side: moments.uniform(0, 8 * DELAY) for side in sides}
+        for at, side, is_flow in sorted(
+            [(at, s, False) for s, at in wanted.items()] + [(at, s, True) for s, at in told.items()]
+        ):
+            network.run(START + at - network.now)
+            if is_flow:
+                sides[side].endpoint.tcp(flows[side], network.now)
+                network.collect()
+            else:
+                network.connect(sides[side])
+        network.run(10)
+        assert network.agree(), seed
+        ways.add(network.a.entry().nonce_to_peer == b"of the flow:A")
+    assert ways == {True, False}

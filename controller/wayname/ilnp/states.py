@@ -76,6 +76,10 @@ _ADMISSIONS = {
     Trigger.PACKET: _ADMITTED,
 }
 
+# A flow that opens beside a handshake proves other nonces. At the peer the proof of a handshake takes the place of what
+# stands; a flow never does, whichever comes first to whom, so that both ends keep the same nonces.
+_FLOW_BESIDE_HANDSHAKE = {state: Transition(state) for state in (State.REQUESTED, *USABLE)}
+
 TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
     State.CLOSED: {
         **_ADMISSIONS,
@@ -84,6 +88,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
     },
     State.REQUESTED: {
         **_ADMISSIONS,
+        Trigger.TCP: _FLOW_BESIDE_HANDSHAKE[State.REQUESTED],
         Trigger.CONNECT: Transition(State.REQUESTED),
         Trigger.REQUEST_CROSSED: Transition(State.REQUESTED, (Action.SEND_ANSWER,)),
         Trigger.ANSWER: Transition(State.ACKNOWLEDGED, (Action.ADMIT, Action.SEND_ACKNOWLEDGEMENT)),
@@ -97,6 +102,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
     },
     State.ACKNOWLEDGED: {
         **_ADMISSIONS,
+        Trigger.TCP: _FLOW_BESIDE_HANDSHAKE[State.ACKNOWLEDGED],
         Trigger.CONNECT: Transition(State.ACKNOWLEDGED),
         # The peer asked as well, before it had our acknowledgement, and will take that one.
         Trigger.REQUEST: Transition(State.ACKNOWLEDGED),
@@ -112,6 +118,7 @@ TRANSITIONS: dict[State, dict[Trigger, Transition]] = {
     State.ESTABLISHED: {
         **_ADMISSIONS,
         Trigger.CONNECT: Transition(State.ESTABLISHED),
+        Trigger.TCP: _FLOW_BESIDE_HANDSHAKE[State.ESTABLISHED],
         # Perhaps the peer lost the session; what stands is replaced only by a proof.
         Trigger.REQUEST: Transition(State.ESTABLISHED, (Action.ANSWER_WITHOUT_STATE,)),
         Trigger.REQUEST_REPEATED: Transition(State.ESTABLISHED, (Action.SEND_ANSWER,)),
