@@ -46,6 +46,32 @@ def test_connections_go_on_when_the_provider_gives_another_prefix() -> None:
     assert not lab.events_of("a1", "requests_done")
 
 
+def renumbered(lab: VirtualLab) -> list[float]:
+    """Return when the edge of a was made anew, with another prefix."""
+    return [event.time for who, event in lab.events if who == "a" and event.kind == "prefix.new"]
+
+
+@pytest.fixture(scope="module")
+def first_prefix() -> float:
+    """Return when q gives the first one."""
+    lab = VirtualLab(find_lab(LAB), seed=1)
+    while not renumbered(lab):
+        lab.run_for(0.1)
+    return renumbered(lab)[0]
+
+
+@pytest.mark.parametrize("before", [0.045, 0.03, 0.01])
+def test_hosts_that_begin_to_talk_as_the_prefix_comes_have_a_session_at_once(
+    before: float, first_prefix: float
+) -> None:
+    lab = VirtualLab(find_lab(LAB), seed=1)
+    lab.run_until(first_prefix - before)
+    lab.command("a1", "ping", to=str(lab.plan.hosts["b1"].address.ip), interval=0.1)
+    lab.run_for(0.5)
+    assert renumbered(lab) == [first_prefix]
+    assert "session.up" in kinds(lab, "a", first_prefix)
+
+
 def test_the_site_is_configured_with_what_nobody_knows_yet() -> None:
     plan = plan_lab(find_lab(LAB))
     text = controller_toml(plan.routers["a"], Controlled("unix:/s", "unix:/a"))

@@ -117,9 +117,10 @@ class Edge:
         protocols: Sequence[Protocol] = PROTOCOLS,
         before: Edge | None = None,
     ) -> None:
-        """Make an edge; it goes on with what `before` knows of providers, which has another configuration."""
+        """Make an edge; `before` has another configuration: it goes on with what that knows of providers and began."""
         self.config = config
         self.protocols = protocols
+        self._unfinished = before.unfinished() if before else []
         outputs = self._outputs = Outputs()
         self.faults = Faults(outputs)
         # Packets that the switch passed on and that no message could be read of, by reason.
@@ -226,6 +227,10 @@ class Edge:
     def manager(self, kind: type[_Manager]) -> _Manager | None:
         """Return the manager of this kind, if its protocol is configured."""
         return next((manager for manager in self.managers if isinstance(manager, kind)), None)
+
+    def unfinished(self) -> list[Input]:
+        """Return what began and is not finished, for an edge that takes the place of this one."""
+        return [*self._unfinished, *(input for manager in self.managers for input in manager.unfinished())]
 
     @property
     def connected(self) -> bool:
@@ -371,6 +376,9 @@ class Edge:
         for manager in self.managers:
             manager.start(now)
         self._tell_deprecated(now)
+        unfinished, self._unfinished = self._unfinished, []
+        for begun in unfinished:
+            self.receive(begun, now)
 
     def _switch_down(self, reason: str, now: float) -> None:
         self._outputs.connected = False

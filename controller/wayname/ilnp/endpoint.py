@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from wayname.endpoint import BaseEndpoint
@@ -163,6 +163,12 @@ class Endpoint(BaseEndpoint[Output]):
     def state_of(self, names: Names) -> State:
         """Return how far a session is."""
         return self._admission.state_of(names)
+
+    def asked(self) -> Iterator[tuple[Vector, Vector]]:
+        """Yield between whom a session is asked for and nobody answered yet."""
+        for setup in self._admission.setups.values():
+            if setup.state is State.REQUESTED:
+                yield setup.local, setup.peer
 
     @property
     def places(self) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from wayname.config.model import Config
     from wayname.config.sections import ProtocolSection
+    from wayname.edge.boundary import Input
     from wayname.edge.links import ReceivedPacket
     from wayname.identity.locators import ProvableLocators
     from wayname.p4_constants import Punt
@@ -109,6 +110,10 @@ class SessionManager(ABC):
     def restored(self, packet: Packet) -> Packet:
         """Return a packet as the switch passes it on to a host: with the identities that the host knows."""
         return packet
+
+    def unfinished(self) -> Iterable[Input]:
+        """Return what began and is not finished, for an edge in the place of this one: the switch tells of it once."""
+        return ()
 
     def is_here(self, address: IPv6Address, now: float) -> None:  # noqa: B027
         """Somebody on a link here said that it has an address."""

@@ -6,7 +6,7 @@ either direction, becomes a session like any other: watched by the switch, moved
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from itertools import product
@@ -175,6 +175,11 @@ class HipSessions(WatchedSessions):
         is_new = name not in self._sessions and not self._rules.server
         if is_new and len(self._sessions) < self._rules.most and name.local in self.identities:
             self._connect(name, now)
+
+    def unfinished(self) -> Iterator[PairActive]:
+        """Yield pairs that wait for the DNS; exchanges that are under way are remembered."""
+        for name in self._waiting:
+            yield PairActive(name.local, name.peer, 0, 0.0, opened_here=True)
 
     def idle(self, entry: fy.P4TableEntry, now: float) -> None:
         """The hosts of a session, if there is one, have not talked for long."""

@@ -229,6 +229,13 @@ class IlnpSessions(SessionManager):
             self._egress.submit(arrival.original)
         return True
 
+    def unfinished(self) -> Iterator[PairActive]:
+        """Yield pairs that wait for the DNS, or for their peers to answer."""
+        for waiting in self._waiting.values():
+            yield from waiting
+        for local, peer in self._endpoint.asked() if self._endpoint else ():
+            yield PairActive(local.address, peer.address, 0, 0.0, opened_here=True)
+
     def is_here(self, address: IPv6Address, now: float) -> None:
         """Somebody has an address of ours: take the message that waited for it."""
         arrival = self._unserved.pop(address, None)
