@@ -128,6 +128,7 @@ def test_packets_are_let_in_last() -> None:
     order = write_order()
     assert max(order[table] for table in TABLES if not admits(table)) < order["interfaces"]
     assert order["interfaces"] < order["vlan_members"] < order["ports"]
+    assert order["digest"] < order["interfaces"]
 
 
 def test_every_table_has_its_place() -> None:

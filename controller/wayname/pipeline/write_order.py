@@ -46,7 +46,8 @@ def stages(schema: P4Schema) -> dict[str, int]:
     last = max(stage[kind] for kind in order if kind not in admitting)
     for kind in (each for each in order if each in admitting):
         stage[kind] = max([last, *(stage[each] for each in needs[kind])]) + 1
-    return stage | {_DIGEST: max(stage.values())}
+    # What packets report before somebody asked for it is lost.
+    return stage | {_DIGEST: last}
 
 
 def references(field: P4MatchField | P4ActionParam) -> list[tuple[str, str]]:
