@@ -58,15 +58,15 @@ def references(entity: Entity) -> Iterator[Key]:
     match entity:
         case fy.P4TableEntry(action=fy.P4TableAction() as action):
             if "nexthop" in action.args:
-                yield "nexthops", (("nexthop", action.args["nexthop"]),)
+                yield "nexthops", ("nexthop", action.args["nexthop"])
             if "ecmp_group" in action.args:
-                yield "ecmp_groups", (("ecmp_group", action.args["ecmp_group"]),)
+                yield "ecmp_groups", ("ecmp_group", action.args["ecmp_group"])
             if "group" in action.args:
                 yield "multicast_group", action.args["group"]
         case fy.P4TableEntry(action=fy.P4IndirectAction() as action):
             yield "group", ("ecmp_members", action.group_id)
         case fy.P4ActionProfileMember(action=fy.P4TableAction() as action):
-            yield "nexthops", (("nexthop", action.args["nexthop"]),)
+            yield "nexthops", ("nexthop", action.args["nexthop"])
         case fy.P4ActionProfileGroup():
             for member in entity.members or ():
                 yield "member", ("ecmp_members", member.member_id)

@@ -23,7 +23,7 @@ from wayname.session.reap.order import disjoint_first
 from wayname.session.reap.outputs import Check, Dropped, KeepaliveWanted, Move, Output, RoundTrip
 from wayname.session.reap.prober import Prober
 from wayname.session.reap.rate import ProbeRate
-from wayname.session.reap.reap_context import Clock, PairState, ReapContext, Sent
+from wayname.session.reap.reap_context import MOST_ROUND_TRIPS, Clock, PairState, ReapContext, Sent
 from wayname.session.reap.states import State, Trigger
 from wayname.session.reap.suspected_pairs import SuspectedPairs
 from wayname.session.reap.timing import Timing
@@ -101,7 +101,9 @@ class Reap:
                 watched.current = current
                 why = _unproven(current) if current in watched.ways else _gone(current)
                 self._leave(watched, why, now)
-        watched.also_used = also_used
+        if watched.also_used != also_used:
+            # Most have none, and share one empty set: Python makes a new one each time.
+            watched.also_used = also_used
         self._checks.resume(watched, now)
 
     def set_timing(self, name: SessionKey, timing: Timing, now: float) -> None:
@@ -282,7 +284,7 @@ class Reap:
     def _measure(self, watched: ReapContext, sent: Sent, now: float) -> None:
         """Take note of how long an answer took; reports of an exploration come again and again."""
         if sent.exploration is None:
-            watched.round_trips.append(now - sent.at)
+            watched.round_trips = (*watched.round_trips, now - sent.at)[-MOST_ROUND_TRIPS:]
             if way := watched.ways.get(sent.pair):
                 way.round_trip = now - sent.at
             self._outputs.append(RoundTrip(watched.name, max(watched.round_trips)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -113,8 +112,8 @@ class ReapContext:
     suspected: float | None = None
     # When the last probe left that the peer reported, by whichever pair.
     answered: float = float("-inf")
-    # Of the last checks.
-    round_trips: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_ROUND_TRIPS))
+    # Of the last checks; a deque would take 760 octets however few there are.
+    round_trips: tuple[float, ...] = ()
 
     @property
     def preferred(self) -> Pair:
