@@ -129,7 +129,18 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
             strangers = PROTOCOLS[key](seed, wanted)
             running.append(_row(name, run_live(strangers, wanted, min(rate, strangers.rate)), missed))
     head = ("within one process", "sessions", "edge: first tenth", "last tenth", "last/first", "median", "10 %", "90 %")
-    more = ("worst group", "upkeep", "cryptography", "store", "entries", "switch", "a session keeps", "memory, all")
+    more = (
+        "worst group",
+        "99 % of set-ups",
+        "worst set-up",
+        "upkeep",
+        "cryptography",
+        "store",
+        "entries",
+        "switch",
+        "a session keeps",
+        "memory, all",
+    )
     click.echo("\n".join(table((*head, *more), parts)))
     if live:
         live_head = ("running edge", "sessions", "controller: first tenth", "last tenth", "last/first", "switch")
@@ -146,6 +157,8 @@ def _parts(name: str, costs: list[Cost], missed: list[str]) -> tuple[object, ...
     edge = [each.spent.edge for each in costs]
     first, last = tenths(edge)
     cuts = quantiles(edge, n=10, method="inclusive") if len(edge) > 1 else edge * 9
+    each_alone = [one for each in costs for one in each.edge]
+    singly, most = quantiles(each_alone, n=100), max(each_alone)
     middle = [median(getattr(each.spent, part) for each in costs) for part in PARTS]
     keeps = (costs[-1].resident - costs[0].resident) / max(costs[-1].sessions - costs[0].sessions, 1)
     if last > first * FLAT:
@@ -155,7 +168,7 @@ def _parts(name: str, costs: list[Cost], missed: list[str]) -> tuple[object, ...
     if costs[-1].resident > MOST_RESIDENT:
         missed.append(f"{name}: {costs[-1].resident / 2**30:.1f} GiB of memory")
     spread = map(ms, (first, last))
-    others = map(ms, (median(edge), cuts[0], cuts[8], max(edge), *middle))
+    others = map(ms, (median(edge), cuts[0], cuts[8], max(edge), singly[98], most, *middle))
     memory = f"{costs[-1].resident / 2**20:.0f} MiB"
     return (name, costs[-1].sessions, *spread, f"{last / first:.2f}", *others, f"{keeps / 1e3:.1f} kB", memory)
 

@@ -23,6 +23,7 @@ class Cost:
     sessions: int  # at their end
     spent: Spent
     resident: int  # of this process, the strangers among it
+    edge: tuple[float, ...]  # what the edge spent for each of them
 
 
 def run_within(protocol: str, sessions: int, seed: int) -> list[Cost]:
@@ -40,11 +41,14 @@ def run_within(protocol: str, sessions: int, seed: int) -> list[Cost]:
             gc.collect()
             for group in range(sessions // GROUP):
                 edge.spent = Spent()
+                singly = []
                 for number in range(GROUP):
+                    before = edge.spent.edge
                     edge.exchange(strangers.ask(group * GROUP + number + 1))
+                    singly.append(edge.spent.edge - before)
                     edge.pass_time(moments.expovariate(strangers.rate))
                 if len(strangers.done()) != GROUP:
                     raise RuntimeError(f"{strangers.name}: a set-up failed within this process")
                 each = (getattr(edge.spent, field.name) / GROUP for field in fields(Spent))
-                groups.append(Cost((group + 1) * GROUP, Spent(*each), resident()))
+                groups.append(Cost((group + 1) * GROUP, Spent(*each), resident(), tuple(singly)))
     return groups
