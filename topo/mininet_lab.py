@@ -34,20 +34,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.append("/usr/lib/python3/dist-packages")
 
 from wayname.escape import escaped
-from wayname.private_files import write_private
-from wayname_lab.commands import bmv2_switch, controller, embedded_switch
-from wayname_lab.configuration import Controlled, controller_toml, write_keys
 from wayname_lab.controller import ControllerApi
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.p4c import compile_for_bmv2
 from wayname_lab.plan import check_for_linux, plan_lab
-from wayname_lab.planned import HostPlan, Plan, PlannedPort, RouterPlan
-from wayname_lab.supervise import dying_with_us, ending, last_line
+from wayname_lab.planned import ZONE, HostPlan, Plan, PlannedPort, RouterPlan
+from wayname_lab.supervise import dying_with_us
 
-SWITCH_ADDRESS = "127.0.0.1:9559"
 PATIENCE = 30.0
-# BMv2 takes a minute for the program where others want the processor too.
-READY_WITHIN = 180.0
 # Seconds. What is silent for as long was mended by the link's return and by nobody else.
 CUT_FOR = 3.0
 # Packets that a path has only when a schedule gave it some.
@@ -55,8 +49,6 @@ ENOUGH = 20
 SKIPPED = 0
 INTERRUPTED = 130
 ROOM_ON_BMV2 = 8192
-# What a link must not leave to its other end under BMv2; the ports of the embedded switch do what a network card does.
-OFFLOADS = "tso off gso off gro off tx off rx off"
 
 
 class MininetLab:
@@ -66,34 +58,34 @@ class MininetLab:
         self.plan = plan
         self._target = target
         self._folder = folder
-        self._net: Any = importlib.import_module("mininet.net").Mininet(controller=None, build=False)
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._program = ""
+        self._nodes: Any = importlib.import_module("wayname_lab.mininet_nodes")
+        self._net: Any = self._nodes.EdgeNetwork(build=False)
 
     def start(self) -> None:
         """Build the network and start everything in it."""
-        for name in [*self.plan.routers, *self.plan.hosts]:
-            self._net.addHost(name, ip=None)
+        program = ""
+        if self._target == "bmv2":
+            program = str(self._folder / "wayname.json")
+            compile_for_bmv2(Path(program))
+            make_small(Path(program))
+        common = {"target": self._target, "folder": self._folder, "program": program}
+        for router in self.plan.routers.values():
+            dpid = f"{router.device_id:x}"
+            self._net.addSwitch(router.name, cls=self._nodes.EdgeSwitch, dpid=dpid, planned=router, **common)
+        for host in self.plan.hosts.values():
+            self._add_host(host)
         for router in self.plan.routers.values():
             for port in router.ports:
                 self._connect(router, port)
-        self._net.build()
-        if self._target == "bmv2":
-            program = self._folder / "wayname.json"
-            compile_for_bmv2(program)
-            make_small(program)
-            self._program = str(program)
-        for router in self.plan.routers.values():
-            self._start_router(router)
-        for host in self.plan.hosts.values():
-            self._configure(host)
+        self._net.start()
 
     def stop(self) -> None:
         """End everything."""
-        for process in self._processes.values():
-            process.terminate()
-        for process in self._processes.values():
-            process.wait()
+        for node in self._net.values():
+            # What a command of Mininet's left running when it failed; its node can do nothing else meanwhile.
+            if node.waiting:
+                node.sendInt()
+                node.waitOutput()
         self._net.stop()
 
     def node(self, name: str) -> Any:
@@ -102,21 +94,8 @@ class MininetLab:
 
     def wait_until_ready(self) -> None:
         """Return when each controller has set up its switch."""
-        asyncio.run(self._until_ready())
-
-    async def _until_ready(self) -> None:
-        deadline = time.monotonic() + READY_WITHIN
         for router in self.plan.routers:
-            api = ControllerApi(router, self._folder / f"{router}.api")
-            while not await api.is_ready():
-                self.check_processes()
-                if time.monotonic() > deadline:
-                    words = last_line(self._folder / f"{router}-controller.log")
-                    raise LabError(
-                        f"the controller of {router} has not set up its switch in {READY_WITHIN:.0f} s: {words}"
-                    )
-                await asyncio.sleep(0.1)
-            await api.close()
+            self.node(router).wait_until_ready()
 
     def wait_until_shared_out(self) -> bool:
         """Let the edges' schedules share packets out to more than one path; return whether they do."""
@@ -140,10 +119,8 @@ class MininetLab:
 
     def check_processes(self) -> None:
         """Refuse to go on without a switch or a controller."""
-        for name, process in self._processes.items():
-            status = process.poll()
-            if status is not None:
-                raise LabError(f"{name} {ending(status)}: {last_line(self._folder / f'{name}.log')}")
+        for router in self.plan.routers:
+            self.node(router).check()
 
     def set_cut(self, a: str, b: str, cut: bool) -> None:
         """Let a link lose everything in both directions, without a word to either end; or mend it."""
@@ -169,54 +146,27 @@ class MininetLab:
         return f"{router.name}-eth{port.number}"
 
     def _connect(self, router: RouterPlan, port: PlannedPort) -> None:
-        if port.peer in self.plan.hosts:
-            names = self._interface(router, port), f"{port.peer}-eth0"
-        elif router.name < port.peer:
-            peer = self.plan.routers[port.peer]
-            names = self._interface(router, port), self._interface(peer, peer.port_to(router.name))
-        else:
+        if port.peer not in self.plan.hosts and router.name > port.peer:
             return
-        self._net.addLink(self.node(router.name), self.node(port.peer), intfName1=names[0], intfName2=names[1])
+        there = 0 if port.peer in self.plan.hosts else self.plan.routers[port.peer].port_to(router.name).number
+        self._net.addLink(self.node(router.name), self.node(port.peer), port1=port.number, port2=there)
 
-    def _start_router(self, router: RouterPlan) -> None:
-        self._command(router.name, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.lo.disable_ipv6=0")
-        if self._target == "bmv2":
-            for port in router.ports:
-                self._command(router.name, f"ethtool -K {self._interface(router, port)} {OFFLOADS}")
-            switch = bmv2_switch(router, SWITCH_ADDRESS, lambda port: self._interface(router, port))
-        else:
-            admin = self._folder / f"{router.name}.admin"
-            switch = embedded_switch(router, SWITCH_ADDRESS, admin, lambda port: self._interface(router, port))
-        api = self._folder / f"{router.name}.api"
-        config = self._folder / f"{router.name}.toml"
-        where = Controlled(SWITCH_ADDRESS, f"unix:{api}", self._target, self._program)
-        write_keys(router, config.parent)
-        write_private(config, controller_toml(router, where))
-        self._keep(f"{router.name}-switch", switch)
-        self._keep(f"{router.name}-controller", controller(config))
-
-    def _keep(self, name: str, arguments: list[str]) -> None:
-        with (self._folder / f"{name}.log").open("wb") as log:
-            node = self.node(name.rpartition("-")[0])
-            streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-            self._processes[name] = node.popen(arguments, preexec_fn=dying_with_us(), **streams)
-
-    def _configure(self, host: HostPlan) -> None:
-        interface = f"{host.name}-eth0"
-        if self._target == "bmv2":
-            self._command(host.name, f"ethtool -K {interface} {OFFLOADS}")
-        self._command(host.name, f"ip link set {interface} down")
-        self._command(host.name, f"ip link set {interface} address {host.mac} addrgenmode eui64")
-        self._command(host.name, f"sysctl -qw net.ipv6.conf.{interface}.accept_ra={int(host.autoconfigure)}")
+    def _add_host(self, host: HostPlan) -> None:
+        # A host of a site with NPTv6 has an address for each world; its name says each host the one that reaches it.
+        shown = host.name if self.plan.routers[host.edge].inside is not None else None
+        names = self._folder / f"{host.name}.hosts"
+        lines = ["::1 localhost", "127.0.0.1 localhost"]
+        for other in self.plan.hosts.values():
+            lines.append(f"{address_for(self.plan, host, other)} {other.name} {other.name}.{ZONE}")
+        names.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        own = {"shown": shown, "names": names, "target": self._target, "mac": host.mac}
         if not host.autoconfigure:
-            self._command(host.name, f"ip address add {host.address} dev {interface} nodad")
-        self._command(host.name, f"ip link set {interface} up")
-        if not host.autoconfigure:
-            self._command(host.name, f"ip -6 route add default via {host.gateway}")
+            own |= {"address": str(host.address), "gateway": str(host.gateway)}
+        self._net.addHost(host.name, cls=self._nodes.EdgeHost, **own)
 
     def _command(self, node: str, command: str) -> None:
         said = self.node(node).cmd(command).strip()
-        if said and "Actual changes" not in said and "Cannot change" not in said and not said.startswith("tx-"):
+        if said:
             raise LabError(f"`{command}` in {node} failed: {said.splitlines()[0]}")
 
 
@@ -350,7 +300,7 @@ def missing(target: str) -> str:
         return "root is needed"
     if importlib.util.find_spec("mininet") is None:
         return "there is no Mininet; install Debian's package mininet"
-    programs = ["ip", "tc", "sysctl", "mnexec"]
+    programs = ["ip", "tc", "sysctl", "mnexec", "ifconfig", "iperf"]
     programs += ["ethtool", "simple_switch_grpc", "p4c-bm2-ss"] if target == "bmv2" else []
     absent = [name for name in programs if shutil.which(name) is None]
     return f"not on the PATH: {', '.join(absent)}" if absent else ""
@@ -382,10 +332,11 @@ def main() -> int:
         lab = MininetLab(plan, arguments.target, folder)
         try:
             lab.start()
+            print("waiting until the controllers have set up their switches", flush=True)
+            lab.wait_until_ready()
             if not arguments.test:
                 lab.interactive()
                 return 0
-            lab.wait_until_ready()
             passed = until_all_answer(lab) and test_tcp_and_cut(lab)
             print("passed" if passed else "failed")
             return 0 if passed else 1
