@@ -179,7 +179,9 @@ class EdgeHost(Host):
         must(self, f"ip link set {interface} up")
         self._gateway = gateway
         self.route()
-        self._shown = shown or (str(IPv6Interface(address).ip) if address else None)
+        # What Mininet's `dump` shows.
+        self.defaultIntf().ip = str(IPv6Interface(address).ip) if address else None
+        self._shown = shown or self.defaultIntf().ip
         return result
 
     def IP(self, intf: Intf | None = None) -> str | None:
