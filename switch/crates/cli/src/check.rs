@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
-use compiler::Compiled;
+use proto::p4::config::v1::P4Info;
 
 use crate::args::{Check, Compile, Source};
 
 pub fn check(args: &Check) -> Result<ExitCode> {
     let options = args.source.options();
     let result = compiler::compile_file(&args.program, &options);
+    let result = result.and_then(|compiled| p4info::p4info(&compiled).map(|_| compiled));
     let (diagnostics, sources, good) = match &result {
         Ok(compiled) => (&compiled.warnings, &compiled.sources, true),
         Err(failure) => (&failure.diagnostics, &failure.sources, false),
@@ -41,7 +42,13 @@ pub fn compile(args: &Compile) -> Result<ExitCode> {
     };
     eprint!("{}", compiled.warnings.render(&compiled.sources, false));
     if let Some(path) = &args.p4info {
-        write(path, &p4info(&compiled, path))?;
+        match p4info::p4info(&compiled) {
+            Ok(info) => write(path, &encoded(&info, path))?,
+            Err(failure) => {
+                eprintln!("{failure}");
+                return Ok(ExitCode::FAILURE);
+            }
+        }
     }
     if let Some(path) = &args.config {
         write(path, program_text(&args.program, &args.source)?.as_bytes())?;
@@ -52,10 +59,9 @@ pub fn compile(args: &Compile) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn p4info(compiled: &Compiled, path: &Path) -> Vec<u8> {
-    let info = p4info::p4info(compiled);
+fn encoded(info: &P4Info, path: &Path) -> Vec<u8> {
     let text = ["txt", "txtpb", "textproto"].iter().any(|kind| path.extension().is_some_and(|found| found == *kind));
-    if text || path == Path::new("-") { p4info::to_text(&info).into_bytes() } else { p4info::to_binary(&info) }
+    if text || path == Path::new("-") { p4info::to_text(info).into_bytes() } else { p4info::to_binary(info) }
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

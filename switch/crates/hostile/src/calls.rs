@@ -48,7 +48,7 @@ impl Known {
     pub fn new(text: &str) -> Result<Self, String> {
         let compiled = compiler::compile_text("known.p4", text, &compiler::Options::default());
         let compiled = compiled.map_err(|failure| failure.to_string())?;
-        let p4info = p4info::p4info(&compiled);
+        let p4info = p4info::p4info(&compiled).map_err(|failure| failure.to_string())?;
         Ok(Self { text: text.to_owned(), program: Arc::new(compiled.program), p4info })
     }
 }
@@ -97,6 +97,11 @@ impl control::Loaded for Program {
 
     fn has_port(&self, port: u32) -> bool {
         self.program.has_port(port)
+    }
+
+    fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
+        work();
+        true
     }
 }
 

@@ -10,8 +10,10 @@ pub fn compile(text: &str) -> Result<bool, String> {
             if let Some(problem) = ir::verify(&compiled.program).first() {
                 return Err(format!("the flat form is wrong: {problem}"));
             }
-            p4info::p4info(&compiled);
-            Ok(true)
+            match p4info::p4info(&compiled) {
+                Err(failure) if failure.to_string().is_empty() => Err("refused without a word".into()),
+                described => Ok(described.is_ok()),
+            }
         }
         Err(failure) if failure.to_string().is_empty() => Err("refused without a word".into()),
         Err(_) => Ok(false),

@@ -1,12 +1,17 @@
 //! From a device config to what packets run through and what the control plane sees.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use compiler::{Compiled, Options};
 use control::CloneSession;
 use pipeline::{BackendKind, Choices, Loaded};
 use proto::p4::config::v1::P4Info;
 use runtime::Device;
+
+/// How long a batch waits for packets to come to rest. They leave as soon as a batch waits, so only a switch that stands
+/// still lets it pass.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A loaded program as crate `control` takes it.
 pub struct Program {
@@ -29,7 +34,7 @@ pub fn load(text: &str, kind: BackendKind) -> Result<Program, String> {
 
 /// Makes a compiled program ready to run.
 pub fn program(compiled: Compiled, kind: BackendKind) -> Result<Program, String> {
-    let p4info = Some(p4info::p4info(&compiled));
+    let p4info = Some(p4info::p4info(&compiled).map_err(|failure| failure.to_string())?);
     Ok(Program { loaded: Arc::new(Loaded::new(Arc::new(compiled.program), kind)?), p4info })
 }
 
@@ -52,6 +57,10 @@ impl control::Loaded for Program {
     fn has_port(&self, port: u32) -> bool {
         // Whoever runs it in process names ports as it likes.
         port < pipeline::DROP_PORT
+    }
+
+    fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
+        self.loaded.gate.between_packets(PATIENCE, work)
     }
 }
 

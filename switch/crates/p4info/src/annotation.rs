@@ -4,7 +4,7 @@ use hir::{Annotation, AnnotationBody, AnnotationValue};
 use num_traits::ToPrimitive;
 use proto::p4::config::v1 as info;
 use syntax::diag::Diagnostics;
-use syntax::source::FileId;
+use syntax::source::{FileId, Span};
 use syntax::token::{Token, TokenKind};
 
 /// What P4Info says elsewhere.
@@ -18,9 +18,17 @@ pub fn has(annotations: &[Annotation], name: &str) -> bool {
     find(annotations, name).is_some()
 }
 
-/// The number of `@id(number)`.
-pub fn id(annotations: &[Annotation]) -> Option<u32> {
-    number(annotations, "id")?.to_u32()
+/// What `@id(number)` says, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Id {
+    pub number: u32,
+    pub span: Span,
+}
+
+/// `@id(number)`; that it is one number of 32 bits was checked before.
+pub fn id(annotations: &[Annotation]) -> Option<Id> {
+    let number = number(annotations, "id")?.to_u32()?;
+    find(annotations, "id").map(|annotation| Id { number, span: annotation.span })
 }
 
 /// The number of `@name(number)`.

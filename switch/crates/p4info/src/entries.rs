@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive, Zero};
 use proto::p4::v1 as p4rt;
 use proto::p4::v1::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
+use syntax::diag::Diagnostics;
 
 use crate::bytes::padded;
 use crate::ids::{Kind, Symbols};
@@ -24,7 +25,9 @@ pub struct Entries<'p> {
 impl<'p> Entries<'p> {
     pub fn new(program: &'p Program, instances: &'p Instances) -> Self {
         let visible = visible(program, instances);
-        let symbols = collect(program, instances, &visible, &digest_names(program, &visible));
+        // P4Info says what is wrong with ids.
+        let mut said = Diagnostics::new();
+        let symbols = collect(program, instances, &visible, &digest_names(program, &visible), &mut said);
         Self { program, instances, visible, symbols }
     }
 

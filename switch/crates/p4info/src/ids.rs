@@ -2,6 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use syntax::diag::{Diagnostic, Diagnostics};
+use syntax::source::Span;
+
+use crate::annotation::Id;
+
 /// The first byte of an id: P4Runtime's kind of object (spec "ID Allocation for P4Info Objects").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -23,6 +28,22 @@ impl Kind {
     fn prefix(self) -> u32 {
         u32::from(self as u8) << 24
     }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Action => "action",
+            Self::Table => "table",
+            Self::ValueSet => "value set",
+            Self::ControllerHeader => "controller header",
+            Self::ActionProfile => "action profile",
+            Self::Counter => "counter",
+            Self::DirectCounter => "direct counter",
+            Self::Meter => "meter",
+            Self::DirectMeter => "direct meter",
+            Self::Register => "register",
+            Self::Digest => "digest",
+        }
+    }
 }
 
 /// Names of objects as they are met. Ids need all of them, so these come after, in [`Symbols`].
@@ -30,21 +51,41 @@ impl Kind {
 pub struct Collected {
     kinds: BTreeMap<Kind, BTreeMap<String, Option<u32>>>,
     taken: BTreeSet<u32>,
+    /// Where the program gives each id that it gives.
+    given: BTreeMap<u32, Span>,
 }
 
 impl Collected {
-    /// Notes an object; `id` is what its `@id` says, with or without the kind's prefix. The first object that asks for
-    /// an id gets it.
-    pub fn add(&mut self, kind: Kind, name: &str, id: Option<u32>) {
-        let names = self.kinds.entry(kind).or_default();
-        if names.contains_key(name) {
+    /// Notes an object; `given` is its `@id`, with or without the kind's prefix.
+    pub fn add(&mut self, kind: Kind, name: &str, given: Option<Id>, diagnostics: &mut Diagnostics) {
+        if self.kinds.get(&kind).is_some_and(|names| names.contains_key(name)) {
             return;
         }
-        let id = id
-            .filter(|id| id >> 24 == 0 || id >> 24 == u32::from(kind as u8))
-            .map(|id| id | kind.prefix())
-            .filter(|id| self.taken.insert(*id));
-        names.insert(name.to_owned(), id);
+        let id = given.and_then(|given| match self.claim(kind, name, given) {
+            Ok(id) => Some(id),
+            Err(error) => {
+                diagnostics.push(*error);
+                None
+            }
+        });
+        self.kinds.entry(kind).or_default().insert(name.to_owned(), id);
+    }
+
+    fn claim(&mut self, kind: Kind, name: &str, given: Id) -> Result<u32, Box<Diagnostic>> {
+        let Id { number, span } = given;
+        let id = number | kind.prefix();
+        if number >> 24 != 0 && number >> 24 != kind.prefix() >> 24 {
+            let what = format!("the id {number:#010x} of the {} `{name}` has the prefix of another kind", kind.name());
+            let help = format!("give the number below 2^24 alone; ids of this kind begin with {:#04x}", kind as u8);
+            return Err(Box::new(Diagnostic::error(span, what).help(help)));
+        }
+        if let Some(before) = self.given.insert(id, span) {
+            let what = format!("the id {id} ({id:#010x}) of the {} `{name}` is given twice", kind.name());
+            let help = "give one of them another number, or none: it then gets one of its own";
+            return Err(Box::new(Diagnostic::error(span, what).label(before, "first given here").help(help)));
+        }
+        self.taken.insert(id);
+        Ok(id)
     }
 
     /// Gives an id to each object that has none: a hash of its name or, if that is taken, the next free one. Names go
@@ -116,8 +157,23 @@ fn hash(key: &[u8]) -> u32 {
     hash.wrapping_add(hash << 15)
 }
 
+/// What is wrong with the ids that the fields of one object are given.
+pub fn check_field_ids(given: &[Option<Id>], diagnostics: &mut Diagnostics) {
+    let mut before: BTreeMap<u32, Span> = BTreeMap::new();
+    for Id { number, span } in given.iter().copied().flatten() {
+        if number == 0 {
+            let error = Diagnostic::error(span, "0 is no id of a field");
+            diagnostics.push(error.help("give it a number above 0"));
+        } else if let Some(first) = before.insert(number, span) {
+            let error = Diagnostic::error(span, format!("two fields have the id {number}"));
+            diagnostics.push(error.label(first, "first given here").help("give one of them another number"));
+        }
+    }
+}
+
 /// Ids of match fields, parameters or metadata: what `@id` says, the rest counted from 1.
-pub fn field_ids(given: &[Option<u32>]) -> Vec<u32> {
+pub fn field_ids(given: &[Option<Id>]) -> Vec<u32> {
+    let given: Vec<Option<u32>> = given.iter().map(|id| id.map(|id| id.number)).collect();
     let mut taken: BTreeSet<u32> = given.iter().copied().flatten().collect();
     let mut next = 1u32;
     given
@@ -142,12 +198,23 @@ pub fn field_ids(given: &[Option<u32>]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn symbols(objects: &[(Kind, &str, Option<u32>)]) -> Symbols {
+    fn given(number: u32) -> Option<Id> {
+        Some(Id { number, span: Span::default() })
+    }
+
+    fn collect(objects: &[(Kind, &str, Option<u32>)]) -> (Symbols, Vec<String>) {
         let mut collected = Collected::default();
+        let mut diagnostics = Diagnostics::new();
         for (kind, name, id) in objects {
-            collected.add(*kind, name, *id);
+            collected.add(*kind, name, id.and_then(given), &mut diagnostics);
         }
-        collected.finish()
+        (collected.finish(), diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect())
+    }
+
+    fn symbols(objects: &[(Kind, &str, Option<u32>)]) -> Symbols {
+        let (symbols, errors) = collect(objects);
+        assert!(errors.is_empty(), "{errors:?}");
+        symbols
     }
 
     #[test]
@@ -170,13 +237,29 @@ mod tests {
         let symbols = symbols(&[
             (Kind::Table, "a", Some(7)),
             (Kind::Table, "b", Some(0x0200_0008)),
-            (Kind::Table, "wrong", Some(0x0100_0009)),
-            (Kind::Table, "late", Some(7)),
+            (Kind::Table, "zero", Some(0)),
+            (Kind::Action, "a", Some(7)),
         ]);
         assert_eq!(symbols.id(Kind::Table, "a"), 0x0200_0007);
         assert_eq!(symbols.id(Kind::Table, "b"), 0x0200_0008);
-        assert_eq!(symbols.id(Kind::Table, "wrong"), 0x0200_0000 | (hash(b"wrong") & 0x00ff_ffff));
-        assert_ne!(symbols.id(Kind::Table, "late"), 0x0200_0007);
+        assert_eq!(symbols.id(Kind::Table, "zero"), 0x0200_0000);
+        assert_eq!(symbols.id(Kind::Action, "a"), 0x0100_0007);
+    }
+
+    #[test]
+    fn an_id_of_another_kind_or_of_another_object_is_an_error() {
+        let (_, errors) = collect(&[
+            (Kind::Table, "a", Some(7)),
+            (Kind::Table, "wrong", Some(0x0100_0009)),
+            (Kind::Table, "late", Some(0x0200_0007)),
+            // The same object once more, of another control.
+            (Kind::Table, "a", Some(7)),
+        ]);
+        let expected = [
+            "the id 0x01000009 of the table `wrong` has the prefix of another kind",
+            "the id 33554439 (0x02000007) of the table `late` is given twice",
+        ];
+        assert_eq!(errors, expected);
     }
 
     #[test]
@@ -197,7 +280,7 @@ mod tests {
     #[test]
     fn fields_are_counted_around_the_given_ids() {
         assert_eq!(field_ids(&[None, None, None]), [1, 2, 3]);
-        assert_eq!(field_ids(&[None, Some(1), None]), [2, 1, 3]);
-        assert_eq!(field_ids(&[Some(10), None, Some(3), None]), [10, 2, 3, 4]);
+        assert_eq!(field_ids(&[None, given(1), None]), [2, 1, 3]);
+        assert_eq!(field_ids(&[given(10), None, given(3), None]), [10, 2, 3, 4]);
     }
 }

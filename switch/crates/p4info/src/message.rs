@@ -7,9 +7,11 @@ use hir::{Annotation, AnnotationBody, AnnotationValue, Program, StructId, TypeId
 use num_traits::ToPrimitive;
 use proto::p4::config::v1 as info;
 use proto::p4::config::v1::P4Info;
+use syntax::diag::{Diagnostic, Diagnostics};
+use syntax::source::Span;
 
 use crate::annotation;
-use crate::ids::{Collected, Kind, Symbols, field_ids};
+use crate::ids::{Collected, Kind, Symbols, check_field_ids, field_ids};
 use crate::types::{control_plane_name, header_fields, new_type_name, spec, width};
 use crate::visible::{Action, Visible, digest_names, visible};
 
@@ -22,42 +24,52 @@ pub struct Builder<'p> {
     pub implemented: BTreeMap<InstanceId, BTreeSet<String>>,
     visible: Visible<'p>,
     digests: Vec<(TypeId, String)>,
+    diagnostics: Diagnostics,
+    /// Where each name of a controller header is given.
+    controller_headers: BTreeMap<String, Span>,
 }
 
 /// Names and ids of all visible objects.
-pub fn collect(program: &Program, instances: &Instances, visible: &Visible, digests: &[(TypeId, String)]) -> Symbols {
+pub fn collect(
+    program: &Program,
+    instances: &Instances,
+    visible: &Visible,
+    digests: &[(TypeId, String)],
+    diagnostics: &mut Diagnostics,
+) -> Symbols {
     let mut collected = Collected::default();
+    let mut add = |kind: Kind, name: &str, given: Option<annotation::Id>| collected.add(kind, name, given, diagnostics);
     let in_blocks = visible.blocks.iter().flat_map(|block| &block.externs);
     for &id in visible.globals.iter().chain(in_blocks) {
         let instance = instances.get(id);
         if let Some(kind) = object_kind(program, instance.kind) {
-            collected.add(kind, &instance.name, annotation::id(&instance.annotations));
+            add(kind, &instance.name, annotation::id(&instance.annotations));
         }
     }
     for block in &visible.blocks {
         for action in &block.actions {
-            collected.add(Kind::Action, &action.name, annotation::id(&program.actions[action.action].annotations));
+            add(Kind::Action, &action.name, annotation::id(&program.actions[action.action].annotations));
         }
         for table in &block.tables {
             let decl = &program.tables[table.table.table];
-            collected.add(Kind::Table, &table.table.name, annotation::id(&decl.annotations));
+            add(Kind::Table, &table.table.name, annotation::id(&decl.annotations));
             for (_, object) in &table.table.objects {
                 let instance = instances.get(*object);
                 if let (Some(kind), None) = (object_kind(program, instance.kind), instance.var) {
-                    collected.add(kind, &instance.name, None);
+                    add(kind, &instance.name, None);
                 }
             }
         }
         for (set, name) in &block.value_sets {
-            collected.add(Kind::ValueSet, name, annotation::id(&program.value_sets[*set].annotations));
+            add(Kind::ValueSet, name, annotation::id(&program.value_sets[*set].annotations));
         }
     }
     for (_, name) in digests {
-        collected.add(Kind::Digest, name, None);
+        add(Kind::Digest, name, None);
     }
     for (_, header) in controller_headers(program) {
         let name = control_plane_name(&header.name, &header.annotations);
-        collected.add(Kind::ControllerHeader, &name, annotation::id(&header.annotations));
+        add(Kind::ControllerHeader, &name, annotation::id(&header.annotations));
     }
     collected.finish()
 }
@@ -84,11 +96,23 @@ impl<'p> Builder<'p> {
     pub fn new(program: &'p Program, instances: &'p Instances) -> Self {
         let visible = visible(program, instances);
         let digests = digest_names(program, &visible);
-        let symbols = collect(program, instances, &visible, &digests);
-        Self { program, instances, symbols, info: P4Info::default(), implemented: BTreeMap::new(), visible, digests }
+        let mut diagnostics = Diagnostics::new();
+        let symbols = collect(program, instances, &visible, &digests, &mut diagnostics);
+        Self {
+            program,
+            instances,
+            symbols,
+            info: P4Info::default(),
+            implemented: BTreeMap::new(),
+            visible,
+            digests,
+            diagnostics,
+            controller_headers: BTreeMap::new(),
+        }
     }
 
-    pub fn build(mut self) -> P4Info {
+    /// The message, unless the program gives ids or names that it can't have.
+    pub fn build(mut self) -> Result<P4Info, Diagnostics> {
         let visible = std::mem::take(&mut self.visible);
         let profiles = visible.blocks.iter().flat_map(|block| &block.tables);
         for table in profiles {
@@ -126,7 +150,14 @@ impl<'p> Builder<'p> {
             self.controller_header(id, header);
         }
         self.package();
-        self.info
+        if self.diagnostics.has_errors() { Err(self.diagnostics) } else { Ok(self.info) }
+    }
+
+    /// The ids of the fields of one object, in their order.
+    pub fn field_ids<'a>(&mut self, fields: impl Iterator<Item = &'a [Annotation]>) -> Vec<u32> {
+        let given: Vec<_> = fields.map(annotation::id).collect();
+        check_field_ids(&given, &mut self.diagnostics);
+        field_ids(&given)
     }
 
     /// The description of types, which is there once anything asked for it, even if it stays empty.
@@ -161,7 +192,7 @@ impl<'p> Builder<'p> {
         let preamble = Some(self.preamble(Kind::Action, &action.name, &decl.annotations, &[]));
         let params = decl.params.iter().map(|param| &self.program.vars[*param]);
         let params: Vec<_> = params.filter(|param| action.listed && param.kind == hir::VarKind::Param(None)).collect();
-        let ids = field_ids(&params.iter().map(|param| annotation::id(&param.annotations)).collect::<Vec<_>>());
+        let ids = self.field_ids(params.iter().map(|param| &*param.annotations));
         let param = |(param, id): (&&hir::Var, u32)| {
             self.describe(param.ty);
             info::action::Param {
@@ -203,12 +234,18 @@ impl<'p> Builder<'p> {
             return;
         }
         let name = annotation::string(&header.annotations, "controller_header").unwrap_or_default();
+        let span = annotation::find(&header.annotations, "controller_header").map_or(header.span, |found| found.span);
+        if let Some(before) = self.controller_headers.insert(name.to_owned(), span) {
+            let error = Diagnostic::error(span, format!("two headers are the controller header `{name}`"));
+            let error = error.label(before, "the other one is declared here");
+            self.diagnostics.push(error.help("give one of them another name"));
+        }
         let symbol = control_plane_name(&header.name, &header.annotations);
         let mut preamble = self.preamble(Kind::ControllerHeader, &symbol, &header.annotations, &[]);
         preamble.name = name.to_owned();
         preamble.alias = name.to_owned();
         let fields = header_fields(self.program, id);
-        let ids = field_ids(&fields.iter().map(|field| annotation::id(&field.annotations)).collect::<Vec<_>>());
+        let ids = self.field_ids(fields.iter().map(|field| &*field.annotations));
         let mut metadata = Vec::new();
         for (field, id) in fields.iter().zip(ids) {
             if annotation::has(&field.annotations, "hidden") {

@@ -9,7 +9,7 @@ use proto::p4::config::v1::match_field::{Match, MatchType};
 use proto::p4::config::v1::{counter_spec, meter_spec};
 
 use crate::annotation;
-use crate::ids::{Kind, field_ids};
+use crate::ids::Kind;
 use crate::message::Builder;
 use crate::types::{control_plane_name, width};
 
@@ -136,7 +136,7 @@ impl Builder<'_> {
         let fields = match types.get(decl.ty) {
             Type::Struct(structure) => {
                 let fields = &types.structs[*structure].fields;
-                let ids = field_ids(&fields.iter().map(|f| annotation::id(&f.annotations)).collect::<Vec<_>>());
+                let ids = self.field_ids(fields.iter().map(|field| &*field.annotations));
                 let field = |(field, id): (&hir::Field, u32)| info::MatchField {
                     id,
                     name: control_plane_name(&field.name, &field.annotations),

@@ -86,7 +86,7 @@ impl Builder<'_> {
     }
 
     fn match_fields(&mut self, decl: &hir::Table) -> Vec<info::MatchField> {
-        let ids = key_ids(decl);
+        let ids = self.field_ids(decl.keys.iter().map(|key| &*key.annotations));
         let mut fields = Vec::new();
         for (key, id) in decl.keys.iter().zip(ids).filter(|(key, _)| key.match_kind != SELECTOR) {
             self.describe(key.expr.ty);

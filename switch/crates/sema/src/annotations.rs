@@ -2,6 +2,7 @@
 
 use hir::{Annotation, AnnotationBody, AnnotationValue, Expr, ExprKind, Type};
 use syntax::ast;
+use syntax::source::Span;
 
 use crate::checker::Checker;
 use crate::scope::Symbol;
@@ -23,7 +24,7 @@ impl<'a> Checker<'a> {
             .collect()
     }
 
-    /// A structured annotation stands once; `@name` is a string.
+    /// A structured annotation stands once; `@name` is a string, `@id` a number.
     fn check_annotations(&mut self, annotations: &'a [ast::Annotation]) {
         let structured =
             |a: &ast::Annotation| matches!(a.body, ast::AnnotationBody::Exprs(_) | ast::AnnotationBody::KeyValues(_));
@@ -43,6 +44,21 @@ impl<'a> Checker<'a> {
             {
                 self.error_help(*span, "`@name` takes a string", "write it in quotation marks".into());
             }
+            if name == "id" && !structured(annotation) {
+                self.check_id(annotation.span, number);
+            }
+        }
+    }
+
+    /// As p4c has it, a literal: names and signs are refused.
+    fn check_id(&mut self, span: Span, given: &[ast::Expr]) {
+        match given {
+            [ast::Expr { kind: ast::ExprKind::Int(literal), .. }] if u32::try_from(&literal.value).is_ok() => {}
+            [ast::Expr { kind: ast::ExprKind::Int(_), span }] => {
+                let help = "P4Runtime's ids have 32 bits; write a smaller number";
+                self.error_help(*span, format!("`@id` is above {}", u32::MAX), help.into());
+            }
+            _ => self.error_help(span, "`@id` takes one number", "write the number itself, as in `@id(5)`".into()),
         }
     }
 

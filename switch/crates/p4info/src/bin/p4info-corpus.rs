@@ -125,15 +125,15 @@ fn compare(folder: &Path, program: &Path, options: &Options) -> Outcome {
         Ok(wanted) => wanted,
         Err(error) => return Outcome::Different(error.to_string()),
     };
-    let compiled = match compiler::compile_file(program, options) {
-        Ok(compiled) => compiled,
+    let compiled = compiler::compile_file(program, options);
+    let (compiled, p4info) = match compiled.and_then(|compiled| Ok((p4info::p4info(&compiled)?, compiled))) {
+        Ok((p4info, compiled)) => (compiled, p4info),
         Err(failure) => {
             let text = failure.to_string();
             let first = text.lines().find(|line| line.contains("error")).unwrap_or(&text);
             return Outcome::Different(format!("does not compile: {first}"));
         }
     };
-    let p4info = p4info::p4info(&compiled);
     if let Some(difference) = p4info::difference(&p4info, &wanted) {
         return Outcome::Different(difference);
     }
