@@ -7,7 +7,7 @@ use proto::p4::v1::entity::Entity;
 use proto::p4::v1::update::Type;
 use proto::p4::v1::write_request::Atomicity;
 
-use crate::control::Control;
+use crate::control::{Control, unknown};
 use crate::scope::Scope;
 use crate::status::{Code, Result, Status};
 
@@ -96,9 +96,7 @@ impl Control {
 
     fn write_entity(&self, kind: Type, entity: &Entity, now: u64) -> Result<()> {
         match entity {
-            Entity::ExternEntry(_) => {
-                Err(Status::unimplemented("v1model has no externs beyond P4Runtime's own entities"))
-            }
+            Entity::ExternEntry(entry) => Err(unknown("extern type", entry.extern_type_id)),
             Entity::TableEntry(entry) => self.write_entry(kind, entry, now),
             Entity::ActionProfileMember(member) => self.write_member(kind, member),
             Entity::ActionProfileGroup(group) => self.write_group(kind, group),
@@ -119,9 +117,7 @@ impl Control {
         };
         match request {
             Entity::ExternEntry(entry) if entry.extern_type_id == 0 => Ok(Vec::new()),
-            Entity::ExternEntry(_) => {
-                Err(Status::unimplemented("v1model has no externs beyond P4Runtime's own entities"))
-            }
+            Entity::ExternEntry(entry) => Err(unknown("extern type", entry.extern_type_id)),
             Entity::TableEntry(wanted) => {
                 let entries = self.read_entries(wanted, now)?;
                 Ok(entries.into_iter().map(|(_, entry)| Entity::TableEntry(entry)).collect())
@@ -196,7 +192,12 @@ pub(crate) fn writable(entity: Entity) -> Entity {
                 entry.action = None;
             }
             entry.time_since_last_hit = None;
+            entry.meter_counter_data = None;
             Entity::TableEntry(entry)
+        }
+        Entity::MeterEntry(entry) => Entity::MeterEntry(v1::MeterEntry { counter_data: None, ..entry }),
+        Entity::DirectMeterEntry(entry) => {
+            Entity::DirectMeterEntry(v1::DirectMeterEntry { counter_data: None, ..entry })
         }
         other => other,
     }

@@ -7,7 +7,7 @@ use proto::p4::config::v1::meter_spec::Type as MeterKind;
 use proto::p4::v1;
 use proto::p4::v1::entity::Entity;
 use proto::p4::v1::update::Type;
-use runtime::{CounterData, MeterConfig};
+use runtime::{ColourCounts, CounterData, MeterConfig};
 
 use crate::control::{Control, unknown};
 use crate::packed;
@@ -51,11 +51,14 @@ impl Control {
         only_modify(kind)?;
         let (table, entry) = self.direct_entry(given.table_entry.as_ref(), |table| table.direct_counter, "counter")?;
         let place = |error: Status| error.within(&table.name);
+        let data = given.data.as_ref().map(counter_data).transpose().map_err(place)?;
+        if entry.is_default_action {
+            no_key(entry).map_err(place)?;
+            return Ok(data.map_or(Ok(()), |data| self.device().set_default_counter(table.handle, data))?);
+        }
         let (keys, priority) = self.entry_key(table, entry).map_err(place)?;
         self.device().entry(table.handle, &keys, priority, now)?;
-        let Some(data) = &given.data else { return Ok(()) };
-        let data = counter_data(data).map_err(place)?;
-        Ok(self.device().set_direct_counter(table.handle, &keys, priority, data)?)
+        Ok(data.map_or(Ok(()), |data| self.device().set_direct_counter(table.handle, &keys, priority, data))?)
     }
 
     pub(crate) fn read_direct_counters(&self, wanted: &v1::DirectCounterEntry, now: u64) -> Result<Vec<Entity>> {
@@ -74,12 +77,15 @@ impl Control {
         let meter = self.schema.meters.get(&id).ok_or_else(|| unknown("meter", id))?;
         let place = |error: Status| error.within(&meter.name);
         only_modify(kind).map_err(place)?;
-        no_colour_counters(given.counter_data.is_some()).map_err(place)?;
+        let clears = clears_counts(given.counter_data.as_ref()).map_err(place)?;
         let indices = indices(given.index.as_ref(), meter.size).map_err(place)?;
         let kind = self.schema.meter_kinds.get(&id).copied().unwrap_or_default();
         let config = given.config.as_ref().map(|config| meter_config(config, kind)).transpose().map_err(place)?;
         for index in indices {
             self.device().set_meter(meter.handle, index, config)?;
+            if clears {
+                self.device().clear_meter_counts(meter.handle, index)?;
+            }
         }
         Ok(())
     }
@@ -88,16 +94,16 @@ impl Control {
         if wanted.meter_id != 0 && !self.schema.meters.contains_key(&wanted.meter_id) {
             return Err(unknown("meter", wanted.meter_id));
         }
-        no_colour_counters(wanted.counter_data.is_some())?;
         let mut read = Vec::new();
         for (id, meter) in selected(&self.schema.meters, wanted.meter_id) {
             for index in indices(wanted.index.as_ref(), meter.size).map_err(|error| error.within(&meter.name))? {
                 let config = self.device().meter(meter.handle, index)?;
+                let counts = self.device().meter_counts(meter.handle, index)?;
                 read.push(Entity::MeterEntry(v1::MeterEntry {
                     meter_id: *id,
                     index: Some(index_read(index)),
                     config: config.map(meter_read),
-                    counter_data: None,
+                    counter_data: wanted.counter_data.map(|_| counts_read(counts)),
                 }));
             }
         }
@@ -109,23 +115,36 @@ impl Control {
         let has_meter = |table: &Table| table.direct_meter.is_some();
         let (table, entry) = self.direct_entry(given.table_entry.as_ref(), has_meter, "meter")?;
         let place = |error: Status| error.within(&table.name);
-        no_colour_counters(given.counter_data.is_some()).map_err(place)?;
-        let (keys, priority) = self.entry_key(table, entry).map_err(place)?;
-        self.device().entry(table.handle, &keys, priority, now)?;
+        let clears = clears_counts(given.counter_data.as_ref()).map_err(place)?;
         let kind = table.direct_meter.unwrap_or_default();
         let config = given.config.as_ref().map(|config| meter_config(config, kind)).transpose().map_err(place)?;
-        Ok(self.device().set_direct_meter(table.handle, &keys, priority, config)?)
+        if entry.is_default_action {
+            no_key(entry).map_err(place)?;
+            self.device().set_default_meter(table.handle, config)?;
+            if clears {
+                self.device().clear_default_meter_counts(table.handle)?;
+            }
+            return Ok(());
+        }
+        let (keys, priority) = self.entry_key(table, entry).map_err(place)?;
+        self.device().entry(table.handle, &keys, priority, now)?;
+        self.device().set_direct_meter(table.handle, &keys, priority, config)?;
+        if clears {
+            self.device().clear_direct_meter_counts(table.handle, &keys, priority)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn read_direct_meters(&self, wanted: &v1::DirectMeterEntry, now: u64) -> Result<Vec<Entity>> {
-        no_colour_counters(wanted.counter_data.is_some())?;
+        let meter_counter_data = wanted.counter_data;
         let wanted = wanted.table_entry.clone().unwrap_or_default();
-        let request = v1::TableEntry { meter_config: Some(v1::MeterConfig::default()), ..wanted };
+        let meter_config = Some(v1::MeterConfig::default());
+        let request = v1::TableEntry { meter_config, meter_counter_data, ..wanted };
         let entries = self.direct_entries(request, |table| table.direct_meter.is_some(), "meter", now)?;
         let entries = entries.into_iter().map(|mut entry| {
-            let config = entry.meter_config.take();
+            let (config, counter_data) = (entry.meter_config.take(), entry.meter_counter_data.take());
             let table_entry = Some(key_only(entry));
-            Entity::DirectMeterEntry(v1::DirectMeterEntry { table_entry, config, counter_data: None })
+            Entity::DirectMeterEntry(v1::DirectMeterEntry { table_entry, config, counter_data })
         });
         Ok(entries.collect())
     }
@@ -173,9 +192,6 @@ impl Control {
         let table = self.table(entry.table_id)?;
         if !has(table) {
             return Err(Status::invalid(format!("{}: has no direct {what}", table.name)));
-        }
-        if entry.is_default_action {
-            return Err(Status::unimplemented(format!("{}: {what} of the default entry can't be written", table.name)));
         }
         Ok((table, entry))
     }
@@ -305,7 +321,28 @@ pub fn meter_read(config: MeterConfig) -> v1::MeterConfig {
     }
 }
 
-/// v1model's meters don't count by colour (spec "MeterCounterData").
-pub fn no_colour_counters(asked: bool) -> Result<()> {
-    if asked { Err(Status::unimplemented("meters don't count packets by colour")) } else { Ok(()) }
+/// Whether the counts by colour are to be cleared, which is all that can be done to them (spec "DirectMeterEntry").
+pub fn clears_counts(given: Option<&v1::MeterCounterData>) -> Result<bool> {
+    let Some(given) = given else { return Ok(false) };
+    let set = [("green", given.green), ("yellow", given.yellow), ("red", given.red)];
+    match set.into_iter().find(|(_, data)| data.is_some_and(|data| data != v1::CounterData::default())) {
+        None => Ok(true),
+        Some((colour, _)) => Err(Status::invalid(format!(
+            "the meter's {colour} counter is not 0; counters by colour can only be cleared, so leave it out"
+        ))),
+    }
+}
+
+pub fn counts_read(counts: ColourCounts) -> v1::MeterCounterData {
+    let ColourCounts { green, yellow, red } = counts;
+    let [green, yellow, red] = [green, yellow, red].map(|data| Some(counter_read(data)));
+    v1::MeterCounterData { green, yellow, red }
+}
+
+/// The default entry is named by its table alone (spec "Default Entry").
+pub fn no_key(entry: &v1::TableEntry) -> Result<()> {
+    if entry.r#match.is_empty() && entry.priority == 0 {
+        return Ok(());
+    }
+    Err(Status::invalid("the default entry has neither match nor priority"))
 }

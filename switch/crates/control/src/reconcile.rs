@@ -94,11 +94,17 @@ impl Control {
             };
         }
         if default_written {
-            let wanted = v1::TableEntry { table_id: id, is_default_action: true, ..Default::default() };
+            let wanted = v1::TableEntry {
+                table_id: id,
+                is_default_action: true,
+                meter_config: Some(v1::MeterConfig::default()),
+                ..Default::default()
+            };
             for (_, entry) in old.read_entries(&wanted, now)? {
                 self.keep(Type::Modify, Entity::TableEntry(entry), now)?;
             }
         }
+        self.take_over_default_counter(old, id)?;
         // The old table may have lost or changed what its program put in.
         for (_, entry) in self.read_entries(&v1::TableEntry { table_id: id, ..Default::default() }, now)? {
             if !entry.is_const {
@@ -114,6 +120,15 @@ impl Control {
             }
         }
         Ok(())
+    }
+
+    fn take_over_default_counter(&self, old: &Self, id: u32) -> Result<()> {
+        let table = self.table(id)?;
+        let before = old.device().default_entry(old.table(id)?.handle).and_then(|entry| entry.counter);
+        match before.filter(|_| table.direct_counter) {
+            Some(counter) => Ok(self.device().set_default_counter(table.handle, counter)?),
+            None => Ok(()),
+        }
     }
 
     fn keep(&self, kind: Type, entity: Entity, now: u64) -> Result<()> {

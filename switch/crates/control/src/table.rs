@@ -76,7 +76,7 @@ impl Control {
         let counter = given.counter_data.as_ref().map(cell::counter_data).transpose()?;
         let meter_kind = table.direct_meter.unwrap_or_default();
         let meter = given.meter_config.as_ref().map(|config| cell::meter_config(config, meter_kind)).transpose()?;
-        cell::no_colour_counters(given.meter_counter_data.is_some())?;
+        let clears = cell::clears_counts(given.meter_counter_data.as_ref())?;
         if given.time_since_last_hit.is_some() {
             return Err(Status::invalid("time_since_last_hit must not be set in a write"));
         }
@@ -90,7 +90,8 @@ impl Control {
             if kind == Type::Insert {
                 return Err(Status::invalid("an entry to insert comes without an action"));
             }
-            return self.modify_direct_resources(table, &keys, priority, counter, meter, now);
+            self.modify_direct_resources(table, &keys, priority, counter, meter, now)?;
+            return self.clear_counts(table, clears, &keys, priority);
         };
         if table.is_const {
             return Err(Status::denied(
@@ -108,6 +109,13 @@ impl Control {
         // A modification without meter_config makes the meter green again (spec "Direct Resources").
         if table.direct_meter.is_some() && meter.is_none() {
             self.device().set_direct_meter(table.handle, &entry.keys, priority, None)?;
+        }
+        self.clear_counts(table, clears, &entry.keys, priority)
+    }
+
+    fn clear_counts(&self, table: &Table, clears: bool, keys: &[Match], priority: u32) -> Result<()> {
+        if clears {
+            self.device().clear_direct_meter_counts(table.handle, keys, priority)?;
         }
         Ok(())
     }
@@ -135,9 +143,7 @@ impl Control {
         if kind != Type::Modify {
             return Err(Status::invalid("the default entry is always there; it can only be modified"));
         }
-        if !given.r#match.is_empty() || given.priority != 0 {
-            return Err(Status::invalid("the default entry has neither match nor priority"));
-        }
+        cell::no_key(given)?;
         if given.idle_timeout_ns != 0 || given.time_since_last_hit.is_some() {
             return Err(Status::invalid("the default entry has no idle timeout"));
         }
@@ -148,9 +154,10 @@ impl Control {
             return Err(Status::denied("its actions are in an action profile, so its default action is fixed"));
         }
         has_resources(table, given)?;
-        if given.counter_data.is_some() || given.meter_config.is_some() || given.meter_counter_data.is_some() {
-            return Err(Status::unimplemented("counter and meter of the default entry can't be written"));
-        }
+        let counter = given.counter_data.as_ref().map(cell::counter_data).transpose()?;
+        let meter_kind = table.direct_meter.unwrap_or_default();
+        let meter = given.meter_config.as_ref().map(|config| cell::meter_config(config, meter_kind)).transpose()?;
+        let clears = cell::clears_counts(given.meter_counter_data.as_ref())?;
         match given.action.as_ref().and_then(|action| action.r#type.as_ref()) {
             None => {
                 self.device().reset_default(table.handle)?;
@@ -165,6 +172,16 @@ impl Control {
             Some(_) => {
                 return Err(Status::invalid("its default entry takes an action, no member, group or action set"));
             }
+        }
+        if let Some(counter) = counter {
+            self.device().set_default_counter(table.handle, counter)?;
+        }
+        // Without meter_config the meter is green again, as that of any entry.
+        if table.direct_meter.is_some() {
+            self.device().set_default_meter(table.handle, meter)?;
+        }
+        if clears {
+            self.device().clear_default_meter_counts(table.handle)?;
         }
         Ok(())
     }
@@ -190,11 +207,8 @@ impl Control {
     }
 
     fn entries_of(&self, table: &Table, wanted: &v1::TableEntry, now: u64) -> Result<Vec<(u32, v1::TableEntry)>> {
-        cell::no_colour_counters(wanted.meter_counter_data.is_some() && table.direct_meter.is_some())?;
         if wanted.is_default_action {
-            if !wanted.r#match.is_empty() || wanted.priority != 0 {
-                return Err(Status::invalid("the default entry has neither match nor priority"));
-            }
+            cell::no_key(wanted)?;
             let mut entry = self.device().default_entry(table.handle);
             if let Some(entry) = &mut entry {
                 entry.metadata = self.notes().default_metadata.get(&table.id).cloned().unwrap_or_default();
@@ -270,7 +284,8 @@ impl Control {
             metadata: metadata.bytes,
             meter_config: entry.meter.filter(|_| wanted.meter_config.is_some()).map(cell::meter_read),
             counter_data: entry.counter.filter(|_| wanted.counter_data.is_some()).map(cell::counter_read),
-            meter_counter_data: None,
+            // Left out, like the others, where the table has no meter (p4runtime.proto, "TableEntry").
+            meter_counter_data: entry.colours.filter(|_| wanted.meter_counter_data.is_some()).map(cell::counts_read),
             is_default_action: is_default,
             idle_timeout_ns: entry.idle_timeout.to_i64().unwrap_or(i64::MAX),
             time_since_last_hit: since_hit
@@ -355,6 +370,9 @@ fn has_resources(table: &Table, given: &v1::TableEntry) -> Result<()> {
     }
     if given.meter_config.is_some() && table.direct_meter.is_none() {
         return Err(Status::invalid("has no direct meter, but meter_config is set"));
+    }
+    if given.meter_counter_data.is_some() && table.direct_meter.is_none() {
+        return Err(Status::invalid("has no direct meter, but meter_counter_data is set"));
     }
     Ok(())
 }

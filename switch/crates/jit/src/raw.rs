@@ -21,6 +21,8 @@ pub(crate) struct RawContext {
     pub data: *const u8,
     /// By table: a 1 while it has entries.
     pub occupied: *const u8,
+    /// By table: what found no entry.
+    pub missed: *mut u64,
     /// Zeros enough for a frame or the data of an action.
     pub zeros: *const u8,
     pub fuel: u32,
@@ -39,6 +41,7 @@ pub(crate) mod at {
     pub const OUT_END: i32 = offset_of!(RawContext, out_end) as i32;
     pub const DATA: i32 = offset_of!(RawContext, data) as i32;
     pub const OCCUPIED: i32 = offset_of!(RawContext, occupied) as i32;
+    pub const MISSED: i32 = offset_of!(RawContext, missed) as i32;
     pub const FUEL: i32 = offset_of!(RawContext, fuel) as i32;
 }
 
@@ -57,6 +60,7 @@ impl RawContext {
             out_end: std::ptr::null_mut(),
             data: data_pointer(context, zeros.as_ptr().cast()),
             occupied: context.device.occupied().as_ptr().cast(),
+            missed: context.missed.as_mut_ptr(),
             zeros: zeros.as_ptr().cast(),
             fuel: 0,
             frame: context.frame.as_mut_ptr(),

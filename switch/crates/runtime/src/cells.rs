@@ -2,14 +2,14 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ir::MeterUnit;
 use num_bigint::BigUint;
 
-use crate::entry::{CounterData, MeterConfig};
+use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{Problem, What, WriteError};
-use crate::meter::Meter;
+use crate::meter::{Colour, Meter};
 
 /// Cells of a page.
 const PAGE: u64 = 4096;
@@ -88,26 +88,57 @@ impl Counters {
     }
 }
 
-/// A meter's place; most are never configured. The lock is held for one update of two buckets, which must be one step.
-pub(crate) type MeterCell = Mutex<Option<Box<Meter>>>;
+/// A meter's place. The lock is held for one update of two buckets and a count, which must be one step.
+#[derive(Default)]
+pub(crate) struct MeterCell(Mutex<Marker>);
 
-/// The colour of a packet of `bytes` at a place; green where nothing is configured.
-pub(crate) fn mark(cell: &MeterCell, unit: MeterUnit, bytes: u64, now: u64) -> u32 {
-    let size = match unit {
-        MeterUnit::Packets => 1,
-        MeterUnit::Bytes => bytes,
-    };
-    cell.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map_or(0, |meter| meter.mark(size, now) as u32)
+#[derive(Default)]
+struct Marker {
+    /// Most are never configured.
+    meter: Option<Box<Meter>>,
+    counts: ColourCounts,
 }
 
-/// The configuration of a place.
-pub(crate) fn configured(cell: &MeterCell) -> Option<MeterConfig> {
-    cell.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|meter| meter.config)
-}
+impl MeterCell {
+    fn lock(&self) -> MutexGuard<'_, Marker> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-/// Configures a place with full buckets, or sets it back.
-pub(crate) fn configure(cell: &MeterCell, config: Option<MeterConfig>) {
-    *cell.lock().unwrap_or_else(PoisonError::into_inner) = config.map(|config| Box::new(Meter::new(config)));
+    /// The colour of a packet of `bytes`, which is then counted; green where nothing is configured.
+    pub fn mark(&self, unit: MeterUnit, bytes: u64, now: u64) -> u32 {
+        let size = match unit {
+            MeterUnit::Packets => 1,
+            MeterUnit::Bytes => bytes,
+        };
+        let Marker { meter, counts } = &mut *self.lock();
+        let colour = meter.as_mut().map_or(Colour::Green, |meter| meter.mark(size, now));
+        let count = match colour {
+            Colour::Green => &mut counts.green,
+            Colour::Yellow => &mut counts.yellow,
+            Colour::Red => &mut counts.red,
+        };
+        count.packets = count.packets.wrapping_add(1);
+        count.bytes = count.bytes.wrapping_add(bytes);
+        colour as u32
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> Option<MeterConfig> {
+        self.lock().meter.as_ref().map(|meter| meter.config)
+    }
+
+    /// Configures the place with full buckets, or sets it back; what was counted stays.
+    pub fn configure(&self, config: Option<MeterConfig>) {
+        self.lock().meter = config.map(|config| Box::new(Meter::new(config)));
+    }
+
+    pub fn counts(&self) -> ColourCounts {
+        self.lock().counts
+    }
+
+    pub fn clear_counts(&self) {
+        self.lock().counts = ColourCounts::default();
+    }
 }
 
 /// RFC 2698: the peak rate is not below the committed one.
@@ -124,7 +155,7 @@ pub(crate) fn check_rates(object: &str, config: Option<MeterConfig>) -> Result<(
 
 /// Fresh, unconfigured places.
 pub(crate) fn meter_page(cells: usize) -> Box<[MeterCell]> {
-    (0..cells).map(|_| Mutex::new(None)).collect()
+    (0..cells).map(|_| MeterCell::default()).collect()
 }
 
 pub(crate) struct Meters {
@@ -138,19 +169,32 @@ impl Meters {
     }
 
     pub fn mark(&self, index: u64, bytes: u64, now: u64) -> u32 {
-        self.cells.get(index, 1).map_or(0, |cell| mark(&cell[0], self.unit, bytes, now))
+        self.cells.make(index, 1, meter_page).map_or(0, |cell| cell[0].mark(self.unit, bytes, now))
     }
 
     pub fn read(&self, index: u64) -> Result<Option<MeterConfig>, WriteError> {
         self.cells.check(index)?;
-        Ok(self.cells.get(index, 1).and_then(|cell| configured(&cell[0])))
+        Ok(self.cells.get(index, 1).and_then(|cell| cell[0].config()))
+    }
+
+    pub fn counts(&self, index: u64) -> Result<ColourCounts, WriteError> {
+        self.cells.check(index)?;
+        Ok(self.cells.get(index, 1).map_or_else(ColourCounts::default, |cell| cell[0].counts()))
+    }
+
+    pub fn clear_counts(&self, index: u64) -> Result<(), WriteError> {
+        self.cells.check(index)?;
+        if let Some(cell) = self.cells.get(index, 1) {
+            cell[0].clear_counts();
+        }
+        Ok(())
     }
 
     pub fn write(&self, index: u64, config: Option<MeterConfig>) -> Result<(), WriteError> {
         self.cells.check(index)?;
         check_rates(&self.cells.name, config)?;
         if let Some(cell) = self.cells.make(index, 1, meter_page) {
-            configure(&cell[0], config);
+            cell[0].configure(config);
         }
         Ok(())
     }
@@ -309,6 +353,13 @@ mod tests {
         assert_eq!((meters.read(0), meters.read(1)), (Ok(Some(config)), Ok(None)));
         meters.write(0, None).unwrap();
         assert_eq!(meters.mark(0, 1500, 0), 0);
+        let data = |packets, bytes| CounterData { packets, bytes };
+        let expected = ColourCounts { green: data(3, 3100), yellow: data(1, 100), red: data(1, 100) };
+        assert_eq!(meters.counts(0), Ok(expected), "of the unconfigured meter too");
+        assert_eq!(meters.counts(1), Ok(ColourCounts::default()));
+        meters.clear_counts(0).unwrap();
+        assert_eq!(meters.counts(0), Ok(ColourCounts::default()));
+        assert!(matches!(meters.counts(2), Err(WriteError::BadIndex { .. })));
         assert!(matches!(meters.write(0, Some(MeterConfig { cir: 2, ..config })), Err(WriteError::BadValue { .. })));
     }
 }

@@ -6,7 +6,6 @@ use tables::{Reader, Recent};
 
 use crate::bits::BitString;
 use crate::body::Head;
-use crate::cells::mark;
 use crate::device::Device;
 use crate::effects::Effects;
 use crate::entry::TableEntry;
@@ -14,6 +13,7 @@ use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::packet::Packet;
 use crate::random::{Random, Seed};
+use crate::table::DEFAULT;
 use crate::trace::Recorder;
 use crate::uncounted::Uncounted;
 
@@ -21,6 +21,11 @@ use crate::uncounted::Uncounted;
 const FUEL: u32 = 1 << 16;
 /// Packets after which tables are told that what was found before is no longer looked at, and how often it was.
 const BURST: u32 = 32;
+/// Bursts after which default entries are told how many packets found no other: most tables of a large program are
+/// empty. Fewer packets than would overflow the bytes in [`Context::missed`].
+const BURSTS: u32 = 32;
+/// A packet in [`Context::missed`].
+pub const PACKET: u64 = 1 << 32;
 
 /// Everything a backend needs to run one packet. One context serves many packets, one after the other.
 pub struct Context<'d> {
@@ -45,7 +50,12 @@ pub struct Context<'d> {
     recent: Vec<Recent>,
     /// By table.
     uncounted: Vec<Uncounted>,
-    /// Table and slot of the entry that the last lookup hit.
+    /// By table: what found no entry and the counter of the default entry does not have yet, packets above bit 32, bytes
+    /// below. Compiled code adds to them where it sees that a table is empty.
+    pub missed: Vec<u64>,
+    /// Bursts since they were handed over.
+    bursts: u32,
+    /// The table of the last lookup, and the slot of what it found: an entry, or the default one.
     entry: Option<(TableId, u32)>,
     /// The data of the action that the last lookup found: a copy, so that it stays as it is while the packet runs.
     data: Vec<u64>,
@@ -71,6 +81,8 @@ impl<'d> Context<'d> {
             since_pin: 0,
             recent: vec![Recent::default(); device.tables.len()],
             uncounted: vec![Uncounted::default(); device.tables.len()],
+            missed: vec![0; device.tables.len()],
+            bursts: 0,
             entry: None,
             data: vec![0; device.data_words],
             data_len: 0,
@@ -93,6 +105,10 @@ impl<'d> Context<'d> {
         if self.since_pin >= BURST {
             self.since_pin = 0;
             self.hand_over_counts();
+            self.bursts += 1;
+            if self.bursts >= BURSTS {
+                self.hand_over_missed();
+            }
             self.reader.pin();
         }
     }
@@ -102,6 +118,7 @@ impl<'d> Context<'d> {
     pub fn idle(&mut self) {
         self.entry = None;
         self.hand_over_counts();
+        self.hand_over_missed();
         self.reader.park();
     }
 
@@ -109,6 +126,16 @@ impl<'d> Context<'d> {
     fn hand_over_counts(&mut self) {
         for (uncounted, table) in self.uncounted.iter_mut().zip(&self.device.tables) {
             uncounted.hand_over(table);
+        }
+    }
+
+    fn hand_over_missed(&mut self) {
+        self.bursts = 0;
+        for (missed, table) in self.missed.iter_mut().zip(&self.device.tables) {
+            let missed = std::mem::take(missed);
+            if missed != 0 {
+                table.count(DEFAULT, missed / PACKET, missed % PACKET);
+            }
         }
     }
 
@@ -127,21 +154,23 @@ impl<'d> Context<'d> {
         }
         let device = self.device;
         let state = &device.tables[table.index()];
-        let body = match state.matches.lookup_again(&self.reader, key, &mut self.recent[table.index()]) {
-            Some(hit) => {
-                state.hit(hit.slot, self.now);
-                if state.counts {
-                    self.uncounted[table.index()].add(state, hit.slot, self.packet.len() as u64);
-                }
-                self.entry = Some((table, hit.slot));
-                hit.body
+        let found = state.matches.lookup_again(&self.reader, key, &mut self.recent[table.index()]);
+        let hit = found.is_some();
+        let (slot, body) = match found {
+            Some(found) => {
+                state.hit(found.slot, self.now);
+                (found.slot, found.body)
             }
-            None => {
-                self.entry = None;
-                state.default.load(std::sync::atomic::Ordering::Acquire)
-            }
+            None => (DEFAULT, state.default.load(std::sync::atomic::Ordering::Acquire)),
         };
-        let hit = self.entry.is_some();
+        if state.counts {
+            let bytes = self.packet.len() as u64;
+            match found {
+                Some(_) => self.uncounted[table.index()].add(state, slot, bytes),
+                None => self.missed[table.index()] += PACKET + bytes,
+            }
+        }
+        self.entry = Some((table, slot));
         self.data_len = 0;
         if body == 0 {
             return (hit, NO_ACTION);
@@ -176,7 +205,7 @@ impl<'d> Context<'d> {
 
     /// The entry that the last lookup hit, unless it is gone already.
     pub fn hit_entry(&self) -> Option<TableEntry> {
-        let (table, slot) = self.entry?;
+        let (table, slot) = self.entry.filter(|(_, slot)| *slot != DEFAULT)?;
         self.device.entry_in(table, slot, self.now)
     }
 
@@ -218,11 +247,11 @@ impl<'d> Context<'d> {
         self.device.meters[meter.index()].mark(index, self.packet.len() as u64, self.now)
     }
 
-    /// The packet's colour by the meter of the entry that the table's lookup hit just before; green without one.
+    /// The packet's colour by the meter of the entry that the table's lookup found just before; green without one.
     pub fn direct_meter(&mut self, table: TableId) -> u32 {
         match (self.entry, &self.device.tables[table.index()].meters) {
-            (Some((hit, slot)), Some((cells, unit))) if hit == table => {
-                mark(&cells.record(slot)[0], *unit, self.packet.len() as u64, self.now)
+            (Some((looked_up, slot)), Some(meters)) if looked_up == table => {
+                meters.cell(slot).mark(meters.unit, self.packet.len() as u64, self.now)
             }
             _ => 0,
         }
@@ -328,5 +357,6 @@ impl<'d> Context<'d> {
 impl Drop for Context<'_> {
     fn drop(&mut self) {
         self.hand_over_counts();
+        self.hand_over_missed();
     }
 }

@@ -9,7 +9,7 @@ use num_bigint::BigUint;
 use tables::Epochs;
 
 use crate::cells::{Counters, Meters, Registers};
-use crate::entry::{CounterData, MeterConfig};
+use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{ProgramError, WriteError};
 use crate::profile::ProfileState;
 use crate::table::TableState;
@@ -111,6 +111,16 @@ impl Device {
     /// Configures a cell of a meter; `None` makes it green for all.
     pub fn set_meter(&self, meter: MeterId, index: u64, config: Option<MeterConfig>) -> Result<(), WriteError> {
         self.meters[meter.index()].write(index, config)
+    }
+
+    /// What a cell of a meter marked.
+    pub fn meter_counts(&self, meter: MeterId, index: u64) -> Result<ColourCounts, WriteError> {
+        self.meters[meter.index()].counts(index)
+    }
+
+    /// Forgets what a cell of a meter marked.
+    pub fn clear_meter_counts(&self, meter: MeterId, index: u64) -> Result<(), WriteError> {
+        self.meters[meter.index()].clear_counts(index)
     }
 
     /// A cell of a register.

@@ -81,6 +81,8 @@ pub struct TableEntry {
     pub counter: Option<CounterData>,
     /// Present when the table has a direct meter that was configured.
     pub meter: Option<MeterConfig>,
+    /// Present when the table has a direct meter.
+    pub colours: Option<ColourCounts>,
 }
 
 /// What a counter counted.
@@ -88,6 +90,14 @@ pub struct TableEntry {
 pub struct CounterData {
     pub packets: u64,
     pub bytes: u64,
+}
+
+/// Packets that a meter marked, by their colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ColourCounts {
+    pub green: CounterData,
+    pub yellow: CounterData,
+    pub red: CounterData,
 }
 
 /// Rates in units (packets or bytes) per second, bursts in units; RFC 2698.

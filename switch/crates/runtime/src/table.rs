@@ -11,7 +11,7 @@ use tables::{Epochs, InsertError, Segments, Words, Writer};
 
 use crate::action::{data_words, decode, encode};
 use crate::body::{Bodies, BodyBook, Head};
-use crate::cells::{MeterCell, check_rates, configure, configured, meter_page};
+use crate::cells::{MeterCell, check_rates, meter_page};
 use crate::device::Device;
 use crate::entry::*;
 use crate::error::{ProgramError, WriteError};
@@ -21,6 +21,9 @@ use crate::matching::{describe, matches, pattern, schema};
 const LAST_HIT: usize = 0;
 const PACKETS: usize = 1;
 const BYTES: usize = 2;
+
+/// In place of a slot: the default entry.
+pub(crate) const DEFAULT: u32 = u32::MAX;
 
 /// How many entries with a timeout one call of `expired` looks at.
 const SCAN: usize = 16_384;
@@ -36,11 +39,27 @@ pub(crate) struct TableState {
     pub profile: Option<ProfileId>,
     /// Statistics by slot: last hit, packets, bytes.
     stats: Words,
+    /// Those of the default entry.
+    default_stats: [AtomicU64; 3],
     /// Whether its entries have counters.
     pub counts: bool,
     times: bool,
-    pub meters: Option<(Segments<MeterCell>, MeterUnit)>,
+    pub meters: Option<DirectMeters>,
     book: Mutex<Book>,
+}
+
+/// The meters of a table's entries.
+pub(crate) struct DirectMeters {
+    cells: Segments<MeterCell>,
+    default: MeterCell,
+    pub unit: MeterUnit,
+}
+
+impl DirectMeters {
+    /// That of a slot, or of the default entry.
+    pub fn cell(&self, slot: u32) -> &MeterCell {
+        if slot == DEFAULT { &self.default } else { &self.cells.record(slot)[0] }
+    }
 }
 
 /// A table as the control plane keeps it.
@@ -93,9 +112,14 @@ impl TableState {
             index_of,
             profile: table.profile,
             stats: Words::new(4, 3),
+            default_stats: Default::default(),
             counts: table.direct_counter.is_some(),
             times: table.idle_timeout,
-            meters: table.direct_meter.as_ref().map(|meter| (Segments::new(4, 1), meter.unit)),
+            meters: table.direct_meter.as_ref().map(|meter| DirectMeters {
+                cells: Segments::new(4, 1),
+                default: MeterCell::default(),
+                unit: meter.unit,
+            }),
             book: Mutex::new(book),
         }
     }
@@ -108,10 +132,10 @@ impl TableState {
         }
     }
 
-    /// Counts packets that hit an entry.
+    /// Counts packets that found an entry, or the default one.
     #[inline]
     pub fn count(&self, slot: u32, packets: u64, bytes: u64) {
-        let stats = self.stats.record(slot);
+        let stats = self.record(slot);
         stats[PACKETS].fetch_add(packets, Relaxed);
         stats[BYTES].fetch_add(bytes, Relaxed);
     }
@@ -124,8 +148,12 @@ impl TableState {
         self.counts || self.times
     }
 
+    fn record(&self, slot: u32) -> &[AtomicU64] {
+        if slot == DEFAULT { &self.default_stats } else { self.stats.record(slot) }
+    }
+
     fn stat(&self, slot: u32, word: usize) -> &AtomicU64 {
-        &self.stats.record(slot)[word]
+        &self.record(slot)[word]
     }
 
     fn set_counter(&self, slot: u32, data: CounterData) {
@@ -133,8 +161,15 @@ impl TableState {
         self.stat(slot, BYTES).store(data.bytes, Relaxed);
     }
 
+    fn counter(&self, slot: u32) -> Option<CounterData> {
+        self.counts.then(|| CounterData {
+            packets: self.stat(slot, PACKETS).load(Relaxed),
+            bytes: self.stat(slot, BYTES).load(Relaxed),
+        })
+    }
+
     fn meter(&self, slot: u32) -> Option<&MeterCell> {
-        self.meters.as_ref().map(|(cells, _)| &cells.record(slot)[0])
+        self.meters.as_ref().map(|meters| meters.cell(slot))
     }
 
     /// Fresh statistics and meter for a new entry.
@@ -144,9 +179,10 @@ impl TableState {
             self.stat(slot, LAST_HIT).store(now, Relaxed);
             self.set_counter(slot, CounterData::default());
         }
-        if let Some((cells, _)) = &self.meters {
-            cells.ensure_with(slot, meter_page);
-            configure(&cells.record(slot)[0], None);
+        if let Some(meters) = &self.meters {
+            meters.cells.ensure_with(slot, meter_page);
+            meters.cell(slot).configure(None);
+            meters.cell(slot).clear_counts();
         }
     }
 }
@@ -264,7 +300,7 @@ impl Device {
                 state.set_counter(slot, data);
             }
             if let (Some(cell), Some(_)) = (state.meter(slot), entry.meter) {
-                configure(cell, entry.meter);
+                cell.configure(entry.meter);
             }
             bodies.put(&state.bodies, head, &data)
         };
@@ -313,7 +349,7 @@ impl Device {
             state.set_counter(slot, data);
         }
         if let (Some(cell), Some(_)) = (state.meter(slot), entry.meter) {
-            configure(cell, entry.meter);
+            cell.configure(entry.meter);
         }
         let extra = Extra { idle_timeout: entry.idle_timeout, metadata: entry.metadata.clone(), ..Extra::default() };
         book.set_extra(slot, extra);
@@ -384,11 +420,9 @@ impl Device {
             metadata: extra.map_or(Vec::new(), |extra| extra.metadata.clone()),
             is_const: info.const_entries || extra.is_some_and(|extra| extra.is_const),
             since_hit: state.times.then(|| now.saturating_sub(last_hit())),
-            counter: state.counts.then(|| CounterData {
-                packets: state.stat(slot, PACKETS).load(Relaxed),
-                bytes: state.stat(slot, BYTES).load(Relaxed),
-            }),
-            meter: state.meter(slot).and_then(configured),
+            counter: state.counter(slot),
+            meter: state.meter(slot).and_then(MeterCell::config),
+            colours: state.meter(slot).map(MeterCell::counts),
         }
     }
 
@@ -420,8 +454,9 @@ impl Device {
             metadata: Vec::new(),
             is_const: info.default_action.as_ref().is_some_and(|action| action.is_const),
             since_hit: None,
-            counter: None,
-            meter: None,
+            counter: state.counter(DEFAULT),
+            meter: state.meter(DEFAULT).and_then(MeterCell::config),
+            colours: state.meter(DEFAULT).map(MeterCell::counts),
         })
     }
 
@@ -500,7 +535,52 @@ impl Device {
         check_rates(&info.name, config)?;
         let missing = info.direct_meter.is_none().then_some("a direct meter");
         self.with_entry(table, keys, priority, missing, |state, slot| {
-            configure(state.meter(slot).expect("the table has meters"), config);
+            state.meter(slot).expect("the table has meters").configure(config);
+        })
+    }
+
+    /// Forgets what the direct meter of an entry marked.
+    pub fn clear_direct_meter_counts(&self, table: TableId, keys: &[Match], priority: u32) -> Result<(), WriteError> {
+        let missing = self.table_parts(table).0.direct_meter.is_none().then_some("a direct meter");
+        self.with_entry(table, keys, priority, missing, |state, slot| {
+            state.meter(slot).expect("the table has meters").clear_counts();
+        })
+    }
+
+    fn with_default<T>(
+        &self,
+        table: TableId,
+        feature: Option<&'static str>,
+        act: impl FnOnce(&TableState) -> T,
+    ) -> Result<T, WriteError> {
+        let (info, state) = self.table_parts(table);
+        match feature {
+            Some(feature) => Err(WriteError::Unsupported { object: info.name.clone(), feature }),
+            None => Ok(act(state)),
+        }
+    }
+
+    /// Sets the direct counter of the default entry.
+    pub fn set_default_counter(&self, table: TableId, data: CounterData) -> Result<(), WriteError> {
+        let missing = self.table_parts(table).0.direct_counter.is_none().then_some("a direct counter");
+        self.with_default(table, missing, |state| state.set_counter(DEFAULT, data))
+    }
+
+    /// Configures the direct meter of the default entry; `None` makes it green for all.
+    pub fn set_default_meter(&self, table: TableId, config: Option<MeterConfig>) -> Result<(), WriteError> {
+        let (info, _) = self.table_parts(table);
+        check_rates(&info.name, config)?;
+        let missing = info.direct_meter.is_none().then_some("a direct meter");
+        self.with_default(table, missing, |state| {
+            state.meter(DEFAULT).expect("the table has meters").configure(config);
+        })
+    }
+
+    /// Forgets what the direct meter of the default entry marked.
+    pub fn clear_default_meter_counts(&self, table: TableId) -> Result<(), WriteError> {
+        let missing = self.table_parts(table).0.direct_meter.is_none().then_some("a direct meter");
+        self.with_default(table, missing, |state| {
+            state.meter(DEFAULT).expect("the table has meters").clear_counts();
         })
     }
 

@@ -54,10 +54,121 @@ fn meters_are_configured_and_reset() {
     assert_eq!(fixture.read(Entity::MeterEntry(Default::default())), [0, 1, 2, 3].map(green));
     fixture.refuses(Type::Modify, meter(Some(1), 5, 4), Code::InvalidArgument, "cir 5 is above pir 4");
     fixture.refuses(Type::Modify, meter(Some(1), -1, 4), Code::InvalidArgument, "cir is -1");
-    let Entity::MeterEntry(coloured) = green(1) else { unreachable!() };
-    let coloured = Entity::MeterEntry(v1::MeterEntry { counter_data: Some(Default::default()), ..coloured });
-    fixture.refuses(Type::Modify, coloured.clone(), Code::Unimplemented, "colour");
-    assert_eq!(fixture.read_error(coloured).code, Code::Unimplemented);
+}
+
+/// Counts of green packets.
+fn green_counts(packet_count: i64, byte_count: i64) -> Option<v1::MeterCounterData> {
+    let none = Some(v1::CounterData::default());
+    Some(v1::MeterCounterData { green: Some(v1::CounterData { packet_count, byte_count }), yellow: none, red: none })
+}
+
+#[test]
+fn a_meter_counts_by_colour_until_it_is_cleared() {
+    let fixture = Fixture::new();
+    let cell = |config, counter_data| {
+        let index = Some(v1::Index { index: 1 });
+        Entity::MeterEntry(v1::MeterEntry { meter_id: METER, index, config, counter_data })
+    };
+    let asked = || cell(None, Some(Default::default()));
+    assert_eq!(fixture.read(asked()), [cell(None, green_counts(0, 0))]);
+    let config = Some(v1::MeterConfig { cir: 1, cburst: 100, pir: 2, pburst: 200, eburst: 0 });
+    fixture.modify(cell(config, None));
+    let mut context = fixture.packet(100);
+    let meter = fixture.control.device().program().meters.keys().next().unwrap();
+    assert_eq!([0; 4].map(|_| context.meter(meter, 1)), [0, 1, 2, 2]);
+    let data = |packet_count| Some(v1::CounterData { packet_count, byte_count: 100 * packet_count });
+    let counted = Some(v1::MeterCounterData { green: data(1), yellow: data(1), red: data(2) });
+    assert_eq!(fixture.read(asked()), [cell(config, counted)]);
+    assert_eq!(fixture.read(cell(None, None)), [cell(config, None)], "only when it is asked for");
+    // A configuration leaves the counts, and what is set to a count is refused.
+    fixture.modify(cell(None, None));
+    assert_eq!(fixture.read(asked()), [cell(None, counted)]);
+    fixture.refuses(Type::Modify, cell(config, counted), Code::InvalidArgument, "I.meter: the meter's green counter");
+    assert_eq!(fixture.read(asked()), [cell(None, counted)]);
+    fixture.modify(asked());
+    assert_eq!(fixture.read(asked()), [cell(None, green_counts(0, 0))]);
+}
+
+#[test]
+fn a_direct_meter_counts_by_colour_with_its_entry() {
+    let fixture = Fixture::new();
+    let table = fixture.control.device().program().tables.keys().next().unwrap();
+    let asked =
+        || v1::TableEntry { table_id: EXACT, meter_counter_data: Some(Default::default()), ..Default::default() };
+    let colours = || fixture.entries(asked()).remove(0).meter_counter_data;
+    let entry = |counts| Entity::TableEntry(v1::TableEntry { meter_counter_data: counts, ..forward_entry(1) });
+    fixture.refuses(Type::Insert, entry(green_counts(1, 0)), Code::InvalidArgument, "green counter is not 0");
+    fixture.insert(entry(green_counts(0, 0)));
+    let mut context = fixture.packet(60);
+    assert!(context.lookup(table, &[1], &Default::default()).0);
+    assert_eq!(context.direct_meter(table), 0);
+    assert_eq!(colours(), green_counts(1, 60));
+    let direct = |counter_data| {
+        let table_entry = Some(v1::TableEntry { action: None, ..forward_entry(1) });
+        Entity::DirectMeterEntry(v1::DirectMeterEntry { table_entry, config: None, counter_data })
+    };
+    assert_eq!(fixture.read(direct(Some(Default::default()))), [direct(green_counts(1, 60))]);
+    assert_eq!(fixture.read(direct(None)), [direct(None)]);
+    fixture.modify(entry(None));
+    assert_eq!(colours(), green_counts(1, 60));
+    fixture.refuses(Type::Modify, direct(green_counts(0, 1)), Code::InvalidArgument, "I.exact: the meter's green");
+    fixture.modify(direct(Some(Default::default())));
+    assert_eq!(colours(), green_counts(0, 0));
+    context.direct_meter(table);
+    fixture.modify(entry(Some(Default::default())));
+    assert_eq!(colours(), green_counts(0, 0));
+    // An entry in the place of one that went begins anew.
+    context.direct_meter(table);
+    fixture.delete(entry(None));
+    fixture.insert(entry(None));
+    assert_eq!(colours(), green_counts(0, 0));
+}
+
+#[test]
+fn the_default_entry_has_counter_and_meter() {
+    let fixture = Fixture::new();
+    let table = fixture.control.device().program().tables.keys().next().unwrap();
+    let default = || v1::TableEntry { table_id: EXACT, is_default_action: true, ..Default::default() };
+    let asked = || v1::TableEntry {
+        counter_data: Some(Default::default()),
+        meter_config: Some(Default::default()),
+        meter_counter_data: Some(Default::default()),
+        ..default()
+    };
+    let read = || fixture.entries(asked()).remove(0);
+    let mut context = fixture.packet(70);
+    for _ in 0..2 {
+        assert!(!context.lookup(table, &[1], &Default::default()).0);
+    }
+    assert_eq!(context.direct_meter(table), 0);
+    context.idle();
+    let count = |packet_count, byte_count| Some(v1::CounterData { packet_count, byte_count });
+    assert_eq!((read().counter_data, read().meter_counter_data), (count(2, 140), green_counts(1, 70)));
+
+    let direct = |data| Entity::DirectCounterEntry(v1::DirectCounterEntry { table_entry: Some(default()), data });
+    assert_eq!(fixture.read(direct(None)), [direct(count(2, 140))]);
+    fixture.modify(direct(count(5, 9)));
+    assert_eq!(read().counter_data, count(5, 9));
+    let config = Some(v1::MeterConfig { cir: 1, cburst: 1, pir: 2, pburst: 1, eburst: 0 });
+    let meter = |config, counter_data| {
+        Entity::DirectMeterEntry(v1::DirectMeterEntry { table_entry: Some(default()), config, counter_data })
+    };
+    fixture.modify(meter(config, Some(Default::default())));
+    assert_eq!(fixture.read(meter(None, Some(Default::default()))), [meter(config, green_counts(0, 0))]);
+    context.lookup(table, &[1], &Default::default());
+    assert_eq!([0; 2].map(|_| context.direct_meter(table)), [0, 2]);
+
+    let action = action(FORWARD, &[&[1], &[2]]);
+    let written = v1::TableEntry { action, counter_data: count(3, 3), meter_config: config, ..default() };
+    fixture.modify(Entity::TableEntry(written));
+    assert_eq!((read().counter_data, read().meter_config), (count(3, 3), config));
+    // Reset, its meter is green again.
+    fixture.modify(Entity::TableEntry(default()));
+    assert_eq!((read().counter_data, read().meter_config), (count(3, 3), None));
+    let keyed = v1::TableEntry { priority: 1, ..default() };
+    let keyed = v1::DirectCounterEntry { table_entry: Some(keyed), data: None };
+    let words = "I.exact: the default entry has neither match nor priority";
+    fixture.refuses(Type::Modify, Entity::DirectCounterEntry(keyed), Code::InvalidArgument, words);
 }
 
 #[test]

@@ -117,7 +117,6 @@ fn what_is_wrong_with_a_write_is_named() {
         InvalidArgument,
         "no action profile",
     );
-    insert(v1::TableEntry { meter_counter_data: Some(Default::default()), ..e() }, Code::Unimplemented, "by colour");
     insert(
         acl_entry(0, vec![]),
         InvalidArgument,
@@ -214,9 +213,14 @@ fn the_default_entry_is_modified_reset_and_read() {
         "I.acl: has no direct counter",
     );
     modify(
-        v1::TableEntry { meter_config: Some(Default::default()), ..uncounted },
+        v1::TableEntry { meter_config: Some(Default::default()), ..uncounted.clone() },
         Code::InvalidArgument,
-        "I.acl: has no direct meter",
+        "I.acl: has no direct meter, but meter_config is set",
+    );
+    modify(
+        v1::TableEntry { meter_counter_data: Some(Default::default()), ..uncounted },
+        Code::InvalidArgument,
+        "I.acl: has no direct meter, but meter_counter_data is set",
     );
     let ecmp = v1::TableEntry { table_id: ECMP, ..written };
     modify(ecmp, Code::PermissionDenied, "I.ecmp");

@@ -567,6 +567,21 @@ impl Translator<'_> {
         self.builder.switch_to_block(join);
     }
 
+    fn either(&mut self, cond: Value, yes: impl FnOnce(&mut Self), no: impl FnOnce(&mut Self)) {
+        let [then, other, join] = [(); 3].map(|()| self.builder.create_block());
+        self.builder.ins().brif(cond, then, &[], other, &[]);
+        let known = self.known.clone();
+        self.builder.switch_to_block(then);
+        yes(self);
+        self.known.clone_from(&known);
+        self.builder.ins().jump(join, &[]);
+        self.builder.switch_to_block(other);
+        no(self);
+        self.known = known;
+        self.builder.ins().jump(join, &[]);
+        self.builder.switch_to_block(join);
+    }
+
     /// The error temp of an instruction that has code of its own for its failure, which can lead straight elsewhere.
     fn fallible(&self, inst: &Inst) -> Option<Temp> {
         match inst {

@@ -2,6 +2,7 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value, types::*};
 use ir::{Arg, Handle, TableId, Temp};
+use runtime::context::PACKET;
 
 use super::wire::{Writer, total_bits};
 use super::{Memory, Slot, Translator};
@@ -23,13 +24,29 @@ impl Translator<'_> {
         self.builder.def_var(action_found, default);
         let occupied = self.load_raw(I64, at::OCCUPIED);
         let occupied = self.load_from(Memory::Raw, I8, occupied, id.index() as i32);
-        self.only_if(occupied, |this| {
+        let look_up = |this: &mut Self| {
             let (hit, action) = this.find(id, keys, selector);
             this.builder.def_var(hit_found, hit);
             this.builder.def_var(action_found, action);
-        });
+        };
+        if self.program.tables[id].direct_counter.is_some() {
+            self.either(occupied, look_up, |this| this.count_miss(id));
+        } else {
+            self.only_if(occupied, look_up);
+        }
         self.temps[hit.index()] = Some(Slot::Variable(hit_found));
         self.temps[action.index()] = Some(Slot::Variable(action_found));
+    }
+
+    /// Counts the packet at the default entry, as a lookup does.
+    fn count_miss(&mut self, id: TableId) {
+        let counts = self.load_raw(I64, at::MISSED);
+        let offset = id.index() as i32 * 8;
+        let before = self.load_from(Memory::Raw, I64, counts, offset);
+        let (packet, length) = (self.constant(I64, PACKET.into()), self.load_raw(I64, at::PACKET_LEN));
+        let this_one = self.builder.ins().iadd(packet, length);
+        let sum = self.builder.ins().iadd(before, this_one);
+        self.store_to(Memory::Raw, sum, counts, offset);
     }
 
     /// The action of a miss, if it is always the same, has no data, and leaves nothing for others to read.

@@ -339,6 +339,14 @@ impl Fixture {
         Self { plant, control }
     }
 
+    /// A packet of so many bytes on its way.
+    pub fn packet(&self, bytes: usize) -> runtime::Context<'_> {
+        let mut context = runtime::Context::new(self.control.device(), 1);
+        context.packet.refill(0, &vec![0; bytes]);
+        context.start(NOW);
+        context
+    }
+
     /// The status of one update.
     pub fn write(&self, kind: Type, entity: Entity) -> Status {
         self.control.write(&[update(kind, entity)], 0, &Scope::All, NOW).unwrap().remove(0)
