@@ -164,6 +164,11 @@ impl Loaded for Program {
     fn has_port(&self, port: u32) -> bool {
         self.0.has_port(port)
     }
+
+    fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
+        work();
+        true
+    }
 }
 
 impl service::Program for Program {

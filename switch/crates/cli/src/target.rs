@@ -82,6 +82,10 @@ impl Loaded for Program {
     fn has_port(&self, port: u32) -> bool {
         self.ports.contains(&port)
     }
+
+    fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
+        self.program.between_packets(work)
+    }
 }
 
 impl service::Program for Program {

@@ -32,7 +32,13 @@ impl Control {
             }
             Atomicity::RollbackOnError => Ok(self.write_or_undo(updates, scope, now)),
             Atomicity::DataplaneAtomic => {
-                Err(Status::unimplemented("DATAPLANE_ATOMIC batches; use CONTINUE_ON_ERROR or ROLLBACK_ON_ERROR"))
+                let mut statuses = None;
+                self.between_packets(&mut || statuses = Some(self.write_or_undo(updates, scope, now)));
+                statuses.ok_or_else(|| {
+                    let text =
+                        "packets on their way did not come to rest, so nothing was written; send the batch again";
+                    Status::new(Code::Unavailable, text)
+                })
             }
         }
     }

@@ -22,6 +22,8 @@ pub trait Loaded: Send + Sync {
     fn replication(&self) -> &dyn Replication;
     /// Whether the switch has a port of this number.
     fn has_port(&self, port: u32) -> bool;
+    /// Does the work while no packet is on its way. False if packets did not come to rest; then nothing was done.
+    fn between_packets(&self, work: &mut dyn FnMut()) -> bool;
 }
 
 /// Speaks P4Runtime for one loaded program. Every method takes `&self`; a batch of writes is seen whole or not at all
@@ -88,6 +90,10 @@ impl Control {
 
     pub(crate) fn has_port(&self, port: u32) -> bool {
         self.loaded.has_port(port)
+    }
+
+    pub(crate) fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
+        self.loaded.between_packets(work)
     }
 
     pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {

@@ -95,13 +95,16 @@ pub struct Engine<'a> {
     headroom: usize,
     /// For the packet that is received next.
     recorder: Option<Box<Recorder>>,
+    /// Behind the gate, since packets are on their way.
+    inside: bool,
 }
 
 impl<'a> Engine<'a> {
     /// With `seed` the program's random numbers begin.
     pub fn new(loaded: &'a Loaded, traffic: &'a mut Traffic, seed: impl Into<Seed>) -> Self {
         let headroom = loaded.program.max_growth as usize;
-        Self { loaded, traffic, context: Context::new(&loaded.device, seed), budget: 0, headroom, recorder: None }
+        let context = Context::new(&loaded.device, seed);
+        Self { loaded, traffic, context, budget: 0, headroom, recorder: None, inside: false }
     }
 
     pub fn traffic(&mut self) -> &mut Traffic {
@@ -113,9 +116,32 @@ impl<'a> Engine<'a> {
         self.recorder = Some(Box::new(recorder));
     }
 
-    /// Says that no packet waits, so that the tables may reclaim what was deleted.
+    /// Says that no packet waits to be received, so that the tables may reclaim what was deleted.
     pub fn idle(&mut self) {
         self.context.idle();
+        if self.traffic.next_departure().is_none() {
+            self.leave();
+        }
+    }
+
+    /// To be called between packets: lets a batch pass that no packet may see half of. Those that wait for their ports
+    /// have seen the tables as they were, so they leave first.
+    fn pass_gate(&mut self, sink: &mut impl Sink) {
+        if self.inside && self.loaded.gate.is_closed() {
+            self.flush_queues(sink);
+            self.context.idle();
+            self.leave();
+        }
+        if !self.inside {
+            self.loaded.gate.enter();
+            self.inside = true;
+        }
+    }
+
+    fn leave(&mut self) {
+        if mem::take(&mut self.inside) {
+            self.loaded.gate.leave();
+        }
     }
 
     /// What a packet needs in front of it for the headers that it may gain.
@@ -136,6 +162,7 @@ impl<'a> Engine<'a> {
     }
 
     fn enter(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
+        self.pass_gate(sink);
         let bytes = self.context.packet.len();
         self.context.trace = self.recorder.take();
         self.traffic.stats.received(port, bytes);
@@ -145,11 +172,18 @@ impl<'a> Engine<'a> {
         self.set_arrival(port, Instance::Normal, now);
         self.ingress(now, sink);
         self.context.trace = None;
-        self.poll(now, sink);
+        self.send_due(now, sink);
     }
 
     /// Lets the packets go whose time has come.
     pub fn poll(&mut self, now: u64, sink: &mut impl Sink) {
+        if self.traffic.next_departure().is_some() {
+            self.pass_gate(sink);
+            self.send_due(now, sink);
+        }
+    }
+
+    fn send_due(&mut self, now: u64, sink: &mut impl Sink) {
         loop {
             if let Some(held) = self.traffic.returning.pop_front() {
                 self.resume(held, now);
@@ -171,8 +205,15 @@ impl<'a> Engine<'a> {
 
     /// Lets every queued packet go at the time its link would take it: nothing may wait for another program.
     pub fn flush(&mut self, sink: &mut impl Sink) {
+        if self.traffic.next_departure().is_some() {
+            self.pass_gate(sink);
+            self.flush_queues(sink);
+        }
+    }
+
+    fn flush_queues(&mut self, sink: &mut impl Sink) {
         while let Some(next) = self.traffic.queues.next_departure() {
-            self.poll(next, &mut Unhindered(sink));
+            self.send_due(next, &mut Unhindered(sink));
         }
     }
 
@@ -508,6 +549,12 @@ impl<'a> Engine<'a> {
         if let Some(trace) = &mut self.context.trace {
             trace.event(event());
         }
+    }
+}
+
+impl Drop for Engine<'_> {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

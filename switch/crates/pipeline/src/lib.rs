@@ -13,6 +13,7 @@
 //! leaves goes to a [`Sink`].
 
 mod engine;
+mod gate;
 mod loaded;
 mod meta;
 mod queue;
@@ -21,6 +22,7 @@ mod stats;
 mod switch;
 
 pub use engine::{Engine, Message, Sink, Traffic};
+pub use gate::Gate;
 pub use jit::{Stage, StageKind, Stages};
 pub use loaded::{BackendKind, Loaded};
 pub use queue::Shape;

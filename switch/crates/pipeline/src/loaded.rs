@@ -6,6 +6,7 @@ use interp::Interpreter;
 use jit::{Jit, Stages};
 use runtime::{Backend, Device};
 
+use crate::gate::Gate;
 use crate::replication::Replication;
 
 /// What runs the program.
@@ -23,6 +24,8 @@ pub struct Loaded {
     pub device: Device,
     pub replication: Replication,
     pub backend: Arc<dyn Backend>,
+    /// Between packets and batches that they must see whole.
+    pub gate: Gate,
     tracer: OnceLock<Interpreter>,
 }
 
@@ -49,7 +52,8 @@ impl Loaded {
 
     fn with(program: Arc<ir::Program>, backend: Arc<dyn Backend>) -> Result<Self, String> {
         let device = Device::new(program.clone()).map_err(|error| error.to_string())?;
-        Ok(Self { program, device, replication: Replication::default(), backend, tracer: OnceLock::new() })
+        let (replication, gate) = (Replication::default(), Gate::default());
+        Ok(Self { program, device, replication, backend, gate, tracer: OnceLock::new() })
     }
 
     /// What runs the packets that are traced, whatever runs the others; made when it is first asked for.

@@ -115,13 +115,24 @@ fn a_rolled_back_batch_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn other_atomicities_are_refused_before_anything_is_tried() {
+fn unknown_atomicities_are_refused_before_anything_is_tried() {
     let fixture = Fixture::new();
     let updates = [update(Type::Insert, Entity::TableEntry(forward_entry(1)))];
-    let error = |atomicity| fixture.control.write(&updates, atomicity, &Scope::All, NOW).unwrap_err().code;
-    assert_eq!(error(Atomicity::DataplaneAtomic as i32), Code::Unimplemented);
-    assert_eq!(error(9), Code::InvalidArgument);
+    assert_eq!(fixture.control.write(&updates, 9, &Scope::All, NOW).unwrap_err().code, Code::InvalidArgument);
     assert!(fixture.entries(v1::TableEntry { table_id: EXACT, ..Default::default() }).is_empty());
+}
+
+#[test]
+fn an_atomic_batch_is_all_or_nothing() {
+    let fixture = Fixture::new();
+    let insert = |key| update(Type::Insert, Entity::TableEntry(forward_entry(key)));
+    let write = |updates: &[v1::Update]| {
+        let statuses = fixture.control.write(updates, Atomicity::DataplaneAtomic as i32, &Scope::All, NOW).unwrap();
+        let count = fixture.entries(v1::TableEntry { table_id: EXACT, ..Default::default() }).len();
+        (codes(&statuses), count)
+    };
+    assert_eq!(write(&[insert(1), insert(1)]), (vec![Code::Aborted, Code::AlreadyExists], 0));
+    assert_eq!(write(&[insert(1), insert(2)]), (vec![Code::Ok; 2], 2));
 }
 
 #[test]

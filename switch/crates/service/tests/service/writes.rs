@@ -96,11 +96,11 @@ async fn a_batch_refused_as_a_whole_has_no_details() {
         device_id: DEVICE,
         election_id: id(10),
         updates: vec![insert(1)],
-        atomicity: v1::write_request::Atomicity::DataplaneAtomic as i32,
+        atomicity: 9,
         ..Default::default()
     };
     let error = primary.client.write(request).await.unwrap_err();
-    assert_eq!((error.code(), error.details()), (Code::Unimplemented, &[][..]));
+    assert_eq!((error.code(), error.details()), (Code::InvalidArgument, &[][..]));
 }
 
 #[tokio::test]

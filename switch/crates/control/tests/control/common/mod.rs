@@ -320,6 +320,11 @@ impl Loaded for Plant {
     fn has_port(&self, port: u32) -> bool {
         port < 511
     }
+
+    fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
+        work();
+        true
+    }
 }
 
 /// The program under control.

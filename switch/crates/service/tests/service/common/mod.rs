@@ -97,6 +97,11 @@ impl Loaded for FakeProgram {
     fn has_port(&self, port: u32) -> bool {
         self.plant.has_port(port)
     }
+
+    fn between_packets(&self, work: &mut dyn FnMut()) -> bool {
+        work();
+        true
+    }
 }
 
 impl Program for FakeProgram {
