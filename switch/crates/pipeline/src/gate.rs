@@ -58,7 +58,10 @@ impl Gate {
 
     pub(crate) fn leave(&self) {
         *self.lock() -= 1;
-        self.changed.notify_all();
+        // To wake no one is a system call all the same.
+        if self.is_closed() {
+            self.changed.notify_all();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, usize> {
