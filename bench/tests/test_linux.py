@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,12 +19,15 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=f"needs {missing()
 
 FLOOD = 60_000
 COUNTED_WITHIN = 20  # seconds
-# Datagrams of the host to the router, as fast as the socket takes them.
+DOCS = Path(__file__).parents[2] / "docs"
+BURST = 1000  # what the page's rules let through at once
+# Datagrams of a host to the router, as fast as the socket takes them.
 FLOODER = """
 import socket, sys
-with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as flooder:
+family, _, _, _, to = socket.getaddrinfo(sys.argv[2], 9999, type=socket.SOCK_DGRAM)[0]
+with socket.socket(family, socket.SOCK_DGRAM) as flooder:
     for _ in range(int(sys.argv[1])):
-        flooder.sendto(b"flood", ("2001:db8:1::1", 9999))
+        flooder.sendto(b"flood", to)
 """
 # One connection from whom it says.
 LISTENER = """
@@ -48,6 +53,15 @@ def drops(site: Site, reason: Drop) -> int:
 def received(site: Site, device: str) -> int:
     link = json.loads(site.nodes.run("edge", "ip", "-s", "-j", "link", "show", device))
     return int(link[0]["stats64"]["rx"]["packets"])
+
+
+def bounded(site: Site) -> int:
+    """How many packets the page's rules dropped."""
+    listed = json.loads(site.nodes.run("edge", "nft", "-j", "list", "chain", "inet", "router", "input"))["nftables"]
+    counters = [
+        part["counter"] for each in listed for part in each.get("rule", {}).get("expr", ()) if "counter" in part
+    ]
+    return sum(int(counter["packets"]) for counter in counters)
 
 
 def test_the_devices_are_the_router_s(site: Site) -> None:
@@ -89,7 +103,7 @@ def test_ipv4_is_routed_and_masqueraded_by_linux(site: Site) -> None:
 def test_a_flood_of_the_router_is_bounded_and_counted(site: Site) -> None:
     before, lost = received(site, "lan0"), drops(site, Drop.LINUX_RATE)
     began = time.monotonic()
-    site.nodes.run("lan", sys.executable, "-c", FLOODER, str(FLOOD))
+    site.nodes.run("lan", sys.executable, "-c", FLOODER, str(FLOOD), ROUTER["lan"][1])
     site.nodes.run("lan", "ping", "-c", "1", "-W", "5", HOST["wan"][0])
     seconds = time.monotonic() - began
     # The edge reads counters now and then.
@@ -102,6 +116,19 @@ def test_a_flood_of_the_router_is_bounded_and_counted(site: Site) -> None:
     assert came <= rate * (seconds + 1) + 1000
     # Slower than the rate, nothing is dropped; what came faster than the switch takes it is lost at its port.
     assert held_back > 0 or rate * (seconds + 1) >= FLOOD
+
+
+def test_ipv4_floods_of_the_router_are_bounded_as_the_page_says(site: Site) -> None:
+    page = (DOCS / "linux-control-plane.md").read_text()
+    (ruleset,) = re.findall(r"<<'END'\n(table inet router .*?)END", page, re.DOTALL)
+    site.nodes.run("edge", "nft", "-f", "-", text=ruleset)
+    # What hosts get through NAT44 comes to the same address, much faster than the limit.
+    said = json.loads(site.iperf3("-t", "1", "-R"))
+    assert said["end"]["sum_received"]["bytes"] > 1500 * 2 * BURST
+    assert bounded(site) == 0
+    site.nodes.run("wan", sys.executable, "-c", FLOODER, str(FLOOD), ROUTER["wan"][0])
+    assert bounded(site) > 0
+    site.nodes.run("edge", "nft", "delete", "table", "inet", "router")
 
 
 def test_linux_sees_a_link_go_down_and_come_back(site: Site) -> None:

@@ -6,8 +6,8 @@
 //   to a group               the bridge floods it, to Linux too
 //
 // The controller keeps what is its own: probes and traces that come back, what sessions signal, and copies of what
-// neighbours and routers advertise. Meters bound by class and port what strangers send to Linux; IPv4 that Linux routes has
-// none.
+// neighbours and routers advertise. Meters bound by class and port what strangers send to Linux. IPv4 to one address has
+// none: behind NAT44 the hosts' packets come to the router's own address, and only Linux can tell whose they are.
 
 #ifndef WAYNAME_ROUTING_LINUX_INTERFACES_P4
 #define WAYNAME_ROUTING_LINUX_INTERFACES_P4
