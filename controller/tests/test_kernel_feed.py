@@ -53,10 +53,18 @@ class Followed:
         self.rig = rig
         self.events: list[Event] = []
         self.changed = asyncio.Event()
+        self.free = asyncio.Event()
+        self.free.set()
 
     async def hear(self, changes: KernelChanges) -> None:
+        await self.free.wait()
         self.rig.receive(changes)
         self.changed.set()
+
+    def count(self) -> int:
+        kernel = self.rig.edge.kernel
+        assert kernel is not None
+        return len(kernel.routes)
 
     def prefixes(self) -> set[str]:
         kernel = self.rig.edge.kernel
@@ -181,7 +189,9 @@ async def test_the_tables_are_what_a_look_at_all_gives(namespace: str, seed: int
 
 LAST_WORD = "2001:db8:ffff::/48"
 SMALLEST_BUFFER = 4096
+ROOM_FOR_FEW = 1 << 18
 MANY = 4000
+BATCH = 100
 
 
 async def changed_meanwhile(namespace: str, lines: list[str]) -> None:
@@ -212,6 +222,21 @@ def on_switch(followed: Followed) -> Iterator[str]:
         match entry.get("destination"):
             case int(address), int(length):
                 yield str(IPv6Network((address, length)))
+
+
+async def test_changes_wait_here_and_not_in_the_socket(namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Much more changes than the socket has room for, while an edge deals with the first of them."""
+    monkeypatch.setattr(kernel_feed, "RECEIVE_BUFFER", ROOM_FOR_FEW)
+    async with following(namespace) as followed:
+        followed.free.clear()
+        lines = [f"route add blackhole 2001:db8:{number:x}::/48 proto bgp" for number in range(MANY)]
+        for at in range(0, MANY, BATCH):
+            await changed_meanwhile(namespace, lines[at : at + BATCH])
+        followed.free.set()
+        while followed.count() < MANY:
+            followed.changed.clear()
+            await followed.changed.wait()
+        assert [event.kind for event in followed.events] == []
 
 
 @pytest.mark.parametrize("seed", range(3))

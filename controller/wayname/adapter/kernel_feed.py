@@ -9,14 +9,14 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from wayname.adapter.kernel_backlog import DATAGRAM, KernelBacklog
 from wayname.adapter.netlink_socket import listen, open_in
 from wayname.edge.boundary import Event, KernelChanges, Severity
 from wayname.netlink.messages import DUMPS, Decoder, Kind, Message, Route, dump_request, ends_dump
 
 RETRY = 1.0
-# A routing daemon that withdraws a hundred thousand routes at once does not overflow it.
+# What comes while one part is dealt with.
 RECEIVE_BUFFER = 64 << 20
-DATAGRAM = 1 << 17
 # Messages in one turn: few enough that a next hop that fails meanwhile is heard of soon.
 MOST_AT_ONCE = 1000
 # How often all is asked for when routes go meanwhile, with a pause; and for how long what came of it is put up with.
@@ -52,7 +52,8 @@ class KernelFeed:
                 with await self._open() as events:
                     listen(events, RECEIVE_BUFFER)
                     said = self._say(said, "")
-                    await self._follow(events)
+                    with contextlib.closing(KernelBacklog(events)) as backlog:
+                        await self._follow(backlog)
                     continue
             except OSError as error:
                 if error.errno in _AGAIN:
@@ -82,18 +83,18 @@ class KernelFeed:
         with ThreadPoolExecutor(1) as thread:
             return await asyncio.get_running_loop().run_in_executor(thread, open_in, self.namespace)
 
-    async def _follow(self, events: socket.socket) -> None:
+    async def _follow(self, backlog: KernelBacklog) -> None:
         """Follow the kernel, until all should be read again."""
-        is_sure = await self._read_all(events)
+        is_sure = await self._read_all(backlog)
         self.ready.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(None if is_sure else UNSURE_FOR):
                 while True:
-                    messages = await self._changes(events)
-                    if messages:
+                    await backlog.wait()
+                    if messages := self._changes(backlog):
                         await self._told(KernelChanges(messages))
 
-    async def _read_all(self, events: socket.socket) -> bool:
+    async def _read_all(self, backlog: KernelBacklog) -> bool:
         """Tell all that the kernel has; whether that is sure to be all.
 
         The kernel goes through its routes and continues where it was by counting them. If others go meanwhile it
@@ -105,7 +106,8 @@ class KernelFeed:
             with await self._open() as asked:
                 answers = await self._answers(asked)
             # What is heard meanwhile is older or newer than the answers; at the end the newest of each is what counts.
-            heard = list(self._waiting(events))
+            backlog.read()
+            heard = list(iter(lambda: self._changes(backlog), []))
             is_sure = not any(isinstance(each, Route) and each.is_gone for messages in heard for each in messages)
             if is_sure or attempt == TRIES - 1:
                 # What may have holes takes nothing away.
@@ -134,20 +136,12 @@ class KernelFeed:
             await self._told(KernelChanges(list(self._read(answer))))
         await self._told(KernelChanges((), ends=are_whole))
 
-    async def _changes(self, events: socket.socket) -> list[Message]:
-        """Return what waits, after at least one datagram."""
-        octets = await asyncio.get_running_loop().sock_recv(events, DATAGRAM)
-        messages = list(self._read(octets))
-        for waiting in self._waiting(events):
-            messages += waiting
-            if len(messages) >= MOST_AT_ONCE:
-                break
+    def _changes(self, backlog: KernelBacklog) -> list[Message]:
+        """Return what came, as much as is dealt with in one turn."""
+        messages: list[Message] = []
+        while len(messages) < MOST_AT_ONCE and (octets := backlog.take()) is not None:
+            messages += self._read(octets)
         return messages
-
-    def _waiting(self, events: socket.socket) -> Iterator[list[Message]]:
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                yield list(self._read(events.recv(DATAGRAM)))
 
     def _read(self, octets: bytes) -> Iterator[Message]:
         return (each for each in self._decoder.decode(octets) if not isinstance(each, Kind))
