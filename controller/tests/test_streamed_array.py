@@ -49,3 +49,18 @@ async def test_what_is_gone_leaves_no_hole() -> None:
     assert [answer.number for answer in answers] == [number for number in range(MANY) if number not in gone]
     assert (await told([], frozenset()))[0] == []
     assert (await told([1], frozenset({1})))[0] == []
+
+
+class Whole(BaseModel):
+    """Something whose last field is long."""
+
+    name: str
+    answers: list[Answer]
+
+
+async def test_an_array_is_the_last_field_of_what_it_is_within() -> None:
+    for count in (0, 1, MANY):
+        tellers = [partial(Answer, number=number, name="]}") for number in range(count)]
+        answer = streamed_array(Answer, tellers, Whole(name="[]}", answers=[]))
+        text = b"".join([bytes(part) async for part in answer.body_iterator])  # type: ignore[arg-type]
+        assert Whole.model_validate_json(text) == Whole(name="[]}", answers=[teller() for teller in tellers])

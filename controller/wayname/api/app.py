@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import IPv6Network
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -38,11 +40,12 @@ from wayname.api.request_limits import RequestLimits
 from wayname.api.roles import CAPTURE, READ
 from wayname.api.schedules import serve_schedules
 from wayname.api.sessions import serve_sessions
+from wayname.api.streamed_array import streamed_array
 from wayname.api.streams import TOO_MANY, Streams, follow_events
-from wayname.metrics.exposition import COUNTERS, exposition
+from wayname.metrics.exposition import COUNTERS, TABLES, exposition
 from wayname.snapshot.held_back import RateLimitedPunts, held_back, punt_cells
 from wayname.snapshot.running import Running
-from wayname.snapshot.switch_snapshot import SwitchSnapshot, names, read_snapshot
+from wayname.snapshot.switch_snapshot import SwitchSnapshot, names, read_entries, read_snapshot
 
 ABOUT = "What the controller of an edge switch knows. Each operation says in x-role which role it needs."
 MOST_ROUTES = 10_000
@@ -150,16 +153,29 @@ def serve_switch(app: FastAPI, running: Running) -> None:
     @app.get("/v1/tables", openapi_extra=READ, responses=NOT_THERE)
     async def tables() -> list[models.TableSummary]:
         """All tables and how full they are."""
-        switch_snapshot = await read(running, names(running.schema))
-        return [views.table_summary(table) for table in switch_snapshot.tables.values()]
+        with asking_switch(running):
+            entries = await read_entries(running, *names(running.schema))
+        return views.table_summaries(running.schema, entries)
 
-    @app.get("/v1/tables/{name}", openapi_extra=READ, responses={404: {"model": Problem}, **NOT_THERE})
-    async def table(name: str) -> models.Table:
+    @app.get(
+        "/v1/tables/{name}",
+        openapi_extra=READ,
+        response_model=models.Table,
+        responses={404: {"model": Problem}, **NOT_THERE},
+    )
+    async def table(name: str) -> StreamingResponse:
         """A table's entries with their counters."""
         known = names(running.schema)
         if name not in known:
             raise ApiError(404, "No such table", f"{name!r}; the tables are {', '.join(known)}")
-        return views.whole_table((await read(running, [name])).tables[name])
+        with asking_switch(running):
+            entries = await read_entries(running, name)
+        described = running.schema.tables[name]
+        return streamed_array(
+            models.TableEntry,
+            [partial(views.table_entry, entry, running.schema) for entry in entries],
+            models.Table(name=name, about=described.brief, size=described.size, entries=[]),
+        )
 
     @app.get("/v1/drops", openapi_extra=READ, responses=NOT_THERE)
     async def drops() -> list[models.Drop]:
@@ -194,7 +210,7 @@ def serve_metrics(app: FastAPI, running: Running, beside: ApiServices) -> None:
         """All numbers, for Prometheus; those of the switch are missing while it is not there."""
         switch_snapshot = None
         if running.connected:
-            switch_snapshot = await read(running, names(running.schema), COUNTERS, punt_cells(running.config))
+            switch_snapshot = await read(running, TABLES, COUNTERS, punt_cells(running.config))
         text = exposition(running, beside.events_by_kind, switch_snapshot)
         return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -249,13 +265,20 @@ def need_switch(running: Running) -> None:
 
 async def read(
     running: Running,
-    tables: list[str] | tuple[str, ...],
+    tables: Sequence[str],
     counters: tuple[str, ...] | list[str] = (),
     cells: Mapping[str, Iterable[int]] = MappingProxyType({}),
 ) -> SwitchSnapshot:
     """Read from the switch, or say that it is not there."""
+    with asking_switch(running):
+        return await read_snapshot(running, tables, counters, cells)
+
+
+@contextmanager
+def asking_switch(running: Running) -> Iterator[None]:
+    """Say of a switch that is not there, or goes meanwhile, that it is not there."""
     need_switch(running)
     try:
-        return await read_snapshot(running, tables, counters, cells)
+        yield
     except SwitchError as error:
         raise ApiError(503, "The switch is not there", str(error)) from None

@@ -275,7 +275,7 @@ def counted(switch_snapshot: SwitchSnapshot | None, table: str, key: str, value:
     """How many packets the entries with this value in a key counted."""
     if switch_snapshot is None:
         return None
-    return sum(entry.count.packets for entry in switch_snapshot.tables[table].entries if entry.match[key] == value)
+    return sum(entry.count.packets for entry in switch_snapshot.tables[table] if entry.match[key] == value)
 
 
 def record(each: Record, time: str) -> TraceRecord:

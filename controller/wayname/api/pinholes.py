@@ -99,7 +99,7 @@ def _answer(running: Running, switch_snapshot: SwitchSnapshot | None) -> Pinhole
     known = running.edge.simple_security
     counted = {}
     if switch_snapshot is not None:
-        counted = {_key(each): each.count.packets for each in switch_snapshot.tables["pinholes"].entries}
+        counted = {_key(each): each.count.packets for each in switch_snapshot.tables["pinholes"]}
     pinholes = [
         PinholeAnswer(
             inside=str(each.inside),

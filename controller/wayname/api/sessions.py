@@ -135,7 +135,7 @@ def count(told: SessionAnswer, switch_snapshot: SwitchSnapshot) -> None:
 def _counts(switch_snapshot: SwitchSnapshot, table: str, session: int) -> defaultdict[int, CounterValue]:
     """Return what entries of a session counted, by path."""
     counts: defaultdict[int, CounterValue] = defaultdict(CounterValue)
-    for entry in switch_snapshot.tables[table].entries:
+    for entry in switch_snapshot.tables[table]:
         if entry.match["session"] == session:
             path = entry.match.get("path", entry.parameters.get("path"))
             counts[int(path or 0)] = entry.count

@@ -14,15 +14,24 @@ Answer = TypeVar("Answer", bound=BaseModel)
 ITEMS_A_TURN = 128
 
 
-def streamed_array(kind: type[Answer], tellers: Sequence[Callable[[], Answer | None]]) -> StreamingResponse:
-    """Answer with what each returns; None is left out, for what is gone by then."""
-    return StreamingResponse(_parts(TypeAdapter(list[kind]), tellers), media_type="application/json")  # type: ignore[valid-type]
+def streamed_array(
+    kind: type[Answer], tellers: Sequence[Callable[[], Answer | None]], within: BaseModel | None = None
+) -> StreamingResponse:
+    """Answer with what each returns; None is left out, for what is gone by then.
+
+    `within` is what has them as its last field.
+    """
+    before, after = b"", b""
+    if within is not None:
+        before, after = within.model_dump_json().encode().removesuffix(b"[]}"), b"}"
+    parts = _parts(TypeAdapter(list[kind]), tellers, before, after)  # type: ignore[valid-type]
+    return StreamingResponse(parts, media_type="application/json")
 
 
 async def _parts(
-    adapter: TypeAdapter[list[Answer]], tellers: Sequence[Callable[[], Answer | None]]
+    adapter: TypeAdapter[list[Answer]], tellers: Sequence[Callable[[], Answer | None]], before: bytes, after: bytes
 ) -> AsyncIterator[bytes]:
-    yield b"["
+    yield before + b"["
     separator = b""
     for start in range(0, len(tellers), ITEMS_A_TURN):
         told = [answer for tell in tellers[start : start + ITEMS_A_TURN] if (answer := tell()) is not None]
@@ -31,4 +40,4 @@ async def _parts(
             separator = b","
         # Sending waits only for a slow reader.
         await asyncio.sleep(0)
-    yield b"]"
+    yield b"]" + after

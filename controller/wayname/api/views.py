@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Network
 from typing import Literal
 
+import finsy as fy
+
 from wayname.adapter.events import RecordedEvent
 from wayname.adapter.port_losses import PortLoss
 from wayname.api import models
@@ -19,7 +21,6 @@ from wayname.api.models import (
     Port,
     Route,
     SwitchStatus,
-    Table,
     TableEntry,
     TableSummary,
 )
@@ -30,7 +31,7 @@ from wayname.edge.liveness import NextHopHealth
 from wayname.netlink.protocols import protocol_words
 from wayname.pipeline.reasons import drop_words
 from wayname.snapshot.running import Running, reconnects
-from wayname.snapshot.switch_snapshot import SwitchSnapshot, TableSnapshot
+from wayname.snapshot.switch_snapshot import SwitchSnapshot, count_of, in_words
 from wayname.wire.mac import Mac
 
 PORT_COUNTERS = ("port_received", "port_sent")
@@ -194,32 +195,31 @@ def interface_name(config: Config, vlan: int) -> str:
     return interface.name if interface else f"vlan{vlan}"
 
 
-def table_summary(table: TableSnapshot) -> TableSummary:
-    """A table in one line."""
-    return TableSummary(
-        name=table.name,
-        about=table.about,
-        size=table.size,
-        entries=len(table.entries),
-        packets=sum(entry.count.packets for entry in table.entries),
-        bytes=sum(entry.count.bytes for entry in table.entries),
+def table_summaries(schema: fy.P4Schema, entries: Iterable[fy.P4TableEntry]) -> list[TableSummary]:
+    """Each table in one line."""
+    summaries = {
+        table.alias: TableSummary(name=table.alias, about=table.brief, size=table.size, entries=0, packets=0, bytes=0)
+        for table in schema.tables
+    }
+    for entry in entries:
+        summary, count = summaries[entry.table_id], count_of(entry)
+        summary.entries += 1
+        summary.packets += count.packets
+        summary.bytes += count.bytes
+    return list(summaries.values())
+
+
+def table_entry(entry: fy.P4TableEntry, schema: fy.P4Schema) -> TableEntry:
+    """An entry in words."""
+    words = in_words(entry, schema)
+    return TableEntry(
+        match=words.match,
+        action=words.action,
+        parameters=words.parameters,
+        priority=words.priority,
+        packets=words.count.packets,
+        bytes=words.count.bytes,
     )
-
-
-def whole_table(table: TableSnapshot) -> Table:
-    """A table with its entries."""
-    entries = [
-        TableEntry(
-            match=entry.match,
-            action=entry.action,
-            parameters=entry.parameters,
-            priority=entry.priority,
-            packets=entry.count.packets,
-            bytes=entry.count.bytes,
-        )
-        for entry in table.entries
-    ]
-    return Table(name=table.name, about=table.about, size=table.size, entries=entries)
 
 
 def drops(switch_snapshot: SwitchSnapshot) -> list[Drop]:

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from wayname.escape import escaped
 from wayname.metrics.first_hop_security import port_shares_of
 from wayname.metrics.paths import paths_of
-from wayname.metrics.providers import providers_of, translated_by
+from wayname.metrics.providers import TRANSLATED, providers_of, translated_by
 from wayname.metrics.schedules import schedules_of
 from wayname.metrics.sessions import sessions_of
 from wayname.metrics.tracking import tracking_of
@@ -22,6 +22,8 @@ from wayname.snapshot.running import Running, reconnects
 from wayname.snapshot.switch_snapshot import SwitchSnapshot
 
 COUNTERS = ("port_received", "port_sent", "ingress_drops", "egress_drops", "punts", "errors_sent", "errors_held_back")
+# Those of few entries that count what has a metric. To read all tables takes as long as there are sessions and routes.
+TABLES = ("ioam_traces", *TRANSLATED.values())
 
 
 class Scrape(Collector):
@@ -133,11 +135,11 @@ class Scrape(Collector):
         yield errors
         yield from translated_by(self.running.edge.translation, switch_snapshot)
         yield traces_put(self.running, switch_snapshot)
-        entries = GaugeMetricFamily("wayname_table_entries", "Entries in a table.", labels=["table"])
+        entries = GaugeMetricFamily("wayname_table_entries", "Entries of the controller in a table.", labels=["table"])
         sizes = GaugeMetricFamily("wayname_table_size", "Entries that a table can hold.", labels=["table"])
-        for table in switch_snapshot.tables.values():
-            entries.add_metric([table.name], len(table.entries))
-            sizes.add_metric([table.name], table.size)
+        for table in self.running.schema.tables:
+            entries.add_metric([table.alias], self.running.edge.entries_by_table[table.alias])
+            sizes.add_metric([table.alias], table.size)
         yield entries
         yield sizes
 
@@ -149,9 +151,7 @@ def traces_put(running: Running, switch_snapshot: SwitchSnapshot) -> Metric:
     for trace in carrying.current.traces:
         number = carrying.trace_number(trace.name)
         packets = sum(
-            each.count.packets
-            for each in switch_snapshot.tables["ioam_traces"].entries
-            if each.match["trace"] == number
+            each.count.packets for each in switch_snapshot.tables["ioam_traces"] if each.match["trace"] == number
         )
         put.add_metric([trace.name], packets)
     return put

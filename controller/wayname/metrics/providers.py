@@ -75,7 +75,7 @@ def translated_by(translation: Nptv6Manager, switch_snapshot: SwitchSnapshot) ->
 def translated(switch_snapshot: SwitchSnapshot, table: str, provider: int) -> Counter[str]:
     """Return the packets and bytes that entries of a provider counted."""
     counts: Counter[str] = Counter()
-    for entry in switch_snapshot.tables[table].entries:
+    for entry in switch_snapshot.tables[table]:
         if entry.match.get("provider", entry.parameters.get("by")) == provider:
             counts.update(packets=entry.count.packets, bytes=entry.count.bytes)
     return counts

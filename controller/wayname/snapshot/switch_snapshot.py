@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
@@ -17,6 +18,8 @@ from wayname.wire.mac import Mac
 Value = str | int
 # In place of what who reads this must not know.
 HIDDEN = "..."
+# So many are put in words before anything else has its turn.
+ENTITIES_A_TURN = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +42,10 @@ class Entry:
 
 
 @dataclass(slots=True)
-class TableSnapshot:
-    """A table: what it can hold and what it holds."""
-
-    name: str
-    size: int
-    about: str
-    entries: list[Entry] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class SwitchSnapshot:
     """What was read."""
 
-    tables: dict[str, TableSnapshot] = field(default_factory=dict)
+    tables: dict[str, list[Entry]] = field(default_factory=dict)
     counters: dict[str, dict[int, CounterValue]] = field(default_factory=dict)
 
     def counted(self, counter: str, index: int) -> CounterValue:
@@ -75,8 +68,7 @@ async def read_snapshot(
     schema, switch_snapshot = running.schema, SwitchSnapshot()
     wanted: list[fy.P4TableEntry | fy.P4CounterEntry] = []
     for name in tables:
-        table = schema.tables[name]
-        switch_snapshot.tables[name] = TableSnapshot(name, table.size, table.brief)
+        switch_snapshot.tables[name] = []
         wanted.append(fy.P4TableEntry(name, counter_data=fy.P4CounterData()))
     for name in counters:
         switch_snapshot.counters[name] = {}
@@ -84,14 +76,23 @@ async def read_snapshot(
     for name, indices in cells.items():
         switch_snapshot.counters[name] = {}
         wanted += [fy.P4CounterEntry(name, index=index) for index in indices]
-    for entity in await running.read(wanted):
+    for place, entity in enumerate(await running.read(wanted), 1):
+        if place % ENTITIES_A_TURN == 0:
+            await asyncio.sleep(0)
         if isinstance(entity, fy.P4TableEntry) and not entity.is_default_action:
-            switch_snapshot.tables[entity.table_id].entries.append(in_words(entity, schema))
+            switch_snapshot.tables[entity.table_id].append(in_words(entity, schema))
         elif isinstance(entity, fy.P4CounterEntry) and entity.index is not None:
             switch_snapshot.counters[entity.counter_id][entity.index] = CounterValue(
                 entity.packet_count, entity.byte_count
             )
     return switch_snapshot
+
+
+async def read_entries(running: Running, *tables: str) -> list[fy.P4TableEntry]:
+    """Read the entries of tables, as they are."""
+    wanted = [fy.P4TableEntry(name, counter_data=fy.P4CounterData()) for name in tables]
+    found = await running.read(wanted)
+    return [each for each in found if isinstance(each, fy.P4TableEntry) and not each.is_default_action]
 
 
 def in_words(entry: fy.P4TableEntry, schema: fy.P4Schema) -> Entry:
@@ -109,9 +110,7 @@ def in_words(entry: fy.P4TableEntry, schema: fy.P4Schema) -> Entry:
             match[key.alias] = f"{address}/{value[1]}"
         else:
             match[key.alias] = in_notation(value, key.bitwidth)
-    count = CounterValue()
-    if entry.counter_data is not None:
-        count = CounterValue(entry.counter_data.packet_count, entry.counter_data.byte_count)
+    count = count_of(entry)
     if not isinstance(entry.action, fy.P4TableAction):
         group = entry.action.group_id if entry.action is not None else None
         return Entry(match, "group", {"group": group or 0}, count, entry.priority)
@@ -121,6 +120,13 @@ def in_words(entry: fy.P4TableEntry, schema: fy.P4Schema) -> Entry:
         for name, value in entry.action.args.items()
     }
     return Entry(match, entry.action.name, arguments, count, entry.priority)
+
+
+def count_of(entry: fy.P4TableEntry) -> CounterValue:
+    """Return what an entry's counter counted; of a table without counters nothing."""
+    if entry.counter_data is None:
+        return CounterValue()
+    return CounterValue(entry.counter_data.packet_count, entry.counter_data.byte_count)
 
 
 def in_notation(number: int, bits: int) -> Value:
