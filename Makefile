@@ -23,7 +23,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab test test-switch test-binding test-p4src test-controller test-ptf test-topo test-page test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo test-page test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -90,6 +90,12 @@ LAB := two-sites
 IN := wires
 lab: lab-programs ## Run a lab: LAB=name or file, IN=wires or namespaces (root), SECONDS=n
 	@$(BIN)/wayname lab run $(LAB) --in $(IN) $(if $(SECONDS),--seconds $(SECONDS))
+
+N :=
+FILE :=
+exercise: lab-programs ## Check an exercise of docs/exercises: N=1 to 5, FILE=yours
+	@test -n "$(N)" || { echo "say which, and your file: make exercise N=1 FILE=mine.py (docs/exercises/)"; exit 2; }
+	@PYTHONPATH=topo $(BIN)/python -m exercises.check $(N) $(FILE)
 
 test: test-switch test-binding test-p4src test-controller test-ptf test-topo test-packages test-bench ## All tests
 

@@ -16,7 +16,7 @@ from wayname_lab.load import lab_names
 
 PAGES = [
     *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-    *sorted((REPOSITORY / "docs").glob("*.md")),
+    *sorted((REPOSITORY / "docs").rglob("*.md")),
 ]
 ROOMS = ("bench", "controller", "docs", "p4src", "ptf-tests", "switch", "topo")
 TARGETS = set(re.findall(r"^([a-z0-9-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
