@@ -23,7 +23,7 @@ INSTALL_MODULES = site="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.g
     for module in wayname_switch wayname_host wayname_cga; do \
     install -m 644 switch/target/release/lib$$module.so "$$site/$$module.abi3.so"; done
 
-.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo test-page test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page soak soak-virtual audit fmt lint clean
+.PHONY: help venv venv-dev venv-switch wheel install deb container switch everything lab-programs run lab exercise test test-switch test-binding test-p4src test-controller test-ptf test-topo docs test-page test-operator test-bench fuzz-decoders parser-fuzz conformance fuzz bench bench-switch bench-shim6 bench-encap bench-multipath bench-ilcc bench-cost bench-attacks bench-failover bench-linux bench-tcp bench-offloads bench-routes bench-page soak soak-virtual audit fmt lint clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -128,6 +128,18 @@ test-ptf: venv-switch ## The PTF tests: in process, over wires, and over veth pa
 	$(BIN)/python ptf-tests/run --wires
 	$(BIN)/python ptf-tests/run --veth
 	$(BIN)/python ptf-tests/run --bmv2
+
+# Packages of its own: what makes the site is needed for nothing else.
+DOCS_VENV := $(VENV)/docs
+$(DOCS_VENV)/.ready: docs/site/requirements.txt
+	@echo "== Python packages for the documentation site"
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
+
+docs: $(DOCS_VENV)/.ready ## The documentation site, in build/site; a link that leads nowhere ends it
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict
+	@echo "read it, and search in it: python3 -m http.server --bind 127.0.0.1 --directory build/site 8000"
 
 test-topo: venv-switch ## Labs: their data, on wires, on a virtual clock, and with root in namespaces
 	$(PYTEST) topo/tests
