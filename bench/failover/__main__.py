@@ -12,7 +12,7 @@ import click
 from bench.failover.measure import measure
 from bench.failover.report import result
 from bench.failover.ways import HIP, MPTCP, PLAIN, SHIM6, Way
-from bench.figures import keep
+from bench.figures import FIGURES, keep
 from bench.multipath.page import put
 from bench.side_by_side import AT_ONCE
 from wayname_lab.load import LabError
@@ -30,7 +30,8 @@ QUICK_RUNS, QUICK_BULK_RUNS = 3, 1
 @click.command()
 @click.option("--quick", is_flag=True, help="A few draws of each: whether it works. Nothing is drawn or written.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Draws are the same for the same seed.")
-def main(quick: bool, seed: int) -> None:
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The figure goes there; docs stay.")
+def main(quick: bool, seed: int, out: Path | None) -> None:
     """Cut a link, print what applications lost, draw, write docs/bench-failover.md; status 1 if a goal is missed."""
     missing = missing_for_namespaces()
     if missing:
@@ -52,8 +53,9 @@ def main(quick: bool, seed: int) -> None:
     printed = [*measured.text, *map(str, measured.goals), conditions]
     click.echo("\n".join(["", *printed]))
     if not quick:
-        put("table", printed, PAGE)
-        click.echo(f"drawn: {keep(measured.name, measured.data, measured.panels)}")
+        if out is None:
+            put("table", printed, PAGE)
+        click.echo(f"drawn: {keep(measured.name, measured.data, measured.panels, out or FIGURES)}")
     sys.exit(not all(goal.met for goal in measured.goals))
 
 
