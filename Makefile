@@ -235,14 +235,14 @@ audit: venv-dev ## Known advisories, licences and sources of all dependencies; w
 
 fmt: venv-dev ## Format all sources
 	cd switch && $(CARGO) fmt --all
-	$(BIN)/ruff format --quiet $(PYTHON_ROOMS)
-	$(BIN)/ruff check --quiet --fix-only $(PYTHON_ROOMS)
+	$(BIN)/ruff format --quiet $(PYTHON_ROOMS) docs/site
+	$(BIN)/ruff check --quiet --fix-only $(PYTHON_ROOMS) docs/site
 
 lint: venv-dev ## Check formats and style
 	cd switch && $(CARGO) fmt --all --check
 	cd switch && $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check --quiet $(PYTHON_ROOMS)
-	$(BIN)/ruff check --quiet $(PYTHON_ROOMS)
+	$(BIN)/ruff format --check --quiet $(PYTHON_ROOMS) docs/site
+	$(BIN)/ruff check --quiet $(PYTHON_ROOMS) docs/site
 	$(BIN)/mypy $(PYTHON_ROOMS)
 	$(BIN)/lint-imports
 
