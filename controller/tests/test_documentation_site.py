@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import subprocess
+import threading
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from repository import REPOSITORY
+
+from harness.browser import CHROMIUM, DRIVER, MISSING, Browser, chromium
 
 MKDOCS = REPOSITORY / ".venv" / "docs" / "bin" / "mkdocs"
 CONFIGURATION = (REPOSITORY / "mkdocs.yml").read_text()
@@ -98,6 +103,41 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 def test_the_search_knows_every_page(site: Path) -> None:
     index = (site / "search" / "search_index.json").read_text()
     assert not [page.name for page in site.glob("*.html") if page.name != "404.html" and f'"{page.name}' not in index]
+
+
+@needs_mkdocs
+@pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
+def test_the_search_finds_a_page_in_a_browser_without_a_network(site: Path, tmp_path: Path) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    with chromium(tmp_path) as browser:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            # Whatever is not on this machine is refused at once.
+            browser.devtools("Network.enable")
+            browser.devtools("Network.setBlockedURLs", urls=["https://*"])
+            browser.open(f"http://127.0.0.1:{server.server_port}/index.html")
+            browser.run("document.querySelector('#__search').checked = true")
+            browser.run("document.querySelector('input.md-search__input').focus()")
+            for key in "pinhole":
+                browser.key(key)
+            browser.until(lambda: "simple-security.html" in found(browser), "the search finds no page")
+            assert not browser.console()
+        finally:
+            server.shutdown()
+            server.server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and prints nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep it to oneself."""
+
+
+def found(browser: Browser) -> str:
+    """Return where the results of the search lead."""
+    links = "return [...document.querySelectorAll('a.md-search-result__link')].map(each => each.href).join(' ')"
+    return str(browser.run(links))
 
 
 @needs_mkdocs
