@@ -93,8 +93,11 @@ def moments(written: str) -> list[str]:
     # The last screen is followed by what is said when the screen is gone.
     last, _, end = last.rpartition("\x1b[?1049l")
     shown = [screen for screen in [*screens, last] if " keys  " in plain(screen)]
-    cut = next(number for number, screen in enumerate(shown) if CUT in plain(screen))
-    whole = next(number for number in range(cut, len(shown)) if CUT not in plain(shown[number]))
+    is_cut = [CUT in plain(screen) for screen in shown]
+    if True not in is_cut or False not in is_cut[is_cut.index(True) :]:
+        raise click.ClickException("no link was cut and restored while the lab ran; try again when the machine is idle")
+    cut = is_cut.index(True)
+    whole = is_cut.index(False, cut)
     said = f"{SHOWN}\n{start}{end}"
     return [*(shown[number] for number in (cut - 1, cut, cut + 3, whole, len(shown) - 1)), said]
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
+import click
+import pytest
+
 from bench.session import HOME, moments, picture, plain
 
 WORKS, CUT = "\x1b[32ma 1════ p\x1b[0m", "\x1b[31ma 1xxx cut xxx p\x1b[0m"
@@ -23,6 +26,11 @@ def test_moments_follow_from_the_cut() -> None:
     *shown, end = moments(written())
     assert [int(plain(each).split(":")[0]) for each in shown] == [3, 4, 7, 9, 11]
     assert "== ready" in end and "== traffic flowed" in end
+
+
+def test_a_run_without_a_cut_is_refused() -> None:
+    with pytest.raises(click.ClickException, match="no link was cut"):
+        moments(written().replace("cut", "===").replace("xxx", "==="))
 
 
 def test_the_picture_has_all_moments_and_no_secret() -> None:
