@@ -178,11 +178,11 @@ bench-encap: venv-dev ## What encapsulation costs by size, drawn into docs/figur
 bench-multipath: venv-switch ## The experiments of the third paper, drawn and written into docs (FIGURE=9 one of them, QUICK=1 shorter)
 	$(BIN)/python -m bench.multipath $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
-bench-ilcc: venv-switch ## The experiments of the paper on ILNP, drawn into docs/figures (QUICK=1: short, SEED=n)
-	$(BIN)/python -m bench.ilcc $(if $(QUICK),--quick) $(if $(SEED),--seed $(SEED))
+bench-ilcc: venv-switch ## The experiments of the paper on ILNP, drawn into docs/figures (FIGURE=floods one of them, QUICK=1: short, SEED=n)
+	$(BIN)/python -m bench.ilcc --seed $(SEED) $(if $(FIGURE),--figure $(FIGURE)) $(if $(QUICK),--quick)
 
 bench-cost: venv-switch ## What a session costs an edge by how many it has, drawn into docs/figures (SESSIONS=100000, SEED=n)
-	$(BIN)/python -m bench.cost $(if $(SESSIONS),--sessions $(SESSIONS)) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python -m bench.cost --seed $(SEED) $(if $(SESSIONS),--sessions $(SESSIONS))
 
 session: lab-programs ## Record a terminal on which `make run` runs, into docs/figures/session.svg
 	$(BIN)/python -m bench.session

@@ -19,7 +19,7 @@ import httpx
 
 from bench.shim6.report import table
 from bench.side_by_side import AT_ONCE, side_by_side
-from bench.spread import Spread
+from bench.spread import HEADS, Spread
 from wayname_lab.host_handle import Event
 from wayname_lab.load import find_lab
 from wayname_lab.plan import plan_lab
@@ -140,7 +140,7 @@ def printed(seen: Mapping[str, Sequence[Seen]]) -> list[str]:
         f" of {len(of_protocol)} kills"
         for protocol, of_protocol in seen.items()
     ]
-    return [*table(("protocol", "seconds", "median", "10 %", "90 %", "worst"), rows), *never]
+    return [*table(("protocol", "seconds", *HEADS), rows), *never]
 
 
 if __name__ == "__main__":

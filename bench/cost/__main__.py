@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from ipaddress import IPv6Address
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 import click
 
@@ -20,6 +20,7 @@ from bench.cost.growing import GROUP, Cost, run_within
 from bench.cost.strangers import PROTOCOLS, Strangers
 from bench.figures import FIGURES, Line, Panel, keep
 from bench.shim6.report import table
+from bench.spread import HEADS_OF_MANY, Spread, headed
 from wayname.wire.ipv6 import Packet
 
 UNDER_WAY = 8  # set-ups at once
@@ -128,11 +129,11 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
         if live:
             strangers = PROTOCOLS[key](seed, wanted)
             running.append(_row(name, run_live(strangers, wanted, min(rate, strangers.rate)), missed))
-    head = ("within one process", "sessions", "edge: first tenth", "last tenth", "last/first", "median", "10 %", "90 %")
+    head = ("within one process", "sessions", "edge: first tenth", "last tenth", "last/first")
     more = (
-        "worst group",
-        "99 % of set-ups",
-        "worst set-up",
+        *headed("of groups, ms"),
+        "99 % of set-ups, ms",
+        "worst set-up, ms",
         "upkeep",
         "cryptography",
         "store",
@@ -144,7 +145,8 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
     click.echo("\n".join(table((*head, *more), parts)))
     if live:
         live_head = ("running edge", "sessions", "controller: first tenth", "last tenth", "last/first", "switch")
-        click.echo("\n".join(["", *table((*live_head, "waited: median", "90 %", "99 %", "worst", "memory"), running)]))
+        waits = headed("waited, ms", HEADS_OF_MANY)
+        click.echo("\n".join(["", *table((*live_head, *waits, "memory"), running)]))
     lines.append(Line("goal", [(0, GOAL_SECONDS * 1e3), (lines[0].points[-1][0], GOAL_SECONDS * 1e3)], marks=False))
     panel = Panel("What a set-up costs an edge", "sessions that it has", "ms of processor time", lines)
     click.echo(f"drawn: {keep('session-cost', drawn, [panel], out)}")
@@ -156,9 +158,7 @@ def main(protocol: tuple[str, ...], sessions: int, rate: float, live: bool, seed
 def _parts(name: str, costs: list[Cost], missed: list[str]) -> tuple[object, ...]:
     edge = [each.spent.edge for each in costs]
     first, last = tenths(edge)
-    cuts = quantiles(edge, n=10, method="inclusive") if len(edge) > 1 else edge * 9
-    each_alone = [one for each in costs for one in each.edge]
-    singly, most = quantiles(each_alone, n=100), max(each_alone)
+    singly = Spread.of([one * 1e3 for each in costs for one in each.edge])
     middle = [median(getattr(each.spent, part) for each in costs) for part in PARTS]
     keeps = (costs[-1].resident - costs[0].resident) / max(costs[-1].sessions - costs[0].sessions, 1)
     if last > first * FLAT:
@@ -167,22 +167,31 @@ def _parts(name: str, costs: list[Cost], missed: list[str]) -> tuple[object, ...
         missed.append(f"{name}: a set-up costs the edge {ms(last)}, more than {ms(GOAL_SECONDS)}")
     if costs[-1].resident > MOST_RESIDENT:
         missed.append(f"{name}: {costs[-1].resident / 2**30:.1f} GiB of memory")
-    spread = map(ms, (first, last))
-    others = map(ms, (median(edge), cuts[0], cuts[8], max(edge), singly[98], most, *middle))
+    groups = Spread.of([each * 1e3 for each in edge]).cells(2)
     memory = f"{costs[-1].resident / 2**20:.0f} MiB"
-    return (name, costs[-1].sessions, *spread, f"{last / first:.2f}", *others, f"{keeps / 1e3:.1f} kB", memory)
+    ratio = f"{last / first:.2f}"
+    return (
+        name,
+        costs[-1].sessions,
+        ms(first),
+        ms(last),
+        ratio,
+        *groups,
+        *singly.cells_of_many(2)[3:],
+        *map(ms, middle),
+        f"{keeps / 1e3:.1f} kB",
+        memory,
+    )
 
 
 def _row(name: str, groups: list[Group], missed: list[str]) -> tuple[object, ...]:
     first, last = tenths([each.controller for each in groups])
-    waited = [one for each in groups for one in each.waited]
-    cuts = quantiles(waited, n=100)
+    waited = Spread.of([one * 1e3 for each in groups for one in each.waited]).cells_of_many(2)
     if last > first * FLAT:
         missed.append(f"{name}, running: the last tenth cost {last / first:.2f} times as much as the first")
     switch = ms(median(each.switch for each in groups))
-    delays = (ms(one) for one in (median(waited), cuts[89], cuts[98], max(waited)))
     memory = f"{groups[-1].resident / 2**20:.0f} MiB"
-    return name, groups[-1].sessions, ms(first), ms(last), f"{last / first:.2f}", switch, *delays, memory
+    return name, groups[-1].sessions, ms(first), ms(last), f"{last / first:.2f}", switch, *waited, memory
 
 
 if __name__ == "__main__":

@@ -10,21 +10,20 @@ from bench.failover.measure import Seen
 from bench.figures import Bars, Line, Panel
 from bench.multipath.report import Goal, Result
 from bench.shim6.report import table
-from bench.spread import Spread
+from bench.spread import HEADS, Spread
 
 # Behind edges nine of ten applications wait no longer than this beyond Tsend, and than this in all.
 BEYOND_DETECTION, IN_ALL = 0.050, 0.250
-SPREAD = ("median", "10 %", "90 %", "worst")
 
 
 def result(seen: Sequence[Seen]) -> Result:
     """Sum up all ways."""
     text = ["how late the latest octet was, in seconds"]
-    text += table(("", "draws", "Tsend", *SPREAD), [_row(each, "longest") for each in seen])
+    text += table(("", "draws", "Tsend", *HEADS), [_row(each, "longest") for each in seen])
     text += ["", "until the application had all that it would have had, in seconds"]
-    text += table(("", "draws", "Tsend", *SPREAD), [_row(each, "behind") for each in seen])
+    text += table(("", "draws", "Tsend", *HEADS), [_row(each, "behind") for each in seen])
     text += ["", "bulk transfer in Mbit/s: in the second before the cut, and in the time that the link is cut"]
-    text += table(("", "draws", "before", *SPREAD), [_bulk_row(each) for each in seen])
+    text += table(("", "draws", "before", *HEADS), [_bulk_row(each) for each in seen])
     text += ["", *(f"{each.way.name}: {_ended(each)}" for each in seen if not each.way.keeper)]
     data = {each.way.name: asdict(each) for each in seen}
     return Result("failover", data, [*text, ""], _goals(seen), _panels(seen))

@@ -6,13 +6,13 @@ import gc
 import random
 import time
 from ipaddress import IPv6Address
-from statistics import median
 
 from finsy.proto import p4r
 
 from bench.figures import Line, Panel
 from bench.ilcc.edge import FROM_PROVIDER, HOST, NANOSECONDS, PEERS_LOCATOR, PROVIDER_PORT, Edge, Peer, resident
 from bench.shim6.report import Result, table
+from bench.spread import HEADS_OF_MANY, Spread, headed
 from wayname.ilnp.checksums import addresses_delta, identifiers_delta
 from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions
@@ -70,8 +70,8 @@ class Filler:
         return update.entity.table_entry
 
 
-def found_in(edge: Edge, sessions_: int, rng: random.Random) -> float:
-    """Return what a packet of a random session takes, median in seconds."""
+def found_in(edge: Edge, sessions_: int, rng: random.Random) -> Spread:
+    """Return what packets of random sessions take, in microseconds."""
     times = []
     datagram = bytes.fromhex("03e807d0000f1234") + b"wayname"
     for _ in range(LOOKUPS):
@@ -80,9 +80,9 @@ def found_in(edge: Edge, sessions_: int, rng: random.Random) -> float:
         frame = FROM_PROVIDER + start + HOST.address.packed + bytes([17, 1, 0x8B, 12]) + number.to_bytes(12) + datagram
         began = time.perf_counter()
         outputs = edge.switch.inject(PROVIDER_PORT, frame, round(edge.now * NANOSECONDS))
-        times.append(time.perf_counter() - began)
+        times.append((time.perf_counter() - began) * 1e6)
         assert len(outputs) == 1
-    return median(times)
+    return Spread.of(times)
 
 
 def run(seed: int, quick: bool) -> list[Result]:
@@ -99,21 +99,22 @@ def run(seed: int, quick: bool) -> list[Result]:
         took, added = time.perf_counter() - began, upto - written
         written = upto
         each, memory = found_in(edge, written, rng), resident() - before
-        points.append((written, each * 1e6))
-        rows.append((written, f"{memory / 1e6:.0f} MB", f"{each * 1e6:.2f} µs", f"{added / took:.0f} a second"))
+        points.append((written, each.median))
+        rows.append((written, f"{memory / 1e6:.0f} MB", f"{added / took:.0f} a second", *each.cells_of_many(2)))
     slower = points[-1][1] / points[0][1]
-    text = table(("sessions", "memory", "a packet", "written"), rows)
+    text = table(("sessions", "memory", "written", *headed("µs a packet", HEADS_OF_MANY)), rows)
     text += ["", f"each in {', '.join(TABLES)}; a packet among {most} sessions: {slower:.2f} times that of one"]
     data = {"rows": rows, "microseconds": points}
     panel = Panel("A packet of a random session", "sessions", "µs", [Line("from the peer", points)])
     return [Result("ilcc-sessions", data, [panel], text)]
 
 
-def admissions(seed: int, quick: bool) -> list[str]:
+def admissions(seed: int, quick: bool) -> list[Result]:
     """Admit sessions one after the other, and name what takes the most time."""
     edge, count = Edge(seed), QUICK_ADMISSIONS if quick else ADMISSIONS
     peers = [Peer(number, seed + number) for number in range(1, count + 1)]
-    worked = sum(peer.connect(edge) for peer in peers)
+    each_worked = [peer.connect(edge) for peer in peers]
+    worked = sum(each_worked)
     assert len(edge.endpoint.cache) == count
     spent = edge.spent
     shares = {
@@ -125,4 +126,7 @@ def admissions(seed: int, quick: bool) -> list[str]:
     shares["reading packets, and the rest"] = worked - sum(shares.values())
     bottleneck = max(shares, key=lambda name: shares[name])
     each = ", ".join(f"{name} {100 * part / worked:.0f} %" for name, part in shares.items())
-    return [f"{count / worked:.0f} admissions a second of one core; the bottleneck is {bottleneck} ({each})"]
+    spread = Spread.of([seconds * 1e6 for seconds in each_worked])
+    text = table(("µs an admission", *HEADS_OF_MANY), [(count, *spread.cells_of_many(0))])
+    text.append(f"{count / worked:.0f} admissions a second of one core; the bottleneck is {bottleneck} ({each})")
+    return [Result("ilcc-admissions", None, (), text)]

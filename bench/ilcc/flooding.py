@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import httpx
@@ -22,7 +22,7 @@ import httpx
 from bench.figures import Bars, Line, Panel
 from bench.shim6.report import Result, table
 from bench.side_by_side import AT_ONCE, side_by_side
-from bench.spread import Spread
+from bench.spread import HEADS, Spread, headed
 from wayname.composition.configuration import parse_config
 from wayname.wire.mac import Mac
 from wayname_lab.configuration import Controlled, controller_toml
@@ -273,7 +273,7 @@ def run(seed: int, quick: bool) -> list[Result]:
     slow, fast = ([part for part in every if (part.attackers == FULL) is full] for full in (False, True))
     runs = [one for some in (*side_by_side(_flooded, slow), *side_by_side(_flooded, fast, 1)) for one in some]
     rows = [_row(policy, attackers, runs) for attackers in ATTACKERS for policy in POLICIES]
-    head = ("policy", "attackers", "packets", "before", "during: median", "p10", "p90", "worst", "lost", "worst run")
+    head = ("policy", "attackers", "packets", "before", *headed("during"), "lost", "worst run")
     head_beside = ("beside: median", "worst", "lost", "worst run")
     text = table((*head, *head_beside, "places taken", "worst run", "processor time a packet"), rows)
     text.append(
@@ -300,18 +300,14 @@ def _of(policy: str, attackers: int | str, runs: Sequence[Run]) -> list[Run]:
 def _row(policy: str, attackers: int | str, runs: Sequence[Run]) -> tuple[object, ...]:
     these = _of(policy, attackers, runs)
     before = [each for one in these for each in one.before]
-    during = sorted(each for one in these for _, each in one.during)
+    during = [each for one in these for _, each in one.during]
     beside = [each for one in these for each in one.beside]
-    low, high = (quantiles(during, n=10)[at] if len(during) > 1 else float("nan") for at in (0, -1))
     return (
         policy,
         attackers,
         round(median(one.packets for one in these)),
         f"{median(before):.2f}",
-        f"{median(during):.2f}" if during else "none",
-        f"{low:.2f}",
-        f"{high:.2f}",
-        f"{during[-1]:.2f}" if during else "none",
+        *(Spread.of(during).cells(2) if during else ["none"] * len(HEADS)),
         f"{median(one.loss for one in these):.1%}",
         f"{max(one.loss for one in these):.1%}",
         f"{median(beside):.2f}" if beside else "none",
@@ -345,9 +341,9 @@ def _over_time(attackers: int | str, runs: Sequence[Run]) -> Panel:
         for second in range(max(1, int(last))):
             here = [each for one in these for at, each in one.during if second <= at < second + 1]
             if len(here) > 1:
-                tenths = quantiles(here, n=10)
-                points.append((second + 0.5, median(here)))
-                bounds.append((tenths[0], tenths[-1]))
+                seen = Spread.of(here)
+                points.append((second + 0.5, seen.median))
+                bounds.append((seen.tenth, seen.ninetieth))
         lines.append(Line(policy, points, bounds, marks=False))
     many = f"{attackers} attacker{'' if attackers == 1 else 's'}" if attackers != FULL else "attackers at full rate"
     return Panel(f"{many} (compare the paper's figure 3)", "seconds", "ms, round trip of a session", lines, log_y=True)

@@ -9,7 +9,6 @@ import random
 import struct
 import time
 from collections.abc import Callable
-from statistics import median
 
 import finsy as fy
 from finsy.proto import p4r
@@ -25,6 +24,8 @@ from bench.ilcc.edge import (
     Edge,
     resident,
 )
+from bench.shim6.report import Result, table
+from bench.spread import HEADS_OF_MANY, Spread
 from wayname.ilnp.vectors import NID, Vector
 
 SYNS, QUICK_SYNS = 1_000_000, 20_000
@@ -53,15 +54,16 @@ def _of_flood(rng: random.Random) -> Callable[[], bytes]:
     return lambda: _from_peer(locator + rng.randbytes(8), rng.randbytes(12), syn)
 
 
-def measure(seed: int, quick: bool) -> tuple[list[str], list[str]]:
-    """Flood an edge; return what to print, and which goals were missed."""
-    edge, frame, count = Edge(seed), _of_flood(random.Random(seed)), QUICK_SYNS if quick else SYNS
+def run(seed: int, quick: bool) -> list[Result]:
+    """Flood an edge; a connection begins in a tenth that is drawn, at moments that are drawn."""
+    rng, edge, count = random.Random(seed), Edge(seed), QUICK_SYNS if quick else SYNS
+    frame = _of_flood(rng)
     edge.write([fy.P4DigestEntry("ilnp_flow", max_list_size=1)])
     for _ in range(1000):  # what is only made once
         edge.switch.inject(PROVIDER_PORT, frame(), round(edge.now * NANOSECONDS))
     told, tenths, memory = 0, [], resident()
-    # The peer's ACK comes behind many others' SYNs.
-    steps = (10, 20, count // TENTHS - 1)
+    # The peer's ACK comes behind others' SYNs.
+    its_tenth, steps = rng.randrange(TENTHS), sorted(rng.sample(range(count // TENTHS), 3))
     for tenth in range(TENTHS):
         times = []
         for number in range(count // TENTHS):
@@ -69,21 +71,25 @@ def measure(seed: int, quick: bool) -> tuple[list[str], list[str]]:
             one = frame()
             began = time.perf_counter()
             edge.take(one)
-            times.append(time.perf_counter() - began)
-            if tenth == TENTHS // 2 and number in steps:
+            times.append((time.perf_counter() - began) * 1e6)
+            if tenth == its_tenth and number in steps:
                 _connect(edge, steps.index(number))
-        tenths.append(median(times) * 1e6)
+        tenths.append(Spread.of(times))
         told += len(_told(edge))
-    drift = tenths[-1] / tenths[0] - 1
+    drift = tenths[-1].median / tenths[0].median - 1
     entries = len(edge.endpoint.cache)
     lines = [
-        f"{count} SYNs: {median(tenths):.1f} µs each, last tenth {100 * drift:+.1f} % against the first",
+        *table(
+            (f"{count} SYNs, µs each", *HEADS_OF_MANY),
+            [("first tenth", *tenths[0].cells_of_many(1)), ("last tenth", *tenths[-1].cells_of_many(1))],
+        ),
+        f"the median of the last tenth is {100 * drift:+.1f} % against the first",
         f"{entries} entries, {told} digest(s) for one connection, {(resident() - memory) / 1e6:.1f} MB",
     ]
     missed = [f"SYNs: {told} digests for one connection"] if told != 1 else []
     missed += [f"SYNs: {entries} entries"] if entries else []
     missed += [f"SYNs: a packet cost {100 * drift:+.1f} % more in the end"] if abs(drift) > FLAT else []
-    return lines, missed
+    return [Result("ilcc-syns", None, (), lines, missed)]
 
 
 def _connect(edge: Edge, step: int) -> None:

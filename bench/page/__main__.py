@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 import click
 import httpx
@@ -22,6 +23,7 @@ import httpx
 from bench.cost.edge import EDGE, PROVIDER, RunningEdge
 from bench.page.seen import Seen, watch
 from bench.shim6.report import table
+from bench.spread import HEADS_OF_MANY, Spread
 from harness.browser import CHROMIUM, DRIVER, MISSING, chromium
 from wayname.wire import icmpv6
 from wayname.wire.ipv6 import ICMPV6, Packet
@@ -53,7 +55,7 @@ class Load:
 
 FULL = Load(100_000, 1_000, 10_000, 600.0)
 QUICK = Load(20_000, 1_000, 1_000, 40.0)
-PINGS = 20  # a second
+PINGS = 20  # a second in the mean
 LOST = 5.0  # seconds
 GOAL_TASK, GOAL_AGE, GOAL_LATENCY, GOAL_GROWTH = 200.0, 1.0, 1.10, 1.10
 
@@ -72,14 +74,13 @@ class Phase:
     @property
     def row(self) -> tuple[str, ...]:
         """It, in a line; times in milliseconds."""
-        cuts = quantiles(self.round_trips, n=100) if len(self.round_trips) > 1 else [0.0] * 99
-        times = (f"{each * 1e3:.2f}" for each in (median(self.round_trips or [0.0]), cuts[89], cuts[98]))
+        times = Spread.of([each * 1e3 for each in self.round_trips or [LOST]]).cells_of_many(2)
         used = f"{self.controller / self.seconds:.0%}"
         return self.name, str(len(self.round_trips)), *times, str(self.lost), used, f"{self.resident / 2**20:.0f}"
 
 
-def measure(edge: RunningEdge, name: str, seconds: float, meanwhile: Callable[[], object]) -> Phase:
-    """Ping the controller while something goes on beside it."""
+def measure(edge: RunningEdge, name: str, seconds: float, rng: random.Random, meanwhile: Callable[[], object]) -> Phase:
+    """Ping the controller at random moments while something goes on beside it."""
     phase = Phase(name)
     beside = threading.Thread(target=meanwhile)
     before, began = edge.spent(), time.monotonic()
@@ -92,11 +93,12 @@ def measure(edge: RunningEdge, name: str, seconds: float, meanwhile: Callable[[]
             if number in waiting:
                 phase.round_trips.append(time.monotonic() - waiting.pop(number))
 
-    sent = 0
+    sent, next_at = 0, began
     while time.monotonic() < began + seconds or beside.is_alive():
         now = time.monotonic()
-        if now >= began + sent / PINGS:
+        if now >= next_at:
             sent += 1
+            next_at += rng.uniform(0, 2 / PINGS)
             waiting[sent & 0xFFFF] = now
             edge.send(echo_request(sent & 0xFFFF))
         for number in [number for number, at in waiting.items() if now - at > LOST]:
@@ -143,7 +145,9 @@ def read_feed(folder: Path, seconds: float) -> None:
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Less of it, and for less time.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Draws the moments of pings, and what sessions do."
+)
 @click.option("--sessions", type=int)
 @click.option("--events", type=int, help="A second.")
 @click.option("--seconds", type=float, help="Of each phase.")
@@ -154,21 +158,24 @@ def main(quick: bool, seed: int, sessions: int | None, events: int | None, secon
     scale = QUICK if quick else FULL
     load = Load(sessions or scale.sessions, scale.links, events or scale.events, seconds or scale.seconds)
     seen: list[Seen] = []
+    rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="wayname-") as name:
         folder = Path(name)
         words = [python(), "-m", "bench.page.edge", "--seed", str(seed), "--events", str(load.events)]
         words += ["--sessions", str(load.sessions), "--sites", str(load.links // LINKS_OF_SITE)]
         with RunningEdge(folder, SITES, words) as edge, page_of(folder) as address, chromium(folder) as browser:
             phases = [
-                measure(edge, "nobody", load.seconds, lambda: None),
-                measure(edge, "a reader", load.seconds, lambda: read_feed(folder, load.seconds)),
-                measure(edge, "a browser", load.seconds, lambda: seen.append(watch(browser, address, load.seconds))),
-                measure(edge, "nobody again", load.seconds, lambda: None),
+                measure(edge, "nobody", load.seconds, rng, lambda: None),
+                measure(edge, "a reader", load.seconds, rng, lambda: read_feed(folder, load.seconds)),
+                measure(
+                    edge, "a browser", load.seconds, rng, lambda: seen.append(watch(browser, address, load.seconds))
+                ),
+                measure(edge, "nobody again", load.seconds, rng, lambda: None),
             ]
             complaints = browser.console()
     sizes = f"{load.sessions} sessions, {load.links} links, {load.events} events a second"
     click.echo(f"{sizes}, {load.seconds:.0f} s each")
-    head = ("who looks", "packets in", "median ms", "90 %", "99 %", "lost", "controller", "MiB")
+    head = ("who looks", "packets in, ms", *HEADS_OF_MANY, "lost", "controller", "MiB")
     click.echo("\n".join(table(head, [phase.row for phase in phases])))
     missed = judge(seen[0], phases, complaints)
     click.echo(f"load {os.getloadavg()[0]:.1f} of {os.cpu_count()} cores")
@@ -187,7 +194,8 @@ def judge(seen: Seen, phases: list[Phase], complaints: list[str]) -> list[str]:
     ratio = watched / alone
     click.echo(f"page: {seen.links} links drawn, {seen.sessions} sessions, {len(seen.ages)} times new events")
     click.echo(f"page: {len(seen.long_tasks)} tasks over 50 ms, the longest {longest:.0f} ms")
-    click.echo(f"page: events on screen after {median(seen.ages or [0]):.2f} s, at most {oldest:.2f} s")
+    ages = ", ".join(map(" ".join, zip(Spread.of(seen.ages or [0.0]).cells_of_many(2), HEADS_OF_MANY, strict=True)))
+    click.echo(f"page: events on screen after so many seconds: {ages}")
     click.echo(f"page: heap {', '.join(f'{each / 2**20:.1f}' for each in seen.heap)} MiB; {seen.nodes[-1]} nodes")
     goals = [
         (longest <= GOAL_TASK, f"a task of the main thread took {longest:.0f} ms, more than {GOAL_TASK:.0f}"),

@@ -15,7 +15,7 @@ import click
 
 from bench.routes.site import PATIENCE, Site, prefix, running, wait
 from bench.shim6.report import table
-from bench.spread import Spread
+from bench.spread import HEADS_OF_MANY, Spread
 
 SETTLED = 0.4
 NEIGHBOUR_THERE = "neigh replace 2001:db8:100::1 lladdr 02:00:00:00:00:64 dev wan0 nud reachable"
@@ -116,27 +116,18 @@ def main(routes: int, draws: int, seed: int) -> None:
         click.echo(f"{routes} routes announced: on the switch after {came:.1f} s")
         rows: list[tuple[object, ...]] = []
         one = [withdrawn(site, rng.choice(numbers), rng.uniform(0, LONGEST_PAUSE)) for _ in range(draws)]
-        rows.append(("one route withdrawn", *cells(one)))
+        rows.append(("one route withdrawn", *Spread.of(one).cells_of_many(1)))
         for how in ("carrier", "neighbour"):
             longest = LINK_EVENTS if how == "carrier" else LONGEST_PAUSE
             seen = [failed(site, how, numbers, rng.uniform(0, longest)) for _ in range(draws)]
-            rows.append((f"next hop of all routes fails ({how})", *cells(seen)))
-        heads = ("milliseconds until left", "median", "10 %", "90 %", "99 %", "worst")
-        click.echo("\n".join(table(heads, rows)))
+            rows.append((f"next hop of all routes fails ({how})", *Spread.of(seen).cells_of_many(1)))
+        click.echo("\n".join(table(("milliseconds until left", *HEADS_OF_MANY), rows)))
         lost, back = killed(site, numbers)
         click.echo(f"controller killed: {lost} packets lost of 2000 a second; reconciled after {back:.1f} s")
         seconds, controller, switch = all_withdrawn(site, numbers)
         click.echo(f"all routes withdrawn: {seconds:.2f} s")
         click.echo(f"of which processor time: controller {controller:.2f} s, switch {switch:.2f} s")
         click.echo(f"{draws} draws each, seed {seed}; nothing waited for longer than {PATIENCE:.0f} s")
-
-
-def cells(values: Sequence[float]) -> tuple[str, ...]:
-    """Return median, 10th, 90th and 99th percentile, and the worst."""
-    spread = Spread.of(values)
-    near_worst = sorted(values)[min(len(values) - 1, int(len(values) * 0.99))]
-    median, tenth, ninetieth, worst = spread.cells(1)
-    return median, tenth, ninetieth, f"{near_worst:.1f}", worst
 
 
 if __name__ == "__main__":

@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from bench.routes.__main__ import SETTLED, cells
+from bench.routes.__main__ import SETTLED
 from bench.routes.bgp_site import QUIET, A, B, BgpSite, Provider, address, announced, missing, running
 from bench.routes.edge import memory
 from bench.routes.site import PATIENCE, wait
 from bench.shim6.report import table
+from bench.spread import HEADS_OF_MANY, Spread
 
 LONGEST_PAUSE = 0.1
 CUT_FOR = 3.0
@@ -134,15 +135,15 @@ def main(routes: int, draws: int, cuts: int, seed: int) -> None:
         all_by_a(site, numbers)
         dead = [cut(site, numbers, rng.uniform(0, LONGEST_PAUSE)) for _ in range(cuts)]
         both = [all_withdrawn(site, numbers) for _ in range(cuts)]
-        rows = [
-            ("ms, one route: from its withdrawal by A", *cells([each for each, _ in one])),
-            ("ms, one route: from the edge's kernel", *cells([each for _, each in one])),
-            ("ms, all routes: A's link loses its carrier", *cells(dead)),
-            ("s, all routes: A withdraws them", *cells([each for each, _ in both])),
-            ("s, all routes: then B withdraws them, until none is there", *cells([each for _, each in both])),
-        ]
-        heads = ("until left", "median", "10 %", "90 %", "99 %", "worst")
-        click.echo("\n".join(table(heads, rows)))
+        seen = {
+            "ms, one route: from its withdrawal by A": [each for each, _ in one],
+            "ms, one route: from the edge's kernel": [each for _, each in one],
+            "ms, all routes: A's link loses its carrier": dead,
+            "s, all routes: A withdraws them": [each for each, _ in both],
+            "s, all routes: then B withdraws them, until none is there": [each for _, each in both],
+        }
+        rows = [(what, *Spread.of(values).cells_of_many(1)) for what, values in seen.items()]
+        click.echo("\n".join(table(("until left", *HEADS_OF_MANY), rows)))
         for what, restarts in (
             ("controller", site.edge.kill),
             ("bgpd of the edge", site.restart_daemon),

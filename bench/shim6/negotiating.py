@@ -13,12 +13,13 @@ import random
 import time
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from statistics import median, quantiles
+from statistics import median
 
 from bench.figures import Bars, Panel
 from bench.shim6 import negotiating_live
 from bench.shim6.identities import PREFIXES, Identity, hash_based, public_key, signed, unproved
 from bench.shim6.report import Result, table
+from bench.spread import Spread, headed
 from wayname.identity.parameters import prover_of
 from wayname.session.keys import SessionKey
 from wayname.shim6.context import KnownPeer
@@ -123,17 +124,16 @@ def run(seed: int, _full: bool) -> Result:
         if (ratio := medians[HBA, count, Meeting.AGAIN] / medians[NONE, count, Meeting.AGAIN]) > GOAL
     ]
     rows = [
-        (kind, meeting, count, *(f"{at * 1e6:.0f}" for at in _spread(times[kind, count, meeting])), f"{over:.2f}")
+        (kind, meeting, count, *Spread.of([each * 1e6 for each in times[kind, count, meeting]]).cells(0), f"{over:.2f}")
         for meeting in Meeting
         for kind in KINDS
         for count in LOCATORS
         for over in (medians[kind, count, meeting] / medians[NONE, count, meeting],)
     ]
-    head = ("security", "hosts", "locators", "10th, µs", "median", "90th", "worst", "median over none")
-    names = ("10th", "median", "90th", "worst")
+    head = ("security", "hosts", "locators", *headed("µs"), "median over none")
     data = {
         "measured": [
-            {"security": kind, "locators": count, "hosts": meeting, **dict(zip(names, _spread(seen), strict=True))}
+            {"security": kind, "locators": count, "hosts": meeting, **asdict(Spread.of(seen))}
             for (kind, count, meeting), seen in times.items()
         ],
         "between edges": [asdict(each) for each in met],
@@ -141,11 +141,6 @@ def run(seed: int, _full: bool) -> Result:
     }
     text = ["both ends in one process", *table(head, rows), "", "two running edges", *negotiating_live.report(met)]
     return Result("shim6-figure-7", data, [_panel(medians, each) for each in Meeting], text, missed)
-
-
-def _spread(seen: list[float]) -> tuple[float, float, float, float]:
-    cuts = quantiles(seen, n=10, method="inclusive")
-    return cuts[0], median(seen), cuts[-1], max(seen)
 
 
 PAPER = (

@@ -11,7 +11,7 @@ from statistics import median
 
 from bench.multipath import tables
 from bench.shim6.report import table
-from bench.spread import Spread
+from bench.spread import HEADS, Spread
 from bench.tcp.ends import End, HostEnd, LinuxEnd
 from bench.tcp.lane import Lane, run
 from bench.tcp.scripts import SCRIPTS
@@ -39,7 +39,7 @@ def compared(seen: Mapping[str, Mapping[str, Sequence[float]]]) -> Compared:
             rows.append((kind, pair, len(values), *Spread.of([1000 * value for value in values]).cells(0)))
             if median(values) > max(reference * SHARE, reference + MARGIN):
                 missed.append(f"{kind}, {pair}: {1000 * median(values):.0f} ms, Linux takes {1000 * reference:.0f} ms")
-    head = ("until all that was lost is acknowledged, ms", "", "draws", "median", "10 %", "90 %", "worst")
+    head = ("until all that was lost is acknowledged, ms", "", "draws", *HEADS)
     return Compared(table(head, rows), missed)
 
 
