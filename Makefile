@@ -201,8 +201,8 @@ bench-attacks: lab-programs ## Floods and forgeries against a live edge, written
 bench-failover: lab-programs venv-dev ## The same cut for plain TCP, MPTCP and hosts behind edges, written into docs (root; QUICK=1 short, SEED=n)
 	$(BIN)/python -m bench.failover --seed $(SEED) $(if $(QUICK),--quick)
 
-bench-linux: venv-switch ## IPv4 routed by Linux beside the switch, and by Linux alone (root)
-	$(BIN)/python -m bench.linux
+bench-linux: venv-switch ## IPv4 routed by Linux beside the switch, and by Linux alone (root, SEED=n)
+	$(BIN)/python -m bench.linux --seed $(SEED)
 
 bench-tcp: lab-programs venv-dev ## How the lab hosts' TCP mends losses, beside Linux's (root, SEED=n)
 	$(BIN)/python -m bench.tcp --seed $(SEED)
@@ -214,8 +214,8 @@ bench-routes: lab-programs ## What a hundred thousand routes of Linux cost, and 
 bench-page: lab-programs venv-dev ## The live page under 100,000 sessions and 10,000 events a second (Chromium; QUICK=1 less and shorter, SEED=n)
 	$(BIN)/python -m bench.page --seed $(SEED) $(if $(QUICK),--quick)
 
-bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root)
-	$(BIN)/python -m bench.offloads
+bench-offloads: switch venv-dev ## Hosts with their offloads on: rates through the switch's ports and through Linux (root, SEED=n)
+	$(BIN)/python -m bench.offloads --seed $(SEED)
 
 soak: lab-programs ## Two live edges for an hour while daemons, links, processes, disks and clocks fail (root; MINUTES=60, QUICK=1, SEED=n)
 	$(BIN)/python -u -m bench.soak --seed $(SEED) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(QUICK),--quick)

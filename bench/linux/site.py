@@ -18,6 +18,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from bench.transfers import Transfer, transfer
 from harness.commands import NotHereError, NotStartedError
 from harness.namespaces import Nodes
 from harness.namespaces import missing as missing_for_nodes
@@ -100,13 +101,9 @@ class Site:
         """Start the edge's controller."""
         self.controller = self.nodes.start("switch", *controller(self.folder / "edge.toml"))
 
-    def iperf3(self, *options: str) -> str:
-        """Send from the host of the LAN to the other one by IPv4; what iperf3 says."""
-        server = self.nodes.start("wan", "iperf3", "-s", "-1")
-        self.nodes.wait_for("wan", "sh", "-c", "ss -Htln sport = 5201 | grep -q .")
-        said = self.nodes.run("lan", "iperf3", "-c", HOST["wan"][0], "-J", *options)
-        server.wait()
-        return said
+    def transfer(self, *options: str) -> Transfer:
+        """Send from the host of the LAN to the other one by IPv4."""
+        return transfer(self.nodes, "lan", "wan", HOST["wan"][0], *options)
 
 
 def missing() -> str | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from pathlib import Path
-from statistics import median
 
 import click
 
 from bench.offloads.network import ADDRESSES, Network, linux, missing, switch
+from bench.transfers import Draw, Send, Share, Transfer, measure, report
+from harness.commands import NotStartedError
 
 OFF, ON, XDP = "Linux, hosts' offloads off", "Linux", "Linux, an XDP program on its ports"
 PACKET, TAP, AF_XDP = "the switch on AF_PACKET", "the switch on TAP", "the switch on AF_XDP"
@@ -29,47 +30,48 @@ FORWARDERS: dict[str, Callable[[Path], AbstractContextManager[Network]]] = {
     EDGE_TAP: lambda folder: switch("tap:", folder, edge=True),
     EDGE_XDP: lambda folder: switch("xdp:", folder, edge=True),
 }
+PROTOCOLS = ("IPv4", "IPv6")
 # A forwarder takes at least this share of the other's rate.
 GOALS = [
-    *(
-        (name, other, share)
-        for name in (PACKET, TAP, EDGE_PACKET, EDGE_TAP)
-        for other, share in ((OFF, 1.0), (ON, 0.5))
-    ),
-    *((name, XDP, 1.0) for name in (AF_XDP, EDGE_XDP)),
+    Share(f"{name}, {protocol}", f"{other}, {protocol}", share)
+    for names, others in (
+        ((PACKET, TAP, EDGE_PACKET, EDGE_TAP), {OFF: 1.0, ON: 0.5}),
+        ((AF_XDP, EDGE_XDP), {XDP: 1.0}),
+    )
+    for name in names
+    for other, share in others.items()
+    for protocol in PROTOCOLS
 ]
 
 
 @click.command()
-@click.option("--seconds", default=2, show_default=True, help="How long one transfer lasts.")
-@click.option("--rounds", default=3, show_default=True, help="Transfers of each kind; the median counts.")
-def main(seconds: int, rounds: int) -> None:
+@click.option("--draws", default=30, show_default=True, help="Transfers by each forwarder and protocol.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same conditions for the same seed.")
+def main(draws: int, seed: int) -> None:
     """Measure and print; status 1 if a goal is missed."""
-    lacking = missing()
-    if lacking:
+    if lacking := missing():
         click.echo(f"skipped: hosts of Linux in namespaces need {lacking}")
         return
-    click.echo(
-        f"TCP between two hosts over a bridge, {seconds} s, the median of {rounds}; load {os.getloadavg()[0]:.1f}"
-    )
-    rates: dict[str, list[list[float]]] = {name: [[], []] for name in FORWARDERS}
-    for _ in range(rounds):
-        for name, forwarder in FORWARDERS.items():
-            with tempfile.TemporaryDirectory() as folder, forwarder(Path(folder)) as network:
-                for measured, address in zip(rates[name], ADDRESSES["east"], strict=True):
-                    measured.append(network.iperf(address, "-t", str(seconds)).bits_per_second / 1e9)
-    medians = {name: [median(each) for each in measured] for name, measured in rates.items()}
-    click.echo(f"{'Gbit/s':<36}{'IPv4':>8}{'IPv6':>8}")
-    for name, (ipv4, ipv6) in medians.items():
-        click.echo(f"{name:<36}{ipv4:8.2f}{ipv6:8.2f}")
-    missed = [
-        f"MISSED: {name} is {ours / theirs:.2f} of {other}, {protocol}; the goal is {share}"
-        for name, other, share in GOALS
-        for protocol, ours, theirs in zip(("IPv4", "IPv6"), medians[name], medians[other], strict=True)
-        if ours < share * theirs
-    ]
-    click.echo("\n".join(missed))
-    sys.exit(1 if missed else 0)
+    try:
+        rates = measure(_build, draws, seed)
+    except NotStartedError as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(not report(rates, GOALS, seed))
 
 
-main()
+def _build(stack: ExitStack) -> Mapping[str, Send]:
+    sends: dict[str, Send] = {}
+    for name, forwarder in FORWARDERS.items():
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="wayname-"))
+        network = stack.enter_context(forwarder(Path(folder)))
+        for protocol, address in zip(PROTOCOLS, ADDRESSES["east"], strict=True):
+            sends[f"{name}, {protocol}"] = partial(_send, network, address)
+    return sends
+
+
+def _send(network: Network, address: str, draw: Draw) -> Transfer:
+    return network.iperf(address, *draw.options)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,15 +7,14 @@ west host           forwarder           east host
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench import ROOT
+from bench.transfers import Transfer, transfer
 from harness.commands import NotStartedError, wait_until
 from harness.namespaces import Nodes
 from harness.namespaces import missing as missing_for_nodes
@@ -47,17 +46,6 @@ def missing() -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
-    """What iperf3 says of one transfer."""
-
-    bits_per_second: float
-    octets: int
-    retransmissions: int
-    datagrams_sent: int
-    datagrams_lost: int
-
-
-@dataclass(frozen=True, slots=True)
 class Network:
     """The nodes `west`, `forwarder` and `east`."""
 
@@ -84,38 +72,13 @@ class Network:
 
     def iperf(self, address: str, *options: str) -> Transfer:
         """Run one transfer from west to an address of east; `-R` turns it round."""
-        server = self.nodes.start("east", "iperf3", "-s", "-1", "--forceflush", output=subprocess.PIPE)
-        try:
-            if server.stdout is not None:
-                # It listens when it has said so, in the second of three lines.
-                server.stdout.readline(), server.stdout.readline()
-            client = self.nodes.inside("west", "iperf3", "-J", "-c", address, *options)
-            said = subprocess.run(client, capture_output=True, text=True, check=False, timeout=120).stdout
-        finally:
-            server.kill()
-            server.communicate()
-        return _transfer(json.loads(said))
-
-
-def _transfer(said: dict[str, Any]) -> Transfer:
-    if "error" in said:
-        raise RuntimeError(f"iperf3: {said['error']}")
-    end = said["end"]
-    received = end["sum_received"]
-    udp = "lost_packets" in received
-    return Transfer(
-        bits_per_second=received["bits_per_second"],
-        octets=received["bytes"],
-        retransmissions=end["sum_sent"].get("retransmits", 0),
-        datagrams_sent=received["packets"] if udp else 0,
-        datagrams_lost=received["lost_packets"] if udp else 0,
-    )
+        return transfer(self.nodes, "west", "east", address, *options)
 
 
 @contextlib.contextmanager
-def network() -> Iterator[Network]:
+def network(name: str) -> Iterator[Network]:
     """Three namespaces, gone when the block ends."""
-    with Nodes("offloads") as nodes:
+    with Nodes(name) as nodes:
         nodes.add("west", "east")
         nodes.add("forwarder", is_switch=True)
         yield Network(nodes)
@@ -124,7 +87,7 @@ def network() -> Iterator[Network]:
 @contextlib.contextmanager
 def linux(offloads: bool = True, xdp: bool = False) -> Iterator[Network]:
     """Linux's bridge forwards; `xdp` has a program on its interfaces that lets all frames pass."""
-    with network() as made:
+    with network(f"bridge-{offloads:d}{xdp:d}") as made:
         nodes = made.nodes
         made.veth()
         if xdp:
@@ -148,7 +111,7 @@ def switch(kind: str, folder: Path, edge: bool = False) -> Iterator[Network]:
 
     `edge` has a controller set the whole pipeline, with both ports in one VLAN.
     """
-    with network() as made:
+    with network(f"{'edge' if edge else 'ports'}-{kind.rstrip(':') or 'packet'}") as made:
         if kind != "tap:":
             made.veth()
         interfaces = [
