@@ -17,6 +17,8 @@ SLOWEST, FASTEST = 2_000, 20_000
 PREFIXES = (1, 16, 4096)
 # When a flood begins at the latest, in seconds of its window: not always at the same moment of what else goes on.
 LATEST = 0.1
+# How long a flood lasts beside others of its kind.
+SHORTEST, LONGEST = 0.7, 1.3
 # Different frames of a flood; then they come again.
 FRAMES = 4096
 
@@ -39,12 +41,13 @@ class Draw:
     rate: float  # packets a second
     prefixes: int
     offset: float  # seconds from the beginning of the window until the flood begins
+    length: float  # how many times as long as usual the flood lasts
 
     @classmethod
     def of(cls, rng: random.Random, slowest: float = SLOWEST, fastest: float = FASTEST) -> Draw:
         """Draw it; rates are spread evenly over their orders of magnitude."""
         rate = slowest * (fastest / slowest) ** rng.random()
-        return cls(rng, rate, rng.choice(PREFIXES), rng.uniform(0, LATEST))
+        return cls(rng, rate, rng.choice(PREFIXES), rng.uniform(0, LATEST), rng.uniform(SHORTEST, LONGEST))
 
     def forged(self) -> IPv6Address:
         """Return a source that is nobody's."""

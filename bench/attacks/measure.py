@@ -61,7 +61,7 @@ class Scale:
     budget: float
 
 
-FULL = Scale(before=1.5, during=1.25, draws=5, usual_for=1, patience=10.0, budget=450.0)
+FULL = Scale(before=1.5, during=1.0, draws=30, usual_for=1, patience=10.0, budget=5400.0)
 QUICK = Scale(before=1.25, during=1.0, draws=1, usual_for=8, patience=4.0, budget=100.0)
 
 
@@ -208,7 +208,7 @@ class Attacked:
         path = self._folder / "frames"
         frames = await asyncio.to_thread(attack.make, draw)
         await asyncio.to_thread(write_frames, path, frames)
-        seconds = self.scale.during * attack.lasts
+        seconds = self.scale.during * attack.lasts * draw.length
         mark = await self._mark()
         await asyncio.sleep(draw.offset)
         wanted = asyncio.create_task(self._wanted(attack, draw)) if attack.against else None
@@ -239,7 +239,7 @@ class Attacked:
         try:
             await asyncio.to_thread(connections.open, where, COUNT, says, CONNECTING)
             wanted = await self._wanted(attack, draw)
-            await asyncio.sleep(self.scale.during)
+            await asyncio.sleep(self.scale.during * draw.length)
             during = await self.span(mark)
         finally:
             connections.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median, quantiles
 
 from bench.attacks.attack import Attack
 from bench.attacks.users import Window
@@ -190,22 +189,3 @@ def share(several: Iterable[Admissions], sort: Callable[[str], str] = lambda kin
             begun[sort(kind)] += first
             admitted[sort(kind)] += second
     return {each: admitted[each] / begun[each] for each in begun if begun[each]}
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Figures of several draws in short."""
-
-    median: float
-    low: float  # p10
-    high: float  # p90
-    worst: float
-
-    @classmethod
-    def of(cls, figures: list[float]) -> Spread:
-        """Sum figures up of which less is better."""
-        if len(figures) < 2:
-            one = figures[0] if figures else 0.0
-            return cls(one, one, one, one)
-        cuts = quantiles(figures, n=10, method="inclusive")
-        return cls(median(figures), cuts[0], cuts[-1], max(figures))

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from bench.attacks.attack import Group
 from bench.attacks.goals import missed
-from bench.attacks.outcome import Outcome, Spread
+from bench.attacks.outcome import Outcome
+from bench.spread import Spread
 
 MS, US, MIB = 1e3, 1e6, 1 << 20
 SEEN = (
     "attack",
+    "draws",
     "sent a second",
-    "longest gap, ms: before, median, p10, p90, worst",
+    "longest gap, ms: before, median, 10 %, 90 %, worst",
     "loss",
     "goodput",
     "others admitted a second",
@@ -85,6 +87,8 @@ def page(outcomes: Sequence[Outcome], messages: Sequence[str], conditions: str) 
 
 
 LEGEND = (
+    "- *draws*: of each the seed draws rate, sources, when the flood begins and how long it lasts. Where users had",
+    "  to wait for too long, there are fewer than 30.",
     "- *longest gap*: the longest time that any of five connections had no answer.",
     "- *loss*: of numbered datagrams, the worst pair; *goodput*: of a bulk transfer over that before.",
     "- *others admitted a second*: newcomers by other ports than the attacker's, before and during the attack.",
@@ -131,8 +135,9 @@ def seen(outcome: Outcome) -> tuple[str, ...]:
     wanted = "" if granted is None else f"; {granted:.0%} {outcome.attack.against}"
     return (
         outcome.attack.name,
+        str(len(outcome.runs)),
         f"{Spread.of(outcome.each(lambda run: run.sent.rate)).median:.0f}",
-        " ".join(f"{MS * one:.0f}" for one in (before.longest_gap, gap.median, gap.low, gap.high, gap.worst)),
+        " ".join(f"{MS * one:.0f}" for one in (before.longest_gap, gap.median, gap.tenth, gap.ninetieth, gap.worst)),
         f"{before.highest_loss:.1%} to {loss.median:.1%}",
         f"{goodput / before.goodput:.0%}" if before.goodput else "",
         f"{others[0]:.0f} to {others[1]:.0f} ({outcome.others:.0%}){wanted}",

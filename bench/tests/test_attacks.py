@@ -11,11 +11,12 @@ from bench.attacks import catalogue, goals
 from bench.attacks.attack import FASTEST, SLOWEST, Attack, Draw, Group
 from bench.attacks.configuration import write_configuration
 from bench.attacks.frames import read_frames, write_frames
-from bench.attacks.outcome import Outcome, Run, Sent, Span, Spread
+from bench.attacks.outcome import Outcome, Run, Sent, Span
 from bench.attacks.report import lines, page
 from bench.attacks.site import SITES, A, B, Site
 from bench.attacks.slots import colliding
 from bench.attacks.users import Window
+from bench.spread import Spread
 from wayname.composition.configuration import load_config
 from wayname.hip.messages import Kind
 from wayname.hip.messages import decode as decode_hip
