@@ -51,7 +51,7 @@ def main(quick: bool, seed: int, only: str, is_written: bool) -> None:
     conditions += f"; load {load:.1f} of {os.cpu_count()} cores."
     click.echo(conditions)
     # They take long, and need no network: not where somebody wants some attacks, or a short look.
-    measured = [] if only or quick else [messages.measure(row) for row in ROWS]
+    measured = [] if only or quick else [messages.measure(row, seed) for row in ROWS]
     costs, dear = messages.table(measured) if measured else [], messages.missed(measured)
     if measured:
         click.echo("\n".join(["", "== each message by itself", *costs, *(f"MISSED: {goal}" for goal in dear)]))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from bench.attacks.attack import Group
 from bench.attacks.goals import missed
 from bench.attacks.outcome import Outcome
+from bench.shim6.report import table
 from bench.spread import Spread
 
 MS, US, MIB = 1e3, 1e6, 1 << 20
@@ -42,8 +43,8 @@ def lines(outcomes: Sequence[Outcome]) -> list[str]:
     for group in Group:
         these = [outcome for outcome in outcomes if outcome.attack.group is group and outcome.runs]
         if these:
-            text += [f"== {group}: what users saw", *_table(SEEN, map(seen, these)), ""]
-            text += [f"== {group}: what it cost the edge", *_table(COST, map(cost, these)), ""]
+            text += [f"== {group}: what users saw", *table(SEEN, list(map(seen, these))), ""]
+            text += [f"== {group}: what it cost the edge", *table(COST, list(map(cost, these))), ""]
     return [*text, *goal_lines(outcomes)]
 
 
@@ -106,7 +107,8 @@ LEGEND = (
 ALONE = (
     "What each unauthenticated message costs the controller's own code, without gRPC and without a switch:",
     "`python -m bench.attacks.messages`. *alone*: after a pause; the others: in a flood of 2000 in a second, from one",
-    "/48 and from a /48 each. *stage*: before the sender has shown that it is where it says, after it, or on a link.",
+    "/48 and from a /48 each; 30 draws of sources, their order and moments. Octets and state are those of the",
+    "worst draw. *stage*: before the sender has shown that it is where it says, after it, or on a link.",
 )
 
 
@@ -177,12 +179,6 @@ def goal_lines(outcomes: Sequence[Outcome]) -> list[str]:
 def _goal_rows(outcomes: Sequence[Outcome]) -> Iterable[tuple[str, ...]]:
     for goal, found in missed(list(outcomes)):
         yield goal, "MISSED" if found else "met", "; ".join(found)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    table = [head, *rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(head))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 
 from bench.attacks.lone_edge import MODES, LoneEdge
 from bench.attacks.message_rows import ATTACKERS_MAC, ROWS, Row, Stage
-from bench.attacks.messages import FLOOD, Cost, Measured, missed, table
+from bench.attacks.messages import FLOOD, Costs, Measured, missed, table
+from bench.spread import Spread
 from wayname.p4_constants import Punt
 
 # What comes without anybody's having shown anything; others are about hosts on a link, or copies of what passed.
@@ -34,10 +35,14 @@ def test_each_message_is_taken_as_what_it_is(row: Row) -> None:
 
 
 def test_a_goal_that_is_missed_is_told() -> None:
-    row, cheap = ROWS[0], Cost(100 * FLOOD, 100 * FLOOD, 50e-6, 0)
+    row, cheap = ROWS[0], Costs(100 * FLOOD, 100 * FLOOD, 0, Spread.of([50.0]))
     met = Measured(row, cheap, cheap, cheap)
     assert missed([met]) == []
-    longer, dear, state = replace(cheap, left=101 * FLOOD), replace(cheap, seconds=2e-4), replace(cheap, state=501)
+    longer, dear, state = (
+        replace(cheap, left=101 * FLOOD),
+        replace(cheap, microseconds=Spread.of([200.0])),
+        replace(cheap, state=501),
+    )
     for flood, word in ((longer, "octets out"), (dear, "200 µs"), (state, "501 more")):
         [goal] = missed([replace(met, from_all=flood)])
         assert word in goal
