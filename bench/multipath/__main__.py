@@ -26,7 +26,7 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "fed": lambda: fed.run_all(quick, seed),
         "fairness": lambda: shared.run_all(quick, seed),
         "policies": lambda: compared.run_all(quick, seed),
-        "cost": lambda: cost.run_all(quick),
+        "cost": lambda: cost.run_all(quick, seed),
         "live": lambda: live.run_all(quick, seed),
         "edges": lambda: edges.run_all(quick),
         "sweep": lambda: sweep.run_all(quick, seed),

@@ -1,13 +1,15 @@
 """What the scheduler costs a packet in the engine, with and without, by the number of sessions.
 
 One switch is filled with more and more sessions. Of those a part sends, from all over the tables, one packet each in
-turn, so that what is known of them is rarely in the processor's caches when there are many.
+turn, so that what is known of them is rarely in the processor's caches when there are many. Which of them send, in
+which order, and whether with a schedule first or without, is drawn each time; ratios are taken within a draw.
 """
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from ipaddress import IPv6Address, IPv6Network
 
@@ -22,6 +24,7 @@ from bench.multipath.path import Route
 from bench.multipath.policies import Schedule
 from bench.multipath.report import Goal, Result
 from bench.shim6.report import table
+from bench.spread import HEADS, Spread
 from wayname.p4_constants import SessionMode
 from wayname.pipeline import sessions
 from wayname.pipeline.entries import Entity
@@ -35,7 +38,7 @@ COUNTS, QUICK_COUNTS = (1_000, 10_000, 100_000, 1_000_000), (100, 1_000)
 SENDERS, QUICK_SENDERS = 1_000, 100
 PATHS = 8
 SEGMENT = 1190
-ROUNDS = 5
+DRAWS, QUICK_DRAWS = 30, 5
 PORT = 5001
 TCP, IPV6, HOP_LIMIT = 6, 0x86DD, 64
 ANY_HOST = Mac(0x02_00_00_00_00_99)
@@ -83,24 +86,30 @@ class Sessions:
         for make in (self._identities, lambda number: self._path(number, 0), self._schedule):
             self._copy(p4r.Update.INSERT, make, numbers)
 
-    def costs(self, senders: int, paths: int, schedule: Schedule | None) -> Costs:
-        """Return what a packet takes, the call from Python among it, in the best of some rounds."""
+    def draw(self, senders: int, rng: random.Random) -> dict[str, Costs]:
+        """Return what a packet takes by each variant, the call from Python among it, of sessions that are drawn."""
         step = self._there // senders
-        self._prepare(range(senders), step, paths, schedule)
-        rounds = [self._round(range(1, self._there + 1, step)) for _ in range(ROUNDS)]
-        return min(data for data, _ in rounds), min(answer for _, answer in rounds)
+        first = rng.randint(1, step)
+        order = list(range(first, first + step * senders, step))
+        rng.shuffle(order)
+        costs = {}
+        for name in rng.sample(list(VARIANTS), len(VARIANTS)):
+            self._prepare(range(senders), first, step, *VARIANTS[name])
+            self._round(order)
+            costs[name] = self._round(order)
+        return costs
 
-    def _prepare(self, senders: range, step: int, paths: int, schedule: Schedule | None) -> None:
-        """Change the sessions 1, 1 + step, 1 + 2 * step...; each has a schedule's registers to itself."""
-        new = [number for number in (1 + step * sender for sender in senders) if number not in self._ready]
+    def _prepare(self, senders: range, first: int, step: int, paths: int, schedule: Schedule | None) -> None:
+        """Change every so many sessions from the first on; each has a schedule's registers to itself."""
+        new = [number for number in (first + step * sender for sender in senders) if number not in self._ready]
         self._ready.update(new)
         for path in range(1, PATHS):
             self._copy(p4r.Update.INSERT, partial(self._path, path=path), new)
         mode = SessionMode.SCHEDULE if schedule else SessionMode(0)
-        self._copy(p4r.Update.MODIFY, lambda sender: self._identities(1 + step * sender, mode), senders)
+        self._copy(p4r.Update.MODIFY, lambda sender: self._identities(first + step * sender, mode), senders)
         if schedule:
             share = partial(session_schedule, paths=range(paths))
-            self._copy(p4r.Update.MODIFY, lambda sender: share(1 + step * sender, sender), senders)
+            self._copy(p4r.Update.MODIFY, lambda sender: share(first + step * sender, sender), senders)
             self._schedule_each(senders, paths, schedule)
 
     def _schedule_each(self, numbers: range, paths: int, schedule: Schedule) -> None:
@@ -178,33 +187,42 @@ def _frame(router: Mac, source: IPv6Address, destination: IPv6Address, tcp: byte
     return Frame(router, ANY_HOST, IPV6, packet.encode()).encode()
 
 
-def run_all(quick: bool) -> Result:
-    """Measure each variant with more and more sessions."""
-    counts, senders = (QUICK_COUNTS, QUICK_SENDERS) if quick else (COUNTS, SENDERS)
-    seen: dict[str, list[Costs]] = {name: [] for name in VARIANTS}
-    filled = Sessions()
+def run_all(quick: bool, seed: int) -> Result:
+    """Measure all variants with more and more sessions."""
+    counts, senders, draws = (QUICK_COUNTS, QUICK_SENDERS, QUICK_DRAWS) if quick else (COUNTS, SENDERS, DRAWS)
+    filled, rng = Sessions(), random.Random(seed)
+    seen: dict[int, list[dict[str, Costs]]] = {}
     for count in counts:
         filled.grow(count)
-        for name, (paths, schedule) in VARIANTS.items():
-            seen[name].append(filled.costs(senders, paths, schedule))
-    head = ("ns of processor time a packet, called from Python", *(f"{count:,} sessions" for count in counts))
-    rows = [
-        (f"{name}: {what}", *(f"{one[part]:.0f}" for one in costs))
-        for name, costs in seen.items()
-        for part, what in enumerate(KINDS)
-    ]
-    bare = [data for data, _ in seen[BARE]]
-    goals = [_goal(name, counts, [data for data, _ in costs], bare) for name, costs in seen.items() if name != BARE]
+        seen[count] = [filled.draw(senders, rng) for _ in range(draws)]
+    head = ("ns of processor time a packet, called from Python", "sessions", *HEADS)
+    spreads = {
+        (name, kind, count): Spread.of([each[name][part] for each in seen[count]])
+        for name in VARIANTS
+        for part, kind in enumerate(KINDS)
+        for count in counts
+    }
+    rows = [(f"{name}: {kind}", f"{count:,}", *each.cells(0)) for (name, kind, count), each in spreads.items()]
+    goals = [_goal(name, seen) for name in VARIANTS if name != BARE]
+    data_spreads = {name: [(count, spreads[name, KINDS[0], count]) for count in counts] for name in VARIANTS}
     lines = [
-        Line(name, [(count, data) for count, (data, _) in zip(counts, costs, strict=True)])
-        for name, costs in seen.items()
+        Line(name, [(count, each.median) for count, each in of], [(each.tenth, each.ninetieth) for _, each in of])
+        for name, of in data_spreads.items()
     ]
     panel = Panel("What a packet takes in the engine", "sessions", "ns, with the call from Python", lines, log_x=True)
-    data = {"sessions": counts, "data and acknowledgement": seen}
-    return Result("multipath-cost", data, table(head, rows), goals, (panel,))
+    text = [*table(head, rows), f"{draws} draws, seed {seed}"]
+    return Result("multipath-cost", {"data and acknowledgement, by sessions": seen}, text, goals, (panel,))
 
 
-def _goal(name: str, counts: Sequence[int], costs: Sequence[float], bare: Sequence[float]) -> Goal:
-    few, many = (costs[place] / bare[place] for place in (0, -1))
-    told = f"{few:.2f} times what it takes without with {counts[0]:,} sessions, {many:.2f} times with {counts[-1]:,}"
-    return Goal(f"{name}: a packet takes {told}; at most {GOAL} times as much more wanted", many <= GOAL * few)
+def _goal(name: str, seen: Mapping[int, Sequence[Mapping[str, Costs]]]) -> Goal:
+    few, many = min(seen), max(seen)
+    times = {count: Spread.of([each[name][0] / each[BARE][0] for each in seen[count]]) for count in (few, many)}
+    told = " and ".join(
+        f"{each.median:.2f} times with {count:,} (10 % {each.tenth:.2f}, 90 % {each.ninetieth:.2f},"
+        f" worst {each.worst:.2f})"
+        for count, each in times.items()
+    )
+    return Goal(
+        f"{name}: of what a packet takes without, by sessions: {told}; at most {GOAL} times as much more wanted",
+        times[many].median <= GOAL * times[few].median,
+    )
