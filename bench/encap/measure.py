@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from bench.encap.candidates import PROGRAM, Candidate
 from bench.encap.points import IN_PORT, Point, written
 from bench.encap.updates import write_request
+from bench.spread import Spread
 from harness.commands import NotHereError, NotStartedError
 from harness.switches import embedded_config
 
-RATES = ("rate", "rate_10", "rate_90", "rate_worst")
 # Nothing forwards faster than generator and counter alone.
 FASTEST = 1_500_000
 LOSSLESS_MILLIS = 100
@@ -37,14 +38,16 @@ QUICK = Effort(memory_rounds=20, flood_rounds=5, lossless_rounds=1)
 
 @dataclass(frozen=True, slots=True)
 class InMemory:
-    """The pipeline alone; nanoseconds of processor time a packet."""
+    """The pipeline alone; nanoseconds a packet, of the processor and by the clock."""
 
     octets: int
-    ns: float
-    tenth: float
-    ninetieth: float
-    worst: float
+    spread: Spread
     wall: float
+
+    @property
+    def ns(self) -> float:
+        """Nanoseconds of processor time a packet."""
+        return self.spread.median
 
     @property
     def rate(self) -> float:
@@ -56,16 +59,18 @@ class InMemory:
 class OnRoad:
     """Between veth pairs, flooded.
 
-    Packets a second and their spread; nanoseconds of processor time a packet, of all and of the candidate's process.
+    Packets a second; nanoseconds of processor time a packet, of all and of the candidate's process.
     """
 
     octets: int
-    rate: float
-    tenth: float
-    ninetieth: float
-    worst: float
+    spread: Spread
     ns: float
     process: float
+
+    @property
+    def rate(self) -> float:
+        """Packets a second."""
+        return self.spread.median
 
     @property
     def cores(self) -> float:
@@ -77,10 +82,12 @@ class OnRoad:
 class Lossless:
     """Between veth pairs: the greatest packets a second of which none is lost."""
 
-    rate: float
-    tenth: float
-    ninetieth: float
-    worst: float
+    spread: Spread
+
+    @property
+    def rate(self) -> float:
+        """Packets a second."""
+        return self.spread.median
 
 
 def in_memory(points: Sequence[Point], effort: Effort, seed: int, folder: Path) -> dict[Point, InMemory]:
@@ -93,8 +100,9 @@ def in_memory(points: Sequence[Point], effort: Effort, seed: int, folder: Path) 
     words += ["--seed", str(seed)]
     found = {}
     for row in _rows([str(PROGRAM), "memory", *words]):
-        figures = (float(row[name]) for name in ("ns", "ns_10", "ns_90", "ns_worst", "ns_wall"))
-        found[row["point"]] = InMemory(int(row["octets_out"]), *figures)
+        found[row["point"]] = InMemory(
+            int(row["octets_out"]), Spread.of(_drawn(row, "ns")), median(_drawn(row, "ns_wall"))
+        )
     return {point: found[point.name] for point in points}
 
 
@@ -107,8 +115,9 @@ def flooded(
     found: dict[str, dict[Point, OnRoad]] = {candidate.name: {} for candidate in candidates}
     by_name = {point.name: point for point in points}
     for row in _rows([*prefix, str(PROGRAM), "flood", *options, *roads]):
-        figures = (float(row[name]) for name in (*RATES, "ns", "ns_process"))
-        found[row["road"]][by_name[row["point"]]] = OnRoad(int(row["octets_out"]), *figures)
+        found[row["road"]][by_name[row["point"]]] = OnRoad(
+            int(row["octets_out"]), _rates(row), median(_drawn(row, "ns")), median(_drawn(row, "ns_process"))
+        )
     return found
 
 
@@ -122,8 +131,16 @@ def lossless(
     found: dict[str, dict[Point, Lossless]] = {candidate.name: {} for candidate in candidates}
     by_name = {point.name: point for point in points}
     for row in _rows([*prefix, str(PROGRAM), "lossless", *options, *roads]):
-        found[row["road"]][by_name[row["point"]]] = Lossless(*(float(row[name]) for name in RATES))
+        found[row["road"]][by_name[row["point"]]] = Lossless(_rates(row))
     return found
+
+
+def _drawn(row: Mapping[str, str], name: str) -> list[float]:
+    return [float(value) for value in row[name].split()]
+
+
+def _rates(row: Mapping[str, str]) -> Spread:
+    return Spread.of(_drawn(row, "rate"), least_is_worst=True)
 
 
 def _rows(words: Sequence[str]) -> list[dict[str, str]]:

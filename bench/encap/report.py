@@ -112,7 +112,8 @@ def _row(point: Point, alone: InMemory, roads: Roads | None) -> str:
 
 
 def _spread(found: InMemory | OnRoad | Lossless, scale: float) -> str:
-    return " ".join(f"{value * scale:5.0f}" for value in (found.tenth, found.ninetieth, found.worst))
+    spread = found.spread
+    return " ".join(f"{value * scale:5.0f}" for value in (spread.tenth, spread.ninetieth, spread.worst))
 
 
 def parts(memory: Mapping[Point, InMemory], roads: Roads) -> str:

@@ -30,11 +30,15 @@ from bench.encap.points import (
     written,
 )
 from bench.encap.report import Roads, goals, parts, table
+from bench.spread import Spread
 
 TRACE, INLINE = MODES[0], MODES[2]
-# Tenth and ninetieth percentile and the worst, where a test is about something else.
-SPREAD = (400.0, 600.0, 700.0)
 SEED = 5
+
+
+def of(value: float) -> Spread:
+    """What draws came to that were all alike."""
+    return Spread.of([value])
 
 
 def curve(*ns: float, octets: int = 16) -> dict[Point, Cost]:
@@ -59,11 +63,11 @@ def test_a_quick_run_has_every_mode_and_the_sizes_of_the_goals() -> None:
 def test_the_parts_of_a_packets_time_are_printed() -> None:
     plain = Point(None, 0)
     floods = {
-        "switch": {plain: OnRoad(118, 500_000, *SPREAD, 3_000, 1_800), Point(INLINE, 3): OnRoad(174, 1, *SPREAD, 1, 1)},
-        "kernel": {plain: OnRoad(118, 800_000, *SPREAD, 1_250, 0)},
-        "ports": {plain: OnRoad(118, 600_000, *SPREAD, 2_500, 900)},
+        "switch": {plain: OnRoad(118, of(500_000), 3_000, 1_800), Point(INLINE, 3): OnRoad(174, of(1), 1, 1)},
+        "kernel": {plain: OnRoad(118, of(800_000), 1_250, 0)},
+        "ports": {plain: OnRoad(118, of(600_000), 2_500, 900)},
     }
-    printed = parts({plain: InMemory(118, 650, *SPREAD, 650)}, Roads(floods, {"switch": {}})).splitlines()[1:]
+    printed = parts({plain: InMemory(118, of(650), 650)}, Roads(floods, {"switch": {}})).splitlines()[1:]
     assert [" ".join(line.split()) for line in printed] == [
         "ports alone, no pipeline 600 k/s 2500 ns 900 ns 1.50",
         "switch 500 k/s 3000 ns 1800 ns 1.50",
@@ -73,7 +77,7 @@ def test_the_parts_of_a_packets_time_are_printed() -> None:
 
 
 def test_steps_are_judged_only_between_neighbours() -> None:
-    memory = {Point(INLINE, size): InMemory(100, 500, *SPREAD, 500) for size in (3, 36)}
+    memory = {Point(INLINE, size): InMemory(100, of(500), 500) for size in (3, 36)}
     assert not [goal for goal in goals(memory, None, steps=False) if "step" in goal.what]
     assert [goal for goal in goals(memory, None, steps=True) if "step" in goal.what]
 
@@ -98,10 +102,10 @@ def test_a_seed_draws_the_same_packets_and_hops_again_and_another_seed_others() 
 
 def test_the_table_tells_the_spread() -> None:
     plain = Point(None, 0)
-    road = OnRoad(118, 500_000, 450_000, 520_000, 300_000, 3_000, 1_800)
-    rate = Lossless(400_000, 390_000, 410_000, 200_000)
+    road = OnRoad(118, Spread(30, 500_000, 450_000, 520_000, 530_000, 300_000), 3_000, 1_800)
+    rate = Lossless(Spread(30, 400_000, 390_000, 410_000, 420_000, 200_000))
     told = table(
-        dict.fromkeys(main_points(), InMemory(118, 650, 640, 660, 900, 650)),
+        dict.fromkeys(main_points(), InMemory(118, Spread(30, 650, 640, 660, 700, 900), 650)),
         Roads({"switch": dict.fromkeys(main_points(), road)}, {"switch": {plain: rate}}),
         steps=False,
     )

@@ -116,6 +116,11 @@ impl fmt::Display for Spread {
     }
 }
 
+/// All of them, for who sums them up elsewhere.
+pub fn listed(values: &[f64]) -> String {
+    values.iter().map(|value| format!("{value:.1}")).collect::<Vec<_>>().join(" ")
+}
+
 /// A number for people: 3.21 M, 45.6 k.
 pub fn short(value: f64) -> String {
     match value {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use bench::measure::Spread;
+use bench::measure::listed;
 use bench::traffic::thread_time;
 use control::{Control, Scope};
 use fastrand::Rng;
@@ -58,7 +58,7 @@ pub struct Effort {
     pub packets: usize,
 }
 
-/// Nanoseconds a packet: of each point the median of its rounds, the deciles beside it and the worst.
+/// Nanoseconds a packet, of each point in each round.
 pub fn run(program: &mut Arc<Program>, points: &[Point], port: u32, effort: Effort) -> Result<()> {
     let packets = effort.packets;
     let mut numbers = Rng::with_seed(effort.seed);
@@ -94,15 +94,9 @@ pub fn run(program: &mut Arc<Program>, points: &[Point], port: u32, effort: Effo
             }
         }
     }
-    println!("point,octets_in,octets_out,ns,ns_10,ns_90,ns_worst,ns_wall");
+    println!("point,octets_in,octets_out,ns,ns_wall");
     for ((point, length), (processor, wall)) in points.iter().zip(lengths).zip(taken) {
-        let Spread { median, tenth, ninetieth, greatest, .. } = Spread::of(&processor);
-        println!(
-            "{},{},{length},{median:.1},{tenth:.1},{ninetieth:.1},{greatest:.1},{:.1}",
-            point.name,
-            point.packets[0].len(),
-            Spread::of(&wall).median
-        );
+        println!("{},{},{length},{},{}", point.name, point.packets[0].len(), listed(&processor), listed(&wall));
     }
     Ok(())
 }

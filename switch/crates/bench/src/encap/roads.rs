@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use bench::measure::Spread;
+use bench::measure::listed;
 use bench::traffic::{Ends, Outcome, QUIET};
 use fastrand::Rng;
 
@@ -101,16 +101,16 @@ pub fn flood(roads: &[Road], effort: &Effort) -> Result<()> {
         taken.process.push(process.as_secs_f64() * each);
         Ok(())
     })?;
-    println!("road,point,octets_out,{RATES},ns,ns_process");
+    println!("road,point,octets_out,rate,ns,ns_process");
     for (candidate, taken) in candidates.iter().zip(taken) {
         for ((point, length), taken) in candidate.points.iter().zip(&candidate.lengths).zip(taken) {
             println!(
-                "{},{},{length},{},{:.1},{:.1}",
+                "{},{},{length},{},{},{}",
                 candidate.road.name,
                 point.name,
-                rates(&taken.rates),
-                Spread::of(&taken.all).median,
-                Spread::of(&taken.process).median
+                listed(&taken.rates),
+                listed(&taken.all),
+                listed(&taken.process)
             );
         }
     }
@@ -147,20 +147,13 @@ pub fn lossless(roads: &[Road], effort: &Effort, most: f64) -> Result<()> {
         found[number][index].push(low);
         Ok(())
     })?;
-    println!("road,point,{RATES}");
+    println!("road,point,rate");
     for (candidate, found) in candidates.iter().zip(found) {
         for (point, found) in candidate.points.iter().zip(found) {
-            println!("{},{},{}", candidate.road.name, point.name, rates(&found));
+            println!("{},{},{}", candidate.road.name, point.name, listed(&found));
         }
     }
     Ok(())
-}
-
-const RATES: &str = "rate,rate_10,rate_90,rate_worst";
-
-fn rates(found: &[f64]) -> String {
-    let Spread { median, tenth, ninetieth, least, .. } = Spread::of(found);
-    format!("{median:.0},{tenth:.0},{ninetieth:.0},{least:.0}")
 }
 
 /// The rate that was reached, if no packet was lost at it.
