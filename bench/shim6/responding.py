@@ -18,6 +18,7 @@ from statistics import median, quantiles
 from bench.figures import Line, Panel
 from bench.shim6.identities import PREFIXES, hash_based, signed
 from bench.shim6.report import Result, table
+from bench.spread import HEADS_OF_MANY, Spread, headed
 from wayname.shim6.context import LocalHost, option_of
 from wayname.shim6.endpoint import Endpoint
 from wayname.shim6.locators import learn
@@ -134,14 +135,17 @@ def run(seed: int, _full: bool) -> Result:
     for kind, times in costs.items():
         medians = [group.median for group in grouped(times, GROUP)]
         ratio = medians[-1] / medians[0]
-        rows.append((kind, *(f"{at * 1e6:.0f} µs" for at in (medians[0], medians[-1], max(medians))), f"{ratio:.2f}"))
+        groups = (f"{at * 1e6:.0f} µs" for at in (medians[0], medians[-1], max(medians)))
+        each = Spread.of([at * 1e6 for at in times]).cells_of_many(0)
+        rows.append((kind, *groups, f"{ratio:.2f}", *each))
         if max(medians) > GOAL_SECONDS:
             missed.append(f"an I2 ({kind}) costs {max(medians) * 1e3:.2f} ms, more than {GOAL_SECONDS * 1e3} ms")
         if ratio > FLAT:
             missed.append(f"an I2 ({kind}) costs {ratio:.2f} times as much with {CONTEXTS} contexts")
     if grown > MOST_GROWTH or made:
         missed.append(f"{I1_SECONDS * I1_RATE} I1s cost {grown} octets and {made} contexts")
-    text = table(("I2 from", f"first {GROUP}", f"last {GROUP}", "dearest group", "last / first"), rows)
+    head = ("I2 from", f"first {GROUP}", f"last {GROUP}", "dearest group", "last / first")
+    text = table((*head, *headed("each I2, µs", HEADS_OF_MANY)), rows)
     text += [
         "",
         f"{I1_RATE} I1s a second for {I1_SECONDS} s: {grown} octets more, {made} contexts, {each_i1 * 1e6:.0f} µs each",
