@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from bench.figures import FIGURES, keep
-from bench.multipath import compared, cost, crossed, disturbed, edges, fed, ideal, live, page, shared, sweep
+from bench.multipath import compared, cost, crossed, disturbed, edges, fed, ideal, live, page, shared, silence, sweep
 from bench.multipath.report import Goal, Result, summary
 
 
@@ -23,6 +23,7 @@ def experiments(quick: bool, seed: int) -> dict[str, Callable[[], Result]]:
         "table-1": lambda: ideal.table_1(over),
         "9": lambda: crossed.run_all(seed),
         "disturbances": lambda: disturbed.run_all(quick, seed),
+        "silence": lambda: silence.run_all(quick, seed),
         "fed": lambda: fed.run_all(quick, seed),
         "fairness": lambda: shared.run_all(quick, seed),
         "policies": lambda: compared.run_all(quick, seed),

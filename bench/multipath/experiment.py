@@ -202,7 +202,5 @@ def _becoming(network: Network, path: int, route: Route) -> Callable[[], None]:
 
 
 def _cutting(network: Network, path: int, cut: bool) -> Callable[[], None]:
-    def change() -> None:
-        network.paths[path].is_cut = cut
-
-    return change
+    link = network.paths[path]
+    return link.cut if cut else link.mend

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.multipath import disturbed, edges, fed, ideal, page, sweep, tables
+from bench.multipath import disturbed, edges, fed, ideal, page, silence, sweep, tables
 from bench.multipath.copies import copies
 from bench.multipath.network import program
 from bench.multipath.report import Goal, share, summary
@@ -52,6 +52,25 @@ def test_disturbances_say_what_is_left() -> None:
     assert cases["a path degrades slowly"][1] == pytest.approx(110e6 - 35e6 * 0.44)
     assert 75e6 < cases["a path flaps"][1] < 110e6
     assert cases["both edges schedule and send"][1] < 110e6
+
+
+def test_each_draw_cuts_each_link_in_each_way_and_the_same_seed_draws_the_same() -> None:
+    drawn = list(silence.cuts(2, 7))
+    assert drawn == list(silence.cuts(2, 7)) != list(silence.cuts(2, 8))
+    assert len({(cut.link, cut.way) for cut in drawn[:18]}) == 18
+    assert len({(cut.moment, cut.seed) for cut in drawn}) == 2
+    losers = {(cut.link, cut.way): cut.loser for cut in drawn}
+    assert losers["a-p", silence.Way.DATA] == "a"
+    assert losers["b-p", silence.Way.DATA] == "p"
+    assert losers["b-p", silence.Way.ACKS] == "b"
+    assert losers["b-p", silence.Way.BOTH] is None
+
+
+def test_a_cut_is_seen_as_silence_and_leaves_the_other_paths() -> None:
+    seen = silence.run(silence.Cut("a-r", silence.Way.BOTH, 0.03, 1))
+    assert seen.paths == 2
+    assert 0 < seen.seconds < silence.WATCHED
+    assert seen.octets > 0
 
 
 def test_paths_of_rate_nought_are_not_there() -> None:

@@ -29,11 +29,13 @@ struct schedule_path_t {
 }
 
 // What may be chosen first: a closed path whose probe is due, then the open ones with room for the packet, then those whose
-// queue is full, then the others.
+// queue is full, then, for pure ACKs, those that had one lately and those that bring nothing, then the others.
 const bit<8> RANK_PROBE  = 0;
 const bit<8> RANK_OPEN   = 1;
 const bit<8> RANK_FULL   = 2;
-const bit<8> RANK_CLOSED = 3;
+const bit<8> RANK_TAKEN  = 3;
+const bit<8> RANK_QUIET  = 4;
+const bit<8> RANK_CLOSED = 5;
 
 // The best path so far.
 struct candidate_t {

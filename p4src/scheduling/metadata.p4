@@ -66,6 +66,7 @@ struct schedule_t {
     bit<32> length;                 // its octets, if it was that one alone
     bool holes;                     // the receiver may have held what is acknowledged
     bool fresh;                     // data that was not sent before
+    bool pure_ack;                  // an acknowledgement without data: nobody acknowledges it
     bit<8> answer;                  // ANSWER_*
     bit<8> verdict;                 // VERDICT_*
     bit<32> slot;                   // of the path that it is about, or that was chosen

@@ -77,6 +77,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("schedule_probes")
     REGISTERS(bit<32>, probe_state_t, SUBFLOW_SLOTS, probes);   // of a closed path
 
+    @id(SUBFLOW_HEARD_REGISTER_ID)
+    @name("subflow_heard")
+    REGISTERS(bit<32>, bit<48>, SUBFLOW_SLOTS, heard_of);       // when the path last brought something
+
+    @id(SCHEDULE_HEARD_REGISTER_ID)
+    @name("schedule_heard")
+    REGISTERS(bit<32>, bit<48>, SCHEDULES, heard_by);           // and when any of the schedule's did
+
     ScheduleOfSession() schedule_of_session;
     SubflowSlots() subflow_slots;
     Acknowledgements() acknowledgements;
@@ -118,6 +126,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 meta.schedule.missing_silent = missing_closed != 0 && its_probe[7:7] == 1;
             }
             duplicate_ack_hold.apply(meta);
+            if (meta.session.direction == SESSION_INBOUND && meta.session.path_known) {
+                heard_of.write(SUBFLOW_SLOT(meta.schedule.reverse_slot), meta.arrived);
+                heard_by.write(schedule, meta.arrived);
+            }
         }
 
         if (meta.schedule.verdict != VERDICT_NONE) {
@@ -171,6 +183,11 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             learned_t learned = 0;
             bit<8> rank;
             bit<48> due;
+            bit<48> heard;
+            bit<48> heard_last;
+            heard_by.read(heard_last, schedule);
+            bool quiet;
+            bool dead;
             probe_state_t probe_state;
             EACH_SLOT(CONSIDER)
 

@@ -13,6 +13,9 @@ typedef bit<56> probe_state_t;
 const bit<8> SILENT = 8w1 << 7;
 const bit<2> MOST_DOUBLED = 3;
 
+// A path by which nothing came for so long before others last brought something, in microseconds, is quiet.
+const bit<48> LONGEST_QUIET = 50000;
+
 struct subflow_memory_t {
     learned_t learned;
     bool learned_changed;

@@ -110,8 +110,23 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         about = its;                                                                                            \
     }
 
+// Nobody acknowledges pure ACKs, so nobody learns that a path loses them. Each fourth goes by a path that had none of the last
+// eight packets, the others by none that brings nothing while others do. The next one that arrives makes up for those lost.
+#define SPREAD_PURE_ACK(k)                                                                                      \
+    if (meta.schedule.pure_ack && rank == RANK_OPEN) {                                                          \
+        if (turn[1:0] == 0) {                                                                                   \
+            if (turn - last < 8) {                                                                              \
+                rank = RANK_TAKEN;                                                                              \
+            }                                                                                                   \
+        } else if (quiet) {                                                                                     \
+            rank = RANK_QUIET;                                                                                  \
+        }                                                                                                       \
+    }
+
 // A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open. An open one of
 // which something was learned, and nothing since, is probed too: what is believed to be slow gets no packets to learn by.
+// A path that a loss closed, and that has brought nothing since while others did, is dead both ways: a packet that probes it is
+// lost, and the connection stands still until that comes by another path. For eight intervals only its peer ends that.
 #define CONSIDER(k, its)                                                                                        \
     if (meta.schedule.paths > k) {                                                                              \
         free.read(busy_until, SUBFLOW_SLOT(k));                                                                 \
@@ -120,19 +135,25 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
             learned_of.read(learned, SUBFLOW_SLOT(k));                                                          \
         }                                                                                                       \
         rank = RANK_OPEN;                                                                                       \
+        dead = false;                                                                                           \
+        heard_of.read(heard, SUBFLOW_SLOT(k));                                                                  \
+        quiet = heard_last - heard > LONGEST_QUIET;                                                             \
         if (closed[k:k] == 1 || learned != 0) {                                                                 \
             probes.read(probe_state, SUBFLOW_SLOT(k));                                                          \
             due = meta.arrived - probe_state[55:8];                                                             \
             if (closed[k:k] == 1) {                                                                             \
                 rank = RANK_CLOSED;                                                                             \
+                dead = quiet && heard != 0 && probe_state[7:7] == 1                                             \
+                    && meta.arrived - heard < (bit<48>)meta.schedule.probe_interval << 3;                       \
             }                                                                                                   \
-            if (due[47:47] == 0 && meta.schedule.fresh) {                                                       \
+            if (due[47:47] == 0 && meta.schedule.fresh && !dead) {                                              \
                 rank = RANK_PROBE;                                                                              \
             } else if (due[47:47] == 0 && due >= (bit<48>)meta.schedule.probe_interval << 3) {                  \
                 rank = RANK_OPEN;                                                                               \
                 closed[k:k] = 0;                                                                                \
             }                                                                                                   \
         }                                                                                                       \
+        SPREAD_PURE_ACK(k)                                                                                      \
         consider(best, rank, k, its.path, delay_of(its.delay, learned), its.queue,                              \
                  time_of(octets, its.inverse_rate, learned), now, busy_until, turn - last,                      \
                  time_of(octets, its.inverse_rate, 0));                                                         \

@@ -97,7 +97,7 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
             meta.schedule.sequence = sequence;
             meta.schedule.ends = ends;
             if (ends == sequence) {
-                // Only an acknowledgement.
+                meta.schedule.pure_ack = true;
             } else if (!known || flags & TCP_SYN != 0) {
                 meta.schedule.fresh = length != 0;
                 names.write(slot, (bit<32>)meta.session.number ++ ports);

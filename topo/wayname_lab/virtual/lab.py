@@ -79,14 +79,14 @@ class VirtualLab:
         """Return a link by its name, such as "a-p"."""
         return next(link for link in self.plan.lab.links if link.name == name)
 
-    def cut(self, name: str) -> None:
-        """Let a link lose everything in both directions."""
-        self.links[name].is_cut = True
-        self.event_log.tell("lab", f"link {name} cut", "warning")
+    def cut(self, name: str, sender: str | None = None) -> None:
+        """Let a link lose everything in both directions, or only what one of its ends sends."""
+        self.links[name].cut(sender)
+        self.event_log.tell("lab", f"link {name} cut{f' for what {sender} sends' if sender else ''}", "warning")
 
     def restore(self, name: str) -> None:
         """Mend a link."""
-        self.links[name].is_cut = False
+        self.links[name].mend()
         self.event_log.tell("lab", f"link {name} restored")
 
     def command(self, host: str, command: str, **fields: object) -> int | None:

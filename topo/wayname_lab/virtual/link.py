@@ -33,7 +33,7 @@ class VirtualLink:
 
     def __init__(self, clock: Clock, name: str, quality: Quality, rng: random.Random, trace: Trace) -> None:
         self.name = name
-        self.is_cut = False
+        self._cut_from: frozenset[str] = frozenset()  # the nodes whose frames are lost
         self.receivers: dict[str, Take] = {}
         self.lost = 0
         self._clock = clock
@@ -45,6 +45,14 @@ class VirtualLink:
         """Say who takes what arrives at a node's end."""
         self.receivers[node] = take
 
+    def cut(self, sender: str | None = None) -> None:
+        """Lose everything from now on, or all that one end sends."""
+        self._cut_from = frozenset(self.receivers if sender is None else (sender,))
+
+    def mend(self) -> None:
+        """Lose nothing for a cut any more."""
+        self._cut_from = frozenset()
+
     def become(self, quality: Quality) -> None:
         """Be like this from now on; what is under way keeps the delay that it had."""
         self._quality = quality
@@ -52,14 +60,14 @@ class VirtualLink:
     def send(self, sender: str, frame: bytes, at: int) -> None:
         """Take a frame whose last bit leaves the sender at this time."""
         lost = self._quality.loss > 0 and self._rng.random() < self._quality.loss
-        if self.is_cut or lost:
+        if sender in self._cut_from or lost:
             self.lost += 1
             return
         self._clock.at(at + self._quality.delay, lambda: self._arrive(sender, frame))
 
     def _arrive(self, sender: str, frame: bytes) -> None:
         # What is under way when the link is cut does not arrive either.
-        if self.is_cut:
+        if sender in self._cut_from:
             self.lost += 1
             return
         for node, take in self.receivers.items():
