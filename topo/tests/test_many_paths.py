@@ -84,3 +84,26 @@ def test_a_controller_that_is_started_again_leaves_schedules_as_they_are(router:
     lab.run_for(0.3)
     assert entries(lab, router, "schedules") == before
     assert goodput(lab) > 0.9 * SUM
+
+
+def taken(lab: VirtualLab, router: str) -> set[str]:
+    """Return the providers by which the only session goes at once."""
+    edge = lab.controllers[router].edge
+    assert edge is not None
+    return {path.provider for group in edge.schedules for path in group.paths}
+
+
+LINKS = [(edge, provider) for edge in "ab" for provider in "pqr"]
+
+
+@pytest.mark.parametrize("loser", ["both", "edge", "provider"])
+@pytest.mark.parametrize(("edge", "provider"), LINKS)
+def test_a_link_that_is_cut_takes_no_other_path_out_of_the_schedules(edge: str, provider: str, loser: str) -> None:
+    lab = many_paths()
+    lab.cut(f"{edge}-{provider}", {"both": None, "edge": edge, "provider": provider}[loser])
+    others = {way for way in "pqr" if way != provider}
+    for _ in range(60):
+        lab.run_for(0.05)
+        assert others <= taken(lab, "a")
+        assert others <= taken(lab, "b")
+    assert goodput(lab) > 0

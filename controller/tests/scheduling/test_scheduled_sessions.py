@@ -63,10 +63,11 @@ def test_a_provider_that_is_down_takes_its_path_out_at_once() -> None:
         pair.drive(3.0)
 
 
-def test_a_session_that_looks_for_a_way_goes_by_one_path() -> None:
+def test_a_session_that_looks_for_a_way_keeps_the_paths_that_did_not_fail() -> None:
     pair = talking()
     pair.tell(pair.a, SessionEventKind.UNANSWERED, age=15.0)
-    assert not is_scheduled(pair.a)
+    assert pair.a.only.exploring
+    assert is_scheduled(pair.a)
     pair.drive(10.0)
     assert is_scheduled(pair.a)
 

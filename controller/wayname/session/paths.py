@@ -49,9 +49,9 @@ class PathSelection(ABC):
     def usable(self, session: Session) -> dict[int, Pair]:
         """Return the paths that packets may take all at once, best first: those that are proven to work.
 
-        None while it is looked for a way, which goes by one path after the other; a fork has paths of its own.
+        Also while it is looked for a way: what fails then is no more among them. A fork has paths of its own.
         """
-        if session.exploring or session.fork is not None:
+        if session.fork is not None:
             return {}
         paths = {_number(session, pair): pair for pair in session.ordered}
         return {path: pair for path, pair in paths.items() if self.is_usable(session, path)}
