@@ -108,7 +108,7 @@ class Sessions:
         mode = SessionMode.SCHEDULE if schedule else SessionMode(0)
         self._copy(p4r.Update.MODIFY, lambda sender: self._identities(first + step * sender, mode), senders)
         if schedule:
-            share = partial(session_schedule, paths=range(paths))
+            share = partial(session_schedule, paths={path: path for path in range(paths)})
             self._copy(p4r.Update.MODIFY, lambda sender: share(first + step * sender, sender), senders)
             self._schedule_each(senders, paths, schedule)
 
@@ -161,7 +161,7 @@ class Sessions:
 
     @staticmethod
     def _schedule(number: int) -> Entity:
-        return session_schedule(number, 0, range(2))
+        return session_schedule(number, 0, {0: 0, 1: 1})
 
 
 def remote(number: int) -> IPv6Address:

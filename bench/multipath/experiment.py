@@ -112,7 +112,7 @@ def arrange(network: Network, setup: Setup) -> None:
             scheduled = schedules and host < len(setup.packet_bytes) - setup.ordinary
             network.add(side, tables.of_session(side, session, host, paths, scheduled))
             if scheduled:
-                network.add(side, [session_schedule(session, SESSION, range(len(paths)))])
+                network.add(side, [session_schedule(session, SESSION, dict(enumerate(range(len(paths)))))])
     _disturb(network, setup)
 
 

@@ -103,13 +103,11 @@ def run(cut: Cut) -> Silence:
 
 
 def _paths(lab: VirtualLab, edge: str) -> int:
-    """Return by how many paths the session of an edge goes."""
+    """Return by how many paths the only session of an edge goes at once."""
     switch = lab.switches[edge]
-    [*schedules] = (decode_entity(each, switch.schema) for each in switch.entities([fy.P4TableEntry("schedules")]))
-    found = [
-        each.action.args["paths"] for each in schedules if isinstance(each.action, fy.P4TableAction) and each.match
-    ]
-    return found[0] if found else 1
+    shared = (decode_entity(each, switch.schema) for each in switch.entities([fy.P4TableEntry("session_schedules")]))
+    slots = [each.action.args["slots"] for each in shared if isinstance(each.action, fy.P4TableAction) and each.match]
+    return slots[0].bit_count() if slots else 1
 
 
 def run_all(quick: bool, seed: int) -> Result:

@@ -91,7 +91,7 @@ def test_copies_are_what_would_have_been_encoded(number: int) -> None:
         )
 
     def schedule(number: int) -> Entity:
-        return session_schedule(number, 5, (0, 1))
+        return session_schedule(number, 5, {0: 0, 1: 1})
 
     for make in (identities, schedule):
         assert list(copies(schema, make, [number])) == [make(number).encode(schema)]

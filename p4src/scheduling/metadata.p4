@@ -17,6 +17,7 @@ const bit<8> POLICY_NONE                 = 0;
 const bit<8> POLICY_FASTEST_FIRST        = 1;
 const bit<8> POLICY_WEIGHTED_ROUND_ROBIN = 2;
 const bit<8> POLICY_PER_FLOW             = 3;
+const bit<8> POLICY_BEST_PATH            = 4;
 
 // What acknowledgements change: sums of these.
 typedef bit<8> feedback_t;
@@ -53,6 +54,7 @@ struct schedule_t {
     bit<8> generation;
     bit<4> paths;
     bit<32> path_of_slots;          // the session's path at each slot, four bits each
+    bit<8> slots;                   // those that the session may take, a bit for each
     bit<8> framing;                 // octets that links add to each packet
     bit<8> feedback;                // FEEDBACK_*
     bit<32> tolerance;              // microseconds that a marked packet may be late
@@ -90,6 +92,7 @@ struct schedule_t {
     fine_time_t after;              // how long after it was sent it should be delivered
     bit<32> reverse_delay;          // microseconds that its acknowledgement took
     bit<32> reverse_slot;           // the path that it came by; any of them, where that is not known
+    bool reverse_known;             // it is that one
     bit<32> reverse_inverse_rate;
     bit<32> reverse_least;          // microseconds that it took at least, and at most
     bit<32> reverse_most;

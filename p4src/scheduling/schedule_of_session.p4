@@ -15,11 +15,12 @@ control ScheduleOfSession(inout metadata_t meta) {
 
     @id(USE_SCHEDULE_ACTION_ID)
     @name("use_schedule")
-    @brief("Paths: the session's path at each slot, four bits each, slot 0 in the lowest.")
+    @brief("Paths: the session's path at each slot, four bits each, slot 0 in the lowest. Slots: a bit for each that it may take.")
     action use_schedule(@id(1) @refers_to(schedules, schedule) schedule_id_t schedule,
-                        @id(2) bit<32> paths) {
+                        @id(2) bit<32> paths, @id(3) bit<8> slots) {
         meta.schedule.number = schedule;
         meta.schedule.path_of_slots = paths;
+        meta.schedule.slots = slots;
     }
 
     @id(NOT_SCHEDULED_ACTION_ID)
@@ -78,9 +79,10 @@ control ScheduleOfSession(inout metadata_t meta) {
 
     @id(BEST_PATH_ACTION_ID)
     @name("best_path")
-    @brief("Always by the path in one slot.")
+    @brief("Always by the path in one slot; sessions that may not take that go as their own entries say.")
     action best_path(@id(1) bit<3> slot) {
-        meta.session.path = (path_t)(meta.schedule.path_of_slots >> (5w0 ++ slot << 2));
+        meta.schedule.policy = POLICY_BEST_PATH;
+        meta.schedule.slot = 29w0 ++ slot;
     }
 
     @id(NO_SCHEDULE_ACTION_ID)

@@ -126,7 +126,7 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 meta.schedule.missing_silent = missing_closed != 0 && its_probe[7:7] == 1;
             }
             duplicate_ack_hold.apply(meta);
-            if (meta.session.direction == SESSION_INBOUND && meta.session.path_known) {
+            if (meta.session.direction == SESSION_INBOUND && meta.schedule.reverse_known) {
                 heard_of.write(SUBFLOW_SLOT(meta.schedule.reverse_slot), meta.arrived);
                 heard_by.write(schedule, meta.arrived);
             }
@@ -164,10 +164,16 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
         if (meta.session.direction != SESSION_OUTBOUND) {
             // It has said what it knows.
         } else if (meta.schedule.policy == POLICY_PER_FLOW) {
-            bit<32> slot;
-            HASH_OF_4(slot, (bit<32>)meta.schedule.paths, hdr.ipv6.flow_label, meta.flow.next_header,
-                      meta.flow.source_port, meta.flow.destination_port);
-            meta.session.path = (path_t)(meta.schedule.path_of_slots >> ((bit<8>)slot << 2));
+            bit<32> count = 0;
+            EACH_SLOT(COUNT_SLOT)
+            bit<32> left;
+            HASH_OF_4(left, count, hdr.ipv6.flow_label, meta.flow.next_header, meta.flow.source_port, meta.flow.destination_port);
+            EACH_SLOT(TAKE_SLOT)
+        } else if (meta.schedule.policy == POLICY_BEST_PATH) {
+            bit<8> its_bit = 8w1 << (bit<8>)meta.schedule.slot;
+            if (meta.schedule.slots & its_bit != 0) {
+                meta.session.path = (path_t)(meta.schedule.path_of_slots >> ((bit<8>)meta.schedule.slot << 2));
+            }
         } else if (timed) {
             fine_time_t now = meta.arrived ++ 16w0;
             bit<32> turn = state[31:0] + 1;

@@ -88,8 +88,9 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
 
 // The path that an acknowledgement came by; any of them, where that is not known.
 #define FIND_REVERSE(k, its)                                                                                    \
-    if (meta.schedule.paths > k && (!meta.session.path_known || its.path == meta.session.path)) {               \
+    if (meta.schedule.slots[k:k] == 1 && (!meta.session.path_known || its.path == meta.session.path)) {         \
         meta.schedule.reverse_slot = k;                                                                         \
+        meta.schedule.reverse_known = meta.session.path_known;                                                  \
         if (meta.session.path_known) {                                                                          \
             meta.schedule.reverse_delay = its.delay;                                                            \
         }                                                                                                       \
@@ -110,6 +111,19 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         about = its;                                                                                            \
     }
 
+// What per flow needs: how many slots there are, and the one that is the flow's. Those that the session may not take are left out.
+#define COUNT_SLOT(k, its)                                                                                      \
+    if (meta.schedule.slots[k:k] == 1) {                                                                        \
+        count = count + 1;                                                                                      \
+    }
+#define TAKE_SLOT(k, its)                                                                                       \
+    if (meta.schedule.slots[k:k] == 1) {                                                                        \
+        if (left == 0) {                                                                                        \
+            meta.session.path = (path_t)(meta.schedule.path_of_slots >> (4 * k));                               \
+        }                                                                                                       \
+        left = left - 1;                                                                                        \
+    }
+
 // Nobody acknowledges pure ACKs, so nobody learns that a path loses them. Each fourth goes by a path that had none of the last
 // eight packets, the others by none that brings nothing while others do. The next one that arrives makes up for those lost.
 #define SPREAD_PURE_ACK(k)                                                                                      \
@@ -128,7 +142,7 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
 // A path that a loss closed, and that has brought nothing since while others did, is dead both ways: a packet that probes it is
 // lost, and the connection stands still until that comes by another path. For eight intervals only its peer ends that.
 #define CONSIDER(k, its)                                                                                        \
-    if (meta.schedule.paths > k) {                                                                              \
+    if (meta.schedule.slots[k:k] == 1) {                                                                        \
         free.read(busy_until, SUBFLOW_SLOT(k));                                                                 \
         turns.read(last, SUBFLOW_SLOT(k));                                                                      \
         if (meta.schedule.feedback & FEEDBACK_FOLLOW != 0) {                                                    \

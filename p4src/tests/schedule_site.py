@@ -52,6 +52,7 @@ class Schedule:
     probe_interval: int = 1_000_000
     hold: int = 0
     session: int = SESSION
+    slots: int = 0  # that the session may take; 0: all
 
     def entries(self) -> Iterator[Entry]:
         """Its slots, its policy, and a session whose path n is in slot n."""
@@ -65,7 +66,10 @@ class Schedule:
         yield self.shares()
         packed = sum(slot << PATH_BITS * slot for slot in range(MOST_PATHS))
         yield Entry(
-            "session_schedules", {"session": self.session}, "use_schedule", {"schedule": self.number, "paths": packed}
+            "session_schedules",
+            {"session": self.session},
+            "use_schedule",
+            {"schedule": self.number, "paths": packed, "slots": self.slots or (1 << len(self.paths)) - 1},
         )
 
     def shares(self) -> Entry:

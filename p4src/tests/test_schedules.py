@@ -160,7 +160,7 @@ def test_a_flow_keeps_to_its_path(make: Make, count: int) -> None:
 
 
 def test_one_path_for_all(make: Make) -> None:
-    switch = make(Schedule([path(1, 1)] * 2, policy="per_flow"))
+    switch = make(Schedule([path(1, 1)] * 6, policy="per_flow"))
     switch.take_best_path(5)
     assert {switch.goes_by(time, flow(time)) for time in range(20)} == {5}
 
@@ -168,3 +168,27 @@ def test_one_path_for_all(make: Make) -> None:
 def test_a_session_without_a_schedule_goes_as_its_entry_says(make: Make) -> None:
     switch = make(Schedule([path(9, 1), path(1, 1)], session=99))
     assert {switch.sends_octets(time, 100) for time in range(5)} == {0}
+
+
+def test_a_session_takes_only_the_slots_that_it_may(make: Make) -> None:
+    paths = [path(1, 1), path(10, 1), path(10, 1)]
+    switch = make(Schedule(paths, slots=0b110))
+    assert [switch.sends_octets(0, 1250) for _ in range(4)] == [1, 2, 1, 2]
+    switch = make(Schedule(paths, policy="weighted_round_robin", slots=0b101))
+    assert {switch.sends_octets(0, 1250) for _ in range(20)} == {0, 2}
+    switch = make(Schedule(paths, policy="per_flow", slots=0b110))
+    assert {switch.goes_by(time, flow(time)) for time in range(40)} == {1, 2}
+
+
+def test_a_session_that_may_not_take_the_best_path_goes_as_its_entry_says(make: Make) -> None:
+    switch = make(Schedule([path(1, 1)] * 6, policy="per_flow", slots=0b11111))
+    switch.take_best_path(5)
+    assert {switch.goes_by(time, flow(time)) for time in range(20)} == {0}
+
+
+def test_what_is_known_of_a_path_stays_when_a_session_leaves_another(make: Make) -> None:
+    schedule = Schedule([path(10, 1), path(50, 1), path(10, 1)])
+    switch = make(schedule)
+    assert [switch.sends_octets(0, 1250) for _ in range(8)] == [0, 2] * 4
+    switch.reschedule(replace(schedule, slots=0b011))
+    assert [switch.sends_octets(0, 1250) for _ in range(3)] == [1, 0, 1]

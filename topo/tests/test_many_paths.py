@@ -44,8 +44,8 @@ def goodput(lab: VirtualLab, seconds: float = 1.0) -> float:
 
 def in_use(lab: VirtualLab, router: str = "a") -> int:
     """Return by how many paths the only session goes."""
-    [schedule] = entries(lab, router, "schedules")
-    return schedule["paths"]
+    [shared] = entries(lab, router, "session_schedules")
+    return shared["slots"].bit_count()
 
 
 @cache

@@ -90,8 +90,9 @@ class Site:
         entry = {**self._held("schedules", schedule=number), "schedule": number}
         for slot, table in enumerate(SLOTS):
             subflow = self._held(table, schedule=number)
-            if subflow:
+            if int(of_session["slots"]) >> slot & 1:
                 entry[f"path_{slot}"] = int(of_session["paths"]) >> PATH_BITS * slot & 15
+            if subflow:
                 entry |= {f"{key}_{slot}": value for key, value in subflow.items() if key != "action"}
         return entry
 
@@ -104,9 +105,9 @@ class Site:
         return {}
 
     def paths(self, session: int) -> list[int]:
-        """Return a session's paths by slot."""
+        """Return a session's paths in the slots that it may take."""
         entry = self.entry(session)
-        return [int(entry[f"path_{slot}"]) for slot in range(int(entry.get("paths", 0)))]
+        return [int(entry[f"path_{slot}"]) for slot in range(len(SLOTS)) if f"path_{slot}" in entry]
 
     def writes(self) -> int:
         """Return how many entries were written since the last time."""
@@ -128,10 +129,12 @@ def test_a_session_with_two_ways_has_a_schedule_that_says_all_about_them() -> No
     site = Site()
     assert site.follow(5, PP, QQ)
     entry = site.entry(5)
-    assert (entry["action"], entry["schedule"], entry["paths"], entry["framing"]) == ("fastest_first", 1, 2, 22)
+    assert (entry["action"], entry["schedule"], entry["paths"], entry["framing"]) == ("fastest_first", 1, 3, 22)
     assert [entry[key] for key in ("path_0", "delay_0", "inverse_rate_0")] == [0, 20_000, 4 << 24]
     assert [entry[key] for key in ("path_1", "delay_1", "inverse_rate_1")] == [1, 10_000, 2 << 24]
+    # The third way has its slot, which the session may not take.
     assert "path_2" not in entry
+    assert entry["delay_2"] == 30_000
     # Configured figures hold, and late paths are closed.
     assert [entry[key] for key in ("feedback", "tolerance", "probe_interval", "hold")] == [2, 100_000, 200_000, 0]
 
@@ -171,24 +174,32 @@ delay = 0.01
     assert site.paths(5) == [1, 2]
 
 
-def test_sessions_that_share_their_ways_share_registers() -> None:
+def test_all_sessions_of_a_schedule_share_registers_whichever_ways_they_can_take() -> None:
     site = Site()
     site.follow(5, PP, QQ)
     site.follow(6, PP, QQ, first=3)
     site.follow(7, PP, QQ, QP)
-    numbers = [site.entry(session)["schedule"] for session in (5, 6, 7)]
-    assert numbers == [1, 1, 2]
-    assert (site.paths(5), site.paths(6)) == ([0, 1], [3, 4])
-    assert [sorted(group.sessions) for group in site.schedules] == [[5, 6], [7]]
+    assert {site.entry(session)["schedule"] for session in (5, 6, 7)} == {1}
+    assert (site.paths(5), site.paths(6), site.paths(7)) == ([0, 1], [3, 4], [0, 1, 2])
+    [group] = site.schedules
+    assert sorted(group.sessions) == [5, 6, 7]
+    site.schedules.forget(6)
+    assert group.ways == [0, 1, 2]
+    site.schedules.forget(7)
+    assert group.ways == [0, 1]
 
 
-def test_a_path_that_is_gone_leaves_at_once_and_what_was_known_begins_anew() -> None:
+def test_a_path_that_is_gone_leaves_at_once_and_what_is_known_of_the_others_stays() -> None:
     site = Site()
     site.follow(5, PP, QQ, QP)
     before = site.entry(5)
+    site.writes()
     site.follow(5, PP, QQ)
     assert site.paths(5) == [0, 1]
-    assert site.entry(5)["schedule"] != before["schedule"]
+    assert {**site.entry(5), "path_2": 2} == before
+    assert site.writes() == 1
+    site.follow(5, PP, QQ, QP)
+    assert site.entry(5) == before
     assert not site.follow(5, PP)
     assert site.entry(5) == {}
     site.follow(5, PP, QQ, QP)
@@ -198,7 +209,7 @@ def test_a_path_that_is_gone_leaves_at_once_and_what_was_known_begins_anew() -> 
     site.settle()
     assert site.entry(5) == {}
     assert list(site.schedules) == []
-    kinds = ["taken"] * 3 + ["left"] + ["left"] * 2 + ["taken"] * 3 + ["left"] * 3
+    kinds = ["taken"] * 3 + ["left"] + ["taken"] + ["left"] * 3 + ["taken"] * 3 + ["left"] * 3
     assert site.kinds() == [f"path.{kind}" for kind in kinds]
 
 
@@ -227,6 +238,10 @@ def test_the_best_path_is_the_one_with_most_bandwidth() -> None:
     site.schedules.set_policy("s", SchedulingPolicy.BEST_PATH, 2.0)
     entry = site.entry(5)
     assert (entry["action"], entry["slot"], entry["path_2"]) == ("best_path", 2, 2)
+    site.follow(5, PP, QQ)
+    assert site.entry(5)["slot"] == 1
+    [group] = site.schedules
+    assert group.paths_of(5) == [1]
 
 
 @pytest.mark.parametrize("sessions", [1, 1000])
@@ -234,15 +249,15 @@ def test_a_new_delay_or_policy_is_one_write_however_many_sessions_there_are(sess
     site = Site()
     for number in range(5, 5 + sessions):
         site.follow(number, PP, QQ)
-    # One each, two slots and the policy.
-    assert site.writes() == sessions + 3
+    # One each, three slots and the policy.
+    assert site.writes() == sessions + 4
     site.schedules.set_figures("s", 0, 0.07, 2e6)
     assert site.writes() == 1
     site.schedules.set_policy("s", SchedulingPolicy.PER_FLOW, 2.0)
     assert site.writes() == 1
     for number in range(5, 5 + sessions):
         site.schedules.forget(number)
-    assert site.writes() == sessions + 3
+    assert site.writes() == sessions + 4
 
 
 def test_what_is_no_schedule_has_no_policy() -> None:
@@ -319,7 +334,7 @@ def test_a_path_that_flaps_is_told_of_once_a_second() -> None:
 def test_events_of_what_is_not_there_any_more_are_ignored() -> None:
     site = Site()
     site.follow(5, PP, QQ)
-    site.switch_event(PathEventKind.LOST, 2)
+    site.switch_event(PathEventKind.LOST, 3)
     site.switch_event(PathEventKind.LOST, 0, schedule=9)
     [group] = site.schedules
     assert not any(known.closed for known in group.known)

@@ -49,12 +49,12 @@ class PathOfGroup(BaseModel):
 
 
 class GroupAnswer(BaseModel):
-    """Sessions that go by the same paths and know what the others send."""
+    """Sessions of a schedule: they know what the others send."""
 
     number: int = Field(description="of their registers on the switch")
     generation: int
     sessions: list[int]
-    paths: list[PathOfGroup] = Field(description="by place")
+    paths: list[PathOfGroup] = Field(description="that any of them takes")
 
 
 class ScheduleAnswer(BaseModel):
@@ -159,6 +159,7 @@ def _find(running: Running, name: str) -> ScheduleRule:
 
 def _answer(running: Running, rule: ScheduleRule) -> ScheduleAnswer:
     config = rule.config
+    group = running.edge.schedules.group(config.name)
     return ScheduleAnswer(
         name=config.name,
         policy=rule.policy,
@@ -169,7 +170,7 @@ def _answer(running: Running, rule: ScheduleRule) -> ScheduleAnswer:
         probe_interval=config.probe_interval,
         framing=config.framing,
         paths=[_configured(rule, index, running.edge.figures, running.now) for index in range(len(config.paths))],
-        groups=[_group(group, running.now) for group in running.edge.schedules.groups(config.name)],
+        groups=[] if group is None else [_group(group, running.now)],
     )
 
 
@@ -191,12 +192,11 @@ def _configured(rule: ScheduleRule, index: int, figures: PathEstimates, now: flo
 
 
 def _group(group: Group, now: float) -> GroupAnswer:
-    paths = zip(group.paths, group.known, strict=True)
     return GroupAnswer(
         number=group.registers.schedule,
         generation=group.registers.generation,
         sessions=sorted(group.sessions),
-        paths=[_path(path.name, known, now) for path, known in paths],
+        paths=[_path(group.rule.config.paths[way].name, group.known[way], now) for way in group.ways],
     )
 
 

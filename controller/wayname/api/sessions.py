@@ -121,7 +121,7 @@ def note_schedule(told: SessionAnswer, running: Running) -> None:
     """Add by which schedule a session's packets go."""
     group = running.edge.schedules.group_of(told.number)
     if group is not None:
-        told.schedule, told.scheduled_paths = group.rule.config.name, list(group.paths_of(told.number))
+        told.schedule, told.scheduled_paths = group.rule.config.name, group.paths_of(told.number)
 
 
 def count(told: SessionAnswer, switch_snapshot: SwitchSnapshot) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import finsy as fy
@@ -78,10 +78,12 @@ def subflow(schedule: int, slot: int, path: Subflow) -> fy.P4TableEntry:
     )
 
 
-def session_schedule(session: int, schedule: int, paths: Sequence[int]) -> fy.P4TableEntry:
-    """The schedule of a session, and which of its paths is in each slot."""
-    packed = sum(path << PATH_BITS * slot for slot, path in enumerate(paths))
-    return table_entry("session_schedules", {"session": session}, "use_schedule", schedule=schedule, paths=packed)
+def session_schedule(session: int, schedule: int, paths: Mapping[int, int]) -> fy.P4TableEntry:
+    """The schedule of a session, and its path in each slot that it may take."""
+    packed = sum(path << PATH_BITS * slot for slot, path in paths.items())
+    slots = sum(1 << slot for slot in paths)
+    parameters = {"schedule": schedule, "paths": packed, "slots": slots}
+    return table_entry("session_schedules", {"session": session}, "use_schedule", **parameters)
 
 
 def fastest_first(registers: Registers, paths: int, framing: int, feedback: Feedback) -> fy.P4TableEntry:

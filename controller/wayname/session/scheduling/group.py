@@ -1,8 +1,9 @@
-"""Sessions that go by the same ways: they share a schedule, so that what one sends, the others wait for."""
+"""Sessions of one schedule: they share its registers, so that what one sends, the others wait for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import finsy as fy
@@ -31,10 +32,6 @@ class ScheduleRule:
         kinds |= ScheduleFeedback.CLOSE if config.close else 0
         kinds |= ScheduleFeedback.HOLD if config.hold else 0
         return Feedback(kinds, config.tolerance, config.probe_interval, config.hold)
-
-    def words(self, ways: Iterable[int]) -> str:
-        """Return the schedule and some of its ways in words."""
-        return f"{self.config.name}: {', '.join(self.config.paths[index].name for index in ways)}"
 
 
 @dataclass(slots=True)
@@ -71,41 +68,60 @@ class PathReport:
 
 @dataclass(slots=True)
 class Group:
-    """The sessions of a schedule that go by the same ways, by place; each with the numbers of its paths."""
+    """The sessions of a schedule, each with its path by each way that it can take.
+
+    Each way has the slot of its place in the configuration, so what is known of it stays when sessions leave others.
+    """
 
     rule: ScheduleRule
-    ways: tuple[int, ...]
     registers: Registers
-    sessions: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    sessions: dict[int, dict[int, int]] = field(default_factory=dict)
     known: list[PathReport] = field(default_factory=list)
+    # How many sessions take each way.
+    _takers: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.begin_anew()
 
     @property
-    def paths(self) -> list[SchedulePath]:
-        """Its ways as they are configured."""
-        return [self.rule.config.paths[index] for index in self.ways]
+    def ways(self) -> list[int]:
+        """The ways that any of its sessions takes."""
+        return sorted(self._takers)
 
     @property
-    def words(self) -> str:
-        """Its schedule and its ways, in words; no other group has the same."""
-        return self.rule.words(self.ways)
+    def paths(self) -> list[SchedulePath]:
+        """These as they are configured."""
+        return [self.rule.config.paths[way] for way in self.ways]
 
     @property
     def best(self) -> int:
-        """The place of the path with most bandwidth, of such the one with the least delay."""
-        figures = [self.rule.figures[index] for index in self.ways]
-        return max(range(len(figures)), key=lambda place: (figures[place][1], -figures[place][0]))
+        """The way with most bandwidth of those that sessions take, of such the one with the least delay."""
+        figures = self.rule.figures
+        return max(self.ways, key=lambda way: (figures[way][1], -figures[way][0]))
 
-    def paths_of(self, session: int) -> tuple[int, ...]:
-        """Return which of its paths the packets of a session take."""
+    def take(self, session: int, paths: Mapping[int, int]) -> None:
+        """Have a session go by these ways, and no others any more."""
+        self.leave(session)
+        self.sessions[session] = dict(paths)
+        self._takers.update(paths.keys())
+
+    def leave(self, session: int) -> None:
+        """Have a session no more."""
+        for way in self.sessions.pop(session, {}):
+            self._takers[way] -= 1
+            if not self._takers[way]:
+                del self._takers[way]
+
+    def paths_of(self, session: int) -> list[int]:
+        """Return which of its paths the packets of a session take; none if it cannot go by the best way."""
         paths = self.sessions[session]
-        return (paths[self.best],) if self.rule.policy is SchedulingPolicy.BEST_PATH else paths
+        if self.rule.policy is SchedulingPolicy.BEST_PATH:
+            return [path for way, path in paths.items() if way == self.best]
+        return list(paths.values())
 
     def begin_anew(self) -> None:
         """Know nothing of paths."""
-        self.known = [PathReport() for _ in self.ways]
+        self.known = [PathReport() for _ in self.rule.config.paths]
 
     def session_entry(self, session: int) -> fy.P4TableEntry:
         """Return the entry of one of its sessions."""
@@ -113,15 +129,16 @@ class Group:
 
     def entries(self) -> list[fy.P4TableEntry]:
         """Return what all of its sessions share: an entry for each slot, and the policy."""
-        return [*(self.slot_entry(slot) for slot in range(len(self.ways))), self._policy_entry()]
+        return [*(self.slot_entry(way) for way in range(len(self.rule.config.paths))), self._policy_entry()]
 
-    def slot_entry(self, slot: int) -> fy.P4TableEntry:
-        """Return what is believed of the path in a slot."""
-        delay, bandwidth = self.rule.figures[self.ways[slot]]
-        return entries.subflow(self.registers.schedule, slot, Subflow(delay, bandwidth, self.paths[slot].queue))
+    def slot_entry(self, way: int) -> fy.P4TableEntry:
+        """Return what is believed of a way."""
+        delay, bandwidth = self.rule.figures[way]
+        queue = self.rule.config.paths[way].queue
+        return entries.subflow(self.registers.schedule, way, Subflow(delay, bandwidth, queue))
 
     def _policy_entry(self) -> fy.P4TableEntry:
-        count, framing = len(self.ways), self.rule.config.framing
+        count, framing = len(self.rule.config.paths), self.rule.config.framing
         match self.rule.policy:
             case SchedulingPolicy.FASTEST_FIRST:
                 return entries.fastest_first(self.registers, count, framing, self.rule.feedback)

@@ -17,7 +17,7 @@ NUMBER = "schedule"
 
 
 class ScheduleNumbers:
-    """Gives each set of ways its registers, the same ones again as long as there are enough."""
+    """Gives each schedule its registers, the same ones again as long as there are enough."""
 
     def __init__(self, remembered: Mapping[str, Json], outputs: Outputs, most: int = MOST_NUMBER) -> None:
         self._outputs = outputs
@@ -33,7 +33,7 @@ class ScheduleNumbers:
                 self._policies[str(of)] = str(policy)
 
     def take(self, of: str, policy: SchedulingPolicy, live: Collection[str]) -> Registers | None:
-        """Return the registers of a set of ways; those of none that is live, and None if there are no others."""
+        """Return the registers of a schedule; those of none that is live, and None if there are no others."""
         registers = self._registers.get(of)
         if registers is None:
             if len(self._registers) < self._most:
@@ -50,7 +50,7 @@ class ScheduleNumbers:
         return registers
 
     def begin_anew(self, of: str, policy: SchedulingPolicy) -> Registers:
-        """Return the registers of a set of ways with another generation: what they know counts no more."""
+        """Return the registers of a schedule with another generation: what they know counts no more."""
         registers = _anew(self._registers[of])
         self._keep(of, policy, registers)
         return registers

@@ -1,7 +1,7 @@
 """Gives sessions of every protocol their schedules, and follows what the switch says of the paths.
 
 A session's manager says which paths its packets may take (`follow`, `forget`); what stands in the entries of
-`session_schedules` is decided here. Sessions that go by the same ways share a schedule.
+`session_schedules` is decided here. All sessions of a `[[schedule]]` share its registers, whichever ways each can take.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from wayname.session.scheduling.scheduled import Scheduled, ways_of
 
 POLICY = "schedule-policy"
 LEAST_WAYS = 2
-Key = tuple[str, tuple[int, ...]]
 
 
 class Schedules:
@@ -38,7 +37,7 @@ class Schedules:
             policy = SchedulingPolicy(written) if isinstance(written, str) else config.policy
             figures = [(path.delay, path.bandwidth) for path in config.paths]
             self.rules[config.name] = ScheduleRule(config, policy, figures)
-        self._groups: dict[Key, Group] = {}
+        self._groups: dict[str, Group] = {}
         self._by_number: dict[int, Group] = {}
         self._group_of: dict[int, Group] = {}
         self._event_limiter = EventLimiter[tuple[int, int, bool]]()
@@ -49,9 +48,9 @@ class Schedules:
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
 
-    def groups(self, name: str) -> list[Group]:
-        """Return the groups of sessions of a schedule."""
-        return [group for (of, _), group in self._groups.items() if of == name]
+    def group(self, name: str) -> Group | None:
+        """Return the sessions of a schedule, if it has any."""
+        return self._groups.get(name)
 
     def group_of(self, number: int) -> Group | None:
         """Return the group of a session that has a schedule."""
@@ -63,13 +62,17 @@ class Schedules:
         ways = ways_of(rule.config, session) if rule else {}
         before = self._group_of.get(session.number)
         # The switch watches a session with a single path and leaves that; it cannot do so for one that is scheduled.
-        group = self._group(rule, tuple(ways)) if rule and len(ways) >= LEAST_WAYS else None
+        group = self._group(rule) if rule and len(ways) >= LEAST_WAYS else None
         if before is not None and before is not group:
             self.forget(session.number)
         if group is None:
             return False
-        group.sessions[session.number] = tuple(ways.values())
+        taken = group.ways
+        group.take(session.number, ways)
         self._group_of[session.number] = group
+        if group.ways != taken:
+            self.changed = True
+            self._write(group)
         self._outputs.desired.put(group.session_entry(session.number))
         return True
 
@@ -79,15 +82,14 @@ class Schedules:
         if group is None:
             return
         self._outputs.desired.remove(group.session_entry(number))
-        del group.sessions[number]
-        if not group.sessions:
-            for entry in group.entries():
-                self._outputs.desired.remove(entry)
-            del self._groups[group.rule.config.name, group.ways]
-            del self._by_number[group.registers.schedule]
-            # Whoever goes by these ways next knows nothing of them.
-            self._numbers.begin_anew(group.words, group.rule.policy)
+        if len(group.sessions) == 1:
+            self._end(group)
+            return
+        taken = group.ways
+        group.leave(number)
+        if group.ways != taken:
             self.changed = True
+            self._write(group)
 
     def adopt(self, entities: Iterable[Entity]) -> None:
         """Take paths to have what an earlier controller measured, as the switch has it, until that is known anew."""
@@ -95,18 +97,18 @@ class Schedules:
             if not isinstance(entity, fy.P4TableEntry) or entity.table_id not in SLOTS or not entity.match:
                 continue
             slot, group = SLOTS.index(entity.table_id), self._by_number.get(int(entity.match["schedule"]))
-            if group is None or group.rule.config.source is not Source.IOAM or slot >= len(group.ways):
+            if group is None or group.rule.config.source is not Source.IOAM or slot >= len(group.known):
                 continue
             found = figures_in(entity)
             if found != figures_in(group.slot_entry(slot)):
-                self.set_figures(group.rule.config.name, group.ways[slot], *found)
+                self.set_figures(group.rule.config.name, slot, *found)
 
     def switch_event(self, switch_event: PathEvent, now: float) -> None:
         """The switch found something out about a path."""
         group = self._by_number.get(switch_event.schedule)
-        if group is None or switch_event.place >= len(group.ways):
+        if group is None or switch_event.place >= len(group.known):
             return
-        known, path = group.known[switch_event.place], group.paths[switch_event.place]
+        known, path = group.known[switch_event.place], group.rule.config.paths[switch_event.place]
         known.take(switch_event, now)
         if switch_event.kind is PathEventKind.ESTIMATED:
             return
@@ -125,8 +127,9 @@ class Schedules:
             return
         rule.policy = policy
         self._outputs.remember(f"{POLICY} {name}", None if policy is rule.config.policy else policy.value)
-        for group in self.groups(name):
-            group.registers = self._numbers.begin_anew(group.words, policy)
+        group = self._groups.get(name)
+        if group is not None:
+            group.registers = self._numbers.begin_anew(name, policy)
             group.begin_anew()
             self._write(group)
         self._outputs.event(now, "schedule.policy", name, f"schedule {name}: packets are shared out {policy.value}")
@@ -134,14 +137,14 @@ class Schedules:
     def set_figures(self, name: str, index: int, delay: float, bandwidth: float) -> None:
         """Take a way of a schedule to have this delay and this bandwidth; what waits there is remembered."""
         self.rules[name].figures[index] = delay, bandwidth
-        for group in self.groups(name):
-            if index in group.ways:
-                self._write(group)
+        group = self._groups.get(name)
+        if group is not None:
+            self._write(group)
 
     def tell(self, now: float) -> None:
         """Say which paths sessions take now that none took before, and the other way round."""
         self.changed = False
-        taken = {(name, index) for name, ways in self._groups for index in ways}
+        taken = {(name, way) for name, group in self._groups.items() for way in group.ways}
         for name, index in sorted(taken ^ self._taken):
             is_taken = (name, index) in taken
             what = "sessions take path" if is_taken else "no session takes path"
@@ -149,19 +152,26 @@ class Schedules:
             self._outputs.event(now, f"path.{'taken' if is_taken else 'left'}", name, text)
         self._taken = taken
 
-    def _group(self, rule: ScheduleRule, ways: tuple[int, ...]) -> Group | None:
-        key = rule.config.name, ways
-        group = self._groups.get(key)
+    def _group(self, rule: ScheduleRule) -> Group | None:
+        name = rule.config.name
+        group = self._groups.get(name)
         if group is None:
-            registers = self._numbers.take(
-                rule.words(ways), rule.policy, {each.words for each in self._groups.values()}
-            )
+            registers = self._numbers.take(name, rule.policy, self._groups)
             if registers is None:
                 return None
-            group = self._groups[key] = self._by_number[registers.schedule] = Group(rule, ways, registers)
-            self._write(group)
-            self.changed = True
+            group = self._groups[name] = self._by_number[registers.schedule] = Group(rule, registers)
         return group
+
+    def _end(self, group: Group) -> None:
+        """Forget the sessions of a schedule with the last of them."""
+        for entry in group.entries():
+            self._outputs.desired.remove(entry)
+        name = group.rule.config.name
+        del self._groups[name]
+        del self._by_number[group.registers.schedule]
+        # Whoever has this schedule next knows nothing of its ways.
+        self._numbers.begin_anew(name, group.rule.policy)
+        self.changed = True
 
     def _write(self, group: Group) -> None:
         for entry in group.entries():
