@@ -62,7 +62,7 @@ control Acknowledgements(in headers_t hdr, inout metadata_t meta, in schedule_pa
                     look = look && !meta.schedule.probe && over[63:63] == 0;
                 }
             }
-            if (look || meta.schedule.hold_duplicates) {
+            if (look || meta.schedule.hold_duplicates || meta.schedule.again) {
                 in_flight.apply(meta);
             }
         }

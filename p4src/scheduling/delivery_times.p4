@@ -29,7 +29,8 @@ struct schedule_path_t {
 }
 
 // What may be chosen first: a closed path whose probe is due, then the open ones with room for the packet, then those whose
-// queue is full, then, for pure ACKs, those that had one lately and those that bring nothing, then the others.
+// queue is full, then the one that may have lost the packet before or, of pure ACKs, has had one lately, then, for these,
+// those that bring nothing, then the others.
 const bit<8> RANK_PROBE  = 0;
 const bit<8> RANK_OPEN   = 1;
 const bit<8> RANK_FULL   = 2;

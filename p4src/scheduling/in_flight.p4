@@ -30,6 +30,13 @@ control InFlight(inout metadata_t meta) {
         }
         bit<64> hashed = slot_hash_of_word(meta.keys.slots, meta.schedule.flow ++ octet);
         bit<32> slot = SLOT(hashed[31:0], IN_FLIGHT_PACKETS);
+        if (meta.schedule.again) {
+            bit<64> before_hashed = slot_hash_of_word(meta.keys.slots, meta.schedule.flow ++ meta.schedule.sequence);
+            flight_t flight;
+            in_flight.read(flight, SLOT(before_hashed[31:0], IN_FLIGHT_PACKETS));
+            meta.schedule.before_known = flight[127:101] == meta.schedule.sequence[26:0];
+            meta.schedule.before_slot = (bit<32>)flight[84:82];
+        }
         if (meta.schedule.hold_duplicates) {
             bit<64> missing_hashed = slot_hash_of_word(meta.keys.slots, meta.schedule.flow ++ meta.schedule.sequence);
             bit<32> missing_slot = SLOT(missing_hashed[31:0], IN_FLIGHT_PACKETS);
@@ -65,7 +72,7 @@ control InFlight(inout metadata_t meta) {
                 meta.schedule.after = 24w0 ++ flight[49:32] ++ 22w0;
                 meta.schedule.work = 20w0 ++ flight[31:0] ++ 12w0;
             }
-        } else if (meta.session.direction == SESSION_OUTBOUND) {
+        } else if (meta.session.direction == SESSION_OUTBOUND && !meta.schedule.again) {
             bit<1> probe = 0;
             bit<1> busy = 0;
             if (meta.schedule.probe) {

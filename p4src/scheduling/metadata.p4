@@ -68,6 +68,9 @@ struct schedule_t {
     bit<32> length;                 // its octets, if it was that one alone
     bool holes;                     // the receiver may have held what is acknowledged
     bool fresh;                     // data that was not sent before
+    bool again;                     // it was sent before
+    bool before_known;              // by the path in this slot
+    bit<32> before_slot;
     bool pure_ack;                  // an acknowledgement without data: nobody acknowledges it
     bit<8> answer;                  // ANSWER_*
     bit<8> verdict;                 // VERDICT_*

@@ -137,6 +137,12 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         }                                                                                                       \
     }
 
+// What is sent again goes by another path than the first time: whatever lost it may lose it again.
+#define LEAVE_PATH_OF_LOST(k)                                                                                   \
+    if (meta.schedule.before_known && meta.schedule.before_slot == k && rank == RANK_OPEN) {                    \
+        rank = RANK_TAKEN;                                                                                      \
+    }
+
 // A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open. An open one of
 // which something was learned, and nothing since, is probed too: what is believed to be slow gets no packets to learn by.
 // A path that a loss closed, and that has brought nothing since while others did, is dead both ways: a packet that probes it is
@@ -168,6 +174,7 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
             }                                                                                                   \
         }                                                                                                       \
         SPREAD_PURE_ACK(k)                                                                                      \
+        LEAVE_PATH_OF_LOST(k)                                                                                   \
         consider(best, rank, k, its.path, delay_of(its.delay, learned), its.queue,                              \
                  time_of(octets, its.inverse_rate, learned), now, busy_until, turn - last,                      \
                  time_of(octets, its.inverse_rate, 0));                                                         \

@@ -110,6 +110,7 @@ control ScheduleFlows(in headers_t hdr, inout metadata_t meta) {
                 meta.schedule.fresh = length != 0;
                 sent.write(slot, ends ++ recovered);
             } else {
+                meta.schedule.again = true;
                 if (grown[31:31] == 0) {
                     next = ends;
                 }

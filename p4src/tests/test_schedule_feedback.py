@@ -440,6 +440,21 @@ def test_a_silent_path_that_brings_something_is_probed(dead: ScheduledSwitch) ->
     assert dead.data(2 * SECOND + 1, 2 * LENGTH, LENGTH) == 0
 
 
+def test_what_is_sent_again_goes_by_another_path_while_one_is_open(make: Make) -> None:
+    switch = make(CLOSING)
+    assert switch.data(0, 0, LENGTH) == 0
+    assert switch.data(1, 0, LENGTH) == 1, "not due yet, so nothing is closed"
+    assert kinds(switch) == []
+    assert switch.data(SECOND, LENGTH, LENGTH) == 0
+    assert switch.data(2 * SECOND, LENGTH, LENGTH) == 1
+
+
+def test_what_is_sent_again_goes_by_its_path_when_all_others_are_closed(late: ScheduledSwitch) -> None:
+    closed = DUE + TOLERANCE + 1
+    assert late.data(closed + 1, LENGTH, LENGTH) == 1
+    assert late.data(closed + 2, LENGTH, LENGTH) == 1
+
+
 def pure_acks(switch: ScheduledSwitch, start: int, packets: int, by: int) -> list[int]:
     """Data comes by one path, each packet is acknowledged at once; the paths that the acknowledgements take."""
     taken = []
