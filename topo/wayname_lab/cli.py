@@ -1,6 +1,7 @@
 """`wayname lab`: lists labs, shows their plan, runs them."""
 
 import asyncio
+import json
 import math
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, json_option, pass_asking
 from wayname_lab.load import LabError, find_lab, lab_names
 from wayname_lab.plan import plan_lab
 from wayname_lab.planned import Plan
@@ -36,8 +38,18 @@ def command() -> None:
 
 
 @command.command("list")
-def list_labs() -> None:
+@json_option
+@pass_asking
+def list_labs(asking: Asking) -> None:
     """List the included labs."""
+    if asking.json:
+        labs = [(name, find_lab(name)) for name in lab_names()]
+        described = [
+            {"name": name, "title": lab.title, "hosts": len(lab.hosts), "routers": len(lab.routers)}
+            for name, lab in labs
+        ]
+        click.echo(json.dumps(described, indent=2))
+        return
     for name in lab_names():
         found = find_lab(name)
         click.echo(f"{name:<16} {found.title}: {len(found.hosts)} hosts, {len(found.routers)} routers")
@@ -45,9 +57,14 @@ def list_labs() -> None:
 
 @command.command("plan")
 @click.argument("name", shell_complete=complete_lab)
-def show_plan(name: str) -> None:
+@json_option
+@pass_asking
+def show_plan(asking: Asking, name: str) -> None:
     """Show the addresses, ports and routes of the lab NAME (or a .toml file)."""
     plan = _plan(name)
+    if asking.json:
+        click.echo(json.dumps(in_json(plan), indent=2))
+        return
     for router in plan.routers.values():
         click.echo(f"{'edge' if router.is_edge else 'provider'} {router.name}")
         for port in router.ports:
@@ -68,13 +85,40 @@ def show_plan(name: str) -> None:
     "--in", "medium", type=click.Choice(sorted(MEDIA)), default="wires", help="Unix sockets, or Linux (root)."
 )
 @click.option("--seconds", type=Seconds(min=1), help="End after so long; without it, Ctrl-C ends.")
-def run(name: str, medium: str, seconds: float | None) -> None:
-    """Run the lab NAME (or a .toml file) with its traffic; the exit status says whether traffic flowed."""
+@json_option
+@pass_asking
+def run(asking: Asking, name: str, medium: str, seconds: float | None) -> None:
+    """Run the lab NAME (or a .toml file) with its traffic; the exit status says whether traffic flowed.
+
+    With --json each line is an object: when (seconds), who, and what.
+    """
     try:
-        status = asyncio.run(run_lab(find_lab(name), medium, seconds))
+        status = asyncio.run(run_lab(find_lab(name), medium, seconds, as_json=asking.json))
     except LabError as error:
         raise Failure(*str(error).splitlines()) from error
     raise SystemExit(status)
+
+
+def in_json(plan: Plan) -> dict[str, object]:
+    """The plan as `lab plan` shows it, for programs."""
+    routers = [
+        {
+            "name": router.name,
+            "is_edge": router.is_edge,
+            "ports": [{"number": port.number, "vlan": port.vlan, "to": port.peer} for port in router.ports],
+            "interfaces": [
+                {"vlan": each.vlan, "name": each.name, "addresses": list(map(str, each.addresses))}
+                for each in router.interfaces
+            ],
+            "routes": [{"prefix": str(route.prefix), "via": list(map(str, route.via))} for route in router.routes],
+        }
+        for router in plan.routers.values()
+    ]
+    hosts = [
+        {"name": host.name, "address": str(host.address), "mac": str(host.mac), "edge": host.edge, "port": host.port}
+        for host in plan.hosts.values()
+    ]
+    return {"routers": routers, "hosts": hosts}
 
 
 def _plan(name: str) -> Plan:

@@ -1,8 +1,10 @@
 """Runs a lab with its traffic, and shows it: on one screen of a terminal, or in plain lines."""
 
 import asyncio
+import json
 import signal
 import time
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.live import Live
@@ -29,28 +31,54 @@ PLAIN_EVERY = 2.0
 KEYS = "1-{} cut or restore a link   a automatic cuts   q quit"
 
 
-async def run_lab(lab: Lab, medium: str, seconds: float | None) -> int:
+async def run_lab(lab: Lab, medium: str, seconds: float | None, *, as_json: bool = False) -> int:
     """Run a lab until Ctrl-C, or for some seconds; return the exit status: 0 if traffic flowed."""
     plan = plan_lab(lab)
+    lines = Lines(as_json)
     traffic = Traffic(plan)
     with LabFolder() as folder:
         running = RunningLab(plan, MEDIA[medium](plan, folder), folder, traffic.take)
-        on_screen = has_screen()
-        _say(f"lab {lab.name} on {medium}: {len(lab.routers)} switches and controllers, {len(lab.hosts)} hosts")
+        on_screen = has_screen() and not as_json
+        lines.say(f"lab {lab.name} on {medium}: {len(lab.routers)} switches and controllers, {len(lab.hosts)} hosts")
         try:
             with _Ending():
                 async with running, loopback(running.page_clients()) as page:
-                    _say(f"ready after {running.elapsed():.1f} s; controllers answer at {folder}/NAME.api")
-                    _say(f"see it in a browser: {page.address}")
-                    show = Show(running, traffic, page.address)
+                    lines.say(f"ready after {running.elapsed():.1f} s; controllers answer at {folder}/NAME.api")
+                    lines.say(f"see it in a browser: {page.address}")
+                    show = Show(running, traffic, page.address, lines)
                     await show.run(seconds, on_screen=on_screen)
         except asyncio.CancelledError:
-            _say("asked to end")
-    lines, flowed = summary(traffic.flows)
-    for line in [*lines, *shared_out(traffic.flows, plan)]:
-        _say(line)
-    _say("traffic flowed" if flowed else "traffic did not flow")
+            lines.say("asked to end")
+    results, flowed = summary(traffic.flows)
+    for line in [*results, *shared_out(traffic.flows, plan)]:
+        lines.say(line)
+    lines.say("traffic flowed" if flowed else "traffic did not flow")
     return 0 if flowed else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What a lab says without a screen: for people, or an object a line for programs."""
+
+    as_json: bool
+
+    def say(self, text: str) -> None:
+        """Tell of the lab as a whole."""
+        if self.as_json:
+            print(json.dumps({"who": "lab", "text": text}), flush=True)
+        else:
+            print(f"== {text}", flush=True)
+
+    def event(self, event: LabEvent) -> None:
+        """Tell what happened."""
+        self.line(event.time, event.who, event.text)
+
+    def line(self, seconds: float, who: str, text: str) -> None:
+        """Tell what somebody said at a time."""
+        if self.as_json:
+            print(json.dumps({"seconds": round(seconds, 3), "who": who, "text": text}), flush=True)
+        else:
+            print(f"{clock(seconds)} {who:<8} {text}", flush=True)
 
 
 class _Ending:
@@ -75,9 +103,10 @@ class _Ending:
 class Show:
     """The traffic of a running lab, the cuts that it makes by itself, and what is seen of it."""
 
-    def __init__(self, running: RunningLab, traffic: Traffic, page: str) -> None:
+    def __init__(self, running: RunningLab, traffic: Traffic, page: str, lines: Lines) -> None:
         self._running = running
         self._page = page
+        self._lines = lines
         self._traffic = traffic
         self._lab = running.plan.lab
         traffic.on_resumed = lambda flow, seconds: running.event_log.tell(
@@ -124,8 +153,8 @@ class Show:
 
     async def _plain(self, seconds: float | None) -> None:
         for event in self._running.event_log.last:
-            _print_event(event)
-        self._running.event_log.listeners.append(_print_event)
+            self._lines.event(event)
+        self._running.event_log.listeners.append(self._lines.event)
         due = 0.0
         while not self._is_over(seconds):
             await self._step()
@@ -243,17 +272,5 @@ class Show:
             f"{flow.name} " + (f"{flow.received} answers" if flow.flow.kind == "ping" else f"{bits(flow.rate)}bit/s")
             for flow in self._traffic.flows
         )
-        _print_line(self._running.elapsed(), "links", links)
-        _print_line(self._running.elapsed(), "flows", flows)
-
-
-def _print_event(event: LabEvent) -> None:
-    _print_line(event.time, event.who, event.text)
-
-
-def _print_line(time: float, who: str, text: str) -> None:
-    print(f"{clock(time)} {who:<8} {text}", flush=True)
-
-
-def _say(text: str) -> None:
-    print(f"== {text}", flush=True)
+        self._lines.line(self._running.elapsed(), "links", links)
+        self._lines.line(self._running.elapsed(), "flows", flows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from pathlib import Path
 from typing import BinaryIO
@@ -39,6 +40,8 @@ def command(
     """
     from wayname.cli import packets
 
+    if asking.json and str(file) == "-":
+        raise click.UsageError("--json and -w - both want standard output: name a file, or leave one out")
     wish = {"port": port, "direction": direction, "count": count, "seconds": seconds}
     written = 0
     out: BinaryIO | None = None
@@ -61,7 +64,9 @@ def command(
             # All of it was flushed, or that failed and was told.
             with contextlib.suppress(OSError):
                 out.close()
-    if file is not None and str(file) != "-":
+    if file is not None and asking.json:
+        print(json.dumps({"file": str(file), "packets": max(0, written - 1)}))
+    elif file is not None and str(file) != "-":
         click.echo(f"{max(0, written - 1)} packets in {file}", err=True)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.cli.proofs import (
     Address,
     SubnetPrefix,
@@ -38,28 +39,40 @@ def command() -> None:
     help="The owner's private key; made if it is not there.",
 )
 @search_options
-def generate(prefix: IPv6Network, key: Path, sec: int, threads: int, start: bytes | None, out: Path) -> None:
+@json_option
+@pass_asking
+def generate(
+    asking: Asking, prefix: IPv6Network, key: Path, sec: int, threads: int, start: bytes | None, out: Path
+) -> None:
     """Make an address in PREFIX, and the file ADDRESS.cga with its CGA parameters."""
-    keep([generate_cga(prefix, public_key(key), sec, finder(threads, start), lambda _: False)], out)
+    made = generate_cga(prefix, public_key(key), sec, finder(threads, start), lambda _: False)
+    keep([made], out, asking.json)
 
 
 @command.command()
 @click.argument("address", type=Address())
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-def verify(address: IPv6Address, file: Path) -> None:
+@json_option
+@pass_asking
+def verify(asking: Asking, address: IPv6Address, file: Path) -> None:
     """Say whether the parameters in FILE prove ADDRESS; status 1 if they do not."""
-    tell_proof(address, read_parameters(file).prove)
+    tell_proof(address, read_parameters(file).prove, asking.json)
 
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-def show(file: Path) -> None:
+@json_option
+@pass_asking
+def show(asking: Asking, file: Path) -> None:
     """Show the parameters in FILE."""
-    from wayname.cli.show import show_facts
+    from wayname.cli.show import show_facts, show_json
 
     parameters = read_parameters(file)
     try:
-        show_facts(_facts(parameters))
+        if asking.json:
+            show_json({name: str(value) for name, value in _facts(parameters)})
+        else:
+            show_facts(_facts(parameters))
     except ParametersError as error:
         raise Failure(f"{file}: {error}") from None
 

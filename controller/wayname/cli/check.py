@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, json_option, pass_asking
 
 if TYPE_CHECKING:
     from wayname.config.model import Config
@@ -22,8 +23,9 @@ LINE = re.compile(r"(?P<file>.*?)(?::(?P<line>\d+))?: (?:(?P<key>[\w.\[\]-]+): )
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
-def command(file: Path, as_json: bool) -> None:
+@json_option
+@pass_asking
+def command(asking: Asking, file: Path) -> None:
     """Check a configuration, and touch nothing.
 
     Each mistake is one line: file, line, key, what is wrong, and how to mend it. Ends with status 1 if there is one.
@@ -44,7 +46,7 @@ def command(file: Path, as_json: bool) -> None:
         warned = list(warnings(config))
     except ConfigError as error:
         mistakes = error.lines
-    if as_json:
+    if asking.json:
         parts = [in_parts(each, str(file)) for each in mistakes]
         show_json({"file": str(file), "mistakes": parts, "warnings": warned})
         if mistakes:

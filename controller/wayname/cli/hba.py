@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.cli.proofs import (
     Address,
     SubnetPrefix,
@@ -34,18 +35,28 @@ def command() -> None:
     help="A private key, made if it is not there: the addresses are CGAs as well.",
 )
 @search_options
+@json_option
+@pass_asking
 def generate(
-    prefixes: tuple[IPv6Network, ...], key: Path | None, sec: int, threads: int, start: bytes | None, out: Path
+    asking: Asking,
+    prefixes: tuple[IPv6Network, ...],
+    key: Path | None,
+    sec: int,
+    threads: int,
+    start: bytes | None,
+    out: Path,
 ) -> None:
     """Make a set with an address in each of PREFIXES, and the files ADDRESS.cga with their CGA parameters."""
     owner = public_key(key) if key else None
     find = finder(threads, start)
-    keep(generate_hba(prefixes, owner, sec, find, lambda _: False, random.SystemRandom()), out)
+    keep(generate_hba(prefixes, owner, sec, find, lambda _: False, random.SystemRandom()), out, asking.json)
 
 
 @command.command()
 @click.argument("address", type=Address())
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-def verify(address: IPv6Address, file: Path) -> None:
+@json_option
+@pass_asking
+def verify(asking: Asking, address: IPv6Address, file: Path) -> None:
     """Say whether ADDRESS belongs to the set that the parameters in FILE define; status 1 if it does not."""
-    tell_proof(address, read_parameters(file).prove_member)
+    tell_proof(address, read_parameters(file).prove_member, asking.json)

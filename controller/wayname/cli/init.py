@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.config.provider import DELEGATED
 
 if TYPE_CHECKING:
@@ -35,19 +36,24 @@ LEAST_LENGTH, MOST_LENGTH = 8, 64
     " the length to ask for, dhcpv6-pd/56: the edge asks the provider. May be repeated.",
 )
 @click.option("--inside", metavar="PREFIX", help="The hosts' own prefix, a ULA; else a random one.")
-def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str, ...], inside: str | None) -> None:
+@json_option
+@pass_asking
+def command(
+    asking: Asking, file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str, ...], inside: str | None
+) -> None:
     """Write the first configuration of an edge.
 
     Devices with a default route lead to providers, the others to hosts. A provider that delegated this machine a prefix
     by DHCPv6 will be asked by the edge. What the kernel does not know is asked for, or taken from the options; with
     --yes, a provider whose router advertises itself is asked for a prefix. FILE is edge.toml unless given, and is never
-    overwritten.
+    overwritten. --json asks nothing, as --yes.
     """
     from wayname.cli.first_config import first_config, next_commands, random_inside
     from wayname.composition.configuration import parse_config
     from wayname.config.tables import ConfigError
     from wayname.host_network import HostNetworkError, devices
 
+    yes = yes or asking.json
     if file.exists():
         raise is_there(file)
     try:
@@ -67,6 +73,19 @@ def command(file: Path, yes: bool, hosts: tuple[str, ...], providers: tuple[str,
     except ConfigError as error:
         raise Failure("what was given makes no configuration:", *error.lines) from None
     write_new(file, text)
+    if asking.json:
+        from wayname.cli.show import show_json
+
+        show_json(
+            {
+                "file": str(file),
+                "hosts": behind,
+                "inside": str(own),
+                "providers": [uplink.text for uplink in uplinks],
+                "next": next_commands(file, behind, uplinks),
+            }
+        )
+        return
     print(f"{file} is written: hosts behind {', '.join(behind)}, with addresses in {own}")
     for uplink in uplinks:
         print(f"  {uplink.text}")

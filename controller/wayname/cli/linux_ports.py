@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, json_option, pass_asking
 
 if TYPE_CHECKING:
     from wayname.config.model import Config
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def command(file: Path) -> None:
+@json_option
+@pass_asking
+def command(asking: Asking, file: Path) -> None:
     """Write the switch's options for the TAP devices of Linux that a configuration FILE names.
 
     Each router interface in [[linux.interface]] is a line, with its MAC, its MTU and the ports that its carrier stands
@@ -31,6 +34,11 @@ def command(file: Path) -> None:
         raise Failure(*error.lines) from None
     if config.linux is None:
         raise Failure(f"{file}: has no [[linux.interface]]; write one for each router interface that Linux shall have")
+    if asking.json:
+        from wayname.cli.show import show_json
+
+        show_json(list(options(config)))
+        return
     for option in options(config):
         click.echo(option)
 

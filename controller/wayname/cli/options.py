@@ -70,8 +70,14 @@ def client_options(command: Callable[..., Any], variable: str | None = None) -> 
         callback=take_address,
         help=f"The controller's API: unix:PATH or https://HOST:PORT; else $WAYNAME_API, else {default_address()}.",
     )
-    json = click.option("--json", is_flag=True, expose_value=False, callback=take_json, help="JSON, for programs.")
-    return api(json(command))
+    return api(json_option(command))
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --json alone, to a command that asks nobody."""
+    return click.option("--json", is_flag=True, expose_value=False, callback=take_json, help="JSON, for programs.")(
+        command
+    )
 
 
 def take_credential(context: click.Context, option: click.Parameter, value: Path | None) -> None:

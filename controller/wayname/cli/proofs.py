@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
@@ -151,15 +152,21 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds"
 
 
-def keep(made: Sequence[tuple[IPv6Address, Parameters]], folder: Path) -> None:
+def keep(made: Sequence[tuple[IPv6Address, Parameters]], folder: Path, as_json: bool) -> None:
     """Write the parameters of each address to a file of its own, and say so."""
+    kept: list[dict[str, str]] = []
     for address, parameters in made:
         path = folder / f"{address}.cga"
         try:
             path.write_bytes(parameters.encode())
         except OSError as error:
             raise Failure(f"{path}: {error.strerror}; choose another folder with --out") from None
-        click.echo(f"{address}  {path}")
+        kept.append({"address": str(address), "file": str(path)})
+    if as_json:
+        click.echo(json.dumps(kept, indent=2))
+    else:
+        for each in kept:
+            click.echo(f"{each['address']}  {each['file']}")
 
 
 def read_parameters(path: Path) -> Parameters:
@@ -172,10 +179,13 @@ def read_parameters(path: Path) -> Parameters:
         raise Failure(f"{path}: {error}; these are no CGA Parameters") from None
 
 
-def tell_proof(address: IPv6Address, prove: Callable[[IPv6Address], None]) -> None:
+def tell_proof(address: IPv6Address, prove: Callable[[IPv6Address], None], as_json: bool) -> None:
     """Say whether an address is proved."""
     try:
         prove(address)
     except (ProofError, ParametersError) as error:
         raise Failure(str(error)) from None
-    click.echo(f"{address} is proved, with Sec {sec_of(address)}")
+    if as_json:
+        click.echo(json.dumps({"address": str(address), "proved": True, "sec": sec_of(address)}))
+    else:
+        click.echo(f"{address} is proved, with Sec {sec_of(address)}")

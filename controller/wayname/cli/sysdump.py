@@ -76,6 +76,9 @@ def command(asking: Asking, output: Path | None, config: Path | None, logs: tupl
         raise Failure(f"{output} is there already, and is not overwritten: name another file") from None
     except OSError as error:
         raise Failure(f"{output}: cannot be written ({error.strerror}); name another file with --output") from None
+    if asking.json:
+        print(json.dumps({"file": str(output), "bytes": output.stat().st_size, "missing": missing}))
+        return
     print(f"{output} is written ({output.stat().st_size // 1024 + 1} KiB); read it before you give it to others")
     if missing:
         print(f"not in it: {len(missing)} parts, which MISSING names")

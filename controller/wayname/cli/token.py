@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.config.api import Role
 from wayname.private_files import make_private
 
@@ -38,19 +39,25 @@ def command() -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the token to this file, for its owner only, in place of the screen.",
 )
-def new(name: str, roles: tuple[str, ...], out: Path | None) -> None:
+@json_option
+@pass_asking
+def new(asking: Asking, name: str, roles: tuple[str, ...], out: Path | None) -> None:
     """Make a token; NAME says in events who it is.
 
     Prints the token once, and the lines for the configuration, which have its hash alone. `wayname reload` then has
     the controller know it.
     """
     token = secrets.token_urlsafe(OCTETS)
-    if out is None:
-        click.echo(f"{token}\n")
-    else:
+    if out is not None:
         _write(out, token)
     listed = ", ".join(f'"{role}"' for role in dict.fromkeys(roles))
     digest = hashlib.sha256(token.encode()).hexdigest()
+    if asking.json:
+        said = {"token": token} if out is None else {"file": str(out)}
+        click.echo(json.dumps({"name": name, "roles": list(dict.fromkeys(roles)), "sha256": digest, **said}))
+        return
+    if out is None:
+        click.echo(f"{token}\n")
     click.echo(f'[[api.token]]\nname = {json.dumps(name)}\nroles = [{listed}]\nsha256 = "{digest}"')
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from wayname.cli.failure import Failure
+from wayname.cli.options import Asking, json_option, pass_asking
 
 
 @click.command()
@@ -20,12 +21,14 @@ from wayname.cli.failure import Failure
     help="The switch's configuration (TOML).",
 )
 @click.option("--replace-pipeline", is_flag=True, help="Replace a foreign program that the switch runs.")
-def command(file: Path, replace_pipeline: bool) -> None:
+@json_option
+@pass_asking
+def command(asking: Asking, file: Path, replace_pipeline: bool) -> None:
     """Run the controller of a switch.
 
     Goes on until Ctrl-C or SIGTERM. The switch forwards without it, and may come and go: the controller says so once
     and tries again until it is there. SIGHUP has it read its
-    configuration again. Logs go to standard error.
+    configuration again. Logs go to standard error, with --json as JSON, whatever log_format says.
     """
     from wayname.cli.descriptors import raise_limit
     from wayname.composition.configuration import load_config
@@ -50,7 +53,7 @@ def command(file: Path, replace_pipeline: bool) -> None:
     # The memory of this process has keys in it.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        set_up_logs(config.controller.log_level, config.controller.log_format)
+        set_up_logs(config.controller.log_level, "json" if asking.json else config.controller.log_format)
         run(config, file, replace_pipeline)
     except ConfigError as error:
         raise Failure(*error.lines) from None
