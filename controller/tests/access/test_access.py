@@ -84,6 +84,14 @@ def test_every_route_says_which_role_it_needs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("token", TOKENS)
+async def test_who_operates_may_send_a_packet_to_trace(edge: SecuredEdge, token: str) -> None:
+    async with edge.client(token) as client:
+        response = await client.post("/v1/trace", json={"source": "2001:db8::1", "destination": "2001:db8::2"})
+        # Nobody has been heard that has the address.
+        assert response.status_code == (404 if Role.OPERATE in TOKENS[token] else 403)
+
+
+@pytest.mark.parametrize("token", TOKENS)
 async def test_roles(edge: SecuredEdge, token: str) -> None:
     allowed = {Role(role) for role in TOKENS[token]} | {Role.READ}
     async with edge.client(token) as client:

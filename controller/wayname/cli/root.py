@@ -45,6 +45,7 @@ COMMANDS = {
     "encap": ("wayname.cli.encap", "Encapsulation (SRv6, IOAM, RPL, ILA): list, show, add, remove."),
     "ioam": ("wayname.cli.ioam", "IOAM telemetry: traces; delay, jitter and loss of paths."),
     "events": ("wayname.cli.events", "Show events; --follow prints new ones."),
+    "trace": ("wayname.cli.trace", "Follow a packet through the tables: what becomes of it, and why."),
     "capture": ("wayname.cli.capture", "Capture a port's packets to a file or to tshark."),
     "cga": ("wayname.cli.cga", "Make, verify and show cryptographically generated addresses (RFC 3972)."),
     "hba": ("wayname.cli.hba", "Make and verify sets of hash-based addresses (RFC 5535)."),

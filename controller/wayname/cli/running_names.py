@@ -37,5 +37,6 @@ def matching(context: click.Context, path: str, key: str, about: tuple[str, ...]
 
 SESSIONS = names_of("/v1/sessions", "number", "local", "peer")
 PORTS = names_of("/v1/ports", "number", "name")
+PORT_NAMES = names_of("/v1/ports", "name", "number")
 TABLES = names_of("/v1/tables", "name", "about")
 SCHEDULES = names_of("/v1/schedules", "name")

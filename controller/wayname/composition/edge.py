@@ -30,12 +30,14 @@ from wayname.edge.boundary import (
     OpenCapture,
     Output,
     PacketIn,
+    PacketOut,
     PathEvent,
     SetEncapsulation,
     SetNptv6,
     SetPinhole,
     SetPolicy,
     Severity,
+    SubmitPacket,
     SwitchDown,
     SwitchUp,
     WriteFailed,
@@ -68,7 +70,7 @@ from wayname.edge.routes import Routes
 from wayname.edge.simple_security import SimpleSecurityManager
 from wayname.edge.tracking.manager import ProviderTracking
 from wayname.identity.locators import ProvableLocators
-from wayname.p4_constants import Punt
+from wayname.p4_constants import PacketOutKind, Punt
 from wayname.pipeline.entries import has_secrets
 from wayname.pipeline.punts import protocol_punt
 from wayname.pipeline.reasons import CAPTURES, punt_words
@@ -296,6 +298,8 @@ class Edge:
                 self.fdb.idle(entry, now)
             case OpenCapture():
                 self._captures.open(input)
+            case SubmitPacket(payload, port):
+                self._outputs.packet(PacketOut(payload, PacketOutKind.SUBMIT, port=port))
             case CloseCapture(number):
                 self._captures.close(number)
             case SetEncapsulation(current):

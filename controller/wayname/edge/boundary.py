@@ -219,6 +219,14 @@ class WriteFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class SubmitPacket:
+    """A command: have a frame go through the pipeline as if it had come in by a port."""
+
+    payload: bytes
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
 class OpenCapture:
     """A command: copy what arrives by a port, what leaves by it, or both; the caller chose the number."""
 
@@ -333,7 +341,9 @@ class ImportPathEstimates:
 OfSessions = (
     ChangeAssociation | ForkSession | UnforkSession | MoveSession | PreferPath | SetPolicy | ImportPathEstimates
 )
-Command = OfSessions | SetNptv6 | SetPinhole | OpenCapture | CloseCapture | SetEncapsulation | DrainProvider
+Command = (
+    OfSessions | SetNptv6 | SetPinhole | OpenCapture | CloseCapture | SubmitPacket | SetEncapsulation | DrainProvider
+)
 Digest = LearnedMac | DirectExport | SessionEvent | PairActive | FlowEvent | FlowAdmitted | PathEvent
 Input = (
     SwitchUp

@@ -1,0 +1,251 @@
+"""What becomes of a packet: it is submitted as if it had come by a port, and followed through the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv6Address
+from typing import Annotated, Any, Literal
+
+import finsy as fy
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
+
+from wayname.adapter.packet_traces import NoTraceError, NoTracesError, trace_packet
+from wayname.api.problems import ApiError, Problem
+from wayname.api.roles import OPERATE
+from wayname.api.views import port_name
+from wayname.config.model import Config, Port
+from wayname.edge.boundary import SubmitPacket
+from wayname.p4_constants import CPU_PORT
+from wayname.pipeline.entries import SECRETS
+from wayname.pipeline.reasons import drop_words
+from wayname.snapshot.running import Running
+from wayname.snapshot.switch_snapshot import HIDDEN, Value, in_notation
+from wayname.wire import icmpv6, ipv6
+from wayname.wire.ethernet import TYPE_IPV6, Frame, Tag
+from wayname.wire.mac import Mac
+from wayname.wire.tcp import SYN, Segment
+from wayname.wire.udp import Datagram
+
+# What the controller's packets have before their Ethernet header: kind, port and VLAN.
+PACKET_OUT_OCTETS = 5
+ADDRESSES_IN_IPV6 = 8
+DROP_COUNTERS = ("ingress_drops", "egress_drops")
+# Arguments of `set_hash_keys`: no table shows them, since they are of a default action.
+HASH_KEYS = frozenset({"slots", "nonces"})
+
+TransportPort = Annotated[int, Field(ge=1, le=65535)]
+
+
+class TraceWish(BaseModel):
+    """The packet to follow: an IPv6 packet of a host, without data."""
+
+    source: IPv6Address = Field(description="source address of the packet", examples=["2001:db8:1::11"])
+    destination: IPv6Address = Field(description="destination address of the packet", examples=["2001:db8:2::22"])
+    port: str | None = Field(
+        None,
+        description="switch port, by name or number, that the packet comes in by; none: where its source is",
+        examples=["site"],
+    )
+    protocol: Literal["icmp", "tcp", "udp"] = Field(
+        "icmp", description="what it carries: an echo request, a TCP SYN, or an empty UDP datagram"
+    )
+    source_port: TransportPort = Field(49152, description="TCP or UDP source port")
+    destination_port: TransportPort = Field(443, description="TCP or UDP destination port")
+    hop_limit: int = Field(64, ge=0, le=255, description="hop limit of the packet as it comes in")
+
+
+class TableLookup(BaseModel):
+    """A table that the packet met."""
+
+    copy_of_packet: int = Field(description="0 is the packet itself, others are copies that the pipeline made of it")
+    block: str = Field(description="ingress or egress")
+    table: str = Field(description="name of the table")
+    key: dict[str, Value] = Field(description="what was looked up: value of each key field")
+    hit: bool = Field(description="whether an entry matched")
+    action: str = Field(description="action of the entry that matched; else the default action")
+    arguments: dict[str, Value] = Field(description="arguments of the action")
+
+
+class Outcome(BaseModel):
+    """Where the packet, or a copy of it, ended."""
+
+    copy_of_packet: int = Field(description="0 is the packet itself, others are copies that the pipeline made of it")
+    what: Literal["sent", "to controller", "dropped", "lost"] = Field(
+        description="sent by a port, punted to the controller, dropped by the pipeline, or lost by the port"
+    )
+    port: int | None = Field(description="egress port; none where it was dropped")
+    port_name: str | None = Field(description="name of the egress port")
+    reason: int | None = Field(description="number of the drop reason; none where it was not dropped")
+    why: str | None = Field(description="the drop reason, or why the port did not take it, in words")
+
+
+class PacketTrace(BaseModel):
+    """What became of the packet, and why."""
+
+    port: int = Field(description="switch port that the packet came in by")
+    port_name: str = Field(description="name of that port")
+    sent: str = Field(description="octets of the frame as it came in, in hexadecimal")
+    tables: list[TableLookup] = Field(description="tables that it met, in their order")
+    outcomes: list[Outcome] = Field(description="where it and its copies ended")
+
+
+def serve_traces(app: FastAPI, running: Running) -> None:
+    """Serve it."""
+    answers: dict[int | str, dict[str, Any]] = {
+        404: {"model": Problem, "description": "no such port, or nobody is known behind it"},
+        501: {"model": Problem, "description": "the switch has no traces"},
+    }
+
+    @app.post("/v1/trace", openapi_extra=OPERATE, responses=answers)
+    async def trace(wish: TraceWish) -> PacketTrace:
+        """Submit a packet as if it had come by a port, and follow it; if the tables let it out, it leaves."""
+        if not running.connected:
+            raise ApiError(503, "The switch is not there", f"nothing at {running.config.switch.address} listens to us")
+        port = in_port(running, wish)
+        frame = frame_of(running, wish, port)
+        octets = frame.encode()
+        offset = PACKET_OUT_OCTETS + len(octets) - len(frame.payload) + ADDRESSES_IN_IPV6
+        packets = f"in {CPU_PORT} and bytes {offset} {(wish.source.packed + wish.destination.packed).hex()}"
+        command = SubmitPacket(octets, port.number)
+        try:
+            told = await trace_packet(running.config.switch, packets, lambda: running.command(command))
+        except NoTracesError:
+            target = f"the switch at {running.config.switch.address} is {running.config.switch.target}"
+            raise ApiError(
+                501, "The switch has no traces", f"{target}, and only wayname-switch traces packets; use one for this"
+            ) from None
+        except NoTraceError as error:
+            raise ApiError(503, "No trace came", f"{error}; `wayname events` may tell why") from None
+        return PacketTrace(
+            port=port.number,
+            port_name=port.name,
+            sent=octets.hex(),
+            tables=list(lookups(told, running.schema)),
+            outcomes=list(outcomes(told, running.config)),
+        )
+
+
+def in_port(running: Running, wish: TraceWish) -> Port:
+    """The port that is named, or where the source is."""
+    ports = running.config.ports
+    if wish.port is None:
+        number = next((each.port for each in running.edge.neighbours if each.at.address == wish.source), None)
+        port = None if number is None else running.config.port(number)
+        if port is None:
+            detail = f"nobody has been heard that has {wish.source}: name the port that its packets come in by"
+            raise ApiError(404, "No such host", detail)
+        return port
+    for port in ports:
+        if wish.port in (port.name, str(port.number)):
+            return port
+    known = ", ".join(f"{port.name} ({port.number})" for port in ports)
+    raise ApiError(404, "No such port", f"{wish.port!r} is not in the configuration; the ports are {known}")
+
+
+def frame_of(running: Running, wish: TraceWish, port: Port) -> Frame:
+    """The packet in a frame as a station behind the port sends it: to who has the destination there, or the router."""
+    vlan = port.vlans[0]
+    router = running.config.interface(vlan)
+    macs = {each.at.address: each.mac for each in running.edge.neighbours if each.at.vlan == vlan and each.mac}
+    station = macs.get(wish.source) or next(
+        (each.mac for each in running.edge.fdb if each.port == port.number and each.vlan == vlan), None
+    )
+    if station is None:
+        detail = f"no station has been heard behind {port.name} that could send it: have one there send anything first"
+        raise ApiError(404, "No such host", detail)
+    to: Mac | None = macs.get(wish.destination) or (router.mac if router else None)
+    if to is None:
+        raise ApiError(404, "No such host", f"VLAN {vlan} has no router, and nobody there has {wish.destination}")
+    tag = None if vlan == port.vlan else Tag(vlan)
+    return Frame(to, station, TYPE_IPV6, packet_of(wish).encode(), tag)
+
+
+def packet_of(wish: TraceWish) -> ipv6.Packet:
+    """The packet itself."""
+    match wish.protocol:
+        case "tcp":
+            segment = Segment(wish.source_port, wish.destination_port, 0, 0, SYN, 65535)
+            return segment.packet(wish.source, wish.destination, wish.hop_limit)
+        case "udp":
+            datagram = Datagram(wish.source_port, wish.destination_port, b"")
+            return datagram.packet(wish.source, wish.destination, wish.hop_limit)
+        case "icmp":
+            echo = icmpv6.Message(icmpv6.ECHO_REQUEST, 0, bytes(4))
+            return echo.packet(wish.source, wish.destination, wish.hop_limit)
+
+
+def steps(trace: dict[str, Any]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield each step with its packet and its block, in their order."""
+
+    def inside(packet: int, block: str, found: list[dict[str, Any]]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        for step in found:
+            within = step["name"] if step["event"] == "block" else block
+            yield packet, within, step
+            yield from inside(packet, within, step.get("steps", []))
+
+    for number, packet in enumerate(trace["packets"]):
+        yield from inside(packet.get("packet", number), "", packet["steps"])
+
+
+def lookups(trace: dict[str, Any], schema: fy.P4Schema) -> Iterator[TableLookup]:
+    """Yield the tables that a packet and its copies met."""
+    for packet, block, step in steps(trace):
+        if step["event"] == "lookup":
+            table = schema.tables[last_part(step["table"])]
+            action = last_part(step["action"])
+            widths = {each.name: each.bitwidth for each in schema.actions[action].params}
+            bits = {each.alias: each.bitwidth for each in table.match_fields}
+            yield TableLookup(
+                copy_of_packet=packet,
+                block=block,
+                table=table.alias,
+                key={name: shown(name, value, bits[name]) for name, value in pairs(step["keys"])},
+                hit=step["hit"],
+                action=action,
+                arguments={name: shown(name, value, widths[name]) for name, value in pairs(step.get("args", []))},
+            )
+
+
+def last_part(path: str) -> str:
+    """The name of a table or an action, of the path that the program has it by."""
+    return path.rpartition(".")[2]
+
+
+def pairs(given: Any) -> list[tuple[str, str]]:
+    """Names and values of a step."""
+    return list(given.items()) if isinstance(given, dict) else [(each["name"], each["value"]) for each in given]
+
+
+def shown(name: str, value: str, bits: int) -> Value:
+    """A value as `wayname tables` has it; nobody learns secrets by a trace."""
+    return HIDDEN if name in SECRETS | HASH_KEYS else in_notation(int(value, 16), bits)
+
+
+def outcomes(trace: dict[str, Any], config: Config) -> Iterator[Outcome]:
+    """Yield where a packet and its copies ended; one that starts again as an ICMP error is dropped, the error sent."""
+    counted: set[int] = set()
+    for packet, _, step in steps(trace):
+        match step["event"]:
+            case "call" if str(step.get("object", "")).endswith(DROP_COUNTERS):
+                counted.add(packet)
+                reason = int(step["args"][0], 16)
+                yield dropped(packet, reason, drop_words(reason))
+            case "dropped" if packet not in counted:
+                yield dropped(packet, None, step.get("why"))
+            case "sent":
+                number = int(step["port"])
+                lost = step.get("lost")
+                yield Outcome(
+                    copy_of_packet=packet,
+                    what="lost" if lost else "to controller" if number == CPU_PORT else "sent",
+                    port=number,
+                    port_name=port_name(config, number),
+                    reason=None,
+                    why=lost,
+                )
+
+
+def dropped(packet: int, reason: int | None, why: str | None) -> Outcome:
+    """The outcome of what left by no port."""
+    return Outcome(copy_of_packet=packet, what="dropped", port=None, port_name=None, reason=reason, why=why)
