@@ -52,7 +52,7 @@ fn document(primitives: Value) -> Value {
 fn run(document: &Value, case: &str) {
     let program = bmv2_json::program(&document.to_string()).unwrap_or_else(|error| panic!("{error}"));
     let program = Arc::new(program);
-    for kind in [BackendKind::Interpreter, BackendKind::Jit] {
+    for kind in [BackendKind::Interpreter, BackendKind::Jit, BackendKind::SpecialAtOnce] {
         let loaded = Loaded::new(program.clone(), kind).unwrap();
         let outcome = stf::run(&loaded, &script::parse(case).unwrap()).unwrap();
         assert!(outcome.failures.is_empty(), "{kind:?}: {}", outcome.failures[0]);

@@ -14,6 +14,7 @@ mod run;
 mod seldom;
 mod service_manager;
 mod simple_switch;
+mod specialise;
 mod stop;
 mod target;
 mod test;

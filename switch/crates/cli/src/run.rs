@@ -31,6 +31,7 @@ use crate::metrics;
 use crate::outputs::{OpenPort, Outputs, Uplink};
 use crate::seldom::Seldom;
 use crate::service_manager::{ServiceManager, watchdog_period};
+use crate::specialise::follow_tables;
 use crate::stop;
 use crate::target::Target;
 
@@ -88,6 +89,7 @@ async fn serve(args: Run) -> Result<()> {
         hub.start_with(config).map_err(|status| anyhow::anyhow!("{}", status.message))?;
     }
     let forwarding = std::thread::Builder::new().name("forward".into()).spawn(move || forwarder.run())?;
+    let following = follow_tables(switch, handle.clone())?;
     let telling = spawn_uplink(hub.clone(), messages)?;
     let watching = carriers::watch(watched, handle.clone())?;
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone())));
@@ -104,12 +106,12 @@ async fn serve(args: Run) -> Result<()> {
         // It is gone only now, and its socket's file with it; that it was aborted is no news.
         let _ = server.await;
     }
-    stop_forwarding(&handle, [forwarding, telling, watching])?;
+    stop_forwarding(&handle, [forwarding, following, telling, watching])?;
     served.context("P4Runtime")
 }
 
-/// Ends the forwarding thread, and with it those that read its messages and watch carriers for it.
-fn stop_forwarding(handle: &Handle, threads: [std::thread::JoinHandle<()>; 3]) -> Result<()> {
+/// Ends the forwarding thread, and with it those that compile for it, read its messages and watch carriers.
+fn stop_forwarding(handle: &Handle, threads: [std::thread::JoinHandle<()>; 4]) -> Result<()> {
     handle.stop();
     for thread in threads {
         if thread.join().is_err() {

@@ -18,7 +18,11 @@ use crate::args::Test;
 pub fn test(args: &Test) -> Result<ExitCode> {
     let options = args.source.options();
     let mut programs = vec![];
-    for (kind, name) in [(BackendKind::Interpreter, "interpreter"), (BackendKind::Jit, "native code")] {
+    for (kind, name) in [
+        (BackendKind::Interpreter, "interpreter"),
+        (BackendKind::Jit, "native code"),
+        (BackendKind::SpecialAtOnce, "code for the tables' content"),
+    ] {
         match compiler::compile_file(&args.program, &options) {
             Ok(compiled) => {
                 programs.push((loader::program(compiled, kind).map_err(|error| anyhow!("{name}: {error}"))?, name));

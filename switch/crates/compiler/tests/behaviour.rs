@@ -13,7 +13,7 @@ fn run(name: &str) {
     let compiled = compile_file(&program, &Options::default()).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(ir::verify(&compiled.program), []);
     let program = Arc::new(compiled.program);
-    for backend in [BackendKind::Interpreter, BackendKind::Jit] {
+    for backend in [BackendKind::Interpreter, BackendKind::Jit, BackendKind::SpecialAtOnce] {
         let loaded = Loaded::new(program.clone(), backend).unwrap();
         let outcome = stf::run(&loaded, &script).unwrap();
         let failures: Vec<String> = outcome.failures.iter().map(ToString::to_string).collect();

@@ -38,6 +38,10 @@ impl Helper {
     pub fn lookup() -> Self {
         Self { address: lookup as *const () as usize, params: &[I64, I32, I64, I64, I64, I64], result: Some(I64) }
     }
+    /// `(raw, table, slot)`: an entry was hit that compiled code found itself.
+    pub fn note_hit() -> Self {
+        Self { address: note_hit as *const () as usize, params: &[I64, I32, I32], result: None }
+    }
     /// `(raw, counter, index)`.
     pub fn count() -> Self {
         Self { address: count as *const () as usize, params: &[I64, I32, I64], result: None }
@@ -130,6 +134,11 @@ unsafe extern "C" fn lookup(
     // SAFETY: as above; the context is another object than its view.
     unsafe { (*raw).data = data_pointer(context, (*raw).zeros) };
     u64::from(hit) << 32 | u64::from(action)
+}
+
+unsafe extern "C" fn note_hit(raw: *mut RawContext, table: u32, slot: u32) {
+    // SAFETY: `raw` comes from compiled code as it was given to it.
+    guarded(unsafe { context(raw) }, |context| context.note_hit(TableId::new(table as usize), slot));
 }
 
 unsafe extern "C" fn count(raw: *mut RawContext, counter: u32, index: u64) {

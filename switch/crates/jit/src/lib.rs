@@ -8,6 +8,7 @@ mod code;
 mod helper;
 mod raw;
 mod slow;
+mod special;
 mod stages;
 mod translate;
 
@@ -17,11 +18,12 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::Module;
 use ir::flow::Flow;
 use ir::{Function, FunctionId, Handle, Inst, Program, Terminator};
-use runtime::{Backend, Context};
+use runtime::{Backend, Context, Held};
 
 use code::{Code, Compiler, Entry};
 use raw::RawContext;
 use slow::SlowCalls;
+pub use special::{AtOnce, specialise};
 pub use stages::{Stage, StageKind, Stages};
 use translate::{Shared, Summary};
 
@@ -30,10 +32,14 @@ pub struct Jit {
     program: Arc<Program>,
     /// By index; `None` for a function that does nothing.
     functions: Vec<Option<(Entry, Summary)>>,
+    /// By index: whether code that was compiled for what the tables hold takes its place. Of such code itself none.
+    looks_up: Vec<bool>,
     /// Owns the memory that the entries point into.
     _code: Code,
     /// Compiled code holds their addresses.
     _slow_calls: SlowCalls,
+    /// And those of the data of actions.
+    _held: Vec<Option<Held>>,
     /// Compiled code holds its address too.
     zeros: Box<[u64]>,
     /// Marked code writes into them.
@@ -43,19 +49,25 @@ pub struct Jit {
 impl Jit {
     /// Compiles a program. The error says which rule of the flat form it breaks, or what could not be compiled.
     pub fn compile(program: Arc<Program>) -> Result<Self, String> {
-        Self::build(program, None, None)
+        Self::build(program, None, None, None)
     }
 
-    /// The same with marks in the code that say which stage it is in.
+    /// Compiles the functions that look tables up for what the tables hold. [`runtime::Device::install`] has packets run
+    /// by it.
+    pub fn specialise(program: Arc<Program>, tables: &[Option<Held>]) -> Result<Self, String> {
+        Self::build(program, None, None, Some(tables))
+    }
+
+    /// [`Self::compile`] with marks in the code that say which stage it is in.
     pub fn compile_marked(program: Arc<Program>) -> Result<(Self, Arc<Stages>), String> {
         let stages = Arc::new(Stages::new(&program));
-        Ok((Self::build(program, None, Some(stages.clone()))?, stages))
+        Ok((Self::build(program, None, Some(stages.clone()), None)?, stages))
     }
 
     /// The program's machine code as Cranelift lists it, for people.
     pub fn listing(program: Arc<Program>) -> Result<String, String> {
         let mut listing = String::new();
-        Self::build(program, Some(&mut listing), None)?;
+        Self::build(program, Some(&mut listing), None, None)?;
         Ok(listing)
     }
 
@@ -63,6 +75,7 @@ impl Jit {
         program: Arc<Program>,
         mut listing: Option<&mut String>,
         stages: Option<Arc<Stages>>,
+        held: Option<&[Option<Held>]>,
     ) -> Result<Self, String> {
         // What is generated here touches memory as the program says, so the program must be well-formed.
         if let Some(error) = ir::verify(&program).first() {
@@ -75,15 +88,17 @@ impl Jit {
             call_conv: compiler.module().isa().default_call_conv(),
             slow_calls: SlowCalls::new(),
             zeros: zeros.as_ptr() as usize,
+            held: held.map_or_else(|| vec![None; program.tables.len()], |tables| padded(tables, zeros.len())),
             stages: stages.clone(),
             packet_too_short: error_index(&program, "PacketTooShort"),
             invalid_argument: error_index(&program, "ParserInvalidArgument"),
             header_too_short: error_index(&program, "HeaderTooShort"),
         };
+        let mut looks_up: Vec<bool> = program.functions.iter().map(|(_, function)| looks_up_tables(function)).collect();
         let mut builder_context = FunctionBuilderContext::new();
         let mut functions = Vec::new();
         for (id, function) in program.functions.iter() {
-            if is_empty(function) {
+            if is_empty(function) || (held.is_some() && !looks_up[id.index()]) {
                 functions.push(None);
                 continue;
             }
@@ -102,7 +117,20 @@ impl Jit {
         let code = compiler.finish()?;
         let functions =
             functions.into_iter().map(|function| function.map(|(id, summary)| (code.entry(id), summary))).collect();
-        Ok(Self { program, functions, _code: code, _slow_calls: shared.slow_calls, zeros, _stages: stages })
+        if held.is_some() {
+            looks_up.fill(false);
+        }
+        let Shared { slow_calls, held, .. } = shared;
+        Ok(Self {
+            program,
+            functions,
+            looks_up,
+            _code: code,
+            _slow_calls: slow_calls,
+            _held: held,
+            zeros,
+            _stages: stages,
+        })
     }
 }
 
@@ -110,6 +138,9 @@ impl Backend for Jit {
     #[allow(unsafe_code, reason = "this calls machine code")]
     fn run(&self, function: FunctionId, context: &mut Context<'_>) {
         let Some((entry, summary)) = self.functions[function.index()] else { return };
+        if self.looks_up[function.index()] && context.run_special(function) {
+            return;
+        }
         assert!(
             context.frame.all().len() >= self.program.frame.size as usize,
             "the context's frame is that of another program"
@@ -122,6 +153,20 @@ impl Backend for Jit {
             raw.write_back(context);
         }
     }
+}
+
+fn looks_up_tables(function: &Function) -> bool {
+    function.blocks.iter().flat_map(|(_, block)| &block.insts).any(|inst| matches!(inst, Inst::Lookup { .. }))
+}
+
+/// What the tables hold, each with so many words of data, as much as the code of any action may read.
+fn padded(tables: &[Option<Held>], words: usize) -> Vec<Option<Held>> {
+    let mut tables = tables.to_vec();
+    for held in tables.iter_mut().flatten() {
+        let outcomes = held.entries.iter_mut().map(|entry| &mut entry.outcome).chain([&mut held.default]);
+        outcomes.for_each(|outcome| outcome.data.resize(words, 0));
+    }
+    tables
 }
 
 /// The number of an error; programs without it never meet it.

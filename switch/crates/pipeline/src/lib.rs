@@ -18,6 +18,7 @@ mod loaded;
 mod meta;
 mod queue;
 mod replication;
+mod specialiser;
 mod stats;
 mod switch;
 
@@ -27,6 +28,7 @@ pub use jit::{Stage, StageKind, Stages};
 pub use loaded::{BackendKind, Loaded};
 pub use queue::Shape;
 pub use replication::{Choices, CloneSession, Replica, Replication};
+pub use specialiser::{LOOK, Specialiser};
 pub use stats::{DropReason, PortStats, Stats};
 pub use switch::Switch;
 

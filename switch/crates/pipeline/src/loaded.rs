@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use interp::Interpreter;
-use jit::{Jit, Stages};
-use runtime::{Backend, Device};
+use jit::{AtOnce, Jit, Stages};
+use runtime::{Backend, Device, Holdings};
 
 use crate::gate::Gate;
 use crate::replication::Replication;
@@ -15,8 +15,18 @@ pub enum BackendKind {
     /// Native code.
     #[default]
     Jit,
+    /// Native code for what the tables hold, compiled before each packet that follows a change: for tests.
+    SpecialAtOnce,
     /// The reference.
     Interpreter,
+}
+
+/// What a program's backend is made of, for another device with the same program.
+#[derive(Clone)]
+enum Code {
+    Native(Arc<Jit>),
+    AtOnce(Arc<Jit>),
+    Decoded(Arc<Interpreter>),
 }
 
 pub struct Loaded {
@@ -26,34 +36,57 @@ pub struct Loaded {
     pub backend: Arc<dyn Backend>,
     /// Between packets and batches that they must see whole.
     pub gate: Gate,
+    code: Code,
     tracer: OnceLock<Interpreter>,
 }
 
 impl Loaded {
     /// A program with fresh state. An error says why it can't run: no native code for it, or a wrong entry of its own.
     pub fn new(program: Arc<ir::Program>, kind: BackendKind) -> Result<Self, String> {
-        let backend: Arc<dyn Backend> = match kind {
-            BackendKind::Jit => Arc::new(Jit::compile(program.clone())?),
-            BackendKind::Interpreter => Arc::new(Interpreter::new(program.clone())),
+        let compile = || Jit::compile(program.clone()).map(Arc::new);
+        let code = match kind {
+            BackendKind::Jit => Code::Native(compile()?),
+            BackendKind::SpecialAtOnce => Code::AtOnce(compile()?),
+            BackendKind::Interpreter => Code::Decoded(Arc::new(Interpreter::new(program.clone()))),
         };
-        Self::with(program, backend)
+        Self::with(program, code)
     }
 
     /// A program in native code that says where it is, with fresh state.
     pub fn marked(program: Arc<ir::Program>) -> Result<(Self, Arc<Stages>), String> {
         let (jit, stages) = Jit::compile_marked(program.clone())?;
-        Ok((Self::with(program, Arc::new(jit))?, stages))
+        Ok((Self::with(program, Code::Native(Arc::new(jit)))?, stages))
     }
 
     /// The same program and code with fresh state.
     pub fn fresh(&self) -> Result<Self, String> {
-        Self::with(self.program.clone(), self.backend.clone())
+        Self::with(self.program.clone(), self.code.clone())
     }
 
-    fn with(program: Arc<ir::Program>, backend: Arc<dyn Backend>) -> Result<Self, String> {
+    fn with(program: Arc<ir::Program>, code: Code) -> Result<Self, String> {
         let device = Device::new(program.clone()).map_err(|error| error.to_string())?;
+        let backend: Arc<dyn Backend> = match code.clone() {
+            Code::Native(code) => code,
+            Code::AtOnce(code) => Arc::new(AtOnce::new(code)),
+            Code::Decoded(code) => code,
+        };
         let (replication, gate) = (Replication::default(), Gate::default());
-        Ok(Self { program, device, replication, backend, gate, tracer: OnceLock::new() })
+        Ok(Self { program, device, replication, backend, gate, code, tracer: OnceLock::new() })
+    }
+
+    /// Whether it is native code, which can be compiled for what the tables hold.
+    pub fn is_native(&self) -> bool {
+        matches!(self.code, Code::Native(_))
+    }
+
+    /// Compiles the program for what its tables hold, and has packets run by that as long as they hold it; false if they
+    /// changed meanwhile. One caller at a time.
+    pub fn specialise(&self) -> Result<bool, String> {
+        jit::specialise(&self.device, &self.device.holdings(&|_| true))
+    }
+
+    pub(crate) fn specialise_for(&self, holdings: &Holdings) -> Result<bool, String> {
+        jit::specialise(&self.device, holdings)
     }
 
     /// What runs the packets that are traced, whatever runs the others; made when it is first asked for.

@@ -13,6 +13,7 @@ use crate::frame::FrameMemory;
 use crate::hash::hash;
 use crate::packet::Packet;
 use crate::random::{Random, Seed};
+use crate::special::Runner;
 use crate::table::DEFAULT;
 use crate::trace::Recorder;
 use crate::uncounted::Uncounted;
@@ -61,6 +62,8 @@ pub struct Context<'d> {
     data: Vec<u64>,
     data_len: usize,
     random: Random,
+    /// Once it ran code that was compiled for what the tables hold.
+    pub(crate) runner: Option<Box<Runner<'d>>>,
 }
 
 impl<'d> Context<'d> {
@@ -87,6 +90,7 @@ impl<'d> Context<'d> {
             data: vec![0; device.data_words],
             data_len: 0,
             random: Random::new(seed.into()),
+            runner: None,
         }
     }
 
@@ -192,6 +196,19 @@ impl<'d> Context<'d> {
         let Head::Action { number, words } = Head::of(record) else { return (hit, NO_ACTION) };
         let index = state.index_of[number as usize];
         (hit, self.take_data(index, words, &record[1..]))
+    }
+
+    /// What a lookup does besides looking up, when the code knows itself which entry is hit.
+    pub fn note_hit(&mut self, table: TableId, slot: u32) {
+        // The slot is the entry's own until the count is handed over, which is before the reader is pinned anew.
+        if !self.reader.is_pinned() {
+            self.reader.pin();
+        }
+        let state = &self.device.tables[table.index()];
+        state.hit(slot, self.now);
+        if state.counts {
+            self.uncounted[table.index()].add(state, slot, self.packet.len() as u64);
+        }
     }
 
     #[inline]

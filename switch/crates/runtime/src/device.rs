@@ -12,6 +12,7 @@ use crate::cells::{Counters, Meters, Registers};
 use crate::entry::{ColourCounts, CounterData, MeterConfig};
 use crate::error::{ProgramError, WriteError};
 use crate::profile::ProfileState;
+use crate::special::Special;
 use crate::table::TableState;
 use crate::value_set::ValueSetState;
 
@@ -25,6 +26,7 @@ pub struct Device {
     pub(crate) tables: Vec<TableState>,
     /// By table: 1 while it has entries. Side by side, so that packets pass empty tables with hardly a look.
     occupied: Box<[AtomicU8]>,
+    pub(crate) special: Special,
     pub(crate) profiles: Vec<ProfileState>,
     pub(crate) counters: Vec<Counters>,
     pub(crate) meters: Vec<Meters>,
@@ -64,6 +66,7 @@ impl Device {
         let device = Self {
             tables: TableState::all(&program, &epochs),
             occupied: program.tables.iter().map(|_| AtomicU8::new(0)).collect(),
+            special: Special::default(),
             profiles: ProfileState::all(&program, &epochs),
             counters: program.counters.iter().map(|(_, counter)| Counters::new(counter)).collect(),
             meters: program.meters.iter().map(|(_, meter)| Meters::new(meter)).collect(),

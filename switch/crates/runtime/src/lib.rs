@@ -23,6 +23,7 @@ mod meter;
 pub mod packet;
 mod profile;
 mod random;
+pub mod special;
 mod table;
 pub mod trace;
 mod uncounted;
@@ -38,6 +39,7 @@ pub use error::{ProgramError, WriteError};
 pub use frame::FrameMemory;
 pub use packet::Packet;
 pub use random::{Random, Seed};
+pub use special::{Held, HeldEntry, Holdings, Outcome};
 pub use trace::{Event, Recorder};
 
 /// Something that runs the functions of a program.

@@ -16,6 +16,7 @@ use crate::device::Device;
 use crate::entry::*;
 use crate::error::{ProgramError, WriteError};
 use crate::matching::{describe, matches, pattern, schema};
+use crate::special::{FEW, Held, HeldEntry, Outcome};
 
 /// Words of an entry's statistics.
 const LAST_HIT: usize = 0;
@@ -45,6 +46,8 @@ pub(crate) struct TableState {
     pub counts: bool,
     times: bool,
     pub meters: Option<DirectMeters>,
+    /// How often the content changed.
+    pub changes: AtomicU64,
     book: Mutex<Book>,
 }
 
@@ -72,6 +75,8 @@ struct Book {
     /// Slots of entries with a timeout, and where the last scan of them ended.
     timed: BTreeSet<u32>,
     scanned: u32,
+    /// Whether the content is built into code, or will be.
+    built_in: bool,
 }
 
 #[derive(Default, PartialEq)]
@@ -104,6 +109,7 @@ impl TableState {
             extra: HashMap::new(),
             timed: BTreeSet::new(),
             scanned: 0,
+            built_in: false,
         };
         Self {
             matches,
@@ -120,6 +126,7 @@ impl TableState {
                 default: MeterCell::default(),
                 unit: meter.unit,
             }),
+            changes: AtomicU64::new(0),
             book: Mutex::new(book),
         }
     }
@@ -142,6 +149,11 @@ impl TableState {
 
     fn lock(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The content is no longer built into any code.
+    pub fn let_go(&self) {
+        self.lock().built_in = false;
     }
 
     fn has_stats(&self) -> bool {
@@ -208,6 +220,12 @@ fn bad_action(program: &Program, table: &Table, action: ActionId, problem: &'sta
     WriteError::BadAction { table: table.name.clone(), action: program.actions[action].name.clone(), problem }
 }
 
+/// Of two entries that match a packet, the one of the larger rank wins.
+fn rank(keys: &[Match], priority: u32) -> u32 {
+    let prefix = |key: &Match| if let Match::Lpm { prefix, .. } = key { Some(*prefix) } else { None };
+    if priority != 0 { priority } else { keys.iter().find_map(prefix).unwrap_or(0) }
+}
+
 /// The head and data of an action in a table's body.
 fn call_body(
     program: &Program,
@@ -268,6 +286,53 @@ impl Device {
         }
     }
 
+    /// To be called with the table's book locked, before packets can find another content.
+    fn before_change(&self, state: &TableState, built_in: bool) {
+        state.changes.fetch_add(1, Release);
+        if built_in {
+            self.special.make_void();
+        }
+    }
+
+    /// The content of a table that code can do without looking up: no entries, or few. From now on a change of it makes
+    /// code void.
+    pub(crate) fn hold(&self, table: TableId) -> Option<Held> {
+        let (info, state) = self.table_parts(table);
+        let mut book = state.lock();
+        // The meter of an entry is asked for by its slot, which only a lookup notes.
+        if book.writer.len() > FEW || state.meters.is_some() {
+            return None;
+        }
+        let default = match state.default.load(Acquire) {
+            0 => Outcome { action: NO_ACTION, data: Vec::new() },
+            body => Self::outcome(state, body)?,
+        };
+        let mut ranked = Vec::new();
+        for slot in book.writer.slots() {
+            let pattern = book.writer.pattern(slot);
+            let keys = matches(&info.keys, &pattern);
+            let outcome = Self::outcome(state, book.writer.body(slot))?;
+            ranked.push((rank(&keys, pattern.priority), HeldEntry { slot, keys, outcome }));
+        }
+        ranked.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        // Which of two wins that have one priority, only the table knows.
+        let has_priorities = book.writer.schema().has_priorities();
+        if has_priorities && ranked.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return None;
+        }
+        book.built_in = true;
+        let entries = ranked.into_iter().map(|(_, entry)| entry).collect();
+        Some(Held { entries, notes_hits: state.has_stats(), default })
+    }
+
+    /// What a body stands for, if it is one action.
+    fn outcome(state: &TableState, body: u32) -> Option<Outcome> {
+        let record = state.bodies.record(body);
+        let Head::Action { number, words } = Head::of(record) else { return None };
+        let data = record[1..][..words as usize].iter().map(|word| word.load(Relaxed)).collect();
+        Some(Outcome { action: number, data })
+    }
+
     fn check_extras(table: &Table, entry: &NewEntry) -> Result<(), WriteError> {
         let unsupported = |feature| Err(WriteError::Unsupported { object: table.name.clone(), feature });
         if entry.idle_timeout != 0 && !table.idle_timeout {
@@ -293,7 +358,7 @@ impl Device {
         let mut book = state.lock();
         // First of all, so that what can never be right is not refused as a matter of room.
         let (head, data) = self.entry_body(info, &entry.action)?;
-        let Book { writer, bodies, .. } = &mut *book;
+        let Book { writer, bodies, built_in, .. } = &mut *book;
         let fill = |slot| {
             state.clear(slot, now);
             if let Some(data) = entry.counter {
@@ -302,6 +367,7 @@ impl Device {
             if let (Some(cell), Some(_)) = (state.meter(slot), entry.meter) {
                 cell.configure(entry.meter);
             }
+            self.before_change(state, *built_in);
             bodies.put(&state.bodies, head, &data)
         };
         let slot = writer.insert(&pattern, fill).map_err(|error| {
@@ -343,6 +409,7 @@ impl Device {
         let (head, data) = self.entry_body(info, &entry.action)?;
         let body = book.bodies.put(&state.bodies, head, &data);
         let old = book.writer.body(slot);
+        self.before_change(state, book.built_in);
         book.writer.set_body(slot, body);
         self.release_body(state, &mut book, old);
         if let Some(data) = entry.counter {
@@ -362,6 +429,7 @@ impl Device {
         let mut book = state.lock();
         let slot = Self::changeable(info, &book, keys, priority)?;
         let body = book.writer.body(slot);
+        self.before_change(state, book.built_in);
         book.writer.remove(slot);
         self.release_body(state, &mut book, body);
         book.set_extra(slot, Extra::default());
@@ -485,6 +553,7 @@ impl Device {
         let mut book = state.lock();
         let body = body.map_or(0, |(head, data)| book.bodies.put(&state.bodies, head, &data));
         let old = state.default.load(Acquire);
+        self.before_change(state, book.built_in);
         state.default.store(body, Release);
         if old != 0 {
             book.bodies.retire(old);

@@ -1,6 +1,7 @@
 //! What values parts of the frame hold at a place in the code.
 
 use cranelift_codegen::ir::{Type, Value};
+use ir::TableId;
 
 /// More would cost more time to search than it saves.
 const MOST: usize = 96;
@@ -9,6 +10,8 @@ const MOST: usize = 96;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     scalars: Vec<Scalar>,
+    /// The table of the last lookup and the entry that it found, where that is known; no entry for the default one.
+    pub found: Option<(TableId, Option<usize>)>,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -118,7 +118,8 @@ impl Translator<'_> {
 
     pub(super) fn load(&mut self, place: &Place, width: u32) -> Value {
         if let (None, Some(variable)) = (place.index, self.promoted.get(&place.offset)) {
-            return self.builder.use_var(*variable);
+            let constant = self.known.get(place.offset, type_of(width));
+            return constant.unwrap_or_else(|| self.builder.use_var(*variable));
         }
         let address = self.readable(place);
         self.load_at(address, 0, type_of(width))
@@ -128,6 +129,11 @@ impl Translator<'_> {
         let value = self.operand(src, width);
         if let (None, Some(variable)) = (place.index, self.promoted.get(&place.offset)) {
             self.builder.def_var(*variable, value);
+            // Other values are kept by their variables.
+            match self.constant_of_value(value) {
+                Some(_) => self.known.write(place.offset, type_of(width), value),
+                None => self.known.forget(place.offset, storage_size(width)),
+            }
             return;
         }
         self.writable(place, storage_size(width), |this, address| this.store_at(address, 0, value));

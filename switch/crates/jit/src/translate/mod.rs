@@ -5,6 +5,8 @@
 //! ([`known`]), so a field goes from the packet to a key in a register.
 
 mod externs;
+mod few;
+mod fold;
 mod known;
 mod memory;
 mod parser;
@@ -27,6 +29,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use ir::flow::Flow;
 use ir::{BlockId, FunctionId, Handle, Inst, Operand, Program, Temp, Terminator};
+use runtime::Held;
 
 use crate::helper::Helper;
 use crate::raw::at;
@@ -45,6 +48,8 @@ pub(crate) struct Shared {
     pub slow_calls: SlowCalls,
     /// Address of a frame full of zeros, which is read in place of an element that is not there.
     pub zeros: usize,
+    /// By table: what is built into the code; nothing of those that it looks up.
+    pub held: Vec<Option<Held>>,
     /// What marked code tells where it is.
     pub stages: Option<Arc<Stages>>,
     /// Numbers of errors.
@@ -93,6 +98,8 @@ struct Translator<'a> {
     /// How often each temp is read.
     uses: Vec<u32>,
     blocks: Vec<Option<Block>>,
+    /// What is jumped to. What is known at compile time leaves the rest out.
+    reached: Vec<bool>,
     /// What is known where a block begins; of blocks with one predecessor, once that is translated.
     known_at: Vec<Option<Known>>,
     known: Known,
@@ -150,6 +157,7 @@ pub(crate) fn translate<'a>(
         temps: vec![None; function.temps.len()],
         uses,
         blocks: vec![None; function.blocks.len()],
+        reached: vec![false; function.blocks.len()],
         known_at: vec![None; function.blocks.len()],
         known: Known::default(),
         scratch: None,
@@ -184,11 +192,20 @@ impl Translator<'_> {
         }
         let first = self.block(order[0]);
         self.builder.ins().jump(first, &[]);
-        for block in order {
-            let target = self.block(block);
-            self.builder.switch_to_block(target);
-            self.known = self.known_at[block.index()].take().unwrap_or_default();
-            self.translate_block(block);
+        self.reached[order[0].index()] = true;
+        let mut waiting = order;
+        // Once, where no loop enters a block that nothing before it does.
+        while waiting.iter().any(|block| self.reached[block.index()]) {
+            waiting.retain(|block| {
+                let reached = self.reached[block.index()];
+                if reached {
+                    let target = self.block(*block);
+                    self.builder.switch_to_block(target);
+                    self.known = self.known_at[block.index()].take().unwrap_or_default();
+                    self.translate_block(*block);
+                }
+                !reached
+            });
         }
         self.builder.seal_all_blocks();
         summary
@@ -220,6 +237,17 @@ impl Translator<'_> {
         let block = &function.blocks[id];
         for (i, inst) in block.insts.iter().enumerate() {
             let rest = &block.insts[i + 1..];
+            if let Inst::Lookup { table, keys, hit, action, .. } = inst
+                && self.is_built_in(*table, keys)
+            {
+                // What follows only asks which action it is: go straight to it.
+                let actions = self.chooses(*action, rest, &block.end);
+                self.compare_few(*table, keys, (*hit, *action), actions.as_ref());
+                if actions.is_some() {
+                    return;
+                }
+                continue;
+            }
             if let Some(error) = self.fallible(inst)
                 && let Some((failed, passed)) = self.decides(error, rest, &block.end)
             {
@@ -253,6 +281,11 @@ impl Translator<'_> {
     }
 
     fn translate_inst(&mut self, inst: &Inst) {
+        if let Some((dst, result)) = self.fold(inst) {
+            let value = self.operand(result, self.width(dst));
+            self.set(dst, value);
+            return;
+        }
         match inst {
             Inst::Unary { dst, op, a } => {
                 let value = self.unary(*op, *a, self.width(*dst));
@@ -343,13 +376,18 @@ impl Translator<'_> {
     fn translate_end(&mut self, end: &Terminator) {
         match end {
             Terminator::Jump(to) => self.jump(*to),
-            Terminator::Branch { cond: Operand::Imm(cond), then, otherwise } => {
-                self.jump(if *cond != 0 { *then } else { *otherwise });
-            }
             Terminator::Branch { cond, then, otherwise } => {
+                if let Some(cond) = self.constant_of(*cond) {
+                    return self.jump(if cond != 0 { *then } else { *otherwise });
+                }
                 let cond = self.operand(*cond, 1);
                 let (then, otherwise) = (self.target(*then), self.target(*otherwise));
                 self.builder.ins().brif(cond, then, &[], otherwise, &[]);
+            }
+            Terminator::Switch { value, cases, default, .. } if self.constant_of(*value).is_some() => {
+                let value = self.constant_of(*value);
+                let case = cases.iter().find(|(case, _)| Some(*case) == value);
+                self.jump(case.map_or(*default, |(_, to)| *to));
             }
             Terminator::Switch { value, width, cases, default } if cases.len() <= FEW_CASES => {
                 let value = self.operand(*value, *width);
@@ -455,6 +493,7 @@ impl Translator<'_> {
 
     /// The block to jump to; it goes on with what is known here if nobody else goes there.
     fn target(&mut self, to: BlockId) -> Block {
+        self.reached[to.index()] = true;
         if self.flow.predecessors[to.index()].len() == 1 && to.index() != 0 {
             self.known_at[to.index()] = Some(self.known.clone());
         }

@@ -11,6 +11,7 @@ use crate::raw::at;
 
 impl Translator<'_> {
     pub(super) fn lookup(&mut self, id: TableId, keys: &[Arg], selector: &[Arg], hit: Temp, action: Temp) {
+        self.known.found = None;
         let Some(missed) = self.plain_miss(id) else {
             let (hit_value, action_value) = self.find(id, keys, selector);
             self.set(hit, hit_value);
@@ -39,7 +40,7 @@ impl Translator<'_> {
     }
 
     /// Counts the packet at the default entry, as a lookup does.
-    fn count_miss(&mut self, id: TableId) {
+    pub(super) fn count_miss(&mut self, id: TableId) {
         let counts = self.load_raw(I64, at::MISSED);
         let offset = id.index() as i32 * 8;
         let before = self.load_from(Memory::Raw, I64, counts, offset);

@@ -1,10 +1,13 @@
 //! The JIT against the meaning of the flat form.
 
 mod externs;
+mod guard;
 mod headers;
 mod programs;
 mod random;
 mod tables;
+
+use std::sync::Arc;
 
 /// The cases that all backends share.
 #[test]
@@ -16,4 +19,10 @@ fn cases_pass() {
 #[test]
 fn marked_code_passes_them_too() {
     cases::run_all(&|program| Box::new(jit::Jit::compile_marked(program).expect("a verified program compiles").0));
+}
+
+/// Code for what the tables hold does the same as any other.
+#[test]
+fn code_for_the_content_of_tables_passes_them_too() {
+    cases::run_all(&|program| Box::new(jit::AtOnce::new(Arc::new(jit::Jit::compile(program).unwrap()))));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interp::Interpreter;
 use ir::{ActionId, FunctionId, Handle, Match, Program, TableId};
-use jit::Jit;
+use jit::{AtOnce, Jit};
 use runtime::{ActionCall, Backend, Context, Device, EntryAction, NewEntry};
 
 const PROGRAM: &str = "
@@ -43,8 +43,9 @@ blocks main main main main main main
 #[test]
 fn a_table_is_looked_up_while_it_has_entries() {
     let program: Arc<Program> = Arc::new(PROGRAM.parse().unwrap());
-    let backends: [Box<dyn Backend>; 2] =
-        [Box::new(Jit::compile(program.clone()).unwrap()), Box::new(Interpreter::new(program.clone()))];
+    let compile = || Jit::compile(program.clone()).unwrap();
+    let backends: [Box<dyn Backend>; 3] =
+        [Box::new(AtOnce::new(Arc::new(compile()))), Box::new(compile()), Box::new(Interpreter::new(program.clone()))];
     for backend in backends {
         let device = Device::new(program.clone()).unwrap();
         let packet = || {

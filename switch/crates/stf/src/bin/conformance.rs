@@ -37,7 +37,11 @@ struct Args {
     goal: f64,
 }
 
-const BACKENDS: [(BackendKind, &str); 2] = [(BackendKind::Interpreter, "interpreter"), (BackendKind::Jit, "jit")];
+const BACKENDS: [(BackendKind, &str); 3] = [
+    (BackendKind::Interpreter, "interpreter"),
+    (BackendKind::Jit, "jit"),
+    (BackendKind::SpecialAtOnce, "jit for the tables' content"),
+];
 
 fn main() -> ExitCode {
     let args = Args::parse();

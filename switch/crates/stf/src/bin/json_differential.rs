@@ -145,7 +145,7 @@ fn compare(
     let load = |program: &Arc<ir::Program>, kind| Loaded::new(program.clone(), kind);
     if !script.is_empty() {
         let wanted = stf::run(&load(source, BackendKind::Interpreter)?, script);
-        for kind in [BackendKind::Interpreter, BackendKind::Jit] {
+        for kind in [BackendKind::Interpreter, BackendKind::Jit, BackendKind::SpecialAtOnce] {
             let got = stf::run(&load(document, kind)?, script);
             if got != wanted {
                 return Err(format!("the case, {kind:?}: from P4 {}, from JSON {}", outcome(&wanted), outcome(&got)));

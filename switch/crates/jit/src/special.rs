@@ -1,0 +1,43 @@
+//! Code for what the tables hold: when it is compiled.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use ir::FunctionId;
+use runtime::{Backend, Context, Device, Holdings};
+
+use crate::Jit;
+
+/// Compiles a program for what its tables hold, and has the packets of [`Jit::compile`]'s code run by that; false if the
+/// tables hold something else meanwhile.
+pub fn specialise(device: &Device, holdings: &Holdings) -> Result<bool, String> {
+    let code = Jit::specialise(device.program().clone(), &holdings.tables)?;
+    Ok(device.install(holdings, Arc::new(code)))
+}
+
+/// Compiles before each packet that follows a change, which shows that such code does the same as any other.
+pub struct AtOnce {
+    code: Arc<Jit>,
+    /// The device's changes that the code was compiled after.
+    changes: AtomicU64,
+}
+
+impl AtOnce {
+    /// For packets of one device; `code` is that of its program.
+    pub fn new(code: Arc<Jit>) -> Self {
+        Self { code, changes: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl Backend for AtOnce {
+    fn run(&self, function: FunctionId, context: &mut Context<'_>) {
+        let device = context.device;
+        let changes = device.program().tables.keys().map(|table| device.changes(table)).sum();
+        if self.changes.swap(changes, Relaxed) != changes || !device.is_special() {
+            let installed = specialise(device, &device.holdings(&|_| true)).expect("a program compiles again");
+            assert!(installed, "nobody writes while a packet runs");
+        }
+        self.code.run(function, context);
+    }
+}
