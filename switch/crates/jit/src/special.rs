@@ -10,8 +10,11 @@ use runtime::{Backend, Context, Device, Holdings};
 use crate::Jit;
 
 /// Compiles a program for what its tables hold, and has the packets of [`Jit::compile`]'s code run by that; false if the
-/// tables hold something else meanwhile.
+/// tables hold something else meanwhile. Where all have to be looked up, the general code does it as well.
 pub fn specialise(device: &Device, holdings: &Holdings) -> Result<bool, String> {
+    if holdings.tables.iter().all(Option::is_none) {
+        return Ok(true);
+    }
     let code = Jit::specialise(device.program().clone(), &holdings.tables)?;
     Ok(device.install(holdings, Arc::new(code)))
 }

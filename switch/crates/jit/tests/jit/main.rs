@@ -1,6 +1,7 @@
 //! The JIT against the meaning of the flat form.
 
 mod externs;
+mod few;
 mod guard;
 mod headers;
 mod programs;
