@@ -12,7 +12,7 @@ from ipaddress import IPv6Network
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query
+from fastapi import FastAPI, Path, Query
 from fastapi.responses import PlainTextResponse, StreamingResponse
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.types import ASGIApp
@@ -165,7 +165,9 @@ def serve_switch(app: FastAPI, running: Running) -> None:
         response_model=models.Table,
         responses={404: {"model": Problem}, **NOT_THERE},
     )
-    async def table(name: str) -> StreamingResponse:
+    async def table(
+        name: Annotated[str, Path(description="name of the table, as `/v1/tables` lists it")],
+    ) -> StreamingResponse:
         """A table's entries with their counters."""
         known = names(running.schema)
         if name not in known:

@@ -20,6 +20,16 @@ EVERYWHERE: dict[int | str, dict[str, Any]] = {
     431: {"model": Problem, "description": "the head is too long"},
     503: {"model": Problem, "description": "the switch is not there, or too many ask at a time"},
 }
+# By the first part of an operation's path: what it is about. A path of a new part is refused until it stands here.
+TAGS = {
+    "controller": ("What the controller knows and does.", ("status", "events", "reload", "metrics")),
+    "forwarding": ("Ports, hosts (FDB and neighbours) and routes.", ("ports", "port-losses", "hosts", "routes")),
+    "pipeline": ("Tables, drops, punts and packets of the switch.", ("tables", "drops", "punts", "capture", "trace")),
+    "sessions": ("Sessions, their paths and their scheduling.", ("sessions", "schedules", "ilnp", "hip")),
+    "providers": ("Providers, and prefixes translated to theirs (RFC 6296).", ("providers", "nptv6")),
+    "security": ("First-hop security, identities, simple security.", ("bindings", "identities", "pinholes")),
+    "encapsulation": ("SRv6, RPL, ILA and IOAM.", ("encapsulation", "ioam")),
+}
 SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "on TCP; `wayname token new` makes one"},
     "certificate": {"type": "mutualTLS", "description": "on TCP, in place of a token"},
@@ -42,8 +52,12 @@ def describe(app: FastAPI) -> dict[str, Any]:
     made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
     made["components"]["securitySchemes"] = SCHEMES
     made["security"] = [{}, *({name: []} for name in SCHEMES)]
-    for methods in made["paths"].values():
+    made["tags"] = [{"name": name, "description": about} for name, (about, _) in TAGS.items()]
+    of_part = {part: name for name, (_, parts) in TAGS.items() for part in parts}
+    for path, methods in made["paths"].items():
+        tag = of_part[path.removeprefix("/v1").split("/")[1]]
         for operation in methods.values():
+            operation["tags"] = [tag]
             for answer in operation["responses"].values():
                 _name_problem(answer.get("content", {}))
     return made

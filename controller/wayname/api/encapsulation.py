@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Query
 from pydantic import BaseModel, Field, JsonValue
 
 from wayname.api.problems import ApiError, Problem
@@ -52,7 +52,9 @@ def serve_encapsulation(app: FastAPI, running: Running) -> None:
     one_at_a_time = asyncio.Lock()
 
     @app.get("/v1/encapsulation", openapi_extra=READ)
-    async def encapsulation(kind: Kind | None = None) -> list[EncapsulationItem]:
+    async def encapsulation(
+        kind: Annotated[Kind | None, Query(description="tables of the configuration of this kind only")] = None,
+    ) -> list[EncapsulationItem]:
         """All that is wanted now, whether the file says it or somebody did since."""
         return [
             EncapsulationItem(kind=each, name=name, origin=origin, values=shown(values))

@@ -6,8 +6,9 @@ Nonces are not told: who knows them can speak in the name of a host.
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Path
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -132,7 +133,9 @@ def serve(app: FastAPI, running: Running) -> None:
         return _providers(running)
 
     @app.post("/v1/ilnp/providers/{name}", openapi_extra=OPERATE, responses={404: {"model": Problem}})
-    async def drain(name: str, wish: Draining) -> list[IlnpProvider]:
+    async def drain(
+        name: Annotated[str, Path(description="name of the provider in the configuration")], wish: Draining
+    ) -> list[IlnpProvider]:
         """Let sessions leave a provider while it still works, or use it again."""
         _known(running)
         known = [provider.name for provider in running.config.providers]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Path
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
@@ -121,7 +121,9 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
 
     @app.get("/v1/schedules/{name}", openapi_extra=READ, responses=NO_SCHEDULE)
-    async def schedule(name: str) -> ScheduleAnswer:
+    async def schedule(
+        name: Annotated[str, Path(description="name of the schedule in the configuration")],
+    ) -> ScheduleAnswer:
         """A schedule."""
         return _answer(running, _find(running, name))
 
@@ -137,7 +139,9 @@ def serve_schedules(app: FastAPI, running: Running) -> None:
         return [_answer(running, rule) for rule in running.edge.schedules.rules.values()]
 
     @app.post("/v1/schedules/{name}/policy", openapi_extra=OPERATE, responses=NO_SCHEDULE)
-    async def policy(name: str, wish: PolicyRequest) -> ScheduleAnswer:
+    async def policy(
+        name: Annotated[str, Path(description="name of the schedule in the configuration")], wish: PolicyRequest
+    ) -> ScheduleAnswer:
         """Have the sessions of a schedule share their packets out another way, from the next packet on."""
         rule = _find(running, name)
         done = await running.command(SetPolicy(name, wish.policy))
@@ -200,7 +204,9 @@ def _group(group: Group, now: float) -> GroupAnswer:
     )
 
 
-def _path(name: str, known: PathReport, now: float) -> PathOfGroup:
+def _path(
+    name: Annotated[str, Path(description="name of the schedule in the configuration")], known: PathReport, now: float
+) -> PathOfGroup:
     return PathOfGroup(
         name=name,
         state="closed" if known.closed else "open",

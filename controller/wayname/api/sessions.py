@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Path
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -56,7 +56,9 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         )
 
     @app.get("/v1/sessions/{number}", openapi_extra=READ, responses=NO_SESSION)
-    async def session(number: int) -> SessionAnswer:
+    async def session(
+        number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
+    ) -> SessionAnswer:
         """A session, with what passed its paths if the switch is there."""
         switch_snapshot = await read(running, list(COUNTED)) if running.connected else None
         told = answer(manager_of(running, number), number)
@@ -66,7 +68,9 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         return told
 
     @app.post("/v1/sessions/{number}/move", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_MOVED})
-    async def move(number: int, wish: MoveRequest) -> SessionAnswer:
+    async def move(
+        number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")], wish: MoveRequest
+    ) -> SessionAnswer:
         """Move a session to a path; refused unless both locators are proven and it works."""
         manager = manager_of(running, number)
         wanted, refusal = manager.may_move(number, wish.path)
@@ -77,7 +81,10 @@ def serve_sessions(app: FastAPI, running: Running, read: ReadTables) -> None:
         return answer(manager, number)
 
     @app.post("/v1/sessions/{number}/prefer", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_PREFERRED})
-    async def prefer(number: int, preference: PreferenceRequest) -> SessionAnswer:
+    async def prefer(
+        number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
+        preference: PreferenceRequest,
+    ) -> SessionAnswer:
         """Let flows of a path policy take a path of a session as long as it works."""
         manager = manager_of(running, number)
         wanted, refusal = manager.may_prefer(number, preference.policy, preference.path)
@@ -112,7 +119,9 @@ def scheduled_answer(running: Running, manager: SessionManager, number: int) -> 
     return told
 
 
-def no_session(number: int) -> ApiError:
+def no_session(
+    number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
+) -> ApiError:
     """Return what is said where there is no such session."""
     return ApiError(404, "No such session", f"{number}; `wayname sessions` lists them")
 

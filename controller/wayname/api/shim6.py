@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Path
 from pydantic import BaseModel, Field
 
 from wayname.api.problems import ApiError, Problem
@@ -31,7 +31,9 @@ def serve(app: FastAPI, running: Running) -> None:
     """Serve forks."""
 
     @app.post("/v1/sessions/{number}/fork", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_FORKED})
-    async def fork(number: int, flow: ForkedPorts) -> SessionAnswer:
+    async def fork(
+        number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")], flow: ForkedPorts
+    ) -> SessionAnswer:
         """Give flows between two ports a session of their own; it is there when the peer has agreed."""
         sessions, session = _find(running, number, "Not forked")
         refusal = sessions.forks.refusal(session, flow.local_port, flow.peer_port)
@@ -42,7 +44,9 @@ def serve(app: FastAPI, running: Running) -> None:
         return answer(sessions, number)
 
     @app.post("/v1/sessions/{number}/unfork", openapi_extra=OPERATE, responses={**NO_SESSION, **NOT_ENDED})
-    async def unfork(number: int) -> SessionAnswer:
+    async def unfork(
+        number: Annotated[int, Path(description="number of the session, as `/v1/sessions` lists it")],
+    ) -> SessionAnswer:
         """End a fork: its flows are of their hosts' session again. It is gone when the peer has heard of it."""
         sessions, session = _find(running, number, "Not ended")
         refusal = sessions.forks.ending_refusal(session)
