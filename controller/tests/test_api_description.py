@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from served import Served, ask, client_of
+
+from wayname.api import models, traces
 
 SITE = """
 [[port]]
@@ -53,3 +57,21 @@ async def test_every_parameter_says_what_it_is(operations: list[Operation]) -> N
         if not parameter.get("description")
     ]
     assert not silent
+
+
+@pytest.mark.parametrize("module", [models, traces], ids=lambda module: module.__name__)
+async def test_every_field_says_what_it_is(module: ModuleType, described: dict[str, Any]) -> None:
+    """Of the modules that are described so far; others follow here, never the other way round."""
+    answers = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, BaseModel) and each.__module__ == module.__name__
+    ]
+    fields = {
+        f"{answer.__name__}.{name}": (name, field.get("description", ""))
+        for answer in answers
+        for name, field in described["components"]["schemas"][answer.__name__]["properties"].items()
+    }
+    assert fields
+    # A description that only says the name again says nothing.
+    assert not [where for where, (name, said) in fields.items() if not said or said in (name, f"the {name}")]
