@@ -181,6 +181,7 @@ proptest! {
             let [got, expected] = devices.each_ref().map(|device| {
                 let mut entries: Vec<_> = device.entries(table, 1000).iter().map(|entry| format!("{entry:?}")).collect();
                 entries.sort();
+                entries.push(format!("{:?}", device.default_entry(table)));
                 entries
             });
             prop_assert_eq!(got, expected, "counters and times");
