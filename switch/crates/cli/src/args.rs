@@ -33,7 +33,7 @@ pub enum Command {
     Compile(Compile),
     /// Follow packets through a program, step by step; with --target, those of a switch that runs
     Trace(Trace),
-    /// Run cases of a program, on the interpreter and in native code; a packet that fails is traced
+    /// Run cases of a program, on the interpreter, in native code and in code for what the tables hold; a packet that fails is traced
     Test(Test),
     /// Where the time of a packet goes, stage by stage: measured in memory, with the entries and packets of a case
     Profile(Profile),

@@ -1,4 +1,4 @@
-//! `test`: cases of a program, on the interpreter and in native code.
+//! `test`: cases of a program, on each engine.
 
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
@@ -64,7 +64,7 @@ fn run_case(programs: &[(Program, &str)], path: &Path) -> Result<bool> {
         return Ok(true);
     }
     for (Outcome { failures }, backends) in failed {
-        println!("{name}: failed ({})", backends.join(" and "));
+        println!("{name}: failed ({})", backends.join(", "));
         let mut traced = vec![];
         for failure in failures {
             print_failure(failure);

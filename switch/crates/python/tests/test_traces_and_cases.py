@@ -178,7 +178,8 @@ def test_cases_are_run_and_what_fails_is_traced(tmp_path: Path, program: Path) -
     assert (done.returncode, done.stdout) == (0, f"{good}: passed\n1 of 1 cases passed\n")
     done = run("test", program, bad, good)
     assert done.returncode == 1 and done.stdout.endswith("1 of 2 cases passed\n")
-    assert f"{bad}: failed (interpreter and native code)\n  line 3: port 2:\n" in done.stdout
+    engines = "interpreter, native code, code for the tables' content"
+    assert f"{bad}: failed ({engines})\n  line 3: port 2:\n" in done.stdout
     assert "    expected 07ab $\n    got      07aa\n                ^\n" in done.stdout
     assert "  the packet of line 2:\n    received 2 bytes at port 1\n" in done.stdout
     assert "dropped" not in done.stdout and "sent 2 bytes at port 2" in done.stdout
