@@ -48,6 +48,7 @@ PUBLIC = {
     ("wayname.config.encapsulation.paths.PolicyTable", "key_id"): "stands in each packet",
     ("wayname.config.sections.Section", "key"): "the name of a table",
     ("wayname.config.sections.ProtocolSection", "key"): "the name of a table",
+    ("wayname.api.traces.TableLookup", "key"): "what a table was asked for; secrets among it are hidden",
     ("wayname.config.sections.ProtocolSection", "has_secrets"): "whether there are some",
     ("wayname.config.names.Names", "key_name"): "stands in each message to the server",
     ("wayname.config.names.NetworkNames", "key_name"): "stands in each message to the server",
