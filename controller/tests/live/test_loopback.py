@@ -78,6 +78,13 @@ async def test_who_has_the_token_gets_frames_behind_those_he_saw(page: Loopback,
     assert not {"authorization", "cookie", "x-more", "origin"} & passed.keys()
 
 
+async def test_who_has_the_token_may_follow_packets_of_a_session(page: Loopback, controller: Controller) -> None:
+    assert (await ask(page, "/a/page/trace/7")).status_code == 401
+    assert not controller.asked
+    await ask(page, "/a/page/trace/7", authorization=f"Bearer {page.token}")
+    assert controller.asked[-1][:2] == ("GET", "/page/trace/7")
+
+
 @pytest.mark.parametrize(
     "given", [{}, {"authorization": "Bearer"}, {"authorization": "Bearer nobodys"}, {"authorization": "Basic x"}]
 )
@@ -121,6 +128,9 @@ async def test_it_only_shows(page: Loopback, controller: Controller, method: str
         "/a/page/%2e%2e/v1/status",
         "/a//v1/status",
         "/a/page/",
+        "/a/page/trace/",
+        "/a/page/trace/7/8",
+        "/a/page/trace/one",
     ],
 )
 async def test_no_other_part_of_the_api_is_passed_on(page: Loopback, controller: Controller, path: str) -> None:

@@ -32,8 +32,10 @@ class NoTraceError(Exception):
     """Why there is no trace of a packet, in one line."""
 
 
-async def trace_packet(config: SwitchConfig, packets: str, submit: Callable[[], Awaitable[object]]) -> dict[str, Any]:
-    """Watch the packets of a filter, have one submitted, and return the trace of the first that comes."""
+async def trace_packet(
+    config: SwitchConfig, packets: str, submit: Callable[[], Awaitable[object]] | None = None
+) -> dict[str, Any]:
+    """Watch the packets of a filter, have one submitted if asked to, and return the trace of the first that comes."""
     request, response = _messages()
     async with _channel(config) as channel:
         watch = channel.unary_stream(
@@ -46,7 +48,8 @@ async def trace_packet(config: SwitchConfig, packets: str, submit: Callable[[], 
                 # The first message has no trace: it says that from now on packets are traced.
                 call = watch(request(filter=packets))
                 await call.read()
-                await submit()
+                if submit is not None:
+                    await submit()
                 message: Any = await call.read()
         except TimeoutError:
             raise NoTraceError(f"the switch traced no such packet within {WITHIN:g} s") from None

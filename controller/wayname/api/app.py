@@ -39,10 +39,10 @@ from wayname.api.reload import serve_reload
 from wayname.api.request_limits import RequestLimits
 from wayname.api.roles import CAPTURE, READ
 from wayname.api.schedules import serve_schedules
-from wayname.api.sessions import serve_sessions
+from wayname.api.sessions import serve_sessions, session_answer
 from wayname.api.streamed_array import streamed_array
 from wayname.api.streams import TOO_MANY, Streams, follow_events
-from wayname.api.traces import serve_traces
+from wayname.api.traces import follow_packet, serve_traces
 from wayname.metrics.exposition import COUNTERS, TABLES, exposition
 from wayname.snapshot.held_back import RateLimitedPunts, held_back, punt_cells
 from wayname.snapshot.running import Running
@@ -104,7 +104,12 @@ def make_app(running: Running, beside: ApiServices) -> ASGIApp:
     serve_events(app, running, beside)
     serve_capture(app, running, beside)
     serve_traces(app, running)
-    serve_page(app, LiveFeed(running, beside.events_by_kind, app.version), beside.pages)
+    serve_page(
+        app,
+        LiveFeed(running, beside.events_by_kind, app.version),
+        beside.pages,
+        lambda number: follow_packet(running, session_answer(running, number)),
+    )
     serve_description(app)
     access = Access(app, lambda: running.config.api, beside.audit, lambda: running.now)
     return RequestLimits(BrowserGuard(access))

@@ -1,17 +1,21 @@
-"""The live page: its files, and the frames that it shows. All of it only looks."""
+"""The live page: its files, the frames that it shows, and the way of a session's packet. All of it only looks."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Annotated
 
 from fastapi import FastAPI, Header
 from fastapi.responses import Response, StreamingResponse
+from pydantic import BaseModel
 
 from wayname.api.live.feed import LiveFeed
 from wayname.api.problems import ApiError
 from wayname.api.roles import READ
 from wayname.api.streams import Streams
+from wayname.api.traces import PacketWay
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -36,8 +40,21 @@ HEADERS = {
 }
 
 
-def serve_page(app: FastAPI, feed: LiveFeed, streams: Streams) -> None:
-    """Serve the page; nothing of it is part of the described API, since the page comes with it."""
+class FollowedPacket(BaseModel):
+    """The way of a packet, or why there is none: of a status that says so a browser would write an error of its own."""
+
+    way: PacketWay | None = None
+    why: str = ""
+
+
+def serve_page(
+    app: FastAPI, feed: LiveFeed, streams: Streams, follow_packet: Callable[[int], Awaitable[PacketWay]]
+) -> None:
+    """Serve the page; nothing of it is part of the described API, since the page comes with it.
+
+    `follow_packet` follows the next packet of the host of a session, by its number, one at a time whatever pages ask.
+    """
+    following = asyncio.Lock()
     assets = {each.name: each.read_bytes() for each in (files("wayname.page") / "assets").iterdir()}
 
     @app.get("/", openapi_extra=READ, include_in_schema=False)
@@ -47,6 +64,16 @@ def serve_page(app: FastAPI, feed: LiveFeed, streams: Streams) -> None:
     @app.get("/page/feed", openapi_extra=READ, include_in_schema=False)
     async def live(last_event_id: Annotated[str | None, Header()] = None) -> StreamingResponse:
         return streams.response(feed.follow(last_event_id, streams.end), "text/event-stream")
+
+    @app.get("/page/trace/{session}", openapi_extra=READ, include_in_schema=False)
+    async def trace(session: int) -> FollowedPacket:
+        if following.locked():
+            return FollowedPacket(why="somebody else follows a packet; one is followed at a time")
+        async with following:
+            try:
+                return FollowedPacket(way=await follow_packet(session))
+            except ApiError as error:
+                return FollowedPacket(why=f"{error.title}: {error.detail}")
 
     @app.get("/page/{name}", openapi_extra=READ, include_in_schema=False)
     async def part(name: str) -> Response:

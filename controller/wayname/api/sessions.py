@@ -103,6 +103,11 @@ def manager_of(running: Running, number: int) -> SessionManager:
     raise no_session(number)
 
 
+def session_answer(running: Running, number: int) -> SessionAnswer:
+    """Return a session in words, or say that there is none."""
+    return answer(manager_of(running, number), number)
+
+
 def answer(manager: SessionManager, number: int) -> SessionAnswer:
     """Return a session in words; it may have ended since somebody asked for it."""
     told = manager.answer(number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from ipaddress import IPv6Address
 from typing import Annotated, Any, Literal
 
@@ -19,6 +19,7 @@ from wayname.edge.boundary import SubmitPacket
 from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import SECRETS
 from wayname.pipeline.reasons import drop_words
+from wayname.session.answers import SessionAnswer
 from wayname.snapshot.running import Running
 from wayname.snapshot.switch_snapshot import HIDDEN, Value, in_notation
 from wayname.wire import icmpv6, ipv6
@@ -80,14 +81,19 @@ class Outcome(BaseModel):
     why: str | None = Field(description="the drop reason, or why the port did not take it, in words")
 
 
-class PacketTrace(BaseModel):
-    """What became of the packet, and why."""
+class PacketWay(BaseModel):
+    """What became of a packet, and why."""
 
     port: int = Field(description="switch port that the packet came in by")
     port_name: str = Field(description="name of that port")
-    sent: str = Field(description="octets of the frame as it came in, in hexadecimal")
     tables: list[TableLookup] = Field(description="tables that it met, in their order")
     outcomes: list[Outcome] = Field(description="where it and its copies ended")
+
+
+class PacketTrace(PacketWay):
+    """What became of the packet that was submitted."""
+
+    sent: str = Field(description="octets of the frame as it came in, in hexadecimal")
 
 
 def serve_traces(app: FastAPI, running: Running) -> None:
@@ -100,23 +106,13 @@ def serve_traces(app: FastAPI, running: Running) -> None:
     @app.post("/v1/trace", openapi_extra=OPERATE, responses=answers)
     async def trace(wish: TraceWish) -> PacketTrace:
         """Submit a packet as if it had come by a port, and follow it; if the tables let it out, it leaves."""
-        if not running.connected:
-            raise ApiError(503, "The switch is not there", f"nothing at {running.config.switch.address} listens to us")
         port = in_port(running, wish)
         frame = frame_of(running, wish, port)
         octets = frame.encode()
         offset = PACKET_OUT_OCTETS + len(octets) - len(frame.payload) + ADDRESSES_IN_IPV6
         packets = f"in {CPU_PORT} and bytes {offset} {(wish.source.packed + wish.destination.packed).hex()}"
         command = SubmitPacket(octets, port.number)
-        try:
-            told = await trace_packet(running.config.switch, packets, lambda: running.command(command))
-        except NoTracesError:
-            target = f"the switch at {running.config.switch.address} is {running.config.switch.target}"
-            raise ApiError(
-                501, "The switch has no traces", f"{target}, and only wayname-switch traces packets; use one for this"
-            ) from None
-        except NoTraceError as error:
-            raise ApiError(503, "No trace came", f"{error}; `wayname events` may tell why") from None
+        told = await traced(running, packets, lambda: running.command(command))
         return PacketTrace(
             port=port.number,
             port_name=port.name,
@@ -124,6 +120,36 @@ def serve_traces(app: FastAPI, running: Running) -> None:
             tables=list(lookups(told, running.schema)),
             outcomes=list(outcomes(told, running.config)),
         )
+
+
+async def follow_packet(running: Running, session: SessionAnswer) -> PacketWay:
+    """Follow the next packet that the host of a session sends to its peer."""
+    told = await traced(running, f"not in {CPU_PORT} and src {session.local} and dst {session.peer}")
+    port = int(told["port"])
+    return PacketWay(
+        port=port,
+        port_name=port_name(running.config, port) or str(port),
+        tables=list(lookups(told, running.schema)),
+        outcomes=list(outcomes(told, running.config)),
+    )
+
+
+async def traced(
+    running: Running, packets: str, submit: Callable[[], Awaitable[object]] | None = None
+) -> dict[str, Any]:
+    """The switch's trace of the first packet that a filter chooses, or why there is none."""
+    switch = running.config.switch
+    if not running.connected:
+        raise ApiError(503, "The switch is not there", f"nothing at {switch.address} listens to us")
+    try:
+        return await trace_packet(switch, packets, submit)
+    except NoTracesError:
+        target = f"the switch at {switch.address} is {switch.target}"
+        raise ApiError(
+            501, "The switch has no traces", f"{target}, and only wayname-switch traces packets; use one for this"
+        ) from None
+    except NoTraceError as error:
+        raise ApiError(503, "No trace came", f"{error}; `wayname events` may tell why") from None
 
 
 def in_port(running: Running, wish: TraceWish) -> Port:

@@ -21,6 +21,7 @@ from wayname.api.listeners import open_listeners
 from wayname.api.page import serve_page
 from wayname.api.server import serve
 from wayname.api.streams import Streams
+from wayname.api.traces import Outcome, PacketWay, TableLookup
 from wayname.config.api import ApiConfig
 from wayname.page.loopback import loopback
 
@@ -83,9 +84,18 @@ class HostileFeed:
             await asyncio.sleep(0.2)
 
 
+async def hostile_way(number: int) -> PacketWay:
+    """The way of a packet through tables whose names somebody chose."""
+    lookup = TableLookup(
+        copy_of_packet=0, block=HOSTILE, table=HOSTILE, key={HOSTILE: HOSTILE}, hit=True, action=HOSTILE, arguments={}
+    )
+    outcome = Outcome(copy_of_packet=0, what="lost", port=number, port_name=HOSTILE, reason=None, why=HOSTILE)
+    return PacketWay(port=number, port_name=HOSTILE, tables=[lookup], outcomes=[outcome])
+
+
 async def test_hostile_names_are_text() -> None:
     app, pages = FastAPI(openapi_url=None), Streams()
-    serve_page(app, HostileFeed(), pages)  # type: ignore[arg-type]
+    serve_page(app, HostileFeed(), pages, hostile_way)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder:
         socket = Path(folder) / "api"
         audit = Audit(lambda *_: None, time.monotonic)
@@ -109,6 +119,9 @@ def look(address: str, folder: Path) -> None:
     with chromium(folder) as browser:
         browser.open(address)
         for place in PLACES:
+            browser.until(partial(shows, browser, place), f"{place} does not show the name")
+        browser.run("document.querySelector('#sessions button').click()")
+        for place in ("#way", "#lookups"):
             browser.until(partial(shows, browser, place), f"{place} does not show the name")
         assert browser.text("#name") == "<b>a<b>"
         assert "onerror" in browser.text("nav")

@@ -180,6 +180,14 @@ async def test_it_goes_on_when_the_controller_was_started_again() -> None:
         await lab.shows("#summary", "2 of 2")
 
 
+async def test_a_packet_of_a_session_is_followed() -> None:
+    async with shown() as lab:
+        await lab.does(lab.browser.run, "document.querySelector('#sessions button').click()")
+        await lab.shows("#way", "it left by")
+        # The session was found by the addresses of its hosts.
+        await lab.shows("#lookups", "identities")
+
+
 async def test_it_fits_each_width_and_is_read_in_both_schemes() -> None:
     async with shown("phone") as lab:
         browser = lab.browser

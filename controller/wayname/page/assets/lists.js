@@ -2,6 +2,7 @@
 
 import { byId, html, reconcile, setAttribute, setText, table } from "./dom.js";
 import { clock, count, duration, share, shortened } from "./format.js";
+import { followButton } from "./trace.js";
 
 export function drawSummary(model) {
   const { edge, sessions, providers = [], tables = [] } = model.sections;
@@ -21,8 +22,12 @@ export function drawSummary(model) {
   reconcile(byId("summary"), figures, ([name]) => name, ([name]) => html("div", {}, html("b"), html("span", {}, name)), (element, [, value]) => setText(element.firstElementChild, value));
 }
 
+// By the number of a session that is shown: a button that is made anew loses its focus.
+let buttons = new Map();
+
 export function drawSessions(model) {
   const sessions = model.sections.sessions ?? { shown: [], total: 0 };
+  buttons = new Map(sessions.shown.map((each) => [each.number, buttons.get(each.number) ?? followButton(each)]));
   const rows = sessions.shown.map((each) => {
     const moved = model.moved.get(each.number);
     return {
@@ -31,10 +36,11 @@ export function drawSessions(model) {
       cells: [
         String(each.number), each.local, each.peer, each.provider ?? "–", `${each.path}: ${shortened(`${each.from} → ${each.to}`)}`,
         each.health, moved ? `moved ${duration(Math.max(0, model.time - moved.time))} ago: ${each.reason}` : each.reason,
+        buttons.get(each.number),
       ],
     };
   });
-  const columns = [["no.", "number"], ["host", "addr"], ["peer", "addr"], ["by", ""], ["path", "addr"], ["state", "word"], ["why", ""]];
+  const columns = [["no.", "number"], ["host", "addr"], ["peer", "addr"], ["by", ""], ["path", "addr"], ["state", "word"], ["why", ""], ["", "word"]];
   table(byId("sessions"), columns, rows, "No sessions.");
   let note = byId("sessions").querySelector("p.note");
   if (!note && rows.length) byId("sessions").append((note = html("p", { class: "note" })));
