@@ -44,6 +44,12 @@ def test_what_does_not_is_missed(found: Seen, times: tuple[float, float], compla
     assert word in missed
 
 
+def test_garbage_is_not_what_a_page_keeps() -> None:
+    found = seen()
+    found.heap = [each * 2**20 for each in (2, 3, 2, 3, 2, 4, 2, 4)]
+    assert judge(found, phases(0.01, 0.01), []) == []
+
+
 async def test_events_come_as_often_as_is_asked_for() -> None:
     counted: Counter[str] = Counter()
 
