@@ -207,7 +207,7 @@ def judge(seen: Seen, phases: list[Phase], complaints: list[str]) -> list[str]:
 
 
 def growth_of(heap: Sequence[float]) -> float:
-    """What is kept in the last quarter over that in the one before: the least of each, as garbage was just collected."""
+    """What is kept in the last quarter over that before: the least of each, as garbage was just collected."""
     quarter = len(heap) // 4
     if quarter == 0:
         return 1.0

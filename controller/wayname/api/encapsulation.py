@@ -25,7 +25,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 class EncapsulationItem(BaseModel):
     """A thing that packets carry, or that says what becomes of them."""
 
-    kind: Kind
+    kind: Kind = Field(description="kind of table of the configuration that it stands in")
     name: str = Field(description="its name, id, segment or prefix")
     origin: str = Field(description="file, or live: changed since")
     values: dict[str, JsonValue] = Field(description="its keys as in the configuration; secrets are left out")

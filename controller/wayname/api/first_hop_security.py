@@ -23,38 +23,38 @@ GUARDS = {
 class HostBinding(BaseModel):
     """An address, and whose it is."""
 
-    vlan: int
-    address: str
-    port: int
-    mac: str
+    vlan: int = Field(description="VLAN that the address is used in")
+    address: str = Field(description="IPv6 address")
+    port: int = Field(description="number of the port that it is bound to")
+    mac: str = Field(description="MAC address of the station that it is bound to")
     origin: Literal["used", "leased"] = Field(description="leased: the edge gave it by DHCPv6")
 
 
 class GuardedVlan(BaseModel):
     """What is checked of packets of a VLAN; nothing is where the port is trusted."""
 
-    vlan: int
-    guards: list[str]
+    vlan: int = Field(description="VLAN number")
+    guards: list[str] = Field(description="what is checked: source_guard, nd_inspection, ra_guard, dhcpv6_guard")
 
 
 class PortUse(BaseModel):
     """What a port has of the tables, and the most that it may have."""
 
-    port: int
-    name: str
-    vlans: list[GuardedVlan]
-    stations: int
-    max_macs: int
-    bindings: int
-    neighbours: int
-    max_addresses: int
+    port: int = Field(description="number of the port")
+    name: str = Field(description="name of the port")
+    vlans: list[GuardedVlan] = Field(description="VLANs that the port carries, with what is checked in each")
+    stations: int = Field(description="MAC addresses learned behind the port")
+    max_macs: int = Field(description="most that may be learned there (`max_macs`)")
+    bindings: int = Field(description="addresses bound to the port")
+    neighbours: int = Field(description="neighbour entries of addresses behind the port")
+    max_addresses: int = Field(description="most bindings, and neighbours, that it may have (`max_addresses`)")
 
 
 class Bindings(BaseModel):
     """All bindings, and all ports."""
 
-    bindings: list[HostBinding]
-    ports: list[PortUse]
+    bindings: list[HostBinding] = Field(description="addresses with the port and station of each")
+    ports: list[PortUse] = Field(description="what each port has of the tables")
 
 
 def serve_bindings(app: FastAPI, running: Running) -> None:

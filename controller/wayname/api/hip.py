@@ -33,27 +33,27 @@ REFUSED: dict[int | str, dict[str, Any]] = {404: {"model": Problem}, 409: {"mode
 class HipHostAnswer(BaseModel):
     """A host that the edge speaks for."""
 
-    address: str
-    hit: str
-    algorithm: str
+    address: str = Field(description="IPv6 address of the host")
+    hit: str = Field(description="its host identity tag (HIT, RFC 7401)")
+    algorithm: str = Field(description="of its host identity: RSA or ECDSA")
     record: str = Field(description="its HIP record for the DNS, behind the name (RFC 8005)")
 
 
 class HipPeerAnswer(BaseModel):
     """Somebody whom hosts here may have associations with."""
 
-    address: str
-    hit: str
+    address: str = Field(description="IPv6 address that hosts here know the peer by")
+    hit: str = Field(description="the peer's host identity tag (HIT)")
 
 
 class HipHostsAnswer(BaseModel):
     """Who is known, and how much work it is to ask."""
 
-    hosts: list[HipHostAnswer]
-    peers: list[HipPeerAnswer]
+    hosts: list[HipHostAnswer] = Field(description="hosts here that have a host identity")
+    peers: list[HipPeerAnswer] = Field(description="peers that are known by configuration or DNS")
     difficulty: int = Field(description="bits of a puzzle for who asks now")
-    least_difficulty: int
-    max_difficulty: int
+    least_difficulty: int = Field(description="bits of a puzzle while nobody hurries")
+    max_difficulty: int = Field(description="most bits that a puzzle gets")
 
 
 class AssociationAnswer(BaseModel):
@@ -61,10 +61,10 @@ class AssociationAnswer(BaseModel):
 
     local: str = Field(description="the address of the host here; its HIT if it speaks HIP itself")
     peer: str = Field(description="the address that it knows its peer by, or that one's HIT")
-    local_hit: str
-    peer_hit: str
+    local_hit: str = Field(description="HIT of the host here")
+    peer_hit: str = Field(description="HIT of its peer")
     spoken_by: str = Field(description="edge or host")
-    state: str
+    state: str = Field(description="of the HIP state machine (RFC 7401, section 4.4), as established")
     session: int | None = Field(description="the number of its session")
     locators: list[str] = Field(description="where the peer is for certain, what it prefers first")
     unverified: list[str] = Field(description="where it says that it is")
@@ -75,9 +75,9 @@ class AssociationAnswer(BaseModel):
 class AssociationChange(BaseModel):
     """What is to be done about which association."""
 
-    local: IPv6Address
-    peer: IPv6Address
-    wish: AssociationAction
+    local: IPv6Address = Field(description="address of the host here, or its HIT")
+    peer: IPv6Address = Field(description="address that it knows its peer by, or the HIT of that one")
+    wish: AssociationAction = Field(description="what is to be done: connect, renew its keys, or close it")
 
 
 def serve(app: FastAPI, running: Running) -> None:

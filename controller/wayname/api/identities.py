@@ -19,46 +19,54 @@ from wayname.snapshot.running import Running
 class HostPrefix(BaseModel):
     """A prefix in which hosts of a link can be reached."""
 
-    prefix: str
-    state: Literal["configured", "preferred", "deprecated"]
+    prefix: str = Field(description="IPv6 prefix, as /64")
+    state: Literal["configured", "preferred", "deprecated"] = Field(
+        description="configured by the file; else of a provider, and preferred or deprecated for new connections"
+    )
     seconds: float | None = Field(description="that it is valid still; null is for ever")
 
 
 class IdentityLink(BaseModel):
     """A link whose hosts get identities."""
 
-    interface: str
-    form: Form
+    interface: str = Field(description="name of the interface in the configuration")
+    form: Form = Field(
+        description="what proves locators: hba, that they are a set, and for later ones a signature; cga, a signature"
+    )
     hosts: int = Field(description="that have an identity, or had one and may come back")
     prepared: int = Field(description="identities for hosts to come")
-    prefixes: list[HostPrefix]
+    prefixes: list[HostPrefix] = Field(description="prefixes that its hosts can be reached in")
 
 
 class HostLocator(BaseModel):
     """Where a host can be reached, and what proves it."""
 
-    address: str
-    proof: Literal["set", "signature"]
+    address: str = Field(description="IPv6 address that reaches the host")
+    proof: Literal["set", "signature"] = Field(
+        description="set: the identity was made for all its prefixes (HBA); signature: its key signs (CGA)"
+    )
 
 
 class HostIdentity(BaseModel):
     """The identity of a host."""
 
-    interface: str
-    state: Literal["leased", "left", "mapped"]
+    interface: str = Field(description="name of the interface that the host is at")
+    state: Literal["leased", "left", "mapped"] = Field(
+        description="leased by DHCPv6; left: the lease ended, the host may come back; mapped to an address of its own"
+    )
     host: str = Field(description="its own address where it is mapped, else its DUID and IAID")
     mac: str | None = Field(description="of the station that uses the address, if one was heard")
-    addresses: list[str]
-    locators: list[HostLocator]
-    sec: int
+    addresses: list[str] = Field(description="addresses that the host has by its identity")
+    locators: list[HostLocator] = Field(description="where it can be reached, and what proves each")
+    sec: int = Field(description="Sec of the CGA (RFC 3972): what the search for its modifier cost, 0 to 7")
     seconds: float | None = Field(description="until the lease ends; null where it has no end")
 
 
 class IdentityBook(BaseModel):
     """All links and hosts; both are empty where the configuration has no identities."""
 
-    links: list[IdentityLink]
-    hosts: list[HostIdentity]
+    links: list[IdentityLink] = Field(description="links whose hosts get identities")
+    hosts: list[HostIdentity] = Field(description="hosts with an identity")
 
 
 def serve_identities(app: FastAPI, running: Running) -> None:

@@ -27,7 +27,7 @@ from wayname.snapshot.running import Running
 class PeerLocator(BaseModel):
     """A locator of a peer."""
 
-    locator: str
+    locator: str = Field(description="64-bit locator, as 2001:db8:1:2::/64 is written")
     preference: int = Field(description="lower goes first")
     validity: str = Field(description="valid, active, expired, aged")
 
@@ -35,36 +35,36 @@ class PeerLocator(BaseModel):
 class IlnpSessionAnswer(BaseModel):
     """A session between identifiers."""
 
-    number: int
+    number: int = Field(description="number of the session")
     local: str = Field(description="the identifier of the host here")
     peer: str = Field(description="the identifier of its peer")
     local_address: str = Field(description="the address that the host has")
     peer_address: str = Field(description="the address that it knows its peer by")
     state: str = Field(description="acknowledged or established")
     source: str = Field(description="the locator that packets leave from")
-    provider: str | None
+    provider: str | None = Field(description="provider that packets leave by; null where none has the locator")
     destination: str = Field(description="the locator that they go to")
     reason: str = Field(description="why they go that way")
-    nonce_octets: int
+    nonce_octets: int = Field(description="length of its nonces in octets")
     bears_nonce: bool = Field(description="whether all packets bear it now")
     telling: str = Field(description="whether the peer knows our locators: told, under way, unheard")
-    peer_locators: list[PeerLocator]
+    peer_locators: list[PeerLocator] = Field(description="locators that the peer told, or the DNS")
 
 
 class AdmissionAnswer(BaseModel):
     """Who is let in."""
 
-    sessions: int
+    sessions: int = Field(description="sessions that stand")
     places: int = Field(description="of the cache that are taken, also by what hosts here ask for")
-    capacity: int
+    capacity: int = Field(description="places of the cache in all")
     count: int = Field(description="others may open sessions as long as no more places are taken")
     resources_used: float = Field(description="of the switch's room for sessions, from 0 to 1")
     resources: float = Field(description="others may open sessions as long as no more is used")
     rate: float | None = Field(description="new sessions a second from a prefix; null is without bound")
-    burst: float
+    burst: float = Field(description="new sessions that a prefix may begin at once, before `rate` counts")
     rate_prefix: int = Field(description="the length of such a prefix")
-    nonce_octets: int
-    nonce_use: str
+    nonce_octets: int = Field(description="length of nonces in octets")
+    nonce_use: str = Field(description="which packets bear a nonce: all of them, or those of the beginning")
     naive: bool = Field(description="each packet with a nonce makes a session: for experiments only")
     idle: float = Field(description="seconds without a packet after which a session is collected")
 
@@ -72,39 +72,39 @@ class AdmissionAnswer(BaseModel):
 class HostName(BaseModel):
     """A name that this edge tells the DNS of."""
 
-    name: str
-    told: str
+    name: str = Field(description="domain name of the host")
+    told: str = Field(description="what the DNS was told of it last")
     is_told: bool = Field(description="whether the server took it")
 
 
 class PeerName(BaseModel):
     """A peer that is looked up by its name."""
 
-    name: str
-    identifier: str
+    name: str = Field(description="domain name of the peer")
+    identifier: str = Field(description="its 64-bit identifier")
     found: str | None = Field(description="what the DNS said last; null if it was not asked")
 
 
 class NamesAnswer(BaseModel):
     """What the DNS is told and asked."""
 
-    server: str | None
-    hosts: list[HostName]
-    peers: list[PeerName]
+    server: str | None = Field(description="DNS server that is told and asked; null where there is none")
+    hosts: list[HostName] = Field(description="names that it is told of")
+    peers: list[PeerName] = Field(description="names that it is asked for")
 
 
 class IlnpProvider(BaseModel):
     """A provider of the sites here."""
 
-    name: str
-    prefix: str
+    name: str = Field(description="name of the provider in the configuration")
+    prefix: str = Field(description="prefix that sites have by it")
     state: str = Field(description="up, down, or to be left")
 
 
 class Draining(BaseModel):
     """Whether sessions are to leave a provider."""
 
-    draining: bool
+    draining: bool = Field(description="true: sessions leave it while it still works; false: they use it again")
 
 
 def serve(app: FastAPI, running: Running) -> None:

@@ -27,19 +27,19 @@ TABLES = ("ioam_traces", "ioam_namespaces", "export_rules")
 class Values(BaseModel):
     """A value that was seen again and again."""
 
-    last: int
-    least: int
-    most: int
-    smoothed: float
-    count: int
+    last: int = Field(description="the last value")
+    least: int = Field(description="the least value so far")
+    most: int = Field(description="the greatest value so far")
+    smoothed: float = Field(description="smoothed value: each new one counts for an eighth")
+    count: int = Field(description="how many values there were")
 
 
 class PathNode(BaseModel):
     """A node on a path."""
 
-    node: int
+    node: int = Field(description="IOAM node number")
     ingress: int | None = Field(description="the port that packets last came by")
-    egress: int | None
+    egress: int | None = Field(description="the port that packets last left by")
     delay: Values | None = Field(description="nanoseconds in the node")
     queue: Values | None = Field(description="packets in its queue")
 
@@ -47,88 +47,90 @@ class PathNode(BaseModel):
 class Path(BaseModel):
     """A path and its figures."""
 
-    id: str
-    namespace: int
+    id: str = Field(description="name of the path: namespace, and its nodes with their ports")
+    namespace: int = Field(description="IOAM namespace")
     complete: bool = Field(description="false: the trace had no room for all nodes")
     first: str = Field(description="when the first trace came; UTC, ISO 8601")
-    last: str
+    last: str = Field(description="when the last trace came; UTC, ISO 8601")
     count: int = Field(description="ioam_traces")
     delay: Values | None = Field(description="nanoseconds from the first node to the last one, by their clocks")
     jitter: float | None = Field(description="nanoseconds that the delay changes from packet to packet (RFC 3550)")
     inside: Values | None = Field(description="nanoseconds inside the nodes altogether")
     queue: Values | None = Field(description="packets in the longest queue")
-    nodes: list[PathNode]
+    nodes: list[PathNode] = Field(description="nodes that wrote into the trace, the first one first")
 
 
 class ExportedFlow(BaseModel):
     """Packets that asked for direct export, as a node saw them."""
 
-    namespace: int
-    flow: int
-    node: int
-    first: str
-    last: str
-    seen: int
+    namespace: int = Field(description="IOAM namespace")
+    flow: int = Field(description="flow number of the direct export option (RFC 9326)")
+    node: int = Field(description="IOAM node that exported")
+    first: str = Field(description="when its first packet was seen; UTC, ISO 8601")
+    last: str = Field(description="when its last packet was seen; UTC, ISO 8601")
+    seen: int = Field(description="packets that the node exported")
     expected: int = Field(description="by the sequence numbers between the lowest and the highest")
     lost: int = Field(description="on the way to this node, or left out by the switch for their rate")
-    restarts: int
-    hop_limit: int
-    ingress: int
-    egress: int
+    restarts: int = Field(description="how often the sequence numbers began anew")
+    hop_limit: int = Field(description="hop limit of the last packet at the node")
+    ingress: int = Field(description="port that the last packet came by")
+    egress: int = Field(description="port that it left by")
 
 
 class ConfiguredTrace(BaseModel):
     """A trace that packets get."""
 
-    name: str
-    namespace: int
-    fields: list[str]
-    octets: int
-    share: str
-    kind: str
+    name: str = Field(description="name of the trace in the configuration")
+    namespace: int = Field(description="IOAM namespace")
+    fields: list[str] = Field(description="what each node is to write")
+    octets: int = Field(description="room for what nodes write, in octets")
+    share: str = Field(description="which packets get it: 1/10 is one of ten")
+    kind: str = Field(description="trace, direct export, loopback or probe")
     packets: int | None = Field(description="that got it or were counted for it; none while the switch is not there")
 
 
 class KnownNamespace(BaseModel):
     """What this node says of itself in a namespace."""
 
-    id: int
-    node: int
-    node_wide: int
-    ports: list[int]
-    export: bool
+    id: int = Field(description="IOAM namespace")
+    node: int = Field(description="number of this node there, 24 bits")
+    node_wide: int = Field(description="its wide number, 56 bits")
+    ports: list[int] = Field(description="ports that packets of the namespace may come by")
+    export: bool = Field(description="whether direct exports are made for it")
     traces: int | None = Field(description="packets with a trace that this node wrote into, or could have")
-    exports: int | None
+    exports: int | None = Field(description="direct exports that this node made; null while the switch is not there")
 
 
 class TraceNode(BaseModel):
     """What a node wrote into a trace; what it did not is left out."""
 
-    hop_limit: int | None
-    node: int | None
-    node_wide: int | None
-    ingress: int | None
-    egress: int | None
+    hop_limit: int | None = Field(description="hop limit of the packet at the node")
+    node: int | None = Field(description="IOAM node number, 24 bits")
+    node_wide: int | None = Field(description="IOAM node number, 56 bits")
+    ingress: int | None = Field(description="port that the packet came by")
+    egress: int | None = Field(description="port that it left by")
     time: int | None = Field(description="POSIX, in microseconds")
-    delay: int | None
-    data: int | None
-    data_wide: int | None
-    queue: int | None
-    schema_: int | None = Field(serialization_alias="schema")
-    snapshot: str
+    delay: int | None = Field(description="nanoseconds that the packet was in the node")
+    data: int | None = Field(description="data of the node's namespace, 32 bits")
+    data_wide: int | None = Field(description="data of the node's namespace, 64 bits")
+    queue: int | None = Field(description="packets in the queue that it waited in")
+    schema_: int | None = Field(
+        serialization_alias="schema", description="number of the schema of the opaque state snapshot"
+    )
+    snapshot: str = Field(description="opaque state snapshot, in hexadecimal")
 
 
 class TraceRecord(BaseModel):
     """A trace as it came."""
 
-    sequence: int
-    time: str
-    path: str
-    source: str
-    destination: str
-    type: int
-    flags: int
-    nodes: list[TraceNode]
+    sequence: int = Field(description="number of the trace, one more each time")
+    time: str = Field(description="when it came; UTC, ISO 8601")
+    path: str = Field(description="name of the path, as in `/v1/ioam/paths`")
+    source: str = Field(description="IPv6 source of the packet")
+    destination: str = Field(description="IPv6 destination of the packet")
+    type: int = Field(description="trace type: a bit for each field that nodes write (RFC 9197)")
+    flags: int = Field(description="flags of the trace option")
+    nodes: list[TraceNode] = Field(description="what the nodes wrote, the first one first")
 
 
 def serve_ioam(app: FastAPI, running: Running, streams: Streams) -> None:

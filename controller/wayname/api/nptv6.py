@@ -29,68 +29,76 @@ WORDS = {ProviderHealth.WORKS: "works", ProviderHealth.HELD: "down, connections 
 class ProviderAnswer(BaseModel):
     """A provider as flows see it."""
 
-    name: str
+    name: str = Field(description="name of the provider in the configuration")
     prefix: str = Field(description="what its flows bear outside")
     inside: str = Field(description="what they bear inside")
     state: str = Field(description="works, or down")
     down_for: float | None = Field(description="seconds since it failed")
     home: int = Field(description="buckets of flows that are at home with it")
     serves: int = Field(description="buckets whose new flows go by it now")
-    sent_packets: int | None = None
-    sent_bytes: int | None = None
-    received_packets: int | None = None
-    received_bytes: int | None = None
+    sent_packets: int | None = Field(
+        default=None, description="packets translated on their way out; null while the switch is not there"
+    )
+    sent_bytes: int | None = Field(default=None, description="octets of these")
+    received_packets: int | None = Field(
+        default=None, description="packets translated on their way in; null while the switch is not there"
+    )
+    received_bytes: int | None = Field(default=None, description="octets of these")
 
 
 class FlowAnswer(BaseModel):
     """A flow whose provider failed."""
 
     ago: float = Field(description="seconds")
-    local: str
-    local_port: int
-    remote: str
-    remote_port: int
-    protocol: int
-    provider: str
+    local: str = Field(description="address of the host here")
+    local_port: int = Field(description="its TCP or UDP port")
+    remote: str = Field(description="address of the other end")
+    remote_port: int = Field(description="its port")
+    protocol: int = Field(description="protocol number: 6 is TCP, 17 UDP")
+    provider: str = Field(description="provider that the flow went by")
     fate: str = Field(description="lost, moved (under another address) or went on")
-    why: str
+    why: str = Field(description="what happened to the provider")
 
 
 class PolicyAnswer(BaseModel):
     """Which flows go by which providers; what is null does not matter."""
 
-    local: str | None = None
-    remote: str | None = None
-    protocol: int | None = None
-    local_ports: str | None = None
-    remote_ports: str | None = None
-    providers: list[str]
-    weights: list[int]
+    local: str | None = Field(default=None, description="prefix of hosts here")
+    remote: str | None = Field(default=None, description="prefix of the other ends")
+    protocol: int | None = Field(default=None, description="protocol number")
+    local_ports: str | None = Field(default=None, description="ports of hosts here, as 1000-1999")
+    remote_ports: str | None = Field(default=None, description="ports of the other ends")
+    providers: list[str] = Field(description="providers that these flows may go by")
+    weights: list[int] = Field(description="share of each of them, in their order")
     origin: str = Field(description="file, or live: added since")
 
 
 class RulesAnswer(BaseModel):
     """A prefix inside, and how its new flows are shared out; the first policy that fits counts."""
 
-    inside: str
-    providers: list[str]
-    weights: list[int]
-    policies: list[PolicyAnswer]
+    inside: str = Field(description="prefix inside that is translated")
+    providers: list[str] = Field(description="providers of flows that no policy is for")
+    weights: list[int] = Field(description="share of each of them, in their order")
+    policies: list[PolicyAnswer] = Field(description="policies, in the order that they are tried")
 
 
 class Nptv6Request(BaseModel):
     """Other shares for new flows of a prefix; policies of the configuration keep their places, others come behind."""
 
-    inside: str
-    providers: list[str] | None = None
-    weights: list[int] | None = None
+    inside: str = Field(description="prefix inside that the rules are for")
+    providers: list[str] | None = Field(
+        default=None, description="providers of flows that no policy is for; null leaves them"
+    )
+    weights: list[int] | None = Field(
+        default=None, description="share of each of them, in their order; null leaves them"
+    )
     policy: list[dict[str, JsonValue]] = Field(default_factory=list, description="keys as in the configuration")
 
 
 class Nptv6Answer(BaseModel):
     """The border of the site."""
 
-    providers: list[ProviderAnswer]
+    providers: list[ProviderAnswer] = Field(description="providers, and what flows make of each")
     counts: dict[str, int] = Field(description="flows by what became of them")
     flows: list[FlowAnswer] = Field(description="the last of them")
 

@@ -28,26 +28,28 @@ class PinholeRequest(BaseModel):
     """Flows that may begin outside, with the keys of the configuration; what is null does not matter."""
 
     inside: str = Field(description="an address inside, or a prefix")
-    protocol: str | None = Field(None, description="tcp, udp, icmpv6 or sctp")
-    ports: str | None = Field(None, description="of the host inside: one, or two as in 5000-5999")
+    protocol: str | None = Field(default=None, description="tcp, udp, icmpv6 or sctp")
+    ports: str | None = Field(default=None, description="of the host inside: one, or two as in 5000-5999")
 
 
 class PinholeAnswer(BaseModel):
     """A pinhole."""
 
-    inside: str
-    protocol: str | None
-    ports: str | None
+    inside: str = Field(description="address or prefix inside")
+    protocol: str | None = Field(description="tcp, udp, icmpv6 or sctp; null is any")
+    ports: str | None = Field(description="ports of the host inside; null is any")
     origin: str = Field(description="file, or live: opened since")
-    packets: int | None = Field(None, description="that it let in or out, if the switch is there")
+    packets: int | None = Field(default=None, description="that it let in or out, if the switch is there")
 
 
 class PinholesAnswer(BaseModel):
     """Simple security."""
 
     enabled: bool = Field(description="whether only what answers comes in")
-    filtering: Filtering
-    pinholes: list[PinholeAnswer]
+    filtering: Filtering = Field(
+        description="what may come in to a host that sent something: by which part of the sender (RFC 6092)"
+    )
+    pinholes: list[PinholeAnswer] = Field(description="flows that may begin outside")
 
 
 def serve_pinholes(app: FastAPI, running: Running, read: ReadTables) -> None:

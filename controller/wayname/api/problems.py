@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 
 class Problem(BaseModel):
     """What went wrong: `title` names the kind, `detail` this case and how to mend it."""
 
-    type: str = "about:blank"
-    title: str
-    status: int
-    detail: str
+    type: str = Field(
+        default="about:blank", description="kind of problem; about:blank says that `status` and `title` tell all"
+    )
+    title: str = Field(description="what went wrong, in short")
+    status: int = Field(description="status of the answer")
+    detail: str = Field(description="this case, and how to mend it")
 
 
 class ApiError(Exception):

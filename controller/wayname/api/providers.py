@@ -15,8 +15,8 @@ from wayname.snapshot.running import Running
 class TargetAnswer(BaseModel):
     """Somebody beyond a provider who is asked through it."""
 
-    target: str
-    up: bool
+    target: str = Field(description="who is asked: an address, a TCP port or a DNS server, as the configuration has it")
+    up: bool = Field(description="whether it answers as often and as fast as is wanted")
     loss: float | None = Field(description="part of the last 20 probes that was lost; null before the first")
     delay: float | None = Field(description="mean round trip of those that were answered, in seconds")
     why: str = Field(description="why it is down")
@@ -25,7 +25,7 @@ class TargetAnswer(BaseModel):
 class ProviderPrefix(BaseModel):
     """A prefix of a provider."""
 
-    prefix: str
+    prefix: str = Field(description="IPv6 prefix")
     phase: str = Field(description="preferred, deprecated (for what goes by it already) or ended")
     preferred: float | None = Field(description="seconds for which it is preferred; null is without end")
     valid: float | None = Field(description="seconds for which it is valid; null is without end")
@@ -34,16 +34,16 @@ class ProviderPrefix(BaseModel):
 class ProviderState(BaseModel):
     """A provider, as all that choose among providers see it."""
 
-    name: str
+    name: str = Field(description="name of the provider in the configuration")
     prefix: str | None = Field(description="the one for new things; null of a provider that has none yet")
     prefix_source: str = Field(description="configuration or dhcpv6-pd")
     prefixes: list[ProviderPrefix] = Field(description="all that it has, the best first")
     routers: list[str] = Field(description="its next hops")
-    used: bool
+    used: bool = Field(description="whether new things go by it")
     why: str = Field(description="what is wrong with it; it may be used all the same where no other works")
     source: str | None = Field(description="the address that probes come from; null of one that is not tracked")
     unexpected_answers: int = Field(description="packets to that address that answer no probe")
-    targets: list[TargetAnswer]
+    targets: list[TargetAnswer] = Field(description="who beyond it is asked, and what they say")
 
 
 def serve_providers(app: FastAPI, running: Running) -> None:

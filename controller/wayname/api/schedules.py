@@ -24,7 +24,7 @@ NOT_READ: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "descriptio
 class ConfiguredPath(BaseModel):
     """A path as the configuration names it, with what it is taken to be now."""
 
-    provider: str
+    provider: str = Field(description="provider that it leaves by")
     remote: str | None = Field(description="where the peer's locators are; null is anywhere")
     delay: float = Field(description="seconds, one way")
     bandwidth: float = Field(description="bit/s")
@@ -39,9 +39,9 @@ class ConfiguredPath(BaseModel):
 class PathOfGroup(BaseModel):
     """A path that sessions go by, and what the switch told of it last; null is nothing."""
 
-    name: str
+    name: str = Field(description="provider, and where the peer is")
     state: str = Field(description="open or closed, as the switch told last")
-    why: str
+    why: str = Field(description="what closed or opened it")
     for_seconds: float | None = Field(description="since when it is closed, or open again")
     late: float | None = Field(description="seconds that its last mark was late")
     delay: float | None = Field(description="as the marks have it")
@@ -52,31 +52,31 @@ class GroupAnswer(BaseModel):
     """Sessions of a schedule: they know what the others send."""
 
     number: int = Field(description="of their registers on the switch")
-    generation: int
-    sessions: list[int]
+    generation: int = Field(description="goes up when the registers begin anew")
+    sessions: list[int] = Field(description="numbers of its sessions")
     paths: list[PathOfGroup] = Field(description="that any of them takes")
 
 
 class ScheduleAnswer(BaseModel):
     """A schedule as it is now."""
 
-    name: str
-    policy: SchedulingPolicy
+    name: str = Field(description="name of the schedule in the configuration")
+    policy: SchedulingPolicy = Field(description="how packets are shared out now")
     configured: SchedulingPolicy = Field(description="the policy of the configuration")
     source: str = Field(description="where delays and bandwidths come from: fixed, marks or ioam")
     close: bool = Field(description="whether late paths, and those that lose packets, are closed")
-    tolerance: float
-    probe_interval: float
-    framing: int
-    paths: list[ConfiguredPath]
-    groups: list[GroupAnswer]
+    tolerance: float = Field(description="seconds that a marked packet may be late before its path is closed")
+    probe_interval: float = Field(description="seconds between two probes of a closed path")
+    framing: int = Field(description="octets that links add to each packet")
+    paths: list[ConfiguredPath] = Field(description="paths that it has in the configuration")
+    groups: list[GroupAnswer] = Field(description="sessions that use it, by the paths that they share")
 
 
 class Smoothed(BaseModel):
     """A value that was seen again and again, as `/v1/ioam/paths` has it."""
 
-    smoothed: float
-    count: int = Field(ge=1)
+    smoothed: float = Field(description="smoothed value")
+    count: int = Field(ge=1, description="how many values there were")
 
     def summary(self) -> Summary:
         """Return it as the collector keeps it."""
@@ -86,18 +86,18 @@ class Smoothed(BaseModel):
 class TracedNode(BaseModel):
     """A node that packets waited in."""
 
-    delay: Smoothed | None = None
-    queue: Smoothed | None = None
+    delay: Smoothed | None = Field(default=None, description="nanoseconds in the node")
+    queue: Smoothed | None = Field(default=None, description="packets in its queue")
 
 
 class TracedPath(BaseModel):
     """Of what `/v1/ioam/paths` of another controller answers, what schedules need; the rest may be there."""
 
-    id: str
+    id: str = Field(description="name of the path")
     count: int = Field(description="traces; without new ones nothing is new")
-    delay: Smoothed | None = None
-    inside: Smoothed | None = None
-    nodes: list[TracedNode] = []
+    delay: Smoothed | None = Field(default=None, description="nanoseconds from the first node to the last one")
+    inside: Smoothed | None = Field(default=None, description="nanoseconds inside the nodes altogether")
+    nodes: list[TracedNode] = Field(default=[], description="nodes of the path")
 
     def figures(self, now: float) -> PathMetrics:
         """Return it as the collector keeps it."""
@@ -109,7 +109,7 @@ class TracedPath(BaseModel):
 class PolicyRequest(BaseModel):
     """How packets are to be shared out."""
 
-    policy: SchedulingPolicy
+    policy: SchedulingPolicy = Field(description="how packets are to be shared out from now on")
 
 
 def serve_schedules(app: FastAPI, running: Running) -> None:

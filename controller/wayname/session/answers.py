@@ -8,23 +8,25 @@ from pydantic import BaseModel, Field
 class Path(BaseModel):
     """A path of a session."""
 
-    number: int
+    number: int = Field(description="number of the path in its session")
     local: str = Field(description="our locator")
     peer: str = Field(description="the peer's locator")
     provider: str | None = Field(description="by whom it leaves")
     header: bool = Field(description="whether its packets bear a payload header; those with the identities need none")
     state: str = Field(description="works, not tried, does not answer, or its provider is down")
     backup: int | None = Field(description="where the switch goes if there is no answer")
-    sent_packets: int | None = None
-    sent_bytes: int | None = None
-    received_packets: int | None = None
-    received_bytes: int | None = None
+    sent_packets: int | None = Field(default=None, description="packets sent by it; null while the switch is not there")
+    sent_bytes: int | None = Field(default=None, description="octets of these")
+    received_packets: int | None = Field(
+        default=None, description="packets received by it; null while the switch is not there"
+    )
+    received_bytes: int | None = Field(default=None, description="octets of these")
 
 
 class SessionAnswer(BaseModel):
     """A session as it stands now."""
 
-    number: int
+    number: int = Field(description="number of the session")
     local: str = Field(description="the identity of the host here")
     peer: str = Field(description="the identity of its peer")
     path: int = Field(description="the path in use")
@@ -39,4 +41,4 @@ class SessionAnswer(BaseModel):
     ports: tuple[int, int] | None = Field(description="of a fork: our host's port and the peer's")
     preferred: dict[str, int] = Field(default={}, description="paths of flows that take their own, by path policy")
     forks: list[int] = Field(description="the sessions that were forked from this one")
-    paths: list[Path]
+    paths: list[Path] = Field(description="paths that it knows")

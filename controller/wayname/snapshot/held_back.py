@@ -17,9 +17,9 @@ class RateLimitedPunts(BaseModel):
     """A class of packets for the controller that were too many by a port."""
 
     punt_class: int = Field(description="the punt reason, or 35 and more for what the tables know")
-    name: str
-    port: int
-    port_name: str
+    name: str = Field(description="the class in words")
+    port: int = Field(description="number of the port that they came by")
+    port_name: str = Field(description="name of that port")
     switch: int = Field(description="above a rate of the switch")
     controller: int = Field(description="no room in the controller")
 
