@@ -65,7 +65,8 @@ async def test_the_address_that_is_printed_leads_to_the_page(page: Loopback, con
     assert answer.headers["content-security-policy"] == "p"
     assert "set-cookie" not in answer.headers
     assert (await ask(page, "/")).headers["location"] == "/a/"
-    assert (await ask(page, "/b/page/main.js")).text == "/page/main.js"
+    for path in ("/page/main.js", "/docs", "/openapi.json"):
+        assert (await ask(page, f"/b{path}")).text == path
 
 
 async def test_who_has_the_token_gets_frames_behind_those_he_saw(page: Loopback, controller: Controller) -> None:

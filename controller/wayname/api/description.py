@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from wayname.api.problems import Problem
+from wayname.api.reference import serve_reference
 from wayname.api.roles import READ
 
 MEDIA_TYPE = "application/problem+json"
@@ -37,14 +38,16 @@ SCHEMES = {
 
 
 def serve_description(app: FastAPI) -> None:
-    """Serve it."""
+    """Serve it, for programs and for people."""
     made: dict[str, Any] = {}
 
-    @app.get("/openapi.json", openapi_extra=READ, include_in_schema=False)
-    async def description() -> dict[str, Any]:
+    def description() -> dict[str, Any]:
         if not made:
             made.update(describe(app))
         return made
+
+    app.get("/openapi.json", openapi_extra=READ, include_in_schema=False)(description)
+    serve_reference(app, description)
 
 
 def describe(app: FastAPI) -> dict[str, Any]:

@@ -34,8 +34,8 @@ from starlette.types import Receive, Scope, Send
 ADDRESS = "127.0.0.1"
 TOKEN_OCTETS = 16
 # What is passed on, and what of it says nothing of the network.
-_PATH = re.compile(r"/(?P<edge>[^/]+)/(?P<rest>|page/[a-z_]+(\.[a-z]+)?|page/trace/[0-9]+)")
-_FILES = re.compile(r"|page/[a-z_]+\.(js|css|svg)")
+_PATH = re.compile(r"/(?P<edge>[^/]+)/(?P<rest>|page/[a-z_]+(\.[a-z]+)?|page/trace/[0-9]+|docs|openapi\.json)")
+_FILES = re.compile(r"|page/[a-z_]+\.(js|css|svg)|docs|openapi\.json")
 _PASSED = frozenset(
     (
         "content-type",
