@@ -219,6 +219,9 @@ pub struct Test {
     /// STF files: table entries, packets, and what is expected
     #[arg(required = true)]
     pub cases: Vec<PathBuf>,
+    /// A JSON object a line for each case: failures by engine, and the traces of their packets
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub source: Source,
 }

@@ -1,5 +1,6 @@
 //! `test`: cases of a program, on each engine.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use loader::Program;
 use pipeline::BackendKind;
 use runtime::Recorder;
+use serde::Serialize;
 use stf::script::{self, Command, Line};
 use stf::{Failure, Outcome};
 use trace::{Colour, Trace};
@@ -35,48 +37,90 @@ pub fn test(args: &Test) -> Result<ExitCode> {
     }
     let mut passed = 0;
     for path in &args.cases {
-        if run_case(&programs, path)? {
-            passed += 1;
+        let tried = run_case(&programs, path)?;
+        passed += usize::from(tried.passed);
+        match args.json {
+            true => println!("{}", serde_json::to_string(&tried)?),
+            false => print(&tried),
         }
     }
-    println!("{passed} of {} cases passed", args.cases.len());
+    if !args.json {
+        println!("{passed} of {} cases passed", args.cases.len());
+    }
     Ok(if passed == args.cases.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs a case on all backends and prints what failed.
-fn run_case(programs: &[(Program, &str)], path: &Path) -> Result<bool> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-    let script = script::parse(&text).map_err(|error| anyhow!("{name}: {error}"))?;
-    // Backends that fail alike are told of once.
-    let mut outcomes: Vec<(Outcome, Vec<&str>)> = vec![];
-    for (program, backend) in programs {
-        let fresh = program.fresh().map_err(|error| anyhow!("{name}: {error}"))?;
-        let outcome = stf::run(&fresh.loaded, &script).map_err(|error| anyhow!("{name}: {error}"))?;
+/// What came of a case.
+#[derive(Serialize)]
+struct Tried {
+    case: String,
+    passed: bool,
+    failures: Vec<Failed>,
+    /// Those of packets that failures are about, in the order of their lines.
+    traces: Vec<Traced>,
+}
+
+/// A failure, and the engines that had it.
+#[derive(Serialize)]
+struct Failed {
+    engines: Vec<&'static str>,
+    #[serde(flatten)]
+    failure: Failure,
+}
+
+/// What became of a packet and its copies.
+#[derive(Serialize)]
+struct Traced {
+    /// Of the packet.
+    line: usize,
+    traces: Vec<Trace>,
+}
+
+/// Runs a case on all engines.
+fn run_case(programs: &[(Program, &'static str)], path: &Path) -> Result<Tried> {
+    let case = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| case.clone())?;
+    let script = script::parse(&text).map_err(|error| anyhow!("{case}: {error}"))?;
+    // Engines that fail alike are told of once.
+    let mut outcomes: Vec<(Outcome, Vec<&'static str>)> = vec![];
+    for (program, engine) in programs {
+        let fresh = program.fresh().map_err(|error| anyhow!("{case}: {error}"))?;
+        let outcome = stf::run(&fresh.loaded, &script).map_err(|error| anyhow!("{case}: {error}"))?;
         match outcomes.iter_mut().find(|(known, _)| *known == outcome) {
-            Some((_, backends)) => backends.push(backend),
-            None => outcomes.push((outcome, vec![backend])),
+            Some((_, engines)) => engines.push(engine),
+            None => outcomes.push((outcome, vec![engine])),
         }
     }
-    let failed: Vec<_> = outcomes.iter().filter(|(outcome, _)| !outcome.failures.is_empty()).collect();
-    if failed.is_empty() {
-        println!("{name}: passed");
-        return Ok(true);
+    let failures: Vec<_> = outcomes
+        .into_iter()
+        .flat_map(|(Outcome { failures }, engines)| {
+            failures.into_iter().map(move |failure| Failed { engines: engines.clone(), failure })
+        })
+        .collect();
+    let packets: BTreeSet<_> = failures.iter().filter_map(|each| each.failure.packet).collect();
+    let traces = packets
+        .into_iter()
+        .map(|line| Ok(Traced { line, traces: traces_of(&programs[0].0, &script, line)? }))
+        .collect::<Result<_>>()?;
+    Ok(Tried { case, passed: failures.is_empty(), failures, traces })
+}
+
+/// Prints it for people; the trace of a packet stands behind the first failure that is about it.
+fn print(tried: &Tried) {
+    let Tried { case, failures, .. } = tried;
+    if tried.passed {
+        println!("{case}: passed");
     }
-    for (Outcome { failures }, backends) in failed {
-        println!("{name}: failed ({})", backends.join(", "));
-        let mut traced = vec![];
-        for failure in failures {
-            print_failure(failure);
-            if let Some(packet) = failure.packet
-                && !traced.contains(&packet)
-            {
-                traced.push(packet);
-                print_trace(&programs[0].0, &script, packet)?;
-            }
+    let mut traces: Vec<_> = tried.traces.iter().collect();
+    for (at, failure) in failures.iter().enumerate() {
+        if at == 0 || failures[at - 1].engines != failure.engines {
+            println!("{case}: failed ({})", failure.engines.join(", "));
+        }
+        print_failure(&failure.failure);
+        if let Some(at) = traces.iter().position(|each| Some(each.line) == failure.failure.packet) {
+            print_trace(traces.remove(at));
         }
     }
-    Ok(false)
 }
 
 fn print_failure(failure: &Failure) {
@@ -87,6 +131,16 @@ fn print_failure(failure: &Failure) {
     let line = failure.line.map_or_else(String::new, |line| format!("line {line}: "));
     println!("  {line}{}:\n    expected {expected}\n    got      {got}", failure.what);
     println!("             {}", differences(expected, got));
+}
+
+fn print_trace(traced: &Traced) {
+    println!("  the packet of line {}:", traced.line);
+    let colour = if stdout().is_terminal() { Colour::Always } else { Colour::Never };
+    for trace in &traced.traces {
+        for line in trace::text(trace, colour).lines() {
+            println!("    {line}");
+        }
+    }
 }
 
 /// A mark below each digit that differs.
@@ -102,9 +156,9 @@ fn differences(expected: &str, got: &str) -> String {
 }
 
 /// Runs the case again with a recorder at the packet of a line.
-fn print_trace(program: &Program, script: &[Line], packet: usize) -> Result<()> {
+fn traces_of(program: &Program, script: &[Line], packet: usize) -> Result<Vec<Trace>> {
     let sent = script.iter().find(|line| line.number == packet).map(|line| &line.command);
-    let Some(Command::Packet { port, bytes }) = sent else { return Ok(()) };
+    let Some(Command::Packet { port, bytes }) = sent else { return Ok(vec![]) };
     let (sender, traces) = channel();
     let (port, bytes) = (*port, bytes.clone());
     let recorder = Recorder::new(move |steps, left_out| {
@@ -113,14 +167,7 @@ fn print_trace(program: &Program, script: &[Line], packet: usize) -> Result<()> 
     });
     let fresh = program.fresh().map_err(|error| anyhow!("{error}"))?;
     stf::run_traced(&fresh.loaded, script, Some((packet, recorder))).map_err(|error| anyhow!("{error}"))?;
-    println!("  the packet of line {packet}:");
-    let colour = if stdout().is_terminal() { Colour::Always } else { Colour::Never };
-    for trace in traces.try_iter() {
-        for line in trace::text(&trace, colour).lines() {
-            println!("    {line}");
-        }
-    }
-    Ok(())
+    Ok(traces.try_iter().collect())
 }
 
 #[cfg(test)]

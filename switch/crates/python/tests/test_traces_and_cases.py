@@ -185,6 +185,24 @@ def test_cases_are_run_and_what_fails_is_traced(tmp_path: Path, program: Path) -
     assert "dropped" not in done.stdout and "sent 2 bytes at port 2" in done.stdout
 
 
+def test_cases_are_told_to_programs(tmp_path: Path, program: Path) -> None:
+    good, bad = tmp_path / "good.stf", tmp_path / "bad.stf"
+    good.write_text("packet 1 07aa\nexpect 2 07aa $\n")
+    bad.write_text("packet 1 07aa\nexpect 2 07ab $\nexpect 2 08\n")
+    done = run("test", program, good, bad, "--json")
+    assert done.returncode == 1
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert first == {"case": str(good), "passed": True, "failures": [], "traces": []}
+    assert (second["case"], second["passed"]) == (str(bad), False)
+    engines = ["interpreter", "native code", "code for the tables' content"]
+    wanted = {"line": 2, "packet": 1, "what": "port 2", "expected": "07ab $", "got": "07aa"}
+    assert second["failures"][0] == {"engines": engines, **wanted}
+    assert (second["failures"][1]["line"], second["failures"][1]["got"]) == (3, None)
+    (traced,) = second["traces"]
+    assert traced["line"] == 1
+    assert (traced["traces"][0]["port"], traced["traces"][0]["bytes"]) == (1, "07aa")
+
+
 def test_packets_of_cases_are_traced_without_a_switch(tmp_path: Path, program: Path) -> None:
     case = tmp_path / "case.stf"
     case.write_text("packet 1 08\nexpect 2 07\n")

@@ -5,6 +5,7 @@ use std::fmt;
 
 use pipeline::{Engine, Loaded, Message, Sink, Traffic};
 use runtime::Recorder;
+use serde::Serialize;
 
 use crate::apply::{Nodes, apply, counted};
 use crate::script::{Command, Line, Pattern};
@@ -17,7 +18,7 @@ pub struct Outcome {
 }
 
 /// An expectation that was not met, or a packet that nobody expected.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Failure {
     /// The line of the expectation.
     pub line: Option<usize>,
