@@ -50,7 +50,10 @@ async def test_it_needs_no_other_address() -> None:
 def test_text_is_text() -> None:
     field = {"type": "string", "description": HOSTILE, "enum": [HOSTILE], "default": HOSTILE}
     operation = {
-        "tags": [HOSTILE], "x-role": HOSTILE, "operationId": HOSTILE, "description": HOSTILE,
+        "tags": [HOSTILE],
+        "x-role": HOSTILE,
+        "operationId": HOSTILE,
+        "description": HOSTILE,
         "parameters": [{"name": HOSTILE, "description": HOSTILE, "required": True, "schema": field}],
         "responses": {"200": {"description": HOSTILE}, "503": {"description": HOSTILE}},
     }

@@ -11,11 +11,19 @@ from typing import Any
 import grpc
 import grpc.aio
 import pytest
+from rig import program_of
 from test_adapter import SwitchProcess, hosts, switch
 from test_command import PATIENCE, config, fails, up, wayname
+from wayname_switch import Switch
 
+from wayname.adapter.messages import Messages
 from wayname.adapter.packet_traces import NoTracesError, trace_packet
+from wayname.api.traces import TraceWish, only, packet_of
 from wayname.config.model import SwitchConfig
+from wayname.edge.boundary import PacketOut, SubmitPacket
+from wayname.p4_constants import CPU_PORT, PacketOutKind
+from wayname.wire.ethernet import TYPE_IPV6, Frame
+from wayname.wire.mac import Mac
 
 __all__ = ["config", "switch"]
 ONE, TWO, NOWHERE = "2001:db8:1::11", "2001:db8:2::22", "2001:db8:3::33"
@@ -89,6 +97,20 @@ async def test_what_is_asked_wrongly_is_one_line(api: str) -> None:
     assert "name the port that its packets come in by" in await asyncio.to_thread(line, NOWHERE, TWO)
     assert "source" in await asyncio.to_thread(line, "nobody", TWO)
     assert "give one of them" in line(ONE, TWO, "--tcp", "1", "--udp", "1", status=2)
+
+
+def test_keepalives_between_the_same_hosts_are_not_taken_for_it() -> None:
+    wish = TraceWish.model_validate({"source": ONE, "destination": TWO})
+    payload = Frame(Mac(0x02_00_00_00_00_FE), Mac(0x02_00_00_00_00_01), TYPE_IPV6, packet_of(wish).encode()).encode()
+    schema = program_of(SwitchConfig(address="unix:/nowhere"))
+    switch = Switch(schema.p4blob.decode(), cpu_port=CPU_PORT)
+    switch.watch(only(SubmitPacket(payload, 1)))
+    messages = Messages(schema)
+    for kind in (PacketOutKind.KEEPALIVE, PacketOutKind.CHECK):
+        switch.packet_out(messages.packet_out(PacketOut(payload, kind)).packet.SerializeToString())
+    assert switch.traces() == []
+    switch.packet_out(messages.packet_out(PacketOut(payload, PacketOutKind.SUBMIT, port=1)).packet.SerializeToString())
+    assert len(switch.traces()) == 1
 
 
 async def test_a_switch_without_traces_is_known() -> None:

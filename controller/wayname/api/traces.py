@@ -16,7 +16,7 @@ from wayname.api.roles import OPERATE
 from wayname.api.views import port_name
 from wayname.config.model import Config, Port
 from wayname.edge.boundary import SubmitPacket
-from wayname.p4_constants import CPU_PORT
+from wayname.p4_constants import CPU_PORT, PacketOutKind
 from wayname.pipeline.entries import SECRETS
 from wayname.pipeline.reasons import drop_words
 from wayname.session.answers import SessionAnswer
@@ -28,9 +28,6 @@ from wayname.wire.mac import Mac
 from wayname.wire.tcp import SYN, Segment
 from wayname.wire.udp import Datagram
 
-# What the controller's packets have before their Ethernet header: kind, port and VLAN.
-PACKET_OUT_OCTETS = 5
-ADDRESSES_IN_IPV6 = 8
 DROP_COUNTERS = ("ingress_drops", "egress_drops")
 # Arguments of `set_hash_keys`: no table shows them, since they are of a default action.
 HASH_KEYS = frozenset({"slots", "nonces"})
@@ -109,10 +106,8 @@ def serve_traces(app: FastAPI, running: Running) -> None:
         port = in_port(running, wish)
         frame = frame_of(running, wish, port)
         octets = frame.encode()
-        offset = PACKET_OUT_OCTETS + len(octets) - len(frame.payload) + ADDRESSES_IN_IPV6
-        packets = f"in {CPU_PORT} and bytes {offset} {(wish.source.packed + wish.destination.packed).hex()}"
         command = SubmitPacket(octets, port.number)
-        told = await traced(running, packets, lambda: running.command(command))
+        told = await traced(running, only(command), lambda: running.command(command))
         return PacketTrace(
             port=port.number,
             port_name=port.name,
@@ -150,6 +145,14 @@ async def traced(
         ) from None
     except NoTraceError as error:
         raise ApiError(503, "No trace came", f"{error}; `wayname events` may tell why") from None
+
+
+def only(command: SubmitPacket) -> str:
+    """The filter for this packet of the controller: its keepalives between the same hosts go the same way.
+
+    Before the frame a packet-out has its kind, its port and no VLAN.
+    """
+    return f"in {CPU_PORT} and bytes 0 {PacketOutKind.SUBMIT:02x}{command.port:04x}0000{command.payload.hex()}"
 
 
 def in_port(running: Running, wish: TraceWish) -> Port:
