@@ -180,6 +180,7 @@ async def test_killed_controllers_and_switches_come_back_under_traffic(medium: s
             await lab.until(lambda: lab.told("p", "the switch is there", since))
             # One was perhaps on its way; the others went while there was no controller.
             assert ping.received > answered + 1
+            await lab.until(lambda: lab.running.controllers["p"].state == "ready")
             await lab.until_all_flow()
             lab.running.kill_switch("p")
             supervised = lab.running.supervisor.processes

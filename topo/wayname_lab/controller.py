@@ -12,6 +12,8 @@ from wayname_lab.lab_events import LabEvents, Severity
 PAUSE = 0.1
 # Each packet of a host may make some of these; `wayname events` has them all.
 COMMONPLACE = ("station.", "neighbour.")
+# What `/v1/status` says of the switch after these events.
+STATES = {"switch.up": "ready", "switch.down": "connecting"}
 SEVERITIES: dict[str, Severity] = {"info": "info", "warning": "warning", "error": "error"}
 
 
@@ -90,5 +92,6 @@ class ControllerApi:
             async for line in response.aiter_lines():
                 event = json.loads(line)
                 self._seen = event["sequence"]
+                self.state = STATES.get(event["kind"], self.state)
                 if not event["kind"].startswith(COMMONPLACE):
                     event_log.tell(self.name, event["text"], SEVERITIES[event["severity"]])
