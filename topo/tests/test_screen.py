@@ -13,6 +13,7 @@ from wayname_lab.show import KEYS
 from wayname_lab.traffic import FlowState
 from wayname_lab.view import HostView, LinkView, RouterView, View, bits, clock, milliseconds, octets
 
+API = "unix:/tmp/wayname-x1y2z3ab/NAME.api"
 PAGE = "http://127.0.0.1:39605/a/#token=kFpZoOdunb1MbiRsAmtSy4&edges=a,b,providers-p,providers-q"
 LINKS = [
     LinkView("a-p", "a", "p", False, 23.1e6, 4e5),
@@ -37,7 +38,7 @@ def drawn(width: int, height: int) -> list[str]:
     )
     console = Console(width=width, height=height, file=io.StringIO(), force_terminal=True, color_system=None)
     with console.capture() as capture:
-        console.print(Screen(view, KEYS.format(5), PAGE), end="")
+        console.print(Screen(view, KEYS.format(5), API, PAGE), end="")
     return capture.get().splitlines()
 
 
@@ -50,8 +51,9 @@ def test_everything_is_there_and_fits(width: int, height: int) -> None:
     for shown in ("Two sites", "23.1M→ ←400k", " cut ", "ping a1 > b1", "16.2 ms", "2001:db8:1:10::11", "event 99"):
         assert shown in text
     assert "event 1\n" not in text
-    # The keys are whole, and so is the address, be it on two lines.
+    # The keys are whole, and so are the addresses, be it on two lines.
     assert KEYS.format(5) in lines[-1]
+    assert API in text
     assert PAGE in "".join(line.strip() for line in lines)
 
 

@@ -13,9 +13,10 @@ SEVERITY_STYLES = {"info": "", "warning": "yellow", "error": "bold red"}
 class Screen:
     """One screen of a lab, as large as the terminal is."""
 
-    def __init__(self, view: View, keys: str, page: str = "") -> None:
+    def __init__(self, view: View, keys: str, api: str, page: str) -> None:
         self._view = view
         self._keys = keys
+        self._api = api
         self._page = page
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -36,9 +37,12 @@ class Screen:
         return text
 
     def _feet(self) -> list[Text]:
-        """Say where the page is, whole even on two lines, and the keys."""
-        page = [Text(f" page  {self._page}", "dim", overflow="fold")] if self._page else []
-        return [*page, Text(f" keys  {self._keys}", "bold", no_wrap=True, overflow="ellipsis")]
+        """Say where controllers and the page are, whole even on two lines, and the keys."""
+        places = (f" api   {self._api}", f" page  {self._page}")
+        return [
+            *(Text(place, "dim", overflow="fold") for place in places),
+            Text(f" keys  {self._keys}", "bold", no_wrap=True, overflow="ellipsis"),
+        ]
 
     def _topology(self, wide: bool) -> list[Text]:
         view = self._view

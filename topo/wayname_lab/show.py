@@ -43,9 +43,10 @@ async def run_lab(lab: Lab, medium: str, seconds: float | None, *, as_json: bool
         try:
             with _Ending():
                 async with running, loopback(running.page_clients()) as page:
-                    lines.say(f"ready after {running.elapsed():.1f} s; controllers answer at {folder}/NAME.api")
+                    api = f"unix:{folder}/NAME.api"
+                    lines.say(f"ready after {running.elapsed():.1f} s; controllers answer at {api}")
                     lines.say(f"see it in a browser: {page.address}")
-                    show = Show(running, traffic, page.address, lines)
+                    show = Show(running, traffic, api, page.address, lines)
                     await show.run(seconds, on_screen=on_screen)
         except asyncio.CancelledError:
             lines.say("asked to end")
@@ -103,8 +104,9 @@ class _Ending:
 class Show:
     """The traffic of a running lab, the cuts that it makes by itself, and what is seen of it."""
 
-    def __init__(self, running: RunningLab, traffic: Traffic, page: str, lines: Lines) -> None:
+    def __init__(self, running: RunningLab, traffic: Traffic, api: str, page: str, lines: Lines) -> None:
         self._running = running
+        self._api = api
         self._page = page
         self._lines = lines
         self._traffic = traffic
@@ -135,7 +137,8 @@ class Show:
         with Keys(self._pressed), Live(console=Console(markup=False), screen=True, auto_refresh=False) as live:
             while not self._is_over(seconds):
                 await self._step()
-                live.update(Screen(self._view(), KEYS.format(len(self._lab.links)), self._page), refresh=True)
+                keys = KEYS.format(len(self._lab.links))
+                live.update(Screen(self._view(), keys, self._api, self._page), refresh=True)
                 await self._pause()
 
     def _begin_anew(self, part: Part, outcome: str) -> None:
