@@ -49,7 +49,8 @@ def said_by(program: str, typed: str = "", *arguments: str) -> str:
 
 def test_mininets_commands_work_in_a_lab() -> None:
     typed = ["pingall", "a1 ping -c 3 b1", "a1 getent hosts b2.lab.test", "iperf a1 b1"]
-    typed += ["link a1 a down", "link a1 a up", "a1 ip -6 route show default", "exit"]
+    typed += ["link a1 a down", "link a1 a up", "a1 ip -6 route show default"]
+    typed += ["a wayname routes", "a wayname drops", "a wayname trace a1 b1", "exit"]
     said = said_by("mininet_lab.py", "\n".join(typed) + "\n")
     assert "0% dropped (12/12 received)" in said
     assert "bytes from 2001:db8:2:10::11" in said
@@ -57,7 +58,27 @@ def test_mininets_commands_work_in_a_lab() -> None:
     assert "bits/sec" in said
     assert "default via 2001:db8:1:10::1" in said
     assert "Traceback" not in said
+    # A router's commands ask its own controller, and Mininet puts addresses where hosts' names stand.
+    assert "2001:db8:1:10::1 on site10" in said
+    assert "The switch is not asked" not in said
+    assert "came in by a1 (1)" in said
 
 
 def test_an_edge_switch_stands_in_a_script_of_mininets_own() -> None:
     assert "0% dropped (2/2 received)" in said_by("mininet_example.py")
+
+
+def test_a_configuration_that_is_no_toml_names_its_switch(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from wayname_lab.mininet_nodes import EdgeNetwork, EdgeSwitch\n"
+        "net = EdgeNetwork()\n"
+        "net.addSwitch('e1', cls=EdgeSwitch, configuration='x = [')\n"
+        "try:\n"
+        "    net.start()\n"
+        "except Exception as error:\n"
+        "    print(error)\n"
+        "net.stop()\n",
+        encoding="utf-8",
+    )
+    assert "the configuration of e1 is not TOML" in said_by(str(script))

@@ -33,14 +33,22 @@ class Controlled:
     program: str = ""
     # The port of the lab's DNS server, on the loopback.
     names_port: int = 53
+    # The switch's socket for `wayname drops`; BMv2 has none.
+    admin: str = ""
 
 
 def controller_toml(router: RouterPlan, where: Controlled) -> str:
     """Return the text of a router's configuration file."""
-    switch = {"address": where.switch, "device_id": router.device_id, "target": where.target}
+    switch = _given(
+        address=where.switch,
+        device_id=router.device_id,
+        target=where.target,
+        program=where.program or None,
+        admin=where.admin or None,
+    )
     texts = partial(_texts, delegating=[each for each in router.providers if each.is_delegated])
     tables: dict[str, Any] = {
-        "switch": switch | ({"program": where.program} if where.program else {}),
+        "switch": switch,
         "api": {"socket": where.api},
         "controller": {"log_format": "json"},
         "port": [{"number": port.number, "name": port.peer, "vlan": port.vlan} for port in router.ports],

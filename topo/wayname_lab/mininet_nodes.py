@@ -22,6 +22,7 @@ from mininet.net import Mininet
 from mininet.node import Host, Switch
 from mininet.topo import Topo
 
+from wayname.config.toml_text import TomlError
 from wayname.private_files import write_private
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
 from wayname_lab.configuration import Controlled, controller_toml, write_keys
@@ -78,6 +79,9 @@ class EdgeSwitch(Switch):
         # Mininet does so for hosts alone.
         must(self, "ip link set lo up")
         must(self, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.lo.disable_ipv6=0")
+        # So that `e1 wayname sessions` on Mininet's command line asks its own controller.
+        must(self, f"export WAYNAME_API=unix:{self.api} PATH={Path(sys.executable).parent}:$PATH")
+        admin = ""
         if self._target == "bmv2":
             for port in router.ports:
                 without_offloads(self, self._device(port))
@@ -86,11 +90,16 @@ class EdgeSwitch(Switch):
                 compile_for_bmv2(Path(self._program))
             switch = bmv2_switch(router, SWITCH_ADDRESS, self._device)
         else:
-            switch = embedded_switch(router, SWITCH_ADDRESS, self.folder / f"{self.name}.admin", self._device)
+            socket = self.folder / f"{self.name}.admin"
+            admin = f"unix:{socket}"
+            switch = embedded_switch(router, SWITCH_ADDRESS, socket, self._device)
         config = self.folder / f"{self.name}.toml"
-        where = Controlled(SWITCH_ADDRESS, f"unix:{self.api}", self._target, self._program)
+        where = Controlled(SWITCH_ADDRESS, f"unix:{self.api}", self._target, self._program, admin=admin)
         write_keys(router, self.folder)
-        write_private(config, controller_toml(router, where))
+        try:
+            write_private(config, controller_toml(router, where))
+        except TomlError as error:
+            raise LabError(f"the configuration of {self.name} {error}") from None
         self._keep(f"{self.name}-switch", switch)
         self._keep(f"{self.name}-controller", controller(config))
 

@@ -146,7 +146,8 @@ class RunningLab(RunningEdges):
         address = self.medium.switch_address(router)
         config = self.folder / f"{router.name}.toml"
         write_keys(router, config.parent)
-        controlled = Controlled(address, f"unix:{self.folder}/{router.name}.api", names_port=self._names_port)
+        sockets = f"unix:{self.folder}/{router.name}"
+        controlled = Controlled(address, f"{sockets}.api", names_port=self._names_port, admin=f"{sockets}.admin")
         write_private(config, controller_toml(router, controlled))
         prefix = self.medium.prefix(router.name)
         await self._start_edge(router, address, config, lambda port: self.medium.device(router, port), prefix)
