@@ -28,6 +28,10 @@ def findings(number: int, file: Path) -> Iterator[Finding]:
     if not file.is_file():
         yield Finding(False, f"there is no file {file}")
         return
+    start = file_of(number, "start")
+    if file.suffix != start.suffix:
+        yield Finding(False, f"{file.name} is no {start.suffix} file; exercise {number} begins with a copy of {start}")
+        return
     try:
         yield from importlib.import_module(f"exercises.{EXERCISES[number - 1]}.asked").asked(file)
     except (CompileError, ConfigError, LabError, NotReadable) as error:

@@ -41,6 +41,41 @@ def test_files_that_are_not_what_they_should_be_are_told_in_lines(number: int, t
 
 
 @every_exercise
+def test_a_file_of_another_exercise_is_told_so(number: int, tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_text("")
+    [finding] = findings(number, file)
+    assert not finding.passed
+    assert f"is no {file_of(number, 'start').suffix} file" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("pass", "entries() returns None; return a list of entries"),
+        ("return [1]", "entries() returns [1]; return a list of entries"),
+        ("return [port]", "line 3: NameError: name 'port' is not defined"),
+    ],
+)
+def test_mistakes_in_python_say_where(tmp_path: Path, body: str, says: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(f"import finsy as fy\ndef entries():\n    {body}\n")
+    [finding] = findings(1, file)
+    assert finding.seen == (says,)
+
+
+def test_an_entry_that_is_there_twice_is_named_in_short(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        file_of(1, "solution").read_text() + "\nonce = entries\n\n\ndef entries():\n    return once() * 2\n"
+    )
+    first, *_ = findings(1, file)
+    assert not first.passed
+    assert any(line.startswith("the entry with port 0x1 is already in ") for line in first.seen)
+    assert max(map(len, first.seen)) < 120
+
+
+@every_exercise
 def test_each_has_a_page_that_names_its_file(number: int) -> None:
     [page] = (REPOSITORY / "docs" / "exercises").glob(f"{number}-*.md")
     text = page.read_text()

@@ -2,10 +2,11 @@
 
 import importlib.util
 import re
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from finsy import P4Schema
+from finsy import P4MulticastGroupEntry, P4Schema, P4TableEntry
 from finsy.p4entity import encode_entities
 from finsy.proto import p4r
 from wayname_switch import Switch, device_config
@@ -22,6 +23,7 @@ NOBODY = "020000000099"
 TYPE = "88b5"
 TAGS = {0: "", 10: "8100000a", 20: "81000014"}
 PAYLOAD = "00" * 46
+ENTRIES = (P4TableEntry, P4MulticastGroupEntry)
 
 
 def frame(destination: str, source: str, vlan: int = 0) -> bytes:
@@ -56,13 +58,23 @@ def write(switch: Switch, file: Path) -> list[str]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-        entries = list(module.entries())
+        entries = module.entries()
+        if not isinstance(entries, list) or not all(isinstance(each, ENTRIES) for each in entries):
+            raise NotReadable(f"entries() returns {entries!r}; return a list of entries")
         entities = encode_entities(entries, P4Schema(P4INFO))
+    except NotReadable:
+        raise
     except Exception as error:  # it is the student's code, which may fail in any way
-        raise NotReadable(f"{type(error).__name__}: {error}") from error
+        raise NotReadable(f"{where(error, file)}{type(error).__name__}: {error}") from error
     updates = [p4r.Update(type=p4r.Update.INSERT, entity=entity) for entity in entities]
     told = switch.write(p4r.WriteRequest(updates=updates).SerializeToString())
-    return [f"{text}: {entry}" for entry, (code, text) in zip(entries, told, strict=True) if code]
+    return [text for code, text in told if code]
+
+
+def where(error: Exception, file: Path) -> str:
+    """Return the line of the student's file that failed; none where it is a mistake in an entry."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == str(file)]
+    return f"line {lines[-1]}: " if lines else ""
 
 
 def sent(switch: Switch, text: str, port: int, to: str, source: str, vlan: int, wanted: dict[int, int]) -> Finding:
