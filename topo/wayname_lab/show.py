@@ -15,7 +15,7 @@ from wayname_lab.admin import Octets
 from wayname_lab.demonstration import expendable, is_due
 from wayname_lab.lab_events import LabEvent
 from wayname_lab.load import LabError
-from wayname_lab.model import Lab
+from wayname_lab.model import Lab, Link
 from wayname_lab.namespaces import Namespaces
 from wayname_lab.plan import plan_lab
 from wayname_lab.running import LabFolder, RunningLab
@@ -231,14 +231,27 @@ class Show:
         if key == "q":
             self._end.set()
         elif key == "a":
-            self._automatic = not self._automatic and bool(self._expendable)
+            if self._automatic:
+                self._stop_cutting()
+            else:
+                self._automatic = bool(self._expendable)
             self._running.event_log.tell("lab", f"automatic cuts are {'on' if self._automatic else 'off'}")
         elif key.isdigit() and 1 <= int(key) <= len(self._lab.links):
-            self._automatic = False
             link = self._lab.links[int(key) - 1]
-            task = asyncio.create_task(self._running.set_cut(link, link.name not in self._running.cut_links))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._stop_cutting(other_than=link)
+            self._set_cut(link, link.name not in self._running.cut_links)
+
+    def _stop_cutting(self, other_than: Link | None = None) -> None:
+        """Cut nothing by itself from now on, and restore what it has cut."""
+        for link in self._expendable if self._automatic else ():
+            if link.name in self._running.cut_links and link is not other_than:
+                self._set_cut(link, False)
+        self._automatic = False
+
+    def _set_cut(self, link: Link, cut: bool) -> None:
+        task = asyncio.create_task(self._running.set_cut(link, cut))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _view(self) -> View:
         running = self._running
