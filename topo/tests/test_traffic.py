@@ -43,6 +43,23 @@ def test_a_connection_is_known_by_where_it_comes_from() -> None:
     assert flow.state(9 * SECOND) == "ended: reset"
 
 
+def test_a_connection_in_the_place_of_a_lost_one_goes_on_with_its_numbers() -> None:
+    traffic = two_providers()
+    told: list[tuple[str, float]] = []
+    traffic.on_resumed = lambda flow, seconds: told.append((flow, seconds))
+    remote = "[2001:db8:1:10::11]:50000"
+    connected = {"event": "tcp_connected", "local": "[::]:5001", "remote": remote}
+    rate = {"event": "rate", "bytes": 10, "total_bytes": 10, "bits_per_second": 80, "longest_gap_ns": 2}
+    traffic.take("b1", connected | {"at_ns": SECOND, "flow": 7})
+    traffic.take("b1", rate | {"at_ns": 2 * SECOND, "flow": 7})
+    traffic.take("b1", {"at_ns": 8 * SECOND, "flow": 7, "event": "tcp_done", "outcome": "reset"})
+    traffic.take("b1", connected | {"at_ns": 9 * SECOND, "flow": 8})
+    traffic.take("b1", rate | {"at_ns": 10 * SECOND, "flow": 8})
+    flow = traffic.flows[0]
+    assert (flow.total, flow.longest_gap) == (20, 7 * SECOND)
+    assert told == [(flow.name, 7.0)]
+
+
 def test_a_stream_and_its_loss() -> None:
     traffic = two_providers()
     report = {"flow": 3, "event": "udp_report", "from": "[2001:db8:1:10::12]:4000", "longest_gap_ns": 5}

@@ -31,6 +31,7 @@ class FlowState:
     port: int
     rate: float = 0.0  # bits per second, lately
     total: int = 0  # bytes that arrived
+    before: int = 0  # those of connections that were lost
     received: int = 0  # packets, where they are counted
     lost: int = 0
     rtt: int | None = None  # nanoseconds, of the last answer
@@ -77,8 +78,12 @@ class FlowState:
                 self._progress(event["at_ns"])
             case "ping_lost":
                 self.lost += 1
+            case "tcp_connected":
+                self.before = self.total
+                if self.last_progress is not None:
+                    self._progress(event["at_ns"])
             case "rate":
-                self.total = event["total_bytes"]
+                self.total = self.before + event["total_bytes"]
                 self.rate = event["bits_per_second"]
                 self._keep_best(event["at_ns"])
                 if event["bytes"]:
