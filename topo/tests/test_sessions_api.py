@@ -46,6 +46,8 @@ async def test_a_session_with_its_paths_and_what_passed_them(
     command.show_session(whole)
     shown = capsys.readouterr().out
     assert "path          0 (it was the first)" in shown
+    [headings] = [line for line in shown.splitlines() if line.startswith("path  our locator")]
+    assert headings.split()[-4:] == ["state", "backup", "sent", "received"]
     assert first["local"] in shown
 
 

@@ -37,7 +37,7 @@ def sessions(asking: Asking) -> None:
         )
         for each in found
     ]
-    show.show_table(("session", "host", "peer", "from", "to", "because", ""), rows, "there is no session")
+    show.show_table(("session", "host", "peer", "from", "to", "because", "state"), rows, "there is no session")
 
 
 def _state(session: dict[str, Any]) -> str:

@@ -46,7 +46,7 @@ def providers(asking: Asking) -> None:
         )
         for each in answer["providers"]
     ]
-    columns = ("provider", "inside", "outside", "", "home of", "serves", "packets out", "packets in")
+    columns = ("provider", "inside", "outside", "state", "home of", "serves", "packets out", "packets in")
     show.show_table(columns, rows, "nothing is translated")
 
 
@@ -62,7 +62,7 @@ def flows(asking: Asking) -> None:
         show.show_json({key: answer[key] for key in ("counts", "flows")})
         return
     rows = [(_flow(each), each["provider"], each["fate"], each["why"]) for each in answer["flows"]]
-    show.show_table(("flow", "provider", "", "because"), rows, "no flow has met a provider that failed")
+    show.show_table(("flow", "provider", "fate", "because"), rows, "no flow has met a provider that failed")
     print(", ".join(f"{fate}: {count}" for fate, count in answer["counts"].items()))
 
 

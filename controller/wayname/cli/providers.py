@@ -37,5 +37,5 @@ def command(asking: Asking) -> None:
             delay = "" if target["delay"] is None else f"{target['delay'] * 1000:.1f} ms"
             state = show.good_or_bad("up" if target["up"] else "down", target["up"])
             rows.append(("", target["target"], state, loss, delay, target["why"]))
-    columns = ("provider", "prefix, targets", "", "loss", "delay", "because")
+    columns = ("provider", "prefix, targets", "state", "loss", "delay", "because")
     show.show_table(columns, rows, "no providers are configured")

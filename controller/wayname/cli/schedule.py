@@ -99,7 +99,7 @@ def _tell(asking: Asking, schedule: dict[str, Any]) -> None:
         numbers = ", ".join(map(str, group["sessions"][:10])) + (", ..." if len(group["sessions"]) > 10 else "")
         print(f"\nsessions {numbers} (registers {group['number']})")
         told = [_row(path) for path in group["paths"]]
-        show.show_table(("path", "", "because", "s ago", "late", "delay now", "bandwidth now"), told, "no paths")
+        show.show_table(("path", "state", "because", "s ago", "late", "delay now", "bandwidth now"), told, "no paths")
 
 
 def _row(path: dict[str, Any]) -> tuple[object, ...]:

@@ -143,7 +143,7 @@ def show_session(session: dict[str, Any]) -> None:
         )
         for path in session["paths"]
     ]
-    columns = ("path", "our locator", "the peer's", "by", "", "backup", "sent", "received")
+    columns = ("path", "our locator", "the peer's", "by", "state", "backup", "sent", "received")
     table.show_table(columns, rows, "no path is left")
 
 

@@ -27,4 +27,4 @@ def command(asking: Asking) -> None:
             paths = session["scheduled_paths"]
             way, why = f"{len(paths)} of {len(session['paths'])} at once", f"schedule {session['schedule']}"
         rows.append((session["number"], session["local"], session["peer"], way, why, session["state"]))
-    show.show_table(("session", "host", "peer", "path", "because", ""), rows, "there is no session")
+    show.show_table(("session", "host", "peer", "path", "because", "state"), rows, "there is no session")

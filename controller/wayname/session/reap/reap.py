@@ -377,7 +377,7 @@ def _is_of_way_before(watched: ReapContext, age: float, now: float) -> bool:
 
 
 def _gone(pair: Pair) -> str:
-    return f"{pair.local} and {pair.peer} are not both locators any more"
+    return f"{pair.local} or {pair.peer} cannot be used: its prefix was withdrawn, or its provider is down"
 
 
 def _unproven(pair: Pair) -> str:
