@@ -9,10 +9,9 @@ from exercises.in_lab import address, lab_with
 from wayname_lab.virtual.lab import VirtualLab
 
 PORT = 5001
-# Seconds. Between the octets of a small flow that goes on all the time; 0.1 is how often it is looked at.
+# Seconds. Between the octets of a small flow that goes on all the time, to a tenth: so often it is looked at.
 LONGEST = 0.4
 CUT_FOR = 4.0
-YOUNG = 3
 
 
 def asked(file: Path) -> Iterator[Finding]:
@@ -39,9 +38,7 @@ def asked(file: Path) -> Iterator[Finding]:
     )
     for text, number in (("the connection goes on", flow), ("so does one that was a second old", young)):
         quiet = silence(lab, number, cut - 0.5, lab.now)
-        yield Finding(
-            quiet < LONGEST, f"{text}, silent for less than {LONGEST} s", (f"it was silent for {quiet:.2f} s",)
-        )
+        yield Finding(quiet < LONGEST, f"{text}, silent for less than {LONGEST} s: it was {quiet:.1f} s")
     lab.restore(used)
     lab.run_for(12)
     back = told(lab, "a", "session.moved", cut + CUT_FOR)
