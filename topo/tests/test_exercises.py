@@ -91,6 +91,21 @@ def test_a_scheduler_that_does_not_look_at_sizes_is_found(tmp_path: Path) -> Non
     ]
 
 
+def test_packets_that_are_lost_are_no_matter_of_order_alone() -> None:
+    [order] = [each for each in findings(5, file_of(5, "start")) if each.text.startswith("they arrive in the order")]
+    assert not order.passed
+    assert order.seen == ("0 of the 184 that arrive came after later ones; 600 were sent",)
+
+
+def test_pings_that_nobody_answers_have_no_time(tmp_path: Path) -> None:
+    there, round_it = "2001:db8:2:5e::1", "2001:db8:0:4::5e"
+    file = tmp_path / "mine.toml"
+    text = file_of(4, "solution").read_text()
+    assert f'["{round_it}", "{there}"]' in text
+    file.write_text(text.replace(f'["{round_it}", "{there}"]', f'["{there}", "{round_it}"]'))
+    assert list(findings(4, file))[-1].seen == ("none is answered",)
+
+
 def test_the_command_says_it_with_its_exit_status() -> None:
     command = [sys.executable, "-m", "exercises.check", "1"]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "topo")}

@@ -66,7 +66,7 @@ def asked(file: Path) -> Iterator[Finding]:
 def in_order(arrivals: Sequence[Arrival], text: str) -> Finding:
     """Say whether no packet came after one that was sent later."""
     late = [after for before, after in pairwise(arrivals) if after.number < before.number]
-    seen = [f"{len(late)} of the {len(arrivals)} that arrive came after later ones"]
+    seen = [f"{len(late)} of the {len(arrivals)} that arrive came after later ones; {PACKETS} were sent"]
     seen += [f"packet {each.number}, by path {each.path}" for each in late[:3]]
     return Finding(len(arrivals) == PACKETS and not late, text, tuple(seen))
 
