@@ -141,7 +141,8 @@ async def test_a_site_goes_on_by_a_prefix_that_is_advertised_while_it_talks() ->
         async with watched("advertised-prefixes", "wires", folder) as lab:
             running, since = lab.running, lab.running.elapsed()
             [known, advertised] = [link for link in running.plan.lab.links if link.name in ("a-p", "a-q")]
-            await lab.until(lambda: lab.told("a", "a session with 1 paths", 0.0))
+            await lab.until(lambda: lab.told("a", "a session with 1 path", 0.0))
+            assert not lab.told("a", "a session with 1 paths", 0.0)
             await running.advertise(running.plan.advertisers["ra-q-a"])
             await lab.until(lambda: lab.told("a", "gives site10", since))
             before = (await running.link_octets(advertised)).sent

@@ -277,7 +277,8 @@ class WatchedSessions(SessionManager):
         return session
 
     def _tell_up(self, session: Session, now: float) -> None:
-        text = f"{words(session.name)}: a session with {len(session.paths)} paths"
+        paths = len(session.paths)
+        text = f"{words(session.name)}: a session with {paths} {'path' if paths == 1 else 'paths'}"
         self._outputs.event(now, "session.up", session.number, text)
 
     def _end(self, name: SessionKey, why: str, now: float) -> None:
