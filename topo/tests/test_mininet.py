@@ -42,7 +42,11 @@ pytestmark = pytest.mark.skipif(bool(needs_mininet()), reason=needs_mininet() or
 def said_by(program: str, typed: str = "", *arguments: str) -> str:
     """Run a program alone and return all that it said."""
     command = [*ALONE, sys.executable, str(TOPO / program), *arguments]
-    done = subprocess.run(command, input=typed, capture_output=True, text=True, timeout=WITHIN, check=False)
+    # As where a person sits; the nodes' shells have a terminal in any case.
+    environment = os.environ | {"TERM": "xterm"}
+    done = subprocess.run(
+        command, input=typed, env=environment, capture_output=True, text=True, timeout=WITHIN, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -62,6 +66,8 @@ def test_mininets_commands_work_in_a_lab() -> None:
     assert "2001:db8:1:10::1 on site10" in said
     assert "The switch is not asked" not in said
     assert "came in by a1 (1)" in said
+    # Tables have the width of what Mininet writes to, here no terminal: none of their cells is folded.
+    assert "set_nexthop(vlan=1001 address=2001:db8:0:1::2)" in said
 
 
 def test_an_edge_switch_stands_in_a_script_of_mininets_own() -> None:

@@ -4,6 +4,7 @@ Mininet comes from Debian; whoever imports this needs it.
 """
 
 import asyncio
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from mininet.net import Mininet
 from mininet.node import Host, Switch
 from mininet.topo import Topo
 
+from wayname.cli.show import WIDE
 from wayname.config.toml_text import TomlError
 from wayname.private_files import write_private
 from wayname_lab.commands import bmv2_switch, controller, embedded_switch
@@ -81,6 +83,8 @@ class EdgeSwitch(Switch):
         must(self, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.lo.disable_ipv6=0")
         # So that `e1 wayname sessions` on Mininet's command line asks its own controller.
         must(self, f"export WAYNAME_API=unix:{self.api} PATH={Path(sys.executable).parent}:$PATH")
+        # Mininet's own pseudo-terminal has no width, and tables would be folded to 80 columns.
+        must(self, f"stty columns {shutil.get_terminal_size((WIDE, 24)).columns}")
         admin = ""
         if self._target == "bmv2":
             for port in router.ports:
