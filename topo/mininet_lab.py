@@ -335,6 +335,7 @@ def main() -> int:
             print("waiting until the controllers have set up their switches", flush=True)
             lab.wait_until_ready()
             if not arguments.test:
+                print(f"ask a router's controller, as in: {next(iter(plan.routers))} wayname status", flush=True)
                 lab.interactive()
                 return 0
             passed = until_all_answer(lab) and test_tcp_and_cut(lab)

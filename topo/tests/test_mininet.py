@@ -63,6 +63,7 @@ def test_mininets_commands_work_in_a_lab() -> None:
     assert "default via 2001:db8:1:10::1" in said
     assert "Traceback" not in said
     # A router's commands ask its own controller, and Mininet puts addresses where hosts' names stand.
+    assert "ask a router's controller, as in: a wayname status" in said
     assert "2001:db8:1:10::1 on site10" in said
     assert "The switch is not asked" not in said
     assert "came in by a1 (1)" in said
