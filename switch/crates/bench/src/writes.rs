@@ -31,7 +31,7 @@ pub fn run(programs: &Path, effort: Effort) -> Result<()> {
     runtime.block_on(async move {
         let target = Target { program: loader::load(&text, BackendKind::Jit).map_err(|error| anyhow!(error))? };
         let p4info = target.program.p4info.clone().context("a program's text has a P4Info")?;
-        let hub = service::Hub::new(1, Arc::new(target));
+        let hub = service::Hub::new(1, Arc::new(target), Arc::default());
         let address = "127.0.0.1:0".parse().map_err(|error: String| anyhow!(error))?;
         let listener = Listener::bind(&address, "", service::limits(DESCRIPTORS)).await?;
         let address = listener.address().to_string();

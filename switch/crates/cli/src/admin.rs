@@ -7,14 +7,15 @@ use axum::extract::Path as InPath;
 use axum::http::StatusCode;
 use axum::routing::put;
 use listen::Listener;
+use service::{AUDIT, Clients};
 use tracing::{info, warn};
 
 use crate::forward::Handle;
 use crate::metrics;
 
 /// Answers until it is aborted.
-pub async fn serve(listener: Listener, handle: Arc<Handle>) {
-    let router = metrics::router(handle.clone()).merge(links(handle));
+pub async fn serve(listener: Listener, handle: Arc<Handle>, clients: Arc<Clients>) {
+    let router = metrics::router(handle.clone(), clients).merge(links(handle));
     if let Err(error) = axum::serve(listener, router).await {
         warn!("administration is no longer served: {error}");
     }
@@ -32,6 +33,6 @@ fn set_cut(handle: &Handle, port: u32, cut: bool) -> (StatusCode, String) {
     if !handle.cut(port, cut) {
         return (StatusCode::NOT_FOUND, format!("there is no port {port}\n"));
     }
-    info!(port, "link is {}", if cut { "cut" } else { "mended" });
+    info!(target: AUDIT, port, "link is {}", if cut { "cut" } else { "mended" });
     (StatusCode::NO_CONTENT, String::new())
 }

@@ -8,6 +8,7 @@ use compiler::Options;
 use listen::Address;
 use pipeline::BackendKind;
 use ports::PortSpec;
+use service::Client;
 
 #[derive(Parser)]
 #[command(
@@ -77,6 +78,10 @@ pub struct Run {
     /// Let in only controllers with a certificate of that authority (mTLS)
     #[arg(long, requires = "grpc_server_cacert", requires = "grpc_server_ssl")]
     pub grpc_server_with_client_auth: bool,
+    /// What the controller whose certificate has this name may do: read, operate (write, be primary), capture (see packets);
+    /// once for each name. With any, no other name is let in; without, each certificate of that authority may do everything
+    #[arg(long, value_name = "NAME=RIGHT,RIGHT", requires = "grpc_server_with_client_auth")]
+    pub grpc_server_client: Vec<Client>,
     /// Refuse entries that break the program's @entry_restriction and @action_restriction (p4-constraints), and programs with one
     /// that means nothing. BMv2 ignores them
     #[arg(long)]

@@ -8,22 +8,23 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use listen::Listener;
 use pipeline::DropReason;
+use service::{Clients, Refused};
 use tracing::{info, warn};
 
 use crate::forward::{Counters, Handle};
 
 /// Answers `/metrics` until it is aborted.
-pub async fn serve(listener: Listener, handle: Arc<Handle>) {
+pub async fn serve(listener: Listener, handle: Arc<Handle>, clients: Arc<Clients>) {
     info!("counters at /metrics of {}", listener.address());
-    if let Err(error) = axum::serve(listener, router(handle)).await {
+    if let Err(error) = axum::serve(listener, router(handle, clients)).await {
         warn!("counters are no longer served: {error}");
     }
 }
 
 /// What `/metrics` answers.
-pub fn router(handle: Arc<Handle>) -> Router {
+pub fn router(handle: Arc<Handle>, clients: Arc<Clients>) -> Router {
     let answer = move || {
-        let text = render(&handle.counters());
+        let text = render(&handle.counters(), &clients.refused());
         async move { ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
     };
     Router::new().route("/metrics", get(answer))
@@ -39,7 +40,7 @@ const BY_PORTS: [(&str, Count); 4] = [
     ("overrun", |lost| lost.overrun),
 ];
 
-fn render(counters: &Counters) -> String {
+fn render(counters: &Counters, refused: &[(Refused, u64)]) -> String {
     let mut text = String::new();
     let mut family = |name: &str, kind: &str, help: &str, samples: Vec<(String, u64)>| {
         // Writing to a String cannot fail.
@@ -83,6 +84,16 @@ fn render(counters: &Counters) -> String {
     family("clones_total", "counter", "Clones made.", single(counters.stats.clones));
     family("resubmitted_total", "counter", "Packets resubmitted.", single(counters.stats.resubmitted));
     family("recirculated_total", "counter", "Packets recirculated.", single(counters.stats.recirculated));
+    let of_client = |(Refused { client, call, reason }, count): &(Refused, u64)| {
+        // As Rust quotes a string, but for what no name in a certificate of ours has.
+        (format!("{{client={client:?},call=\"{call}\",reason=\"{reason}\"}}"), *count)
+    };
+    family(
+        "refused_calls_total",
+        "counter",
+        "Calls of P4Runtime that a client's certificate does not allow, or that came too often.",
+        refused.iter().map(of_client).collect(),
+    );
     text
 }
 
@@ -98,13 +109,17 @@ mod tests {
             (1, ports::Lost { too_long: 3, ..Default::default() }),
             (2, ports::Lost { too_long: 4, overrun: 1, ..Default::default() }),
         ];
-        let text = render(&counters);
+        let refused = Refused { client: "ops.example.net".into(), call: "Write", reason: "operate" };
+        let text = render(&counters, &[(refused, 4)]);
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"too_long\"} 7\n"));
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"too_long\"} 4\n"));
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"overrun\"} 1\n"));
         assert!(text.contains("wayname_switch_received_packets_total{port=\"1\"} 5\n"));
         assert!(text.contains("wayname_switch_queue_packets{port=\"1\"} 3\n"));
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"queue_full\"} 0\n"));
+        let refused =
+            "wayname_switch_refused_calls_total{client=\"ops.example.net\",call=\"Write\",reason=\"operate\"} 4\n";
+        assert!(text.contains(refused));
         assert!(text.lines().all(|line| line.starts_with('#') || line.starts_with("wayname_switch_")));
     }
 }

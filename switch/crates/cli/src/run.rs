@@ -14,7 +14,7 @@ use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
-use service::{Hub, Tls};
+use service::{Clients, Hub, Tls};
 use trace::Watches;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
@@ -51,7 +51,7 @@ pub fn run(args: Run) -> Result<ExitCode> {
 async fn serve(args: Run) -> Result<()> {
     check_who_is_let_in(&args)?;
     let descriptors = listen::raise_limit()?;
-    let limits = service::limits(descriptors);
+    let limits = service::limits(descriptors, args.grpc_server_ssl);
     let listener = Listener::bind(&args.grpc_server_addr, "--grpc-server-addr", limits).await?;
     let asked = |address: Option<Address>, flag| async move {
         match address {
@@ -62,6 +62,8 @@ async fn serve(args: Run) -> Result<()> {
     let metrics_listener = asked(args.metrics_addr.clone(), "--metrics-addr").await?;
     let admin_listener = asked(args.admin.clone().map(Address::Unix), "--admin").await?;
     let tls = read_tls(&args)?;
+    let clients = Clients::new(args.grpc_server_client.clone());
+    let clients = Arc::new(clients.map_err(|error| anyhow::anyhow!("--grpc-server-client: {error}"))?);
     let config = args.program.as_deref().map(|program| device_config(program, &args)).transpose()?;
 
     let mut random = Random::new(seed(args.seed)?);
@@ -84,7 +86,7 @@ async fn serve(args: Run) -> Result<()> {
         ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain([args.cpu_port]).collect()),
         watches,
     };
-    let hub = Hub::new(args.device_id, Arc::new(target));
+    let hub = Hub::new(args.device_id, Arc::new(target), clients.clone());
     if let Some(config) = config {
         hub.start_with(config).map_err(|status| anyhow::anyhow!("{}", status.message))?;
     }
@@ -92,8 +94,9 @@ async fn serve(args: Run) -> Result<()> {
     let following = follow_tables(switch, handle.clone())?;
     let telling = spawn_uplink(hub.clone(), messages)?;
     let watching = carriers::watch(watched, handle.clone())?;
-    let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone())));
-    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone())));
+    let metrics =
+        metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), clients.clone())));
+    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), clients)));
     // The listeners are open: who connects from now on is answered.
     let watchdog = ServiceManager::of_this_process()?.and_then(|manager| {
         manager.tell("READY=1");
@@ -150,7 +153,7 @@ fn check_who_is_let_in(args: &Run) -> Result<()> {
 /// Counters and administration: who asks, asks at once.
 fn http_limits(descriptors: u64) -> Limits {
     let most = usize::try_from(descriptors / 16).map_or(16, |most| most.min(16));
-    Limits { most, most_of_one: most.div_ceil(2), idle: Duration::from_secs(10) }
+    Limits { most, most_of_one: most.div_ceil(2), idle: Duration::from_secs(10), arrivals: None }
 }
 
 /// Where random numbers begin; said if they can be known.

@@ -30,7 +30,7 @@ impl Served {
     pub fn new(known: &Arc<Known>) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let hub = Hub::new(DEVICE, Arc::new(Switch::new(known.clone())));
+        let hub = Hub::new(DEVICE, Arc::new(Switch::new(known.clone())), Arc::default());
         let config = v1::ForwardingPipelineConfig {
             p4_device_config: known.text.clone().into_bytes(),
             p4info: Some(known.p4info.clone()),

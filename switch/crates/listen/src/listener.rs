@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::net::{TcpListener, UnixListener};
 use tokio::time::{Sleep, sleep};
@@ -13,24 +13,29 @@ use tokio_stream::Stream as Incoming;
 use tracing::{debug, warn};
 
 use crate::address::{Address, BindError, listen_unix};
+use crate::arrivals::Arrivals;
 use crate::connection::{Connection, Stream};
 use crate::places::{Peer, Places, Taken};
+use crate::rate::Rate;
 
 /// After an accept that failed for want of descriptors or memory.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How many connections there may be, in all and of one peer, and for how long each may be silent.
+/// How many connections there may be, in all and of one peer, for how long each may be silent, and how often one peer on
+/// another machine may connect, if that is bounded.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub most: usize,
     pub most_of_one: usize,
     pub idle: Duration,
+    pub arrivals: Option<Rate>,
 }
 
 pub struct Listener {
     socket: Socket,
     address: Address,
     places: Arc<Places>,
+    arrivals: Option<Arrivals>,
     idle: Duration,
     pause: Option<Pin<Box<Sleep>>>,
 }
@@ -45,7 +50,8 @@ impl Listener {
     pub async fn bind(address: &Address, flag: &'static str, limits: Limits) -> Result<Self, BindError> {
         let (socket, address) = open(address).await.map_err(|error| address.error(flag, error))?;
         let places = Places::new(limits.most, limits.most_of_one);
-        Ok(Self { socket, address, places, idle: limits.idle, pause: None })
+        let arrivals = limits.arrivals.map(Arrivals::new);
+        Ok(Self { socket, address, places, arrivals, idle: limits.idle, pause: None })
     }
 
     /// Where it listens.
@@ -75,6 +81,10 @@ impl Listener {
     }
 
     fn let_in(&self, stream: Stream, peer: Peer) -> Option<Connection> {
+        if self.arrivals.as_ref().is_some_and(|arrivals| !arrivals.may(peer, Instant::now())) {
+            warn!("{}: {peer} connects too often and is refused", self.address);
+            return None;
+        }
         let place = match self.places.take(peer) {
             Taken::Free(place) => place,
             Taken::MadeFree(place) => {

@@ -18,14 +18,14 @@ pub enum Peer {
 }
 
 /// Whose connections are counted together: an address, all of an IPv6 /64 (who has one has all of it), or a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Owner {
     Address(IpAddr),
     Process(Option<i32>),
 }
 
 impl Peer {
-    fn owner(self) -> Owner {
+    pub fn owner(self) -> Owner {
         match self {
             Self::Tcp(address) => Owner::Address(match address.ip().to_canonical() {
                 IpAddr::V6(ip) if !ip.is_loopback() => {

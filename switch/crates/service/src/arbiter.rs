@@ -7,6 +7,7 @@ use control::{Code, Status};
 use prost_types::Any;
 use proto::p4::v1::{MasterArbitrationUpdate, Role, Uint128};
 
+use crate::clients::Rights;
 use crate::role::Access;
 
 /// The most controllers of one role at a time, and the most roles. A role is remembered with its highest election id
@@ -59,8 +60,18 @@ impl Arbiter {
         Self { device_id, roles, clients: BTreeMap::new(), emptied: 0 }
     }
 
+    /// Whether the role that the bid is for is there already.
+    pub fn knows(&self, update: &MasterArbitrationUpdate) -> bool {
+        self.roles.contains_key(&update.role.as_ref().map_or(String::new(), role_of))
+    }
+
     /// Handles a controller's bid. An error ends its stream.
-    pub fn bid(&mut self, id: ClientId, update: &MasterArbitrationUpdate) -> Result<Vec<Notice>, Status> {
+    pub fn bid(
+        &mut self,
+        id: ClientId,
+        rights: Rights,
+        update: &MasterArbitrationUpdate,
+    ) -> Result<Vec<Notice>, Status> {
         let role = update.role.as_ref();
         let name = role.map_or(String::new(), role_of);
         let election = update.election_id.map(number);
@@ -85,7 +96,7 @@ impl Arbiter {
             }
             _ => {}
         }
-        let access = Access::new(role.and_then(|role| role.config.as_ref()))?;
+        let access = Access::new(role.and_then(|role| role.config.as_ref()))?.within(rights);
         let same_role = |client: &&Client| client.role == name;
         if let Some(election) = election
             && self
@@ -204,6 +215,9 @@ impl Arbiter {
         let clients = self.clients.iter().filter(|(_, client)| client.role == name);
         let notice = |(id, _): (&ClientId, &Client)| {
             let (code, message) = match state.primary {
+                Some(primary) if primary == *id && state.access.withheld => {
+                    (Code::Ok, "you are primary; packets are not sent to you: that needs the right capture")
+                }
                 Some(primary) if primary == *id => (Code::Ok, "you are primary"),
                 Some(_) => (Code::AlreadyExists, "another controller is primary"),
                 None => (Code::NotFound, "there is no primary"),
@@ -263,7 +277,7 @@ mod tests {
 
     fn bid(arbiter: &mut Arbiter, client: ClientId, election_id: Option<Uint128>) -> Vec<(ClientId, i32, Option<u64>)> {
         let update = MasterArbitrationUpdate { device_id: 5, election_id, ..Default::default() };
-        told(arbiter.bid(client, &update).unwrap())
+        told(arbiter.bid(client, Rights::ALL, &update).unwrap())
     }
 
     fn told(notices: Vec<Notice>) -> Vec<(ClientId, i32, Option<u64>)> {
@@ -319,7 +333,7 @@ mod tests {
     fn bad_bids_end_the_stream_with_the_code_of_the_spec() {
         let mut arbiter = Arbiter::new(5);
         bid(&mut arbiter, A, id(10));
-        let mut code = |client, update: &MasterArbitrationUpdate| arbiter.bid(client, update).unwrap_err();
+        let mut code = |client, update: &MasterArbitrationUpdate| arbiter.bid(client, Rights::ALL, update).unwrap_err();
         let update = |device_id, name: &str, low| MasterArbitrationUpdate {
             device_id,
             role: Some(Role { name: name.into(), ..Default::default() }),
@@ -346,7 +360,7 @@ mod tests {
         bid(&mut arbiter, A, id(10));
         let role = Some(Role { name: "acl".into(), ..Default::default() });
         let update = MasterArbitrationUpdate { device_id: 5, role, election_id: id(10), ..Default::default() };
-        let notices = arbiter.bid(B, &update).unwrap();
+        let notices = arbiter.bid(B, Rights::ALL, &update).unwrap();
         assert_eq!(notices[0].update.role.as_ref().unwrap().name, "acl");
         assert_eq!(told(notices), [(B, OK, Some(10))]);
         assert!(arbiter.authorize(5, "acl", id(10)).is_ok());
@@ -360,18 +374,18 @@ mod tests {
         let mut arbiter = Arbiter::new(5);
         let update = MasterArbitrationUpdate { device_id: 5, ..Default::default() };
         for client in 0..MOST_CLIENTS as u64 {
-            arbiter.bid(ClientId(client), &update).unwrap();
+            arbiter.bid(ClientId(client), Rights::ALL, &update).unwrap();
         }
-        assert_eq!(arbiter.bid(ClientId(1000), &update).unwrap_err().code, Code::ResourceExhausted);
+        assert_eq!(arbiter.bid(ClientId(1000), Rights::ALL, &update).unwrap_err().code, Code::ResourceExhausted);
         let mut arbiter = Arbiter::new(5);
         let named = |name: String| MasterArbitrationUpdate {
             role: Some(Role { name, ..Default::default() }),
             ..update.clone()
         };
         for role in 1..MOST_ROLES as u64 {
-            arbiter.bid(ClientId(role), &named(role.to_string())).unwrap();
+            arbiter.bid(ClientId(role), Rights::ALL, &named(role.to_string())).unwrap();
         }
-        let error = arbiter.bid(ClientId(1000), &named("one more".into())).unwrap_err();
+        let error = arbiter.bid(ClientId(1000), Rights::ALL, &named("one more".into())).unwrap_err();
         assert_eq!(error.code, Code::ResourceExhausted);
     }
 
@@ -388,13 +402,17 @@ mod tests {
         arbiter.leave(A);
         // Twice as many as are remembered at a time, in an order that is not that of their names.
         for role in (0..2 * MOST_ROLES as u64).rev() {
-            arbiter.bid(A, &named(role.to_string())).unwrap();
+            arbiter.bid(A, Rights::ALL, &named(role.to_string())).unwrap();
             arbiter.leave(A);
         }
         assert_eq!(bid(&mut arbiter, B, id(1)), [(B, NO_PRIMARY, Some(20))], "the default role is never forgotten");
         assert!(arbiter.access(5, "0").is_ok(), "the latest is remembered");
         assert_eq!(arbiter.access(5, "511").unwrap_err().code, Code::NotFound, "the first made room");
         let lower = MasterArbitrationUpdate { election_id: id(9), ..named("0".into()) };
-        assert_eq!(told(arbiter.bid(C, &lower).unwrap()), [(C, NO_PRIMARY, Some(10))], "with its election id");
+        assert_eq!(
+            told(arbiter.bid(C, Rights::ALL, &lower).unwrap()),
+            [(C, NO_PRIMARY, Some(10))],
+            "with its election id"
+        );
     }
 }

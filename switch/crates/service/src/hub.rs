@@ -1,6 +1,6 @@
 //! What all calls and streams share: the arbiter, the streams of the controllers, the pipeline.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +13,7 @@ use proto::p4::v1::{MasterArbitrationUpdate, StreamMessageResponse};
 use tracing::{debug, info, warn};
 
 use crate::arbiter::{self, Arbiter, ClientId, Notice};
+use crate::clients::{AUDIT, Clients, Right, Who};
 use crate::device_config;
 use crate::outbox::{self, Gone, Outbox, OutboxStream, Sent};
 use crate::pipeline::Pipeline;
@@ -26,11 +27,14 @@ const IDLE_SCAN: u64 = 50_000_000;
 
 /// Streams of controllers at a time, whatever their roles.
 const MOST_STREAMS: usize = 64;
+/// Of those, streams of clients that may not operate: a controller finds a place beside them.
+const MOST_READERS: usize = MOST_STREAMS / 2;
 
 /// The service of one device. The data plane hands its messages to it from any thread; none of these calls waits for
 /// a controller.
 pub struct Hub {
     pub(crate) target: Arc<dyn Target>,
+    pub(crate) clients: Arc<Clients>,
     pub(crate) pipeline: Pipeline,
     /// Held by writes and by changes of primary and pipeline, so that these come one after another.
     pub(crate) gate: Arc<tokio::sync::Mutex<()>>,
@@ -43,15 +47,24 @@ pub struct Hub {
 pub(crate) struct Streams {
     pub(crate) arbiter: Arbiter,
     outboxes: BTreeMap<ClientId, Outbox>,
+    /// Those of them that may not operate.
+    readers: BTreeSet<ClientId>,
     next: u64,
     closing: bool,
 }
 
 impl Hub {
-    pub fn new(device_id: u64, target: Arc<dyn Target>) -> Arc<Self> {
-        let streams = Streams { arbiter: Arbiter::new(device_id), outboxes: BTreeMap::new(), next: 1, closing: false };
+    pub fn new(device_id: u64, target: Arc<dyn Target>, clients: Arc<Clients>) -> Arc<Self> {
+        let streams = Streams {
+            arbiter: Arbiter::new(device_id),
+            outboxes: BTreeMap::new(),
+            readers: BTreeSet::new(),
+            next: 1,
+            closing: false,
+        };
         Arc::new(Self {
             target,
+            clients,
             pipeline: Pipeline::default(),
             gate: Arc::default(),
             streams: Mutex::new(streams),
@@ -74,6 +87,11 @@ impl Hub {
         }
         let action = v1::set_forwarding_pipeline_config_request::Action::VerifyAndCommit;
         self.pipeline.set(&*self.target, action as i32, Some(config))
+    }
+
+    /// Who may call what.
+    pub fn clients(&self) -> &Clients {
+        &self.clients
     }
 
     /// A packet that left by the CPU port.
@@ -148,7 +166,7 @@ impl Hub {
         }
     }
 
-    pub(crate) fn open_stream(&self) -> Result<(ClientId, OutboxStream, Gone), tonic::Status> {
+    pub(crate) fn open_stream(&self, who: &Who) -> Result<(ClientId, OutboxStream, Gone), tonic::Status> {
         let mut streams = self.streams();
         if streams.closing {
             return Err(tonic::Status::unavailable("the switch stops"));
@@ -157,8 +175,15 @@ impl Hub {
             let text = format!("there are {MOST_STREAMS} streams of controllers already; end one of them");
             return Err(tonic::Status::resource_exhausted(text));
         }
+        if !who.rights.operate && streams.readers.len() >= MOST_READERS {
+            let text = format!("there are {MOST_READERS} streams of clients that only read already; end one of them");
+            return Err(tonic::Status::resource_exhausted(text));
+        }
         let client = ClientId(streams.next);
         streams.next += 1;
+        if !who.rights.operate {
+            streams.readers.insert(client);
+        }
         let (outbox, stream) = outbox::channel();
         let gone = outbox.gone();
         streams.outboxes.insert(client, outbox);
@@ -168,24 +193,33 @@ impl Hub {
     /// Ends a stream, with an error if there is one, and tells the others if it was the primary's.
     pub(crate) fn close_stream(&self, client: ClientId, error: Option<Status>) {
         let mut streams = self.streams();
+        streams.readers.remove(&client);
         if let Some(mut outbox) = streams.outboxes.remove(&client)
             && let Some(error) = error
         {
-            warn!(client = client.0, "stream closed: {}", error.message);
+            warn!(stream = client.0, "stream closed: {}", error.message);
             outbox.close(reply::status(error));
         }
         let notices = streams.arbiter.leave(client);
         streams.notify(notices);
     }
 
-    pub(crate) fn bid(&self, client: ClientId, update: &MasterArbitrationUpdate) -> Result<(), Status> {
+    pub(crate) fn bid(&self, client: ClientId, who: &Who, update: &MasterArbitrationUpdate) -> Result<(), Status> {
         let mut streams = self.streams();
-        let notices = streams.arbiter.bid(client, update)?;
-        let primary = streams.arbiter.access_of(client).is_some();
+        if update.election_id.is_some() || !streams.arbiter.knows(update) {
+            self.clients.require(who, "MasterArbitrationUpdate", Right::Operate)?;
+        }
+        let notices = streams.arbiter.bid(client, who.rights, update)?;
+        let access = streams.arbiter.access_of(client);
+        let primary = access.is_some();
+        if access.is_some_and(|access| access.withheld) {
+            // It is primary all the same, and was told; this counts it.
+            let _ = self.clients.require(who, "PacketIn", Right::Capture);
+        }
         let role = update.role.as_ref().map_or("", |role| &role.name);
         let election =
             update.election_id.map_or("no election id".to_owned(), |id| format!("election id {}", arbiter::number(id)));
-        info!(client = client.0, role, primary, "controller bids with {election}");
+        info!(target: AUDIT, stream = client.0, client = who.name, role, primary, "controller bids with {election}");
         streams.notify(notices);
         Ok(())
     }
@@ -193,7 +227,7 @@ impl Hub {
     /// Tells a controller what is wrong with a message it sent; best effort, as the spec allows.
     pub(crate) fn stream_error(&self, client: ClientId, error: v1::StreamError) {
         let now = self.target.now();
-        debug!(client = client.0, "message of the controller refused: {}", error.message);
+        debug!(stream = client.0, "message of the controller refused: {}", error.message);
         if let Some(outbox) = self.streams().outboxes.get_mut(&client) {
             offer(client, outbox, Update::Error(error), now);
         }
@@ -211,7 +245,7 @@ impl Streams {
             if let Some(outbox) = self.outboxes.get_mut(&client)
                 && outbox.send(message) == Sent::GaveUp
             {
-                warn!(client = client.0, "controller does not read its stream; closed");
+                warn!(stream = client.0, "controller does not read its stream; closed");
             }
         }
     }
@@ -220,8 +254,8 @@ impl Streams {
 fn offer(client: ClientId, outbox: &mut Outbox, update: Update, now: u64) {
     match outbox.offer(StreamMessageResponse { update: Some(update) }, now) {
         Sent::Queued => {}
-        Sent::Dropped(1) => warn!(client = client.0, "controller does not read its stream; messages are dropped"),
+        Sent::Dropped(1) => warn!(stream = client.0, "controller does not read its stream; messages are dropped"),
         Sent::Dropped(_) => {}
-        Sent::GaveUp => warn!(client = client.0, "controller does not read its stream; closed"),
+        Sent::GaveUp => warn!(stream = client.0, "controller does not read its stream; closed"),
     }
 }

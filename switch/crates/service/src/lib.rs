@@ -4,6 +4,7 @@
 //! the service needs of the switch stands in [`Target`] and [`Program`]; the entities themselves are crate `control`'s.
 
 mod arbiter;
+mod clients;
 mod device_config;
 mod difference;
 mod hub;
@@ -17,6 +18,7 @@ mod stream;
 mod target;
 mod traces;
 
+pub use clients::{AUDIT, Client, Clients, Refused, Right, Rights};
 pub use hub::Hub;
 pub use server::{Tls, calls, limits, serve};
 pub use target::{Program, Target};

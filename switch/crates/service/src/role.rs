@@ -6,6 +6,8 @@ use prost_types::Any;
 use proto::p4::v1::{PacketIn, PacketMetadata};
 use proto::stratum::P4RoleConfig;
 
+use crate::clients::Rights;
+
 /// The one kind of role config that this switch knows.
 const ROLE_CONFIG: &str = "stratum.P4RoleConfig";
 
@@ -16,6 +18,8 @@ pub struct Access {
     /// Objects that no other role may have.
     pub exclusive: Vec<u32>,
     pub packet_ins: bool,
+    /// It would be sent packets, if its client had the right to see them.
+    pub withheld: bool,
     /// Only packets with this metadata are sent.
     pub packet_in_filter: Option<PacketMetadata>,
     pub can_push_pipeline: bool,
@@ -28,6 +32,7 @@ impl Default for Access {
             scope: Scope::All,
             exclusive: Vec::new(),
             packet_ins: true,
+            withheld: false,
             packet_in_filter: None,
             can_push_pipeline: true,
         }
@@ -47,12 +52,19 @@ impl Access {
         Ok(Self {
             scope: Scope::Only(ids.collect()),
             packet_ins: config.receives_packet_ins,
+            withheld: false,
             packet_in_filter: config
                 .packet_in_filter
                 .map(|filter| PacketMetadata { metadata_id: filter.metadata_id, value: filter.value }),
             can_push_pipeline: config.can_push_pipeline,
             exclusive: config.exclusive_p4_ids,
         })
+    }
+
+    /// What of it a client with these rights has.
+    pub fn within(self, rights: Rights) -> Self {
+        let withheld = self.packet_ins && !rights.capture;
+        Self { packet_ins: self.packet_ins && !withheld, withheld, ..self }
     }
 
     pub fn receives(&self, packet: &PacketIn) -> bool {

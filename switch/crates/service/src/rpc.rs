@@ -17,6 +17,7 @@ use tonic::{Request, Response, Streaming};
 use tracing::{debug, info, warn};
 
 use crate::arbiter::role_name;
+use crate::clients::{AUDIT, Right};
 use crate::hub::Hub;
 use crate::outbox::OutboxStream;
 use crate::reply;
@@ -36,6 +37,7 @@ pub struct Rpc(pub Arc<Hub>);
 impl P4Runtime for Rpc {
     #[allow(deprecated)] // Clients before version 1.4 send `role_id`.
     async fn write(&self, request: Request<WriteRequest>) -> Result<Response<WriteResponse>, tonic::Status> {
+        let who = self.0.clients.admit(&request, "Write", Right::Operate)?;
         let request = request.into_inner();
         let hub = self.0.clone();
         let gate = hub.gate.clone().lock_owned().await;
@@ -51,11 +53,11 @@ impl P4Runtime for Rpc {
         .map_err(refused("Write"))?;
         let answer = reply::batch("updates", &statuses);
         match &answer {
-            Ok(()) => debug!(updates = statuses.len(), "Write done"),
+            Ok(()) => debug!(target: AUDIT, client = who.name, from = who.from, updates = statuses.len(), "Write done"),
             // Not the text, which quotes keys of entries: what a stranger must not know may be among them.
             Err(_) => {
                 let mut refused = statuses.iter().filter(|status| !status.is_ok()).map(|status| status.code);
-                info!(updates = statuses.len(), first = ?refused.next(), more = refused.count(), "Write refused");
+                info!(target: AUDIT, client = who.name, updates = statuses.len(), first = ?refused.next(), more = refused.count(), "Write refused");
             }
         }
         answer.map(|()| Response::new(WriteResponse {}))
@@ -64,8 +66,10 @@ impl P4Runtime for Rpc {
     type ReadStream = Pin<Box<dyn Stream<Item = Result<ReadResponse, tonic::Status>> + Send>>;
 
     async fn read(&self, request: Request<ReadRequest>) -> Result<Response<Self::ReadStream>, tonic::Status> {
+        let who = self.0.clients.admit(&request, "Read", Right::Read)?;
         let request = request.into_inner();
         let hub = self.0.clone();
+        let turn = hub.clients.turn_to_read(&who).await;
         let scope = if request.role.is_empty() {
             hub.streams().arbiter.is_device(request.device_id).map(|()| Scope::All)
         } else {
@@ -76,7 +80,9 @@ impl P4Runtime for Rpc {
         let reading = blocking(move || installed.control.read(&request.entities, &scope, hub.target.now())).await?;
         debug!(entities = reading.entities.len(), "Read done");
         let error = reply::batch("requests", &reading.statuses).err();
-        let messages = messages(reading.entities).map(Ok).chain(error.map(Err));
+        let messages = messages(reading.entities).map(Ok).chain(error.map(Err)).inspect(move |_| {
+            let _until_all_is_sent = &turn;
+        });
         Ok(Response::new(Box::pin(tokio_stream::iter(messages))))
     }
 
@@ -85,6 +91,7 @@ impl P4Runtime for Rpc {
         &self,
         request: Request<SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<SetForwardingPipelineConfigResponse>, tonic::Status> {
+        let who = self.0.clients.admit(&request, "SetForwardingPipelineConfig", Right::Operate)?;
         let request = request.into_inner();
         let hub = self.0.clone();
         let refused = refused("SetForwardingPipelineConfig");
@@ -101,7 +108,7 @@ impl P4Runtime for Rpc {
         })
         .await?
         .map_err(refused)?;
-        info!("SetForwardingPipelineConfig {} done", action.as_str_name());
+        info!(target: AUDIT, client = who.name, from = who.from, "SetForwardingPipelineConfig {} done", action.as_str_name());
         Ok(Response::new(SetForwardingPipelineConfigResponse {}))
     }
 
@@ -109,6 +116,7 @@ impl P4Runtime for Rpc {
         &self,
         request: Request<GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<GetForwardingPipelineConfigResponse>, tonic::Status> {
+        self.0.clients.admit(&request, "GetForwardingPipelineConfig", Right::Read)?;
         let request = request.into_inner();
         self.0.streams().arbiter.is_device(request.device_id).map_err(refused("GetForwardingPipelineConfig"))?;
         let config = self.0.pipeline.get(request.response_type);
@@ -121,15 +129,14 @@ impl P4Runtime for Rpc {
         &self,
         request: Request<Streaming<StreamMessageRequest>>,
     ) -> Result<Response<OutboxStream>, tonic::Status> {
-        let (client, answers, gone) = self.0.open_stream()?;
+        let who = self.0.clients.admit(&request, "StreamChannel", Right::Read)?;
+        let (client, answers, gone) = self.0.open_stream(&who)?;
         // Connections without a stream have to leave when there are too many.
-        let caller = request.extensions().get::<Caller>();
-        let hold = caller.map(Caller::hold);
-        let from = caller.map_or_else(|| "somewhere".to_owned(), |caller| caller.peer.to_string());
-        info!(client = client.0, from, "controller connected");
+        let hold = request.extensions().get::<Caller>().map(Caller::hold);
+        info!(target: AUDIT, stream = client.0, client = who.name, from = who.from, "controller connected");
         let hub = self.0.clone();
         tokio::spawn(async move {
-            stream::read(hub, client, gone, request.into_inner()).await;
+            stream::read(hub, client, who, gone, request.into_inner()).await;
             drop(hold);
         });
         Ok(Response::new(answers))
@@ -139,6 +146,7 @@ impl P4Runtime for Rpc {
         &self,
         request: Request<CapabilitiesRequest>,
     ) -> Result<Response<CapabilitiesResponse>, tonic::Status> {
+        self.0.clients.admit(&request, "Capabilities", Right::Read)?;
         let device_id = request.into_inner().device_id;
         if device_id != 0 {
             self.0.streams().arbiter.is_device(device_id).map_err(refused("Capabilities"))?;

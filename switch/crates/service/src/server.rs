@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use listen::{Limits, Listener};
+use listen::{Limits, Listener, Rate};
 use proto::p4::v1::p4_runtime_server::{P4Runtime, P4RuntimeServer};
 use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 use tracing::{info, warn};
@@ -34,10 +34,13 @@ const MOST_MISTAKEN: usize = 64;
 /// Connections, if there are descriptors enough: one of four may be.
 const MOST_CONNECTIONS: usize = 64;
 
+/// Connections of one peer that begin TLS: each costs signatures.
+const ARRIVALS: Rate = Rate { per_second: 20, at_once: 100 };
+
 /// What a listener for [`serve`] has to let in, in a process that may have so many descriptors.
-pub fn limits(descriptors: u64) -> Limits {
+pub fn limits(descriptors: u64, tls: bool) -> Limits {
     let most = usize::try_from(descriptors / 4).map_or(MOST_CONNECTIONS, |most| most.min(MOST_CONNECTIONS));
-    Limits { most, most_of_one: most.div_ceil(2), idle: IDLE }
+    Limits { most, most_of_one: most.div_ceil(2), idle: IDLE, arrivals: tls.then_some(ARRIVALS) }
 }
 
 /// The files of TLS, in PEM. With `client_ca`, controllers must show a certificate that it signed (mTLS).

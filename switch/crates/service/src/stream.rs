@@ -12,6 +12,7 @@ use tokio_stream::{Stream, StreamExt};
 use tracing::info;
 
 use crate::arbiter::ClientId;
+use crate::clients::Who;
 use crate::hub::Hub;
 use crate::outbox::Gone;
 
@@ -19,6 +20,7 @@ use crate::outbox::Gone;
 pub async fn read(
     hub: Arc<Hub>,
     client: ClientId,
+    who: Who,
     gone: Gone,
     mut messages: impl Stream<Item = Result<StreamMessageRequest, tonic::Status>> + Unpin,
 ) {
@@ -31,7 +33,7 @@ pub async fn read(
         let update = match message {
             Some(Ok(message)) => message.update,
             Some(Err(status)) => {
-                info!(client = client.0, "stream broke: {}", status.message());
+                info!(stream = client.0, "stream broke: {}", status.message());
                 break;
             }
             None => break,
@@ -40,7 +42,7 @@ pub async fn read(
             Some(Update::Arbitration(update)) => {
                 // Writes that were let in end before the primary changes.
                 let gate = hub.gate.lock().await;
-                let answer = hub.bid(client, &update);
+                let answer = hub.bid(client, &who, &update);
                 drop(gate);
                 if let Err(status) = answer {
                     error = Some(status);
@@ -59,7 +61,7 @@ pub async fn read(
             }
         }
     }
-    info!(client = client.0, "controller left");
+    info!(stream = client.0, "controller left");
     drop(gone);
     hub.close_stream(client, error);
 }

@@ -11,6 +11,7 @@ use tonic::{Request, Response, Status};
 use trace::{Colour, Filter, Message, Watch};
 use tracing::{info, warn};
 
+use crate::clients::{AUDIT, Right};
 use crate::hub::Hub;
 
 /// Packets per second for who does not say.
@@ -29,13 +30,14 @@ impl PacketTraces for Traces {
     type WatchStream = ReceiverStream<Answer>;
 
     async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
+        let who = self.0.clients.admit(&request, "Watch", Right::Capture)?;
         let caller = request.extensions().get::<Caller>().cloned();
         let request = request.into_inner();
         let form = request.form();
         let filter: Filter = request.filter.parse().map_err(Status::invalid_argument)?;
         let asked = |number: u32, default| if number == 0 { default } else { number };
         let (one_in, rate) = (asked(request.one_in, 1), asked(request.packets_per_second, RATE));
-        info!(%filter, rate, "somebody watches packets");
+        info!(target: AUDIT, client = who.name, from = who.from, %filter, rate, "somebody watches packets");
         let what = trace::Request::new(filter, one_in, rate).map_err(Status::invalid_argument)?;
         let hub = self.0.clone();
         // The interpreter may have to be made first.

@@ -17,7 +17,7 @@ use proto::p4::v1::set_forwarding_pipeline_config_request::Action;
 use proto::p4::v1::stream_message_request::Update as Request;
 use proto::p4::v1::stream_message_response::Update as Response;
 use runtime::Device;
-use service::{Hub, Program, Target, Tls};
+use service::{Clients, Hub, Program, Target, Tls};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
@@ -125,14 +125,14 @@ pub struct Served {
 
 impl Served {
     pub async fn new() -> Self {
-        Self::with_tls(None).await
+        Self::with_tls(None, Clients::default()).await
     }
 
-    pub async fn with_tls(tls: Option<Tls>) -> Self {
+    pub async fn with_tls(tls: Option<Tls>, clients: Clients) -> Self {
         let switch = FakeSwitch::new();
-        let hub = Hub::new(DEVICE, switch.clone());
+        let hub = Hub::new(DEVICE, switch.clone(), Arc::new(clients));
         let address = "127.0.0.1:0".parse().unwrap();
-        let listener = Listener::bind(&address, "", service::limits(1024)).await.unwrap();
+        let listener = Listener::bind(&address, "", service::limits(1024, tls.is_some())).await.unwrap();
         let Address::Tcp(address) = listener.address() else { unreachable!() };
         let port = address.port();
         let (stop, stopped) = oneshot::channel();
