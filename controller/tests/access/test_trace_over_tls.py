@@ -40,7 +40,7 @@ PACKET = bytes.fromhex("02000000000a02000000000b86dd6000000000003b40") + bytes(3
 
 
 class TracedSwitch:
-    """A switch with TLS to which a host sends all the time."""
+    """A switch with TLS to which a host sends all the time; its log is `switch.log`."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.address = f"127.0.0.1:{free_port()}"
@@ -55,7 +55,8 @@ class TracedSwitch:
         self._host = threading.Thread(target=self._send)
         words = [str(SWITCH), str(program), "--grpc-server-addr", self.address, "-i", f"1@wire:{folder}/wire"]
         words += ["--grpc-server-ssl", "--grpc-server-cert", str(certificate), "--grpc-server-key", str(key)]
-        self._process = subprocess.Popen([*words, *options], stderr=subprocess.DEVNULL)
+        with (folder / "switch.log").open("wb") as log:
+            self._process = subprocess.Popen([*words, *options], stderr=log)
         self._host.start()
 
     def trace(self, *options: str, to: str = "") -> subprocess.CompletedProcess[str]:
