@@ -70,8 +70,8 @@ def test_a_provider_that_is_cut_is_left_and_the_connection_goes_on() -> None:
     # The switch closed it before the controller found that its provider is gone.
     told = kinds(lab, "a", since)
     assert told.index("path.closed") < told.index("nexthop.down")
-    # A stack without selective acknowledgements takes long to repair what was lost.
-    assert goodput(lab) > 0.4 * SUM
+    # What the other two carry: the hosts repair by selective acknowledgements what was under way on the path that died.
+    assert goodput(lab) > 0.9 * SUM * 7 / 11
 
 
 @pytest.mark.parametrize("router", ["a", "b"])
