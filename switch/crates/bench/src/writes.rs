@@ -33,7 +33,7 @@ pub fn run(programs: &Path, effort: Effort) -> Result<()> {
         let p4info = target.program.p4info.clone().context("a program's text has a P4Info")?;
         let hub = service::Hub::new(1, Arc::new(target), Arc::default());
         let address = "127.0.0.1:0".parse().map_err(|error: String| anyhow!(error))?;
-        let listener = Listener::bind(&address, "", service::limits(DESCRIPTORS)).await?;
+        let listener = Listener::bind(&address, "", service::limits(DESCRIPTORS, false)).await?;
         let address = listener.address().to_string();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = tokio::spawn(service::serve(hub, listener, None, async {
