@@ -10,6 +10,7 @@
 #include "../ilnp/metadata.p4"
 #include "../hip/headers.p4"
 #include "../scheduling/metadata.p4"
+#include "../scheduling/path_option.p4"
 #include "../nptv6/metadata.p4"
 #include "../encapsulation/metadata.p4"
 
@@ -55,6 +56,7 @@ struct metadata_t {
     session_t session;
     sack_t sack;
     schedule_t schedule;
+    path_option_t path_option;
     path_event_t path_event;
     session_event_t session_event;
     pair_t pair;

@@ -99,6 +99,10 @@
 // TCP connections that schedules learn from, by hash, and packets on their way.
 #define SCHEDULE_FLOWS      65536
 #define IN_FLIGHT_PACKETS    262144
+// Sessions whose packets are numbered by path, and packets of theirs of which a report may come.
+#define NUMBERED_SESSIONS   16384
+#define SESSION_SLOTS       131072
+#define NUMBERED_PACKETS    262144
 // TCP flows on their way to a session, each in one of two slots: what may be half open in a round trip under a flood.
 #define ILNP_FLOWS          131072
 // Pairs of addresses without a session that are looked at, at once.

@@ -40,6 +40,8 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.new_source_route);
         packet.emit(hdr.middle_hops);
         packet.emit(hdr.last_hop);
+        packet.emit(hdr.path_option);
+        packet.emit(hdr.path_report);
         packet.emit(hdr.payload_header);
         packet.emit(hdr.nonce_option);
         packet.emit(hdr.nonce_rest);
@@ -49,6 +51,8 @@ control EdgeDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.routing_before);
         packet.emit(hdr.hop);
         packet.emit(hdr.routing_behind);
+        packet.emit(hdr.path_option_behind);
+        packet.emit(hdr.path_report_behind);
         packet.emit(hdr.payload_header_behind);
         packet.emit(hdr.nonce_option_behind);
         packet.emit(hdr.nonce_rest_behind);

@@ -8,6 +8,7 @@
 #include "../common/types.p4"
 #include "../sessions/shim6_headers.p4"
 #include "../ilnp/headers.p4"
+#include "../scheduling/path_option.p4"
 #include "../encapsulation/routing_headers.p4"
 #include "../telemetry/ioam_headers.p4"
 
@@ -150,8 +151,10 @@ struct headers_t {
     source_route_h new_source_route;    // put on here: behind hop-by-hop options, never before another IPv6 header
     middle_hops_t middle_hops;
     octets_t last_hop;
-    shim6_payload_h payload_header;             // put on here; behind a routing header it is the other one
-    nonce_option_h nonce_option;                // the same
+    path_option_h path_option;                  // put on here; behind a routing header it is the other one
+    path_report_h path_report;                  // the same
+    shim6_payload_h payload_header;
+    nonce_option_h nonce_option;
     nonce_rest_h nonce_rest;
     extension_h[EXTENSION_HEADERS] extensions;
     segment_routing_h segment_routing;
@@ -159,6 +162,8 @@ struct headers_t {
     routing_part_h routing_before;
     octets_t hop;
     routing_part_h routing_behind;
+    path_option_h path_option_behind;
+    path_report_h path_report_behind;
     shim6_payload_h payload_header_behind;
     nonce_option_h nonce_option_behind;
     nonce_rest_h nonce_rest_behind;

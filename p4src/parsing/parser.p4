@@ -23,6 +23,7 @@
 #include "hip.p4"
 #include "ilnp_nonce.p4"
 #include "options.p4"
+#include "path_option.p4"
 #include "routing_header.p4"
 #include "shim6.p4"
 #include "upper_layer.p4"
@@ -34,6 +35,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
     RoutingParser() routing_parser;
     Shim6Parser() shim6_parser;
     NonceParser() nonce_parser;
+    PathOptionParser() path_option_parser;
     HipParser() hip_parser;
     UpperLayerParser() upper_layer_parser;
 
@@ -369,6 +371,7 @@ parser EdgeParser(packet_in packet, out headers_t hdr, inout metadata_t meta) {
 
     state destination_options {
         nonce_parser.apply(packet, meta.chain, meta.ilnp, meta.routing);
+        path_option_parser.apply(packet, meta.chain, meta.path_option, meta.routing);
         transition take;
     }
 

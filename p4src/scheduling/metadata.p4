@@ -93,6 +93,11 @@ struct schedule_t {
     fine_time_t missing_work;
     bool certain;                   // it is lost
     fine_time_t after;              // how long after it was sent it should be delivered
+    bool reported;                  // by the peer: of the newest packet that came by the path in `slot`,
+    bool reported_all;              // none was sent after it,
+    bit<24> reported_packets;       // and of those sent since the last report, how many
+    bit<24> reported_lost;          // were lost
+    bit<16> reported_marked;        // or marked
     bit<32> reverse_delay;          // microseconds that its acknowledgement took
     bit<32> reverse_slot;           // the path that it came by; any of them, where that is not known
     bool reverse_known;             // it is that one
@@ -109,6 +114,9 @@ struct path_event_t {
     bit<32> late;                   // microseconds, in two's complement
     bit<32> delay;                  // microseconds, as it is now
     bit<32> inverse_rate;           // 2^-24 microseconds, as it is now
+    bit<24> packets;                // that reports told of since the last event
+    bit<24> lost;                   // of them
+    bit<24> marked;
 }
 
 // What became of a path, for the controller.
@@ -122,6 +130,9 @@ struct path_event_digest_t {
     bit<32> late;
     bit<32> delay;
     bit<32> inverse_rate;
+    bit<24> packets;
+    bit<24> lost;
+    bit<24> marked;
 }
 
 #endif

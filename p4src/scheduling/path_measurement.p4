@@ -71,7 +71,9 @@ control PathMeasurement(inout metadata_t meta, in schedule_path_t about, inout s
             span = by_factor(fresh, its.learned);
             left = departure + span;
         }
-        answer_delay.apply(meta, about.delay, left + delay);
+        if (!meta.schedule.reported) {
+            answer_delay.apply(meta, about.delay, left + delay);
+        }
         fine_time_t here = now - (16w0 ++ meta.schedule.reverse_delay ++ 16w0);
         late = here - meta.schedule.delivery;
 

@@ -28,6 +28,8 @@
 #include "path_closing.p4"
 #include "path_estimates.p4"
 #include "path_measurement.p4"
+#include "path_numbers.p4"
+#include "path_reports.p4"
 #include "schedule_of_session.p4"
 #include "subflow_memory.p4"
 #include "subflow_slots.p4"
@@ -85,10 +87,27 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("schedule_heard")
     REGISTERS(bit<32>, bit<48>, SCHEDULES, heard_by);           // and when any of the schedule's did
 
+    // Of numbered packets. By session and slot: when the first one was sent of which nothing is reported.
+    @id(UNREPORTED_SINCE_REGISTER_ID)
+    @name("unreported_since")
+    REGISTERS(bit<32>, bit<48>, SESSION_SLOTS, unreported_since);
+
+    // By session: when the last report came, and when the first one did after a pause.
+    @id(REPORTS_HEARD_REGISTER_ID)
+    @name("reports_heard")
+    REGISTERS(bit<32>, bit<96>, NUMBERED_SESSIONS, reports_heard);
+
+    // Packets that reports told of since the controller was last told, lost ones, marked ones: 24 bits each.
+    @id(REPORTED_PACKETS_REGISTER_ID)
+    @name("reported_packets")
+    REGISTERS(bit<32>, bit<72>, SUBFLOW_SLOTS, reported_packets);
+
     ScheduleOfSession() schedule_of_session;
     SubflowSlots() subflow_slots;
     Acknowledgements() acknowledgements;
     DuplicateAckHold() duplicate_ack_hold;
+    PathReports() path_reports;
+    PathNumbers() path_numbers;
     PathMeasurement() path_measurement;
     PathClosing() path_closing;
 
@@ -116,8 +135,14 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             }
         }
         bit<8> closed = state[39:32];
+        bool numbered = meta.session.mode & MODE_NUMBER != 0 && meta.session.number < NUMBERED_SESSIONS
+            && meta.schedule.policy != POLICY_NONE;
+        if (numbered && (meta.session.direction == SESSION_OUTBOUND || meta.path_option.of_session && meta.path_option.counted)) {
+            path_reports.apply(hdr, meta);
+        }
 
-        if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented) {
+        if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented
+            && (!numbered || meta.schedule.feedback & FEEDBACK_HOLD != 0)) {
             acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
             if (meta.schedule.missing) {
                 probe_state_t its_probe;
@@ -129,6 +154,21 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             if (meta.session.direction == SESSION_INBOUND && meta.schedule.reverse_known) {
                 heard_of.write(SUBFLOW_SLOT(meta.schedule.reverse_slot), meta.arrived);
                 heard_by.write(schedule, meta.arrived);
+            }
+        }
+
+        if (numbered) {
+            // What TCP says of paths is what reports say, later.
+            meta.schedule.verdict = VERDICT_NONE;
+            meta.schedule.answer = ANSWER_NONE;
+            meta.schedule.certain = false;
+            meta.schedule.pure_ack = false;
+            meta.schedule.ahead = false;
+            if (meta.path_option.of_session && meta.path_option.reports && meta.schedule.feedback != 0) {
+                path_numbers.apply(meta);
+            }
+            if (meta.path_option.of_session) {
+                EACH_SLOT(FIND_REVERSE_SLOT)
             }
         }
 
@@ -153,8 +193,33 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             if (its.probe_changed) {
                 probes.write(index, its.probe);
             }
+            bit<72> reports = 0;
+            if (meta.schedule.reported) {
+                reported_packets.read(reports, index);
+                reports = (reports[71:48] + meta.schedule.reported_packets) ++ (reports[47:24] + meta.schedule.reported_lost)
+                    ++ (reports[23:0] + (8w0 ++ meta.schedule.reported_marked));
+                reported_packets.write(index, reports);
+                bit<48> since = 0;
+                if (!meta.schedule.reported_all) {
+                    since = meta.arrived;
+                }
+                unreported_since.write(SESSION_SLOT(meta.schedule.slot[2:0]), since);
+                bit<96> heard_reports;
+                reports_heard.read(heard_reports, meta.session.number);
+                bit<48> resumed = heard_reports[47:0];
+                if (meta.arrived - heard_reports[95:48] > REPORTS_PAUSE) {
+                    resumed = meta.arrived;
+                }
+                reports_heard.write(meta.session.number, meta.arrived ++ resumed);
+            }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
                 tell_of_path(meta.path_event, meta.schedule.slot, about, its.learned, late);
+                if (meta.schedule.reported) {
+                    meta.path_event.packets = reports[71:48];
+                    meta.path_event.lost = reports[47:24];
+                    meta.path_event.marked = reports[23:0];
+                    reported_packets.write(index, 0);
+                }
             }
             if (meta.session.direction == SESSION_INBOUND) {
                 states.write(schedule, state[47:40] ++ closed ++ state[31:0]);
@@ -195,6 +260,12 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             bool quiet;
             bool dead;
             probe_state_t probe_state;
+            bit<96> heard_reports = 0;
+            if (numbered) {
+                reports_heard.read(heard_reports, meta.session.number);
+            }
+            bool telling = meta.arrived - heard_reports[95:48] < REPORTS_PAUSE && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
+            bool compared = numbered && meta.schedule.feedback & FEEDBACK_FOLLOW != 0;
             EACH_SLOT(CONSIDER)
 
             bit<32> index = SUBFLOW_SLOT(best.slot);
@@ -216,18 +287,32 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                     probes.read(probe_state, index);
                     probes.write(index, probe_after(probe_state, meta.arrived, meta.schedule.probe_interval));
                 }
-                if (meta.schedule.fresh) {
-                    // What an acknowledgement of the packet will be measured by.
+                if (meta.schedule.fresh || numbered) {
+                    // What an acknowledgement or a report of the packet will be measured by.
                     meta.schedule.slot = best.slot;
                     meta.schedule.probe = best.rank == RANK_PROBE;
                     meta.schedule.busy = best.wait != 0;
                     meta.schedule.delivery = now + best.delivery;
                     meta.schedule.after = best.delivery;
                     meta.schedule.work = work;
+                }
+                if (numbered) {
+                    path_numbers.apply(meta);
+                    bit<48> since;
+                    unreported_since.read(since, SESSION_SLOT(best.slot[2:0]));
+                    if (since == 0) {
+                        unreported_since.write(SESSION_SLOT(best.slot[2:0]), meta.arrived);
+                    }
+                }
+                if (meta.schedule.fresh) {
                     meta.schedule.chosen = true;
                     acknowledgements.apply(hdr, meta, slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7);
                 }
             }
+        }
+        if (meta.path_option.to_report && !meta.path_option.to_put) {
+            meta.path_option.to_put = true;
+            meta.path_option.put_counted = 0;
         }
     }
 }

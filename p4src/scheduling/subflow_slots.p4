@@ -105,6 +105,13 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         }                                                                                                       \
     }
 
+// Of a numbered packet of the peer.
+#define FIND_REVERSE_SLOT(k, its)                                                                               \
+    if (meta.schedule.slots[k:k] == 1 && its.path == meta.session.path) {                                       \
+        heard_of.write(SUBFLOW_SLOT(k), meta.arrived);                                                          \
+        heard_by.write(schedule, meta.arrived);                                                                 \
+    }
+
 // The slot that feedback is about.
 #define FIND_SLOT(k, its)                                                                                       \
     if (meta.schedule.slot == k) {                                                                              \
@@ -143,8 +150,32 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         rank = RANK_TAKEN;                                                                                      \
     }
 
+// A path of which the peer has reported nothing for longer than a report takes, while it reported of others, is dead. A report comes
+// back by any path, in its turn.
+#define CLOSE_SILENT(k, its)                                                                                    \
+    if (telling && closed[k:k] == 0) {                                                                          \
+        bit<48> since;                                                                                          \
+        unreported_since.read(since, SESSION_SLOT((bit<3>)k));                                                      \
+        fine_time_t waits = busy_until - (meta.arrived ++ 16w0);                                                \
+        if (waits >= LONGEST_WAIT) {                                                                            \
+            waits = 0;                                                                                          \
+        }                                                                                                       \
+        fine_time_t longest = waits + (delay_of(its.delay, learned) << 1) + (16w0 ++ meta.schedule.tolerance ++ 16w0); \
+        bit<48> silent_for = meta.arrived - since;                                                              \
+        bit<48> after_pause = meta.arrived - heard_reports[47:0];                                               \
+        if (since != 0 && silent_for > longest[63:16] + LONGEST_UNREPORTED                                      \
+            && after_pause > longest[63:16] + LONGEST_UNREPORTED) {                                             \
+            closed[k:k] = 1;                                                                                    \
+            unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                                     \
+            probes.write(SUBFLOW_SLOT(k), meta.arrived + (bit<48>)meta.schedule.probe_interval ++ SILENT);      \
+            meta.path_event.kind = PATH_EVENT_LOST;                                                             \
+            tell_of_path(meta.path_event, k, its, learned, silent_for ++ 16w0);                                 \
+        }                                                                                                       \
+    }
+
 // A closed path whose probe has been due for eight intervals has had nothing to be probed with, and is open. An open one of
 // which something was learned, and nothing since, is probed too: what is believed to be slow gets no packets to learn by.
+// Reports only set paths apart, so all of them are compared now and then.
 // A path that a loss closed, and that has brought nothing since while others did, is dead both ways: a packet that probes it is
 // lost, and the connection stands still until that comes by another path. For eight intervals only its peer ends that.
 #define CONSIDER(k, its)                                                                                        \
@@ -158,7 +189,8 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         dead = false;                                                                                           \
         heard_of.read(heard, SUBFLOW_SLOT(k));                                                                  \
         quiet = heard_last - heard > LONGEST_QUIET;                                                             \
-        if (closed[k:k] == 1 || learned != 0) {                                                                 \
+        CLOSE_SILENT(k, its)                                                                                    \
+        if (closed[k:k] == 1 || learned != 0 || compared) {                                                     \
             probes.read(probe_state, SUBFLOW_SLOT(k));                                                          \
             due = meta.arrived - probe_state[55:8];                                                             \
             if (closed[k:k] == 1) {                                                                             \
@@ -166,11 +198,14 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
                 dead = quiet && heard != 0 && probe_state[7:7] == 1                                             \
                     && meta.arrived - heard < (bit<48>)meta.schedule.probe_interval << 3;                       \
             }                                                                                                   \
-            if (due[47:47] == 0 && meta.schedule.fresh && !dead) {                                              \
+            if (due[47:47] == 0 && (meta.schedule.fresh || numbered) && !dead) {                                            \
                 rank = RANK_PROBE;                                                                              \
             } else if (due[47:47] == 0 && due >= (bit<48>)meta.schedule.probe_interval << 3) {                  \
                 rank = RANK_OPEN;                                                                               \
                 closed[k:k] = 0;                                                                                \
+                if (numbered) {                                                                                 \
+                    unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                             \
+                }                                                                                               \
             }                                                                                                   \
         }                                                                                                       \
         SPREAD_PURE_ACK(k)                                                                                      \

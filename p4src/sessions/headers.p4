@@ -1,6 +1,8 @@
 // The headers that show a session to its peer, put on and taken off: Shim6's payload header (RFC 5533, section 5.2), or
 // destination options with ILNP's nonce (RFC 6744, section 2).
 //
+// Of sessions that number their packets, the path option goes right before either (scheduling/path_option.p4).
+//
 // Either goes behind what routers look at (hop-by-hop options, a routing header that has been travelled) and before all
 // the rest, fragments among it. It is taken off wherever it stands.
 
@@ -13,16 +15,43 @@
 #include "shim6_headers.p4"
 #include "../ilnp/headers.p4"
 #include "../ilnp/metadata.p4"
+#include "../scheduling/path_option.p4"
 #include "../encapsulation/metadata.p4"
 #include "../encapsulation/tunnels.p4"
 
-control PutHeaderOn(inout headers_t hdr, in ilnp_t ilnp, inout session_t session) {
+#define PUT_PATH_OPTION(header, its_report)                 \
+    header.setValid();                                      \
+    header.next_header = own_number;                        \
+    header.length = 0;                                      \
+    header.type = OPTION_PATH;                              \
+    header.octets = PATH_OPTION_LENGTH;                     \
+    header.version = PATH_OPTION_VERSION;                   \
+    header.counted = option.put_counted;                    \
+    header.slot = option.put_slot;                          \
+    header.sequence = option.put_sequence;                  \
+    if (option.to_report) {                                 \
+        header.length = 2;                                  \
+        header.octets = PATH_REPORT_LENGTH;                 \
+        its_report.setValid();                              \
+        its_report.slot = option.put_report.slot;           \
+        its_report.newest = option.put_report.newest;       \
+        its_report.arrived = option.put_report.arrived;     \
+        its_report.received = option.put_report.received;   \
+        its_report.marked = option.put_report.marked;       \
+        its_report.held = option.put_report.held;           \
+    }
+
+control PutHeaderOn(inout headers_t hdr, in ilnp_t ilnp, in path_option_t option, inout session_t session) {
     bit<8> number = NEXT_SHIM6;
     // The header before it says what it is, and it says what the other one said.
     bit<8> follows = 0;
 
     apply {
         if (ilnp.to_put) {
+            number = NEXT_DESTINATION;
+        }
+        bit<8> own_number = number;
+        if (option.to_put) {
             number = NEXT_DESTINATION;
         }
         if (hdr.segment_routing.isValid()) {
@@ -83,11 +112,24 @@ control PutHeaderOn(inout headers_t hdr, in ilnp_t ilnp, inout session_t session
             hdr.payload_header.payload = 1;
             hdr.payload_header.tag = session.tag;
         }
+        if (option.to_put) {
+            session.added = session.added + PATH_OPTION_BYTES;
+            if (behind) {
+                PUT_PATH_OPTION(hdr.path_option_behind, hdr.path_report_behind)
+            } else {
+                PUT_PATH_OPTION(hdr.path_option, hdr.path_report)
+            }
+            if (option.to_report) {
+                session.added = session.added + PATH_REPORT_BYTES;
+            } else {
+                session.reserved = PATH_REPORT_BYTES;       // another packet of the host may have to bear one
+            }
+        }
         hdr.ipv6.payload_length = hdr.ipv6.payload_length + session.added;
     }
 }
 
-control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in routing_t routing, inout session_t session,
+control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in path_option_t option, in routing_t routing, inout session_t session,
                       in bool payload_header) {
     bit<8> at = 0;          // on its stack
 
@@ -102,6 +144,10 @@ control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in 
             behind = shim6.behind;
             follows = shim6.next_header;
         }
+        if (option.of_session) {
+            size = size + option.size;
+            place = option.index;
+        }
         if (behind) {
             at = place - routing.index - 1;
             if (at != 0) {
@@ -112,6 +158,10 @@ control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in 
                 hdr.source_route.next_header = follows;
             }
             INVALIDATE_ONE_OF_10(hdr.extensions_behind, at)
+            if (option.of_session) {
+                at = at + 1;
+                INVALIDATE_ONE_OF_10(hdr.extensions_behind, at)
+            }
         } else {
             at = place;
             if (hdr.hop_by_hop.isValid()) {
@@ -126,6 +176,10 @@ control TakeHeaderOff(inout headers_t hdr, in ilnp_t ilnp, in shim6_t shim6, in 
                 hdr.extensions[0].setInvalid();
             } else {
                 SAY_WHAT_FOLLOWS_10(hdr.extensions, at, follows)
+                INVALIDATE_ONE_OF_10(hdr.extensions, at)
+            }
+            if (option.of_session) {
+                at = at + 1;
                 INVALIDATE_ONE_OF_10(hdr.extensions, at)
             }
         }

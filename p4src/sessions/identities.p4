@@ -62,7 +62,7 @@ control SessionIdentities(in headers_t hdr, inout metadata_t meta) {
 
     @id(SEND_IN_SESSION_ACTION_ID)
     @name("send_in_session")
-    @brief("Path: that the controller chose; it counts from its generation on. ECMP paths: flows go over so many paths, from path 0 on. Times in microseconds, 0 is never. Modes: 1 report what is heard, 2 follow the peer, 4 hold packets, 8 schedule packets, 32 paths of their own for flows, or sums of them.")
+    @brief("Path: that the controller chose; it counts from its generation on. ECMP paths: flows go over so many paths, from path 0 on. Times in microseconds, 0 is never. Modes: 1 report what is heard, 2 follow the peer, 4 hold packets, 8 schedule packets, 32 paths of their own for flows, 64 packets are numbered by path, or sums of them.")
     action send_in_session(@id(1) @refers_to(paths, session) @refers_to(locator_pairs, session)
                                   @refers_to(backups, session) @refers_to(session_schedules, session) session_id_t session,
                            @id(2) @refers_to(paths, path) path_t path, @id(3) bit<8> generation, @id(4) bit<4> ecmp_paths,

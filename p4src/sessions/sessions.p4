@@ -121,6 +121,10 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
     IlnpHeard() ilnp_heard;
 
     apply {
+        // The peer puts it right before what names the session.
+        meta.path_option.of_session = meta.path_option.here && meta.session.direction == SESSION_INBOUND && meta.session.path_known
+            && meta.session.mode & MODE_NUMBER != 0 && meta.shim6.kind == SHIM6_PAYLOAD
+            && meta.shim6.index == meta.path_option.index + 1 && meta.shim6.behind == meta.path_option.behind;
         if (meta.session.number != 0) {
             if (meta.session.direction == SESSION_OUTBOUND) {
                 path_choice.apply(hdr, meta);
@@ -189,10 +193,10 @@ control SessionRewriting(inout headers_t hdr, inout metadata_t meta) {
         if (meta.decided) {
             // It ends here.
         } else if (payload_header || meta.ilnp.to_take) {
-            take_header_off.apply(hdr, meta.ilnp, meta.shim6, meta.routing, meta.session, payload_header);
+            take_header_off.apply(hdr, meta.ilnp, meta.shim6, meta.path_option, meta.routing, meta.session, payload_header);
         } else if ((meta.session.with_header || meta.ilnp.to_put) && meta.session.request == 0) {
             // A keepalive names the session itself.
-            put_header_on.apply(hdr, meta.ilnp, meta.session);
+            put_header_on.apply(hdr, meta.ilnp, meta.path_option, meta.session);
         }
     }
 }

@@ -96,7 +96,7 @@ class ScheduledSwitch(SessionSwitch):
     def _hear_digests(self) -> None:
         for text in self.switch.digests(self.now):
             for data in p4r.DigestList.FromString(text).data:
-                kind, _, _, place, _, late, delay, inverse_rate = (
+                kind, _, _, place, _, late, delay, inverse_rate, *_ = (
                     int.from_bytes(each.bitstring) for each in data.struct.members
                 )
                 late -= (late >> 31) << 32

@@ -91,4 +91,7 @@ def _path_event(member: Mapping[str, int]) -> PathEvent:
         late / MICROSECONDS,
         member["delay"] / MICROSECONDS,
         bandwidth_of(member["inverse_rate"]),
+        member["packets"],
+        member["lost"],
+        member["marked"],
     )

@@ -130,6 +130,10 @@ class PathEvent:
     late: float
     delay: float
     bandwidth: float
+    # What the peer reported of since the last event: packets, of them lost ones and such that met congestion.
+    packets: int = 0
+    lost: int = 0
+    marked: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,186 @@
+// Packets of a session are numbered by path, and remembered until the peer reports what came. So a path is measured without a look
+// at what its packets bear.
+//
+//   sent    a number, what of the packet has to be remembered
+//   heard   a report -> the newest packet that came: how late was it?     MEASURED
+//                       how many came less than were sent since the last: LOST
+//
+// Clocks of two switches differ. What is late is so against the earliest packet of the last seconds: only what sets paths apart
+// counts for the schedule.
+//
+// A report counts if its newest packet is one that was sent and is not forgotten, is newer than the one before, and if no more
+// packets came than were sent.
+
+#ifndef WAYNAME_SCHEDULING_PATH_NUMBERS_P4
+#define WAYNAME_SCHEDULING_PATH_NUMBERS_P4
+
+#include "../common/ids.p4"
+#include "../common/keyed_hash.p4"
+#include "../common/metadata.p4"
+#include "../common/reasons.p4"
+#include "../common/sizes.p4"
+#include "../common/types.p4"
+#include "../sessions/metadata.p4"
+#include "delivery_times.p4"
+#include "metadata.p4"
+#include "path_option.p4"
+#include "path_reports.p4"
+
+// What became of a report; index of a counter.
+const bit<8> REPORT_TAKEN     = 0;
+const bit<8> REPORT_OLD       = 1;
+const bit<8> REPORT_UNKNOWN   = 2;      // its newest packet is none that is remembered
+const bit<8> REPORT_IMPLAUSIBLE = 3;    // more came than were sent
+
+// The earliest packet is that of this time and the one before, in microseconds.
+const bit<48> EARLIEST_LASTS = 4000000;
+
+// A session of which no report came for so long, in microseconds, begins to wait for them with the next one.
+const bit<48> REPORTS_PAUSE = 200000;
+
+// 17 bits of session and slot, the number, is it a probe, was the path busy, 3 bits of nothing, when it is due in microseconds, how
+// long after it was sent in units of 64 of them, the path's work in 16ths.
+typedef bit<128> numbered_packet_t;
+
+// Streams overlap only as far as they have more than 1024 packets under way, or are more than 256.
+#define NUMBERED_PACKET(index, sequence) SLOT((index << 10) + (8w0 ++ sequence), NUMBERED_PACKETS)
+
+control PathNumbers(inout metadata_t meta) {
+    // By session and slot: has it begun (8 bits), the number of the last packet.
+    @id(SENT_SEQUENCES_REGISTER_ID)
+    @name("sent_sequences")
+    REGISTERS(bit<32>, bit<32>, SESSION_SLOTS, sent);
+
+    @id(NUMBERED_PACKETS_REGISTER_ID)
+    @name("numbered_packets")
+    REGISTERS(bit<32>, numbered_packet_t, NUMBERED_PACKETS, packets);
+
+    // The last report, by session and slot: was there one (8), the newest packet, how many were missing up to it, marks.
+    @id(PATH_REPORTS_REGISTER_ID)
+    @name("path_reports")
+    REGISTERS(bit<32>, bit<72>, SESSION_SLOTS, reports);
+
+    // By session: since when (48), the least difference between the peer's clock and when a packet was due then, and before that.
+    @id(CLOCK_OFFSETS_REGISTER_ID)
+    @name("clock_offsets")
+    REGISTERS(bit<32>, bit<112>, NUMBERED_SESSIONS, offsets);
+
+    @id(PATH_REPORTS_COUNTER_ID)
+    @name("path_reports_heard")
+    @brief("Reports of peers by what became of them: 0 taken, 1 not newer than the last, 2 of a packet that is not remembered, 3 of more packets than were sent.")
+    COUNTERS(bit<8>, 4, reports_heard);
+
+    apply {
+        if (meta.session.direction == SESSION_OUTBOUND) {
+            bit<32> index = SESSION_SLOT(meta.schedule.slot[2:0]);
+            bit<32> last;
+            sent.read(last, index);
+            bit<24> sequence = last[23:0] + 1;
+            if (last == 0) {
+                // Nobody knows where it begins who does not see the packets.
+                bit<64> hashed = slot_hash_of_word(meta.keys.slots, meta.arrived ++ index[15:0]);
+                sequence = hashed[23:0];
+            }
+            sent.write(index, 8w1 ++ sequence);
+            bit<1> probe = 0;
+            bit<1> busy = 0;
+            if (meta.schedule.probe) {
+                probe = 1;
+            }
+            if (meta.schedule.busy) {
+                busy = 1;
+            }
+            packets.write(NUMBERED_PACKET(index, sequence), index[16:0] ++ sequence ++ probe ++ busy ++ 3w0 ++ meta.schedule.delivery[47:16]
+                          ++ meta.schedule.after[39:22] ++ meta.schedule.work[43:12]);
+            meta.path_option.to_put = true;
+            meta.path_option.put_counted = 1;
+            meta.path_option.put_slot = meta.schedule.slot[2:0];
+            meta.path_option.put_sequence = sequence;
+        } else {
+            path_report_t report = meta.path_option.report;
+            bit<32> index = SESSION_SLOT(report.slot[2:0]);
+            bit<72> before;
+            reports.read(before, index);
+            numbered_packet_t packet;
+            packets.read(packet, NUMBERED_PACKET(index, report.newest));
+            bool known = packet[127:111] == index[16:0] && packet[110:87] == report.newest && packet[86:0] != 0;
+            bit<24> fresh = report.newest - before[63:40];
+            bit<24> missing = report.newest - report.received;
+            bit<24> lost = missing - before[39:16];
+            if (report.slot >= (bit<8>)meta.schedule.paths || !known) {
+                reports_heard.count(REPORT_UNKNOWN);
+            } else if (before[64:64] == 1 && (fresh == 0 || fresh[23:23] == 1)) {
+                reports_heard.count(REPORT_OLD);
+            } else if (missing[23:23] == 1 || before[64:64] == 1 && lost[23:23] == 0 && lost > fresh) {
+                reports_heard.count(REPORT_IMPLAUSIBLE);
+            } else {
+                reports_heard.count(REPORT_TAKEN);
+                reports.write(index, 8w1 ++ report.newest ++ missing ++ report.marked);
+                if (before[64:64] == 0 || lost[23:23] == 1) {
+                    lost = 0;
+                }
+                bit<32> last;
+                sent.read(last, index);
+                meta.schedule.reported = true;
+                meta.schedule.reported_all = last[23:0] == report.newest;
+                if (before[64:64] == 1) {
+                    meta.schedule.reported_packets = fresh;
+                    meta.schedule.reported_lost = lost;
+                    meta.schedule.reported_marked = report.marked - before[15:0];
+                }
+                meta.schedule.slot = 24w0 ++ report.slot;
+                meta.schedule.probe = packet[86:86] == 1;
+                meta.schedule.busy = packet[85:85] == 1;
+                meta.schedule.answer = ANSWER_REGULAR;
+                meta.schedule.verdict = VERDICT_MEASURED;
+                // One that is lost in many may be lost anywhere; a path that loses a quarter is broken, or full.
+                if (lost != 0 && lost << 2 >= fresh) {
+                    meta.schedule.verdict = VERDICT_LOST;
+                    meta.schedule.certain = true;
+                }
+
+                bit<32> due = packet[81:50];
+                int<64> since = (int<64>)(int<32>)(meta.arrived[31:0] - due);
+                meta.schedule.delivery = (meta.arrived ++ 16w0) - ((fine_time_t)since << 16);
+                meta.schedule.after = 24w0 ++ packet[49:32] ++ 22w0;
+                meta.schedule.work = 20w0 ++ packet[31:0] ++ 12w0;
+
+                bit<112> known_offsets;
+                offsets.read(known_offsets, meta.session.number);
+                bit<48> began = known_offsets[111:64];
+                bit<32> least = known_offsets[63:32];
+                bit<32> least_before = known_offsets[31:0];
+                bit<32> offset = report.arrived - due;
+                bit<48> lasted = meta.arrived - began;
+                if (began == 0 || lasted > EARLIEST_LASTS << 1) {
+                    began = meta.arrived;
+                    least = offset;
+                    least_before = offset;
+                } else if (lasted > EARLIEST_LASTS) {
+                    began = meta.arrived;
+                    least_before = least;
+                    least = offset;
+                }
+                bit<32> later = offset - least;
+                if (later[31:31] == 1) {
+                    least = offset;
+                    later = 0;
+                }
+                bit<32> later_too = offset - least_before;
+                if (later_too[31:31] == 0 && later_too > later) {
+                    later = later_too;
+                }
+                offsets.write(meta.session.number, began ++ least ++ least_before);
+
+                // The report took as long as is left, as if the earliest packet had come in time.
+                bit<32> took = meta.arrived[31:0] - due - later;
+                if (took[31:31] == 1) {
+                    took = 0;
+                }
+                meta.schedule.reverse_delay = took;
+            }
+        }
+    }
+}
+
+#endif

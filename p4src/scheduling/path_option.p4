@@ -1,0 +1,94 @@
+// The path option on the wire: destination options right before what shows a session to its peer. It is of the experimental types
+// of RFC 4727; who does not know it skips it, and nobody changes it on the way.
+//
+//   | next header | length | 0x1E | option length | version (4) | counted (1) | slot (3) | sequence (24) |
+//   | slot (8) | newest sequence (24) | when that came, by the receiver's clock (32) |                        of a report
+//   | packets that came (24) | marked (16) | microseconds since the newest one came (24) |
+//
+// A report is of the packets that came the other way by one path, whose sender numbered them.
+
+#ifndef WAYNAME_SCHEDULING_PATH_OPTION_P4
+#define WAYNAME_SCHEDULING_PATH_OPTION_P4
+
+const bit<8> OPTION_PATH         = 0x1E;
+const bit<4> PATH_OPTION_VERSION = 1;
+// Octets behind the option's length, without a report and with one; and of the whole header.
+const bit<8>  PATH_OPTION_LENGTH       = 4;
+const bit<8>  PATH_REPORT_LENGTH       = 20;
+const bit<16> PATH_OPTION_BYTES        = 8;
+const bit<16> PATH_REPORT_BYTES        = 16;
+
+header path_option_h {
+    bit<8> next_header;
+    bit<8> length;
+    bit<8> type;
+    bit<8> octets;
+    bit<4> version;
+    bit<1> counted;             // 0: nobody counts it, and it has no number of its own
+    bit<3> slot;                // of the sender's schedule
+    bit<24> sequence;
+}
+
+header path_report_h {
+    bit<8> slot;                // of the receiver's schedule
+    bit<24> newest;
+    bit<32> arrived;            // microseconds
+    bit<24> received;
+    bit<16> marked;             // with "congestion experienced"
+    bit<24> held;
+}
+
+// Looked ahead at.
+struct path_option_start_t {
+    bit<8> next_header;
+    bit<8> length;
+    bit<8> type;
+    bit<8> octets;
+    bit<4> version;
+    bit<1> counted;
+    bit<3> slot;
+    bit<24> sequence;
+}
+
+struct path_option_and_report_t {
+    bit<64> start;
+    bit<8> slot;
+    bit<24> newest;
+    bit<32> arrived;
+    bit<24> received;
+    bit<16> marked;
+    bit<24> held;
+}
+
+// What a report says.
+struct path_report_t {
+    bit<8> slot;
+    bit<24> newest;
+    bit<32> arrived;
+    bit<24> received;
+    bit<16> marked;
+    bit<24> held;
+}
+
+// The first path option of a packet, and the one that it gets.
+struct path_option_t {
+    bool here;
+    bool counted;
+    bit<3> slot;
+    bit<24> sequence;
+    bool reports;
+    path_report_t report;
+    bit<8> next_header;         // of the header that it stands in
+    bit<16> size;
+    bit<8> index;               // extension headers before it
+    bool behind;                // the routing header
+    bool of_session;            // it stands where its session's peer puts it, in a packet that the session proves
+    bool to_put;
+    bit<1> put_counted;
+    bit<3> put_slot;
+    bit<24> put_sequence;
+    bool to_report;
+    path_report_t put_report;
+}
+
+#endif

@@ -1,0 +1,137 @@
+// What came by each path of a session, and when its peer is told of it: a report goes with the next packet to the peer, of one path
+// in turn, and not too often. Replays are not counted.
+
+#ifndef WAYNAME_SCHEDULING_PATH_REPORTS_P4
+#define WAYNAME_SCHEDULING_PATH_REPORTS_P4
+
+#include "../common/ids.p4"
+#include "../common/metadata.p4"
+#include "../common/sizes.p4"
+#include "../common/types.p4"
+#include "../parsing/headers.p4"
+#include "../sessions/metadata.p4"
+#include "metadata.p4"
+#include "path_option.p4"
+
+// The index of a slot of a session: of its own schedule for what is sent, of the peer's for what comes.
+#define SESSION_SLOT(slot) ((bit<32>)(meta.session.number[13:0] ++ slot))
+
+// Microseconds between two reports of a session.
+const bit<48> REPORT_INTERVAL = 5000;
+
+// How far the numbers of packets that come may jump, and how late one may come to be counted.
+const bit<24> LONGEST_JUMP     = 24w1 << 15;
+const bit<24> LATEST_REORDERED = 40;
+
+// Who sends anew after so many microseconds may number anew.
+const bit<48> LONGEST_NUMBERED = 1000000;
+
+// Microseconds that a report may take beside what its way takes, where a path is dead without one.
+const bit<48> LONGEST_UNREPORTED = 50000;
+
+// The next one of the slots that have something to report, after the one of the last report.
+#define NEXT_REPORTED(k)                                                                                        \
+    if (!found && due[7:0] & (8w1 << ((last + k) & 7)) != 0) {                                                  \
+        found = true;                                                                                           \
+        slot = (last + k) & 7;                                                                                  \
+    }
+
+// From the peer: is counted. To it: a report is chosen.
+control PathReports(in headers_t hdr, inout metadata_t meta) {
+    // By session and slot: the newest number, and which of the 40 up to it came.
+    @id(RECEIVED_SEQUENCES_REGISTER_ID)
+    @name("received_sequences")
+    REGISTERS(bit<32>, bit<64>, SESSION_SLOTS, sequences);
+
+    // When the newest one came, how many came, how many of them are marked with congestion.
+    @id(RECEIVED_PACKETS_REGISTER_ID)
+    @name("received_packets")
+    REGISTERS(bit<32>, bit<88>, SESSION_SLOTS, packets);
+
+    // By session: when the next report may go, the slot of the last one, a bit for each slot that has something to report.
+    @id(UNREPORTED_REGISTER_ID)
+    @name("unreported")
+    REGISTERS(bit<32>, bit<64>, NUMBERED_SESSIONS, unreported);
+
+    apply {
+        bit<32> session = meta.session.number;
+        bit<64> due;
+        unreported.read(due, session);
+        if (meta.session.direction == SESSION_INBOUND) {
+            bit<32> index = SESSION_SLOT(meta.path_option.slot);
+            bit<64> seen;
+            bit<88> counts;
+            sequences.read(seen, index);
+            packets.read(counts, index);
+            bit<24> newest = seen[63:40];
+            bit<40> window = seen[39:0];
+            bit<48> arrived = counts[87:40];
+            bit<24> ahead = meta.path_option.sequence - newest;
+            bit<24> behind = newest - meta.path_option.sequence;
+            bool counted = false;
+            if (arrived == 0 || meta.arrived - arrived > LONGEST_NUMBERED && (ahead >= LONGEST_JUMP && behind >= LATEST_REORDERED)) {
+                // What came before counts as come: what is missing is counted from here on.
+                newest = meta.path_option.sequence;
+                window = ~40w0;
+                counts = meta.arrived ++ (newest - 1) ++ 16w0;
+                counted = true;
+            } else if (ahead != 0 && ahead < LONGEST_JUMP) {
+                newest = meta.path_option.sequence;
+                if (ahead < LATEST_REORDERED) {
+                    window = window << ahead[7:0] | 1;
+                } else {
+                    window = 1;
+                }
+                counts = meta.arrived ++ counts[39:0];
+                counted = true;
+            } else if (behind < LATEST_REORDERED) {
+                bit<40> its_bit = 40w1 << behind[7:0];
+                counted = window & its_bit == 0;
+                window = window | its_bit;
+            }
+            if (counted) {
+                bit<16> marked = counts[15:0];
+                if (hdr.ipv6.traffic_class[1:0] == 3) {
+                    marked = marked + 1;
+                }
+                sequences.write(index, newest ++ window);
+                packets.write(index, counts[87:40] ++ (counts[39:16] + 1) ++ marked);
+                unreported.write(session, due[63:8] ++ (due[7:0] | 8w1 << (bit<8>)meta.path_option.slot));
+            }
+        } else if (due[7:0] != 0) {
+            bit<48> over = meta.arrived - due[63:16];
+            if (over[47:47] == 0) {
+                bit<8> last = due[15:8];
+                bit<8> slot = 0;
+                bool found = false;
+                NEXT_REPORTED(1)
+                NEXT_REPORTED(2)
+                NEXT_REPORTED(3)
+                NEXT_REPORTED(4)
+                NEXT_REPORTED(5)
+                NEXT_REPORTED(6)
+                NEXT_REPORTED(7)
+                NEXT_REPORTED(8)
+                bit<32> index = SESSION_SLOT(slot[2:0]);
+                bit<64> seen;
+                bit<88> counts;
+                sequences.read(seen, index);
+                packets.read(counts, index);
+                bit<48> held = meta.arrived - counts[87:40];
+                if (held[47:24] != 0) {
+                    held = 48w0xFFFFFF;
+                }
+                meta.path_option.to_report = true;
+                meta.path_option.put_report.slot = slot;
+                meta.path_option.put_report.newest = seen[63:40];
+                meta.path_option.put_report.arrived = counts[71:40];
+                meta.path_option.put_report.received = counts[39:16];
+                meta.path_option.put_report.marked = counts[15:0];
+                meta.path_option.put_report.held = held[23:0];
+                unreported.write(session, (meta.arrived + REPORT_INTERVAL) ++ slot ++ (due[7:0] & ~(8w1 << slot)));
+            }
+        }
+    }
+}
+
+#endif
