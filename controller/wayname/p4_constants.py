@@ -170,6 +170,8 @@ class Drop(_InWords):
     ESP_LOCATORS = 115, "a session's ESP, with locators that are not proven for it"
     ESP_SHORT = 116, "ESP of or for a HIP host that is less than its header"
     DUPLICATE_HELD = 120, "a duplicate acknowledgement, for what may still come (no loss)"
+    REPORT_HEARD = 121, "a peer's report of paths, which ends here (no loss)"
+    REPORT_NEEDLESS = 122, "a report of ours that another packet took along (no loss)"
     LINUX_RATE = 130, "too many for Linux, of its class by its port"
     LINUX_COPY = 131, "a flood's copy that Linux has no use for (no loss)"
     UNSOLICITED_OPEN = 140, "a connection that begins outside, and no pinhole lets it in"

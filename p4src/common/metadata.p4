@@ -21,7 +21,7 @@ struct keys_t {
 }
 
 struct metadata_t {
-    @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT) port_t ingress_port;
+    @field_list(FIELDS_OF_ERROR, FIELDS_OF_PUNT, FIELDS_OF_REPORT) port_t ingress_port;
     @field_list(FIELDS_OF_PUNT) vlan_id_t vlan;
     @field_list(FIELDS_OF_PUNT) punt_reason_t punt;
     @field_list(FIELDS_OF_PUNT) punt_class_t punt_class;

@@ -35,8 +35,13 @@ const bit<8> REPORT_IMPLAUSIBLE = 3;    // more came than were sent
 // The earliest packet is that of this time and the one before, in microseconds.
 const bit<48> EARLIEST_LASTS = 4000000;
 
-// A session of which no report came for so long, in microseconds, begins to wait for them with the next one.
-const bit<48> REPORTS_PAUSE = 200000;
+// Reports by themselves come within so many microseconds. Of a path that has had nothing to send for so long nobody waits for any,
+// nor of one that had fewer packets.
+const bit<48> LONGEST_UNREPORTED = 80000;
+const bit<48> LONGEST_PAUSE = 500000;
+const bit<8>  LEAST_UNREPORTED = 4;
+
+typedef bit<128> unreported_t;
 
 // 17 bits of session and slot, the number, is it a probe, was the path busy, 3 bits of nothing, when it is due in microseconds, how
 // long after it was sent in units of 64 of them, the path's work in 16ths.

@@ -10,6 +10,8 @@
 #ifndef WAYNAME_SCHEDULING_PATH_OPTION_P4
 #define WAYNAME_SCHEDULING_PATH_OPTION_P4
 
+#include "../common/packet_metadata.p4"
+
 const bit<8> OPTION_PATH         = 0x1E;
 const bit<4> PATH_OPTION_VERSION = 1;
 // Octets behind the option's length, without a report and with one; and of the whole header.
@@ -83,6 +85,8 @@ struct path_option_t {
     bit<8> index;               // extension headers before it
     bool behind;                // the routing header
     bool of_session;            // it stands where its session's peer puts it, in a packet that the session proves
+    bool alone;                 // the packet has nothing but a report in it
+    @field_list(FIELDS_OF_REPORT) bool lone_due;    // such a one is to be made
     bool to_put;
     bit<1> put_counted;
     bit<3> put_slot;

@@ -26,12 +26,14 @@ const bit<24> LATEST_REORDERED = 40;
 // Who sends anew after so many microseconds may number anew.
 const bit<48> LONGEST_NUMBERED = 1000000;
 
-// Microseconds that a report may take beside what its way takes, where a path is dead without one.
-const bit<48> LONGEST_UNREPORTED = 50000;
+// A report that no packet took along for so long goes by itself: sooner if so many packets came, so that reports are few beside them.
+const bit<48> SOONEST_ALONE = 10000;
+const bit<48> LATEST_ALONE  = 40000;
+const bit<8>  PACKETS_OF_LONE_REPORT = 4;
 
 // The next one of the slots that have something to report, after the one of the last report.
 #define NEXT_REPORTED(k)                                                                                        \
-    if (!found && due[7:0] & (8w1 << ((last + k) & 7)) != 0) {                                                  \
+    if (!found && slots & (8w1 << ((last + k) & 7)) != 0) {                                                  \
         found = true;                                                                                           \
         slot = (last + k) & 7;                                                                                  \
     }
@@ -48,15 +50,20 @@ control PathReports(in headers_t hdr, inout metadata_t meta) {
     @name("received_packets")
     REGISTERS(bit<32>, bit<88>, SESSION_SLOTS, packets);
 
-    // By session: when the next report may go, the slot of the last one, a bit for each slot that has something to report.
+    // By session: when the next report may go, the slot of the last one, a bit for each slot that has something to report, how many
+    // packets came since the last one.
     @id(UNREPORTED_REGISTER_ID)
     @name("unreported")
-    REGISTERS(bit<32>, bit<64>, NUMBERED_SESSIONS, unreported);
+    REGISTERS(bit<32>, bit<72>, NUMBERED_SESSIONS, unreported);
 
     apply {
         bit<32> session = meta.session.number;
-        bit<64> due;
+        bit<72> due;
         unreported.read(due, session);
+        bit<48> may_go = due[71:24];
+        bit<8> last = due[23:16];
+        bit<8> slots = due[15:8];
+        bit<48> over = meta.arrived - may_go;
         if (meta.session.direction == SESSION_INBOUND) {
             bit<32> index = SESSION_SLOT(meta.path_option.slot);
             bit<64> seen;
@@ -96,12 +103,17 @@ control PathReports(in headers_t hdr, inout metadata_t meta) {
                 }
                 sequences.write(index, newest ++ window);
                 packets.write(index, counts[87:40] ++ (counts[39:16] + 1) ++ marked);
-                unreported.write(session, due[63:8] ++ (due[7:0] | 8w1 << (bit<8>)meta.path_option.slot));
+                if (slots == 0 && over[47:47] == 0) {
+                    may_go = meta.arrived;
+                    over = 0;
+                }
+                bit<8> came = due[7:0] |+| 1;
+                unreported.write(session, may_go ++ last ++ (slots | 8w1 << (bit<8>)meta.path_option.slot) ++ came);
+                meta.path_option.lone_due = over[47:47] == 0
+                    && (over >= LATEST_ALONE || over >= SOONEST_ALONE && came >= PACKETS_OF_LONE_REPORT);
             }
-        } else if (due[7:0] != 0) {
-            bit<48> over = meta.arrived - due[63:16];
+        } else if (slots != 0) {
             if (over[47:47] == 0) {
-                bit<8> last = due[15:8];
                 bit<8> slot = 0;
                 bool found = false;
                 NEXT_REPORTED(1)
@@ -128,7 +140,7 @@ control PathReports(in headers_t hdr, inout metadata_t meta) {
                 meta.path_option.put_report.received = counts[39:16];
                 meta.path_option.put_report.marked = counts[15:0];
                 meta.path_option.put_report.held = held[23:0];
-                unreported.write(session, (meta.arrived + REPORT_INTERVAL) ++ slot ++ (due[7:0] & ~(8w1 << slot)));
+                unreported.write(session, (meta.arrived + REPORT_INTERVAL) ++ slot ++ (slots & ~(8w1 << slot)) ++ 8w0);
             }
         }
     }

@@ -87,15 +87,16 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
     @name("schedule_heard")
     REGISTERS(bit<32>, bit<48>, SCHEDULES, heard_by);           // and when any of the schedule's did
 
-    // Of numbered packets. By session and slot: when the first one was sent of which nothing is reported.
+    // Of numbered packets. By session and slot: when the first one was sent of which nothing is reported, when the last one was, how
+    // many (8 bits); once a report of the first could be here (8), how many of others had come by then.
     @id(UNREPORTED_SINCE_REGISTER_ID)
     @name("unreported_since")
-    REGISTERS(bit<32>, bit<48>, SESSION_SLOTS, unreported_since);
+    REGISTERS(bit<32>, unreported_t, SESSION_SLOTS, unreported_since);
 
-    // By session: when the last report came, and when the first one did after a pause.
+    // By session: when the last report came, and how many did.
     @id(REPORTS_HEARD_REGISTER_ID)
     @name("reports_heard")
-    REGISTERS(bit<32>, bit<96>, NUMBERED_SESSIONS, reports_heard);
+    REGISTERS(bit<32>, bit<64>, NUMBERED_SESSIONS, reports_heard);
 
     // Packets that reports told of since the controller was last told, lost ones, marked ones: 24 bits each.
     @id(REPORTED_PACKETS_REGISTER_ID)
@@ -139,6 +140,10 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             && meta.schedule.policy != POLICY_NONE;
         if (numbered && (meta.session.direction == SESSION_OUTBOUND || meta.path_option.of_session && meta.path_option.counted)) {
             path_reports.apply(hdr, meta);
+        }
+        if (meta.path_option.alone && meta.session.direction == SESSION_OUTBOUND) {
+            numbered = false;
+            meta.schedule.pure_ack = true;      // nobody reports on reports
         }
 
         if (meta.schedule.feedback != 0 && hdr.tcp.isValid() && !meta.fragmented
@@ -199,18 +204,15 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 reports = (reports[71:48] + meta.schedule.reported_packets) ++ (reports[47:24] + meta.schedule.reported_lost)
                     ++ (reports[23:0] + (8w0 ++ meta.schedule.reported_marked));
                 reported_packets.write(index, reports);
-                bit<48> since = 0;
+                unreported_t unreported = 0;
                 if (!meta.schedule.reported_all) {
-                    since = meta.arrived;
+                    unreported_since.read(unreported, SESSION_SLOT(meta.schedule.slot[2:0]));
+                    unreported = meta.arrived ++ unreported[79:32] ++ 32w0;
                 }
-                unreported_since.write(SESSION_SLOT(meta.schedule.slot[2:0]), since);
-                bit<96> heard_reports;
+                unreported_since.write(SESSION_SLOT(meta.schedule.slot[2:0]), unreported);
+                bit<64> heard_reports;
                 reports_heard.read(heard_reports, meta.session.number);
-                bit<48> resumed = heard_reports[47:0];
-                if (meta.arrived - heard_reports[95:48] > REPORTS_PAUSE) {
-                    resumed = meta.arrived;
-                }
-                reports_heard.write(meta.session.number, meta.arrived ++ resumed);
+                reports_heard.write(meta.session.number, meta.arrived ++ (heard_reports[15:0] + 1));
             }
             if (meta.path_event.kind != PATH_EVENT_NONE) {
                 tell_of_path(meta.path_event, meta.schedule.slot, about, its.learned, late);
@@ -260,11 +262,12 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             bool quiet;
             bool dead;
             probe_state_t probe_state;
-            bit<96> heard_reports = 0;
+            bit<64> heard_reports = 0;
+            unreported_t unreported = 0;
             if (numbered) {
                 reports_heard.read(heard_reports, meta.session.number);
             }
-            bool telling = meta.arrived - heard_reports[95:48] < REPORTS_PAUSE && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
+            bool telling = heard_reports != 0 && meta.schedule.feedback & FEEDBACK_CLOSE != 0;
             bool compared = numbered && meta.schedule.feedback & FEEDBACK_FOLLOW != 0;
             EACH_SLOT(CONSIDER)
 
@@ -298,11 +301,12 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
                 }
                 if (numbered) {
                     path_numbers.apply(meta);
-                    bit<48> since;
-                    unreported_since.read(since, SESSION_SLOT(best.slot[2:0]));
-                    if (since == 0) {
-                        unreported_since.write(SESSION_SLOT(best.slot[2:0]), meta.arrived);
+                    unreported_since.read(unreported, SESSION_SLOT(best.slot[2:0]));
+                    if (unreported[127:80] == 0 || meta.arrived - unreported[79:32] > LONGEST_PAUSE) {
+                        unreported = meta.arrived ++ 80w0;
                     }
+                    unreported_since.write(SESSION_SLOT(best.slot[2:0]), unreported[127:80] ++ meta.arrived ++ (unreported[31:24] |+| 1)
+                                           ++ unreported[23:0]);
                 }
                 if (meta.schedule.fresh) {
                     meta.schedule.chosen = true;

@@ -150,26 +150,28 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
         rank = RANK_TAKEN;                                                                                      \
     }
 
-// A path of which the peer has reported nothing for longer than a report takes, while it reported of others, is dead. A report comes
-// back by any path, in its turn.
+// A path is dead of which the peer has reported nothing since a report could be here, while it reported of others more often than
+// there are paths, for reports are of one path in turn; or while it reported nothing at all, and that for longer.
+// What waits does not count: packets before it are reported meanwhile.
 #define CLOSE_SILENT(k, its)                                                                                    \
     if (telling && closed[k:k] == 0) {                                                                          \
-        bit<48> since;                                                                                          \
-        unreported_since.read(since, SESSION_SLOT((bit<3>)k));                                                      \
-        fine_time_t waits = busy_until - (meta.arrived ++ 16w0);                                                \
-        if (waits >= LONGEST_WAIT) {                                                                            \
-            waits = 0;                                                                                          \
-        }                                                                                                       \
-        fine_time_t longest = waits + (delay_of(its.delay, learned) << 1) + (16w0 ++ meta.schedule.tolerance ++ 16w0); \
-        bit<48> silent_for = meta.arrived - since;                                                              \
-        bit<48> after_pause = meta.arrived - heard_reports[47:0];                                               \
-        if (since != 0 && silent_for > longest[63:16] + LONGEST_UNREPORTED                                      \
-            && after_pause > longest[63:16] + LONGEST_UNREPORTED) {                                             \
-            closed[k:k] = 1;                                                                                    \
-            unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                                     \
-            probes.write(SUBFLOW_SLOT(k), meta.arrived + (bit<48>)meta.schedule.probe_interval ++ SILENT);      \
-            meta.path_event.kind = PATH_EVENT_LOST;                                                             \
-            tell_of_path(meta.path_event, k, its, learned, silent_for ++ 16w0);                                 \
+        unreported_since.read(unreported, SESSION_SLOT((bit<3>)k));                                             \
+        fine_time_t longest = (delay_of(its.delay, learned) << 1) + (16w0 ++ meta.schedule.tolerance ++ 16w0);  \
+        bit<48> silent_for = meta.arrived - unreported[127:80];                                                 \
+        bit<16> of_others = heard_reports[15:0] - unreported[15:0];                                             \
+        if (unreported[127:80] != 0 && unreported[31:24] >= LEAST_UNREPORTED && silent_for > longest[63:16]     \
+            && meta.arrived - unreported[79:32] < LONGEST_PAUSE) {                                              \
+            bool nothing = meta.arrived - heard_reports[63:16] >= silent_for;                                   \
+            if (unreported[23:16] == 0) {                                                                       \
+                unreported_since.write(SESSION_SLOT((bit<3>)k), unreported[127:24] ++ 8w1 ++ heard_reports[15:0]); \
+            } else if (of_others > (bit<16>)meta.schedule.paths                                                 \
+                       || nothing && silent_for > longest[63:16] + LONGEST_UNREPORTED) {                        \
+                closed[k:k] = 1;                                                                                \
+                unreported_since.write(SESSION_SLOT((bit<3>)k), 0);                                             \
+                probes.write(SUBFLOW_SLOT(k), meta.arrived + (bit<48>)meta.schedule.probe_interval ++ SILENT);  \
+                meta.path_event.kind = PATH_EVENT_LOST;                                                         \
+                tell_of_path(meta.path_event, k, its, learned, silent_for ++ 16w0);                             \
+            }                                                                                                   \
         }                                                                                                       \
     }
 

@@ -244,8 +244,8 @@ control SessionLiveness(in headers_t hdr, inout metadata_t meta) {
                     }
                 }
             }
-            // Keepalives answer what was sent; they are not answered themselves.
-            if (keepalive != 0 && meta.shim6.kind != SHIM6_KEEPALIVE_HERE) {
+            // Keepalives and reports answer what was sent; they are not answered themselves.
+            if (keepalive != 0 && meta.shim6.kind != SHIM6_KEEPALIVE_HERE && !meta.path_option.alone) {
                 bit<48> since;
                 bit<48> until;
                 unreplied.read(since, session);

@@ -3,6 +3,7 @@
 #ifndef WAYNAME_SESSIONS_METADATA_P4
 #define WAYNAME_SESSIONS_METADATA_P4
 
+#include "../common/packet_metadata.p4"
 #include "../common/types.p4"
 
 // Who speaks for the hosts of a prefix.
@@ -65,8 +66,8 @@ struct session_t {
     bit<8> direction;               // SESSION_*
     bit<8> request;                 // of the controller: PACKET_OUT_KEEPALIVE or PACKET_OUT_CHECK
     session_id_t number;
-    ipv6_address_t local;           // identities: what hosts and transports see
-    ipv6_address_t remote;
+    @field_list(FIELDS_OF_REPORT) ipv6_address_t local;     // identities: what hosts and transports see
+    @field_list(FIELDS_OF_REPORT) ipv6_address_t remote;
     bool forked;                    // from the peer, in a forked session
     path_t choice;                  // the controller's
     path_t path;                    // that it goes by, or came by

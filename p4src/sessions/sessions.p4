@@ -125,6 +125,10 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
         meta.path_option.of_session = meta.path_option.here && meta.session.direction == SESSION_INBOUND && meta.session.path_known
             && meta.session.mode & MODE_NUMBER != 0 && meta.shim6.kind == SHIM6_PAYLOAD
             && meta.shim6.index == meta.path_option.index + 1 && meta.shim6.behind == meta.path_option.behind;
+        bool report_of_ours = meta.path_option.alone;
+        if (meta.path_option.of_session && !meta.path_option.counted && meta.chain.next_header == NEXT_NONE) {
+            meta.path_option.alone = true;
+        }
         if (meta.session.number != 0) {
             if (meta.session.direction == SESSION_OUTBOUND) {
                 path_choice.apply(hdr, meta);
@@ -132,7 +136,7 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
             if (meta.session.mode & MODE_PREFER != 0 && meta.session.request == 0) {
                 path_policies.apply(hdr, meta.session, meta.flow);
             }
-            if (meta.session.number < WATCHED_SESSIONS) {
+            if (meta.session.number < WATCHED_SESSIONS && !report_of_ours) {
                 session_liveness.apply(hdr, meta);
             }
             if (meta.session.preferred && meta.session.direction == SESSION_OUTBOUND) {
@@ -145,8 +149,12 @@ control SessionWay(inout headers_t hdr, inout metadata_t meta) {
             // It ends here, or is of no session.
         } else if (meta.session.direction == SESSION_OUTBOUND && meta.session.request == PACKET_OUT_CHECK) {
             DROP(DROP_CHECKED);
+        } else if (report_of_ours && !meta.path_option.to_report) {
+            DROP(DROP_REPORT_NEEDLESS);
         } else if (meta.session.direction == SESSION_OUTBOUND) {
             session_paths.apply(hdr, meta);
+        } else if (meta.path_option.alone) {
+            DROP(DROP_REPORT_HEARD);
         } else if (meta.shim6.kind == SHIM6_KEEPALIVE_HERE) {
             DROP(DROP_KEEPALIVE_HEARD);
         } else if (meta.ilnp.known || (meta.ilnp.kind == NONCE_HERE
@@ -234,7 +242,7 @@ control Sessions(inout headers_t hdr, inout metadata_t meta) {
             if (meta.session.direction != SESSION_NONE) {
                 session_identities.apply(hdr, meta);
             }
-            if (!meta.decided && meta.border.side != SIDE_NONE) {
+            if (!meta.decided && meta.border.side != SIDE_NONE && !meta.path_option.alone) {
                 border_crossing.apply(hdr, meta);
                 simple_security.apply(hdr, meta);   // what comes in unasked makes no state further on
                 border_flows.apply(hdr, meta);      // a flow that began without the session stays out of it

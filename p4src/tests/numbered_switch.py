@@ -135,6 +135,19 @@ class NumberedSwitch(ScheduledSwitch):
         """What leaves for the peer when the host sends this."""
         return [frame for port, frame in self.at(time, 1, bytes(from_host(packet))) if port != CPU]
 
+    @property
+    def time(self) -> int:
+        """Microseconds since it began."""
+        return (self.now - self.begin) // 1_000
+
+    def crosses(self, time: int, frame: bytes) -> list[tuple[int, bytes]]:
+        """What another such switch sent to its peer comes here, whose locators are the other way round."""
+        packet = frame[14:]
+        inside = packet[:8] + packet[24:40] + packet[8:24] + packet[40:]
+        tag = 48 + 8 * packet[41]
+        inside = inside[:tag] + inside[tag : tag + 2] + (1 << 47 | OUR_TAG).to_bytes(6) + inside[tag + 8 :]
+        return self.at(max(time, self.time), 4, bytes(in_by(4, inside)))
+
     def numbers(self, time: int, packet: bytes | None = None, octets: int = 1000) -> Numbered:
         """A host's packet as it goes to the peer."""
         (frame,) = self.frames(time, packet or datagram(octets))

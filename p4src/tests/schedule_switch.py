@@ -95,7 +95,13 @@ class ScheduledSwitch(SessionSwitch):
 
     def _hear_digests(self) -> None:
         for text in self.switch.digests(self.now):
-            for data in p4r.DigestList.FromString(text).data:
+            digest = p4r.DigestList.FromString(text)
+            if digest.digest_id != self.digests["path_events"]:
+                self._session_events += [
+                    [int.from_bytes(m.bitstring) for m in each.struct.members] for each in digest.data
+                ]
+                continue
+            for data in digest.data:
                 kind, _, _, place, _, late, delay, inverse_rate, *_ = (
                     int.from_bytes(each.bitstring) for each in data.struct.members
                 )

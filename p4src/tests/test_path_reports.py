@@ -7,9 +7,23 @@ from dataclasses import replace
 
 import pytest
 from carriers import ipv6
-from numbered_switch import NUMBERS, NumberedSwitch, Peer, Report, option, with_option, without_numbers
+from numbered_switch import (
+    NUMBERS,
+    NumberedSession,
+    NumberedSwitch,
+    Peer,
+    Report,
+    option,
+    read,
+    with_option,
+    without_numbers,
+)
 from schedule_site import CLOSE, FOLLOW, PathOf, Schedule, datagram
 from session_site import LOCAL, OUR_TAG, REMOTE, between, in_by, with_header
+from session_switch import SILENT
+
+from small_site import CPU
+from wayname.p4_constants import Drop
 
 MILLISECOND, SECOND = 1_000, 1_000_000
 OCTET = 1 << 24  # a microsecond an octet
@@ -120,6 +134,7 @@ def test_numbers_out_of_nowhere_change_nothing_while_packets_come(make: Make, ju
 def test_a_peer_that_begins_anew_is_counted_anew(make: Make) -> None:
     switch = make(CLOSING)
     switch.comes(0, 0, option(0, 100))
+    assert switch.numbers(1).report is not None
     switch.comes(SECOND + 1, 0, option(0, 9_000_000))
     report = switch.numbers(SECOND + 1 + INTERVAL).report
     assert report is not None
@@ -287,3 +302,86 @@ def test_a_receiver_that_lies_makes_no_path_faster_than_four_times(make: Make) -
     rates = [each.inverse_rate for each in switch.path_events() if each.kind == "estimated"]
     assert rates
     assert min(rates) >= OCTET // 4
+
+
+def lone(outputs: list[tuple[int, bytes]]) -> list[bytes]:
+    """What left for the peer, beside what the host got."""
+    return [frame for port, frame in outputs if port == 4]
+
+
+def test_where_nothing_goes_to_the_peer_a_report_goes_by_itself(make: Make) -> None:
+    switch = make(CLOSING)
+    left = [(time, lone(switch.comes(time * MILLISECOND, 1, option(1, 100 + time)))) for time in range(50)]
+    alone = [(time, read(frame)) for time, frames in left for frame in frames]
+    assert [time for time, _ in alone] == [10, 25, 40], "10 ms after it could go, and that is 5 ms after the last one"
+    for time, packet in alone:
+        assert not packet.counted
+        assert packet.packet == b"", "nothing of the packet that it was made of"
+        assert packet.report is not None
+        assert packet.report._replace(arrived=0) == Report(1, 100 + time, 0, 100 + time)
+    assert switch.counted("ingress_drops", Drop.REPORT_NEEDLESS) == 0
+
+
+def test_of_few_packets_a_report_by_itself_is_rarer(make: Make) -> None:
+    switch = make(CLOSING)
+    left = [lone(switch.comes(time * 15 * MILLISECOND, 1, option(1, 100 + time))) for time in range(20)]
+    assert [number for number, frames in enumerate(left) if frames] == [3, 7, 11, 15, 19]
+
+
+def test_a_report_that_a_packet_took_along_does_not_go_by_itself(make: Make) -> None:
+    switch = make(CLOSING)
+    for time in range(100):
+        assert lone(switch.comes(time * MILLISECOND, 1, option(1, 100 + time))) == []
+        if time % 8 == 0:
+            switch.numbers(time * MILLISECOND)
+
+
+def test_a_report_by_itself_ends_here_and_is_not_answered(make: Make) -> None:
+    switch, peer = make(CLOSING), Peer(CLOCK)
+    peer.hears(DUE, switch.numbers(0))
+    packet = ipv6(59, b"", REMOTE, LOCAL)
+    for number in range(100):
+        put = option(0, 0, peer.report(0), counted=0)
+        assert switch.comes(2 * DUE + number * MILLISECOND, 0, put, packet) == []
+    assert heard(switch) == [1, 99, 0, 0]
+    assert switch.counted("ingress_drops", Drop.REPORT_HEARD) == 100
+
+
+def test_a_report_of_nobodys_session_is_dropped(make: Make) -> None:
+    switch = make(CLOSING)
+    put = option(0, 0, Report(0, 1, 2, 3), counted=0)
+    packet = ipv6(59, b"", REMOTE, LOCAL)
+    left = switch.comes(0, 0, put, packet, tag=OUR_TAG ^ 1)
+    assert [port for port, _ in left] == [CPU], "the controller tells its sender"
+    assert heard(switch) == [0] * 4
+
+
+def test_a_report_by_itself_is_no_traffic_of_the_session(make: Make) -> None:
+    """Who only reports waits for no answer: the session's liveness is that of its hosts."""
+    switch = make(CLOSING)
+    switch.use(NumberedSession(watched=True))
+    for time in range(0, 500, 2):
+        switch.comes(time * MILLISECOND, 0, option(0, 100 + time))
+    assert {each.kind for each in switch.session_events()} == {SILENT}
+
+
+@pytest.mark.parametrize("packets_a_second", [20, 100, 700])
+def test_a_dead_path_is_found_by_what_is_sent_one_way_alone(make: Make, packets_a_second: int) -> None:
+    """Two switches; the host behind the second one answers nothing."""
+    near, far = make(replace(CLOSING, probe_interval=10 * SECOND)), make(CLOSING)
+    cut, last = 2 * SECOND, 0
+    to_far: list[tuple[int, bytes]] = []
+    to_near: list[tuple[int, bytes]] = []
+    for time in range(0, 3 * SECOND, SECOND // packets_a_second):
+        for due, frame in sorted(each for each in to_far if each[0] <= time):
+            to_near += [(due + 10 * MILLISECOND, out) for out in lone(far.crosses(due, frame))]
+        for due, frame in sorted(each for each in to_near if each[0] <= time):
+            near.crosses(due, frame)
+        to_far, to_near = ([each for each in way if each[0] > time] for way in (to_far, to_near))
+        (frame,) = near.frames(max(time, near.time), datagram(LENGTH))
+        slot = read(frame).slot
+        last = time if slot == 0 else last
+        if slot == 1 or time < cut:
+            to_far.append((time + (10 + 20 * slot) * MILLISECOND + LENGTH, frame))
+    assert ("lost", 0) in kinds(near)
+    assert last < cut + max(SECOND // 5, 8 * SECOND // packets_a_second)

@@ -14,11 +14,15 @@
 #include "../routing/icmp_errors.p4"
 #include "../routing/linux_interfaces.p4"
 #include "../routing/rewriting.p4"
+#include "../scheduling/lone_reports.p4"
 #include "../telemetry/ioam_nodes.p4"
 #include "standard.p4"
 
 control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     EgressBegin() begin;
+    EgressAgain() egress_again;
+    LoneReport() lone_report;
+    LoneReportEnd() lone_report_end;
     PuntHeader() punt_header;
     FloodCopies() flood_copies;
     LinuxCopies() linux_copies;
@@ -32,6 +36,12 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         begin.apply(hdr, meta, standard);
+        bool again;
+        egress_again.apply(meta, standard, again);
+        if (again) {
+            lone_report.apply(hdr, meta);
+            return;
+        }
         bool traced_copy = meta.egress.port == CPU_PORT && (meta.punt == PUNT_TRACE || meta.punt == PUNT_LOOPBACK);
         if (meta.egress.routed || traced_copy) {
             rewriting.apply(hdr, meta);
@@ -45,6 +55,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             linux_copies.apply(meta);
             vlan_tags.apply(hdr, meta);
             icmp_error_message.apply(hdr, meta.interface, meta.icmp_error, meta.egress);
+            lone_report_end.apply(hdr, meta);
         }
         mirror_egress.apply(meta);          // a copy of what leaves
         end.apply(meta, standard);

@@ -24,6 +24,10 @@ const bit<32> CPU_SESSION = 1;
 // `standard.instance_type` of a packet that ingress had start again.
 const bit<32> RESUBMITTED = 6;
 
+// Of a copy that ingress made, and of a packet that egress had start again.
+const bit<32> INGRESS_CLONE = 1;
+const bit<32> RECIRCULATED  = 4;
+
 parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     EdgeParser() edge;
 
@@ -31,9 +35,19 @@ parser EdgePacket(packet_in packet, out headers_t hdr, inout metadata_t meta, in
     state start {
         transition select(standard.instance_type, standard.ingress_port) {
             (RESUBMITTED, _): parse;
+            (RECIRCULATED, _): lone_report;
             (_, CPU_PORT): from_controller;
             default: from_port;
         }
+    }
+
+    // It goes on as if it had come where the packet came that it was made of.
+    state lone_report {
+        meta.from_controller = false;
+        meta.icmp_error.type = 0;
+        meta.path_option.lone_due = false;
+        meta.path_option.alone = true;
+        transition parse;
     }
 
     state from_controller {
@@ -71,7 +85,7 @@ control IngressBegin(inout metadata_t meta, in standard_metadata_t standard) {
         if (standard.parser_error != error.NoError && meta.fault == DROP_NONE) {
             meta.fault = DROP_TRUNCATED;
         }
-        if (standard.instance_type != RESUBMITTED) {
+        if (standard.instance_type != RESUBMITTED && standard.instance_type != RECIRCULATED) {
             port_received.count(meta.ingress_port);
         }
     }
@@ -127,6 +141,8 @@ control IngressEnd(in headers_t hdr, inout metadata_t meta, inout standard_metad
         // A copy of the packet as it arrived, whatever has become of it here.
         if (meta.punt != PUNT_NONE) {
             clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_PUNT);
+        } else if (meta.path_option.lone_due) {
+            clone_preserving_field_list(CloneType.I2E, CPU_SESSION, FIELDS_OF_REPORT);
         }
         if (meta.drop != DROP_NONE) {
             ingress_drops.count(meta.drop);
@@ -149,6 +165,16 @@ control EgressBegin(inout headers_t hdr, inout metadata_t meta, in standard_meta
         meta.departed = standard.egress_global_timestamp;
         meta.queue = (bit<32>)standard.deq_qdepth;
         hdr.packet_out.setInvalid();
+    }
+}
+
+// Has the copy that becomes a report start again; it leaves by no port.
+control EgressAgain(in metadata_t meta, in standard_metadata_t standard, out bool again) {
+    apply {
+        again = standard.instance_type == INGRESS_CLONE && meta.path_option.lone_due;
+        if (again) {
+            recirculate_preserving_field_list(FIELDS_OF_REPORT);
+        }
     }
 }
 
