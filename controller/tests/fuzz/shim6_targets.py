@@ -94,6 +94,7 @@ _SHIM6_OPTIONS = tuple(
         "KeepaliveTimeout",
         "LocatorList",
         "LocatorPreferences",
+        "PathReports",
         "ResponderValidator",
         "UlidPair",
     )

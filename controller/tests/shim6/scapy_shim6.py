@@ -174,6 +174,13 @@ class ExactTimeout(Option):
     fields_desc: ClassVar[list[Any]] = [*_head(16384), IntField("microseconds", 0)]
 
 
+class Reports(Option):
+    """Of path reports; of the same range."""
+
+    name = "path reports"
+    fields_desc: ClassVar[list[Any]] = [*_head(16385), ByteField("version", 1)]
+
+
 _OPTIONS: dict[int, type[Option]] = {
     1: Validator,
     2: Locators,
@@ -184,6 +191,7 @@ _OPTIONS: dict[int, type[Option]] = {
     7: Forked,
     10: Timeout,
     16384: ExactTimeout,
+    16385: Reports,
 }
 
 

@@ -36,6 +36,7 @@ from wayname.wire.shim6.options import (
     LocatorList,
     LocatorPreferences,
     Option,
+    PathReports,
     Preference,
     PreferenceFlag,
     ResponderValidator,
@@ -97,6 +98,7 @@ OPTIONS: list[tuple[Option, Packet]] = [
     (CgaSignature(b"signature"), other.Signature(signature=b"signature")),
     (KeepaliveTimeout(600), other.Timeout(seconds=600)),
     (ExactKeepaliveTimeout(250_000), other.ExactTimeout(microseconds=250_000)),
+    (PathReports(1), other.Reports(version=1)),
     (UlidPair(A1, B1), other.Ulids(sender=str(A1), receiver=str(B1))),
     (ForkedInstance(7), other.Forked(identifier=7)),
 ]

@@ -40,6 +40,7 @@ from wayname.wire.shim6.options import (
     Locator,
     LocatorList,
     LocatorPreferences,
+    PathReports,
     Preference,
     PreferenceFlag,
     ResponderValidator,
@@ -235,6 +236,7 @@ locator_options = [
     st.builds(CgaSignature, octets_of_options),
     st.builds(KeepaliveTimeout, st.integers(0, 0xFFFF)),
     st.builds(ExactKeepaliveTimeout, words),
+    st.builds(PathReports, st.integers(0, 255)),
 ]
 
 

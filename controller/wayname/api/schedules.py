@@ -46,6 +46,9 @@ class PathOfGroup(BaseModel):
     late: float | None = Field(description="seconds that its last mark was late")
     delay: float | None = Field(description="as the marks have it")
     bandwidth: float | None = Field(description="as the marks have it")
+    packets: int = Field(description="that peers' edges reported of, with feedback; of them")
+    lost: int = Field(description="those that did not come")
+    marked: int = Field(description="those that met congestion (ECN)")
 
 
 class GroupAnswer(BaseModel):
@@ -63,7 +66,7 @@ class ScheduleAnswer(BaseModel):
     name: str = Field(description="name of the schedule in the configuration")
     policy: SchedulingPolicy = Field(description="how packets are shared out now")
     configured: SchedulingPolicy = Field(description="the policy of the configuration")
-    source: str = Field(description="where delays and bandwidths come from: fixed, marks or ioam")
+    source: str = Field(description="where delays and bandwidths come from: fixed, marks, feedback or ioam")
     close: bool = Field(description="whether late paths, and those that lose packets, are closed")
     tolerance: float = Field(description="seconds that a marked packet may be late before its path is closed")
     probe_interval: float = Field(description="seconds between two probes of a closed path")
@@ -215,4 +218,7 @@ def _path(
         late=known.late,
         delay=known.delay,
         bandwidth=known.bandwidth,
+        packets=known.packets,
+        lost=known.lost,
+        marked=known.marked,
     )

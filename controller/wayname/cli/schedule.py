@@ -10,6 +10,8 @@ from wayname.cli.options import Asking, client_options, pass_asking
 from wayname.cli.running_names import SCHEDULES
 from wayname.config.schedules import SchedulingPolicy
 
+TOLD_OF_PATH = ("path", "state", "because", "s ago", "late", "delay now", "bandwidth now")
+
 
 @click.group()
 def command() -> None:
@@ -99,7 +101,11 @@ def _tell(asking: Asking, schedule: dict[str, Any]) -> None:
         numbers = ", ".join(map(str, group["sessions"][:10])) + (", ..." if len(group["sessions"]) > 10 else "")
         print(f"\nsessions {numbers} (registers {group['number']})")
         told = [_row(path) for path in group["paths"]]
-        show.show_table(("path", "state", "because", "s ago", "late", "delay now", "bandwidth now"), told, "no paths")
+        show.show_table(
+            (*TOLD_OF_PATH, "reported", "lost", "marked"),
+            told,
+            "no paths",
+        )
 
 
 def _row(path: dict[str, Any]) -> tuple[object, ...]:
@@ -113,7 +119,14 @@ def _row(path: dict[str, Any]) -> tuple[object, ...]:
         _milliseconds(path["late"]),
         _milliseconds(path["delay"]),
         _megabits(path["bandwidth"]),
+        path["packets"] or "",
+        _share(path["lost"], path["packets"]),
+        _share(path["marked"], path["packets"]),
     )
+
+
+def _share(some: int, of_all: int) -> str:
+    return f"{some / of_all:.2%}" if of_all else ""
 
 
 def _told(path: dict[str, Any]) -> str:

@@ -43,6 +43,7 @@ class Source(StrEnum):
 
     FIXED = "fixed"
     MARKS = "marks"
+    FEEDBACK = "feedback"
     IOAM = "ioam"
 
 
@@ -129,6 +130,10 @@ def _probe(path: SchedulePath, segment: IPv6Address, config: Config) -> Probe:
     return Probe(source, segment, path.trace)
 
 
+def _in_any(address: IPv6Address, prefixes: tuple[IPv6Network, ...]) -> bool:
+    return not prefixes or any(address in prefix for prefix in prefixes)
+
+
 Prefix = Annotated[IPv6Network, prefix("2001:db8:1:10::/64")]
 
 
@@ -153,8 +158,11 @@ class Schedule(Table):
 
     def fits(self, local: IPv6Address, peer: IPv6Address) -> bool:
         """Whether a session between two identities goes by it."""
-        pairs = ((local, self.local), (peer, self.remote))
-        return all(not prefixes or any(address in prefix for prefix in prefixes) for address, prefixes in pairs)
+        return self.fits_local(local) and _in_any(peer, self.remote)
+
+    def fits_local(self, local: IPv6Address) -> bool:
+        """Whether sessions of an identity may go by it."""
+        return _in_any(local, self.local)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -70,6 +70,8 @@ class Session:
     returning: bool = False
     # Whether the peer is an edge, whose REAP answers checks.
     peer_is_edge: bool = False
+    # Whether its packets are numbered by path, and each edge reports what came.
+    numbered: bool = False
     # The pairs that a command wants flows of a policy to take, by its name.
     preferences: dict[str, Pair] = field(default_factory=dict)
     # Why it is on this path.
@@ -109,9 +111,9 @@ class Session:
     def is_plain(self, pair: Pair) -> bool:
         """Whether packets on a path need no header: of ESP, and those that bear the identities themselves.
 
-        Those of a fork that did so would be its session's.
+        Those of a fork that did so would be its session's, and a number without a header would prove nothing.
         """
-        return self.esp is not None or (self.fork is None and pair == self.name[:2])
+        return self.esp is not None or (self.fork is None and not self.numbered and pair == self.name[:2])
 
     def path_of(self, pair: Pair) -> int | None:
         """Return the number of a path."""

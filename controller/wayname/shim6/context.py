@@ -16,6 +16,7 @@ from wayname.wire.shim6.options import (
     LocatorList,
     LocatorPreferences,
     Option,
+    PathReports,
     encode_options,
 )
 
@@ -61,6 +62,7 @@ class KnownPeer:
     parameters: Parameters | None = None
     keepalive_timeout: KeepaliveTimeout | None = None
     exact_keepalive_timeout: ExactKeepaliveTimeout | None = None
+    path_reports: PathReports | None = None
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ from wayname.wire.shim6.options import (
     LocatorPreferences,
     Option,
     OptionType,
+    PathReports,
     Verification,
 )
 
@@ -76,7 +77,8 @@ def learn(ulid: IPv6Address, options: tuple[Option, ...], known: KnownPeer, min_
     if asked is not None:
         _check_preferences(asked, listed)
         preferences = asked
-    return KnownPeer(locators, listed, preferences, prover.parameters if prover else None, *_timeouts(options, known))
+    proved = prover.parameters if prover else None
+    return KnownPeer(locators, listed, preferences, proved, *_beside_locators(options, known))
 
 
 def believe(options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
@@ -89,16 +91,17 @@ def believe(options: tuple[Option, ...], known: KnownPeer) -> KnownPeer:
     if asked is not None:
         _check_preferences(asked, known.listed)
     asked = asked or known.preferences
-    return KnownPeer(known.locators, known.listed, asked, known.parameters, *_timeouts(options, known))
+    return KnownPeer(known.locators, known.listed, asked, known.parameters, *_beside_locators(options, known))
 
 
-def _timeouts(
+def _beside_locators(
     options: tuple[Option, ...], known: KnownPeer
-) -> tuple[KeepaliveTimeout | None, ExactKeepaliveTimeout | None]:
-    """Return what a peer says of its silence; what it does not say again stays."""
+) -> tuple[KeepaliveTimeout | None, ExactKeepaliveTimeout | None, PathReports | None]:
+    """Return what a peer says of its silence and of path reports; what it does not say again stays, but the latter."""
     return (
         option_of(options, KeepaliveTimeout) or known.keepalive_timeout,
         option_of(options, ExactKeepaliveTimeout) or known.exact_keepalive_timeout,
+        option_of(options, PathReports),
     )
 
 

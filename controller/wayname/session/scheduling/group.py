@@ -28,7 +28,7 @@ class ScheduleRule:
     def feedback(self) -> Feedback:
         """What is done about what acknowledgements say."""
         config = self.config
-        kinds = ScheduleFeedback.FOLLOW if config.source is Source.MARKS else ScheduleFeedback(0)
+        kinds = ScheduleFeedback.FOLLOW if config.source in {Source.MARKS, Source.FEEDBACK} else ScheduleFeedback(0)
         kinds |= ScheduleFeedback.CLOSE if config.close else 0
         kinds |= ScheduleFeedback.HOLD if config.hold else 0
         return Feedback(kinds, config.tolerance, config.probe_interval, config.hold)
@@ -45,6 +45,10 @@ class PathReport:
     late: float | None = None
     delay: float | None = None
     bandwidth: float | None = None
+    # What peers reported in all: packets, lost ones, such that met congestion.
+    packets: int = 0
+    lost: int = 0
+    marked: int = 0
 
     def take(self, switch_event: PathEvent, now: float) -> None:
         """Take what the switch says."""
@@ -54,6 +58,9 @@ class PathReport:
             switch_event.delay,
             switch_event.bandwidth,
         )
+        self.packets += switch_event.packets
+        self.lost += switch_event.lost
+        self.marked += switch_event.marked
         if switch_event.kind is PathEventKind.ESTIMATED:
             return
         self.since, self.closed = now, switch_event.kind is not PathEventKind.OPENED

@@ -21,6 +21,7 @@ from wayname.wire.shim6.options import (
     LocatorPreferences,
     Option,
     OptionType,
+    PathReports,
     decode_options,
     encode_options,
 )
@@ -67,6 +68,7 @@ def write_down(context: Context, session: Session, returning: bool) -> Json:
     told: tuple[Option | None, ...] = (
         known.keepalive_timeout,
         known.exact_keepalive_timeout,
+        known.path_reports,
         known.listed,
         known.preferences,
         CgaParameters(known.parameters.encode()) if known.parameters else None,
@@ -107,6 +109,7 @@ def read(name: SessionKey, written: Mapping[str, Any]) -> PersistedContext:
             Parameters.decode(parameters.parameters) if parameters else None,
             option_of(proofs, KeepaliveTimeout),
             option_of(proofs, ExactKeepaliveTimeout),
+            option_of(proofs, PathReports),
         ),
         told=frozenset(LocalHost(name.local, _options(each)) for each in written["told"]),
         trusted=frozenset(written["trusted"]),

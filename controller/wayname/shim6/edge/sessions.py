@@ -14,7 +14,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import finsy as fy
 
-from wayname.config.session_rules import ProxyMode
+from wayname.config.session_rules import ProxyMode, SessionRules
 from wayname.edge.boundary import ForkSession, Json, PairActive, Severity, UnforkSession
 from wayname.edge.links import ReceivedPacket
 from wayname.identity.errors import ProofError
@@ -53,6 +53,7 @@ from wayname.shim6.heuristics import (
 from wayname.shim6.keepalives import agreed_send_timeout, is_edge, keepalive_interval, tell_send_timeout
 from wayname.shim6.locators import LocatorError, believe, learn, tell
 from wayname.shim6.pairs import LocatorState, usable_pairs
+from wayname.shim6.path_reports import numbers_packets, tell_path_reports
 from wayname.shim6.states import State
 from wayname.shim6.trigger_rules import load_rule
 from wayname.wire import icmpv6
@@ -98,7 +99,7 @@ class Shim6Sessions(WatchedSessions):
         want_prefixes(self._sites, means.outputs.desired)
         for rules in self._sites:
             for host in rules.hosts:
-                self._hosts[host.address] = tell_send_timeout(local_host(rules, host), rules.told_send_timeout)
+                self._hosts[host.address] = self._telling(local_host(rules, host), rules)
         self._recall(means.remembered)
 
     @property
@@ -152,7 +153,11 @@ class Shim6Sessions(WatchedSessions):
         if rules is None:
             return
         told = tell(host.identity, host.parameters, host.locators, host.generation, host.key)
-        self._serve(tell_send_timeout(told, rules.told_send_timeout), now)
+        self._serve(self._telling(told, rules), now)
+
+    def _telling(self, host: LocalHost, rules: SessionRules) -> LocalHost:
+        """Return a host that tells its peers what they have to know beside its locators."""
+        return tell_path_reports(tell_send_timeout(host, rules.told_send_timeout), self._config.schedules)
 
     def _serve(self, host: LocalHost, now: float) -> None:
         self._hosts[host.ulid] = host
@@ -300,6 +305,7 @@ class Shim6Sessions(WatchedSessions):
             was.trusted,
             returning=was.returning,
             peer_is_edge=is_edge(was.known),
+            numbered=name.local in self._hosts and numbers_packets(self._hosts[name.local], was.known),
             preferences=was.preferences,
             reason="as before the controller was restarted",
         )
@@ -395,6 +401,7 @@ class Shim6Sessions(WatchedSessions):
     def _set_paths(self, session: Session, context: Context) -> None:
         """Have a path for each pair of locators; a new session begins where its set-up showed the peer to be."""
         host = self._hosts[session.name.local]
+        session.numbered = numbers_packets(host, context.known)
         local = {locator: self._state(locator) for locator in host.locators}
         pairs = usable_pairs(local, context.known, Pair(*session.name[:2]))
         session.set_pairs(pairs, session.paths.get(session.path, context.exchange))

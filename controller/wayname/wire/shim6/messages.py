@@ -188,6 +188,7 @@ _LOCATORS = frozenset(
         OptionType.CGA_SIGNATURE,
         OptionType.KEEPALIVE_TIMEOUT,
         OptionType.EXACT_KEEPALIVE_TIMEOUT,
+        OptionType.PATH_REPORTS,
     }
 )
 _CONTEXT = frozenset({OptionType.ULID_PAIR, OptionType.FORKED_INSTANCE})

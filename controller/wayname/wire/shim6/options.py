@@ -32,7 +32,9 @@ class OptionType(IntEnum):
     ULID_PAIR = 6
     FORKED_INSTANCE = 7
     KEEPALIVE_TIMEOUT = 10
-    EXACT_KEEPALIVE_TIMEOUT = 16384  # of the range for experiments (RFC 5533, section 17)
+    # Of the range for experiments (RFC 5533, section 17).
+    EXACT_KEEPALIVE_TIMEOUT = 16384
+    PATH_REPORTS = 16385
 
 
 class Verification(IntEnum):
@@ -268,6 +270,27 @@ class ExactKeepaliveTimeout:
         return cls(int.from_bytes(contents))
 
 
+@dataclass(frozen=True, slots=True)
+class PathReports:
+    """Whoever sends it counts packets that are numbered by path, and reports what came: a version of the path option.
+
+    Others skip it. More octets are for later versions.
+    """
+
+    version: int
+
+    def contents(self) -> bytes:
+        """Return what stands behind type and length."""
+        return bytes([self.version])
+
+    @classmethod
+    def of(cls, contents: bytes) -> "PathReports":
+        """Read the contents."""
+        if not contents:
+            raise MessageError("an option of path reports has no version")
+        return cls(contents[0])
+
+
 Option = (
     ResponderValidator
     | LocatorList
@@ -278,6 +301,7 @@ Option = (
     | ForkedInstance
     | KeepaliveTimeout
     | ExactKeepaliveTimeout
+    | PathReports
 )
 
 _READERS: dict[OptionType, Callable[[bytes], Option]] = {
@@ -290,6 +314,7 @@ _READERS: dict[OptionType, Callable[[bytes], Option]] = {
     OptionType.FORKED_INSTANCE: ForkedInstance.of,
     OptionType.KEEPALIVE_TIMEOUT: KeepaliveTimeout.of,
     OptionType.EXACT_KEEPALIVE_TIMEOUT: ExactKeepaliveTimeout.of,
+    OptionType.PATH_REPORTS: PathReports.of,
 }
 _TYPES: dict[type[Option], OptionType] = {
     ResponderValidator: OptionType.RESPONDER_VALIDATOR,
@@ -301,6 +326,7 @@ _TYPES: dict[type[Option], OptionType] = {
     ForkedInstance: OptionType.FORKED_INSTANCE,
     KeepaliveTimeout: OptionType.KEEPALIVE_TIMEOUT,
     ExactKeepaliveTimeout: OptionType.EXACT_KEEPALIVE_TIMEOUT,
+    PathReports: OptionType.PATH_REPORTS,
 }
 
 

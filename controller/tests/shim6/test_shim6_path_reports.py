@@ -1,0 +1,41 @@
+"""Whether sessions number their packets by path: only where both sides tell each other that they count and report."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Network
+
+import pytest
+from shim6.network import A1, host
+
+from wayname.config.schedules import Schedule, Source
+from wayname.shim6.context import KnownPeer
+from wayname.shim6.locators import learn
+from wayname.shim6.path_reports import VERSION, numbers_packets, tell_path_reports
+from wayname.wire.shim6.options import PathReports
+
+FEEDBACK = Schedule.model_construct(name="sites", source=Source.FEEDBACK)
+
+
+@pytest.mark.parametrize("source", [Source.FIXED, Source.MARKS, Source.IOAM])
+def test_who_has_no_schedule_that_goes_by_feedback_says_nothing_of_it(source: Source) -> None:
+    other = Schedule.model_construct(name="others", source=source)
+    elsewhere = FEEDBACK.model_copy(update={"local": (IPv6Network("2001:db8:ffff::/48"),)})
+    assert tell_path_reports(host(A1), [other, elsewhere]) == host(A1)
+
+
+def test_who_has_one_says_which_version_it_counts() -> None:
+    assert tell_path_reports(host(A1), [FEEDBACK]).options == (*host(A1).options, PathReports(VERSION))
+
+
+def test_packets_are_numbered_where_both_say_so_in_the_same_version() -> None:
+    ours, nobody = tell_path_reports(host(A1), [FEEDBACK]), KnownPeer(frozenset({A1}))
+    told, other = (learn(A1, (PathReports(version),), nobody) for version in (VERSION, VERSION + 1))
+    assert numbers_packets(ours, told)
+    assert not numbers_packets(ours, nobody)
+    assert not numbers_packets(ours, other)
+    assert not numbers_packets(host(A1), told)
+
+
+def test_who_does_not_say_it_again_takes_it_back() -> None:
+    told = learn(A1, (PathReports(VERSION),), KnownPeer(frozenset({A1})))
+    assert learn(A1, (), told).path_reports is None
