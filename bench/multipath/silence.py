@@ -1,6 +1,7 @@
 """A link of the lab `many-paths` is cut under one connection: for how long does the receiving program get nothing?
 
-Whole edges with their controllers on the virtual clock. Each link in turn, both ways or one of them, at drawn moments.
+Whole edges with their controllers on the virtual clock. Each link in turn, both ways or one of them, at drawn moments; with
+schedules that go by TCP's acknowledgements (`marks`), and by what the peer's edge reports (`feedback`), with the same draws.
 The session's other paths must stay in the schedule of both edges meanwhile.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import product
 
 import finsy as fy
 from finsy.p4entity import decode_entity
@@ -18,7 +20,9 @@ from finsy.p4entity import decode_entity
 from bench.multipath.report import Goal, Result
 from bench.shim6.report import table
 from bench.spread import Spread
-from wayname_lab.load import find_lab
+from wayname.config.schedules import Source
+from wayname_lab.load import LABS, find_lab, parse_lab
+from wayname_lab.model import Lab
 from wayname_lab.virtual.lab import VirtualLab
 
 LAB = "many-paths"
@@ -42,10 +46,20 @@ class Way(StrEnum):
     ACKS = "acknowledgements"
 
 
+SOURCES = (Source.MARKS, Source.FEEDBACK)
+
+
+def lab_of(source: Source) -> Lab:
+    """Return the lab, its schedules with this source."""
+    text = (LABS / f"{LAB}.toml").read_text()
+    return parse_lab(text.replace(f'source = "{Source.MARKS}"', f'source = "{source}"'), LAB, LAB)
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A draw: the link, what it loses, and when."""
+    """A draw: what schedules go by, the link, what it loses, and when."""
 
+    source: Source
     link: str
     way: Way
     moment: float
@@ -81,12 +95,12 @@ def cuts(draws: int, seed: int) -> Iterator[Cut]:
         moment, run = rng.uniform(0, MOST_LATER), rng.getrandbits(32)
         for link in links:
             for way in Way:
-                yield Cut(link, way, moment, run)
+                yield from (Cut(source, link, way, moment, run) for source in SOURCES)
 
 
 def run(cut: Cut) -> Silence:
     """Let a connection send over all paths, and cut one."""
-    lab = VirtualLab(find_lab(LAB), cut.seed)
+    lab = VirtualLab(lab_of(cut.source), cut.seed)
     lab.run_until(BEGIN)
     lab.command(RECEIVER, "tcp_serve", port=PORT, interval=STEP)
     to = str(lab.plan.hosts[RECEIVER].address.ip)
@@ -110,23 +124,35 @@ def _paths(lab: VirtualLab, edge: str) -> int:
     return slots[0].bit_count() if slots else 1
 
 
+def _by_source(seen: Sequence[tuple[Cut, Silence]]) -> list[str]:
+    rows: list[Sequence[object]] = []
+    for source in SOURCES:
+        mine = [silence for cut, silence in seen if cut.source is source]
+        spread = Spread.of([1000 * silence.seconds for silence in mine])
+        megabits = Spread.of([silence.octets * 8 / WATCHED / 1e6 for silence in mine])
+        rows.append((source, *spread.cells(0), f"{megabits.median:.2f}"))
+    return ["", *table(("all cuts", "ms of silence: median", "10 %", "90 %", "worst", "Mbit/s"), rows)]
+
+
 def run_all(quick: bool, seed: int) -> Result:
     """Cut each link in each way, at drawn moments."""
     drawn = list(cuts(QUICK_DRAWS if quick else DRAWS, seed))
     with ProcessPoolExecutor() as pool:
         seen = list(zip(drawn, pool.map(run, drawn), strict=True))
     rows: list[Sequence[object]] = []
-    for link in dict.fromkeys(cut.link for cut in drawn):
-        for way in Way:
-            mine = [silence for cut, silence in seen if (cut.link, cut.way) == (link, way)]
-            spread = Spread.of([1000 * silence.seconds for silence in mine])
-            rows.append((link, way, *spread.cells(0), min(silence.paths for silence in mine)))
+    for link, way, source in product(dict.fromkeys(cut.link for cut in drawn), Way, SOURCES):
+        mine = [silence for cut, silence in seen if (cut.link, cut.way, cut.source) == (link, way, source)]
+        spread = Spread.of([1000 * silence.seconds for silence in mine])
+        megabits = Spread.of([silence.octets * 8 / WATCHED / 1e6 for silence in mine])
+        fewest = min(silence.paths for silence in mine)
+        rows.append((link, way, source, *spread.cells(0), f"{megabits.median:.2f}", fewest))
     cut, worst = max(seen, key=lambda each: each[1].seconds)
     left = [cut for cut, silence in seen if silence.paths < len(find_lab(LAB).providers) - 1]
-    at = f"link {cut.link} loses {cut.way} {SETTLED + cut.moment:.3f} s after the start, seed {cut.seed}"
+    at = f"{cut.source}, link {cut.link} loses {cut.way} {SETTLED + cut.moment:.3f} s after the start, seed {cut.seed}"
     goals = [
         Goal(f"the longest silence is {1000 * worst.seconds:.0f} ms ({at}); 200 ms wanted", worst.seconds <= GOAL),
         Goal(f"in {len(left)} of {len(drawn)} cuts paths left the schedule that were not cut; none wanted", not left),
     ]
-    head = ("link", "loses", "ms of silence: median", "10 %", "90 %", "worst", "fewest paths")
-    return Result("multipath-silence", [asdict(c) | asdict(s) for c, s in seen], table(head, rows), goals)
+    head = ("link", "loses", "source", "ms of silence: median", "10 %", "90 %", "worst", "Mbit/s", "fewest paths")
+    text = [*table(head, rows), *_by_source(seen)]
+    return Result("multipath-silence", [asdict(c) | asdict(s) for c, s in seen], text, goals)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from looking import entries
-from test_many_paths import SUM, goodput, in_use, sending, taken
+from looking import entries, kinds
+from test_many_paths import STARTED, SUM, goodput, in_use, sending, taken
 
 from wayname.p4_constants import SessionMode
+from wayname.session.scheduling.group import PathReport
 from wayname_lab.load import LABS, parse_lab
 from wayname_lab.virtual.lab import VirtualLab
 
 
-def lab_of(*edges: str, seed: int = 1) -> VirtualLab:
-    """Return the lab in which these edges go by feedback."""
+def lab_of(*edges: str, seed: int = 1, change: tuple[str, str] = ("", "")) -> VirtualLab:
+    """Return the lab in which these edges go by feedback; the first of something in the sender's is changed."""
     text = (LABS / "many-paths.toml").read_text()
     parts = dict(zip(("", "a", "b"), text.split("[edge."), strict=True))
     for edge in edges:
         parts[edge] = parts[edge].replace('source = "marks"', 'source = "feedback"')
+    parts["a"] = parts["a"].replace(*change, 1)
     return VirtualLab(parse_lab("[edge.".join(parts.values()), "reported", "reported"), seed)
 
 
@@ -53,3 +55,42 @@ def test_a_link_that_is_cut_takes_no_other_path_out_of_the_schedules(provider: s
         lab.run_for(0.05)
         assert others <= taken(lab, "a")
     assert goodput(lab) > 0
+
+
+def datagrams(lab: VirtualLab, rate: int = 600) -> VirtualLab:
+    """Let a host send datagrams one way: with 600 a second 6 Mbit/s of the 11 that there are."""
+    lab.run_until(STARTED)
+    lab.command("b1", "udp_receive", port=5001, interval=0.1)
+    to = str(lab.plan.hosts["b1"].address.ip)
+    lab.command("a1", "udp_send", to=to, port=5001, rate=rate, size=1200)
+    lab.run_for(3)
+    return lab
+
+
+def known(lab: VirtualLab) -> dict[str, PathReport]:
+    """Return what the sender's switch said of each provider's path."""
+    edge = lab.controllers["a"].edge
+    assert edge is not None
+    [group] = edge.schedules
+    return {path.provider: report for path, report in zip(group.rule.config.paths, group.known, strict=True)}
+
+
+def test_datagrams_teach_how_far_apart_paths_are() -> None:
+    """Paths are alike, and one is believed to be slower by 80 ms: less than 20 of them stay."""
+    lab = lab_of("a", "b", change=("delay = 0.02", "delay = 0.1"))
+    datagrams(lab, rate=200)
+    delays = [report.delay for report in known(lab).values()]
+    assert max(delays) - min(delays) < 0.02
+    assert all(report.packets > 0 for report in known(lab).values())
+
+
+def test_a_path_that_loses_datagrams_is_closed_before_its_provider_is_found_to_be_gone() -> None:
+    lab = datagrams(lab_of("a", "b"))
+    since = lab.now
+    lab.cut("b-r", "r")
+    lab.run_for(3)
+    told = kinds(lab, "a", since)
+    assert "path.closed" in told
+    assert "r" in {path for path, report in known(lab).items() if report.closed}
+    reports = [each for each in lab.events_of("b1", "udp_report") if each["at_ns"] / 1e9 > since + 0.5]
+    assert max(each["longest_gap_ns"] for each in reports) < 50e6, "the others go on"
