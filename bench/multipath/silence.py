@@ -1,7 +1,7 @@
 """A link of the lab `many-paths` is cut under one connection: for how long does the receiving program get nothing?
 
-Whole edges with their controllers on the virtual clock. Each link in turn, both ways or one of them, at drawn moments; with
-schedules that go by TCP's acknowledgements (`marks`), and by what the peer's edge reports (`feedback`), with the same draws.
+Whole edges with their controllers on the virtual clock. Each link in turn, both ways or one of them, at drawn moments.
+Schedules go by TCP's acknowledgements (`marks`) or by what the peer's edge reports (`feedback`), with the same draws.
 The session's other paths must stay in the schedule of both edges meanwhile.
 """
 

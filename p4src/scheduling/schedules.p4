@@ -167,7 +167,9 @@ control Schedules(in headers_t hdr, inout metadata_t meta) {
             meta.schedule.verdict = VERDICT_NONE;
             meta.schedule.answer = ANSWER_NONE;
             meta.schedule.certain = false;
-            meta.schedule.pure_ack = false;
+            // While the peer sends nothing but acknowledgements, and they are lost, nothing is there to be reported on.
+            meta.schedule.pure_ack = hdr.tcp.isValid() && !meta.fragmented
+                && meta.chain.left == 10w0 ++ hdr.tcp.start[31:28] ++ 2w0;
             meta.schedule.ahead = false;
             if (meta.path_option.of_session && meta.path_option.reports && meta.schedule.feedback != 0) {
                 path_numbers.apply(meta);

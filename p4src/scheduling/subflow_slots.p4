@@ -152,11 +152,11 @@ control SubflowSlots(in metadata_t meta, inout schedule_path_t slot_0, inout sch
 
 // A path is dead of which the peer has reported nothing since a report could be here, while it reported of others more often than
 // there are paths, for reports are of one path in turn; or while it reported nothing at all, and that for longer.
-// What waits does not count: packets before it are reported meanwhile.
+// What waits does not count, and of the tolerance a quarter: packets before it are reported meanwhile.
 #define CLOSE_SILENT(k, its)                                                                                    \
     if (telling && closed[k:k] == 0) {                                                                          \
         unreported_since.read(unreported, SESSION_SLOT((bit<3>)k));                                             \
-        fine_time_t longest = (delay_of(its.delay, learned) << 1) + (16w0 ++ meta.schedule.tolerance ++ 16w0);  \
+        fine_time_t longest = (delay_of(its.delay, learned) << 1) + (18w0 ++ meta.schedule.tolerance ++ 14w0);  \
         bit<48> silent_for = meta.arrived - unreported[127:80];                                                 \
         bit<16> of_others = heard_reports[15:0] - unreported[15:0];                                             \
         if (unreported[127:80] != 0 && unreported[31:24] >= LEAST_UNREPORTED && silent_for > longest[63:16]     \
