@@ -69,13 +69,15 @@ CASES: dict[str, Case] = {
     "DROP_INTERFACE_UNKNOWN": (1, to_router(udp(to="2001:db8:20::1"))),
 }
 
-# They need more than one packet: suites/punt_meters.py, and p4src/tests/test_schedule_feedback.py.
+# They need more than one packet: suites/punt_meters.py, and test_schedule_feedback.py and test_path_reports.py
+# of p4src/tests.
 ELSEWHERE = {
     "DROP_PUNT_RATE",
     "DROP_PUNT_SOURCE_RATE",
     "DROP_PUNT_PORT_RATE",
     "DROP_PUNT_TOTAL_RATE",
     "DROP_DUPLICATE_HELD",
+    "DROP_REPORT_HEARD",
 }
 # Of first-hop security: suites/first_hop_security.py.
 FIRST_HOP = {name for name, number in DROP.items() if 30 <= number <= 39}
@@ -91,8 +93,8 @@ ESP = {"DROP_ESP_LOCATORS", "DROP_ESP_SHORT"}
 BORDERS = {name for name, number in DROP.items() if 110 <= number <= 114}
 # It needs more flows than a test may send: p4src/tests/test_simple_security.py.
 RECORDS = {"DROP_RECORDS_FULL"}
-# An interface would have to go between the two passes of one packet.
-NEVER_SEEN = {"DROP_ERROR_NO_SOURCE"}
+# Between the two passes of one packet an interface would have to go, or another packet to come.
+NEVER_SEEN = {"DROP_ERROR_NO_SOURCE", "DROP_REPORT_NEEDLESS"}
 
 
 class EachReason(EdgeTest):
