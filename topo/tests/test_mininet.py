@@ -42,8 +42,9 @@ pytestmark = pytest.mark.skipif(bool(needs_mininet()), reason=needs_mininet() or
 def said_by(program: str, typed: str = "", *arguments: str) -> str:
     """Run a program alone and return all that it said."""
     command = [*ALONE, sys.executable, str(TOPO / program), *arguments]
-    # As where a person sits; the nodes' shells have a terminal in any case.
-    environment = os.environ | {"TERM": "xterm"}
+    # As where a person sits; the nodes' shells have a terminal in any case. pytest-xdist gives its workers a width.
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment["TERM"] = "xterm"
     done = subprocess.run(
         command, input=typed, env=environment, capture_output=True, text=True, timeout=WITHIN, check=False
     )
