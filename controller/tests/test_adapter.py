@@ -172,6 +172,28 @@ async def test_switch_killed_and_started_anew(switch: SwitchProcess, tmp_path: P
             assert after == before
 
 
+async def test_switch_with_a_state_killed_and_started_anew_without_a_controller(
+    switch: SwitchProcess, tmp_path: Path
+) -> None:
+    state = ("--state", str(tmp_path / "state"))
+    async with asyncio.timeout(20), hosts(tmp_path) as (one, two):
+        switch.start(*state)
+        async with running(controller_of(switch)) as controller:
+            await event(controller, "switch.up")
+            await one.ping(str(two.address))
+            await two.ping(str(one.address))
+            before = await learned(controller, one, two)
+        switch.kill()
+        switch.start(*state)
+        # Hosts connect to their wires again; then nothing that was established needs anybody.
+        await one.ping(str(two.address))
+        assert all([await one.ping_once(str(two.address)) for _ in range(20)])
+        async with running(controller_of(switch)) as controller:
+            await event(controller, "switch.up")
+            assert await tables(controller) == before
+            assert controller.writes == 0
+
+
 async def test_waits_for_a_switch_that_is_not_there(switch: SwitchProcess) -> None:
     async with asyncio.timeout(20), running(controller_of(switch)) as controller:
         said = await event(controller, "switch.down")

@@ -7,15 +7,15 @@ use axum::extract::Path as InPath;
 use axum::http::StatusCode;
 use axum::routing::put;
 use listen::Listener;
-use service::{AUDIT, Clients};
+use service::{AUDIT, Hub};
 use tracing::{info, warn};
 
 use crate::forward::Handle;
 use crate::metrics;
 
 /// Answers until it is aborted.
-pub async fn serve(listener: Listener, handle: Arc<Handle>, clients: Arc<Clients>) {
-    let router = metrics::router(handle.clone(), clients).merge(links(handle));
+pub async fn serve(listener: Listener, handle: Arc<Handle>, hub: Arc<Hub>) {
+    let router = metrics::router(handle.clone(), hub).merge(links(handle));
     if let Err(error) = axum::serve(listener, router).await {
         warn!("administration is no longer served: {error}");
     }

@@ -90,6 +90,10 @@ pub struct Run {
     /// ignores that
     #[arg(long)]
     pub check_references: bool,
+    /// Keep the program, what controllers wrote and their election ids in FILE, and go on from it at the next start (warm
+    /// restart): what FILE holds goes before PROGRAM. Counters, registers and meters' fill begin anew
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
     /// Serve Prometheus counters at /metrics of ADDR:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub metrics_addr: Option<Address>,

@@ -2,22 +2,27 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Nanoseconds since the switch started, which never go back, and what they are in everybody's time.
+/// Nanoseconds since the switch started first, which never go back, and what they are in everybody's time.
 #[derive(Clone, Copy)]
 pub struct Clock {
     start: Instant,
-    /// Nanoseconds since 1970 when the switch started.
+    /// What the clock said at this start of the switch: more than nothing after a warm restart.
+    begun: u64,
+    /// Nanoseconds since 1970 when it said nothing.
     epoch: u64,
 }
 
 impl Clock {
-    pub fn start() -> Self {
-        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { start: Instant::now(), epoch: u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX) }
+    /// Goes on from the epoch of a state, unless the time of day was set back to before it.
+    pub fn start(epoch: Option<u64>) -> Self {
+        let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let today = u64::try_from(today.as_nanos()).unwrap_or(u64::MAX);
+        let epoch = epoch.filter(|epoch| *epoch <= today).unwrap_or(today);
+        Self { start: Instant::now(), begun: today - epoch, epoch }
     }
 
     pub fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        self.begun.saturating_add(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
     pub fn since_epoch(&self) -> u64 {

@@ -8,23 +8,23 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use listen::Listener;
 use pipeline::DropReason;
-use service::{Clients, Refused};
+use service::{Hub, Refused};
 use tracing::{info, warn};
 
 use crate::forward::{Counters, Handle};
 
 /// Answers `/metrics` until it is aborted.
-pub async fn serve(listener: Listener, handle: Arc<Handle>, clients: Arc<Clients>) {
+pub async fn serve(listener: Listener, handle: Arc<Handle>, hub: Arc<Hub>) {
     info!("counters at /metrics of {}", listener.address());
-    if let Err(error) = axum::serve(listener, router(handle, clients)).await {
+    if let Err(error) = axum::serve(listener, router(handle, hub)).await {
         warn!("counters are no longer served: {error}");
     }
 }
 
 /// What `/metrics` answers.
-pub fn router(handle: Arc<Handle>, clients: Arc<Clients>) -> Router {
+pub fn router(handle: Arc<Handle>, hub: Arc<Hub>) -> Router {
     let answer = move || {
-        let text = render(&handle.counters(), &clients.refused());
+        let text = render(&handle.counters(), &hub.clients().refused(), hub.state_failures());
         async move { ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
     };
     Router::new().route("/metrics", get(answer))
@@ -40,7 +40,7 @@ const BY_PORTS: [(&str, Count); 4] = [
     ("overrun", |lost| lost.overrun),
 ];
 
-fn render(counters: &Counters, refused: &[(Refused, u64)]) -> String {
+fn render(counters: &Counters, refused: &[(Refused, u64)], state_failures: u64) -> String {
     let mut text = String::new();
     let mut family = |name: &str, kind: &str, help: &str, samples: Vec<(String, u64)>| {
         // Writing to a String cannot fail.
@@ -84,6 +84,8 @@ fn render(counters: &Counters, refused: &[(Refused, u64)]) -> String {
     family("clones_total", "counter", "Clones made.", single(counters.stats.clones));
     family("resubmitted_total", "counter", "Packets resubmitted.", single(counters.stats.resubmitted));
     family("recirculated_total", "counter", "Packets recirculated.", single(counters.stats.recirculated));
+    let help = "What --state could not keep, or not restore at the start.";
+    family("state_failures_total", "counter", help, single(state_failures));
     let of_client = |(Refused { client, call, reason }, count): &(Refused, u64)| {
         // As Rust quotes a string, but for what no name in a certificate of ours has.
         (format!("{{client={client:?},call=\"{call}\",reason=\"{reason}\"}}"), *count)
@@ -110,13 +112,14 @@ mod tests {
             (2, ports::Lost { too_long: 4, overrun: 1, ..Default::default() }),
         ];
         let refused = Refused { client: "ops.example.net".into(), call: "Write", reason: "operate" };
-        let text = render(&counters, &[(refused, 4)]);
+        let text = render(&counters, &[(refused, 4)], 7);
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"too_long\"} 7\n"));
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"too_long\"} 4\n"));
         assert!(text.contains("wayname_switch_lost_packets_total{port=\"2\",reason=\"overrun\"} 1\n"));
         assert!(text.contains("wayname_switch_received_packets_total{port=\"1\"} 5\n"));
         assert!(text.contains("wayname_switch_queue_packets{port=\"1\"} 3\n"));
         assert!(text.contains("wayname_switch_dropped_packets_total{reason=\"queue_full\"} 0\n"));
+        assert!(text.contains("wayname_switch_state_failures_total 7\n"));
         let refused =
             "wayname_switch_refused_calls_total{client=\"ops.example.net\",call=\"Write\",reason=\"operate\"} 4\n";
         assert!(text.contains(refused));

@@ -14,7 +14,7 @@ use listen::{Address, Limits, Listener};
 use pipeline::{Shape, Switch, Traffic};
 use proto::p4::v1::ForwardingPipelineConfig;
 use runtime::{Random, Seed};
-use service::{Clients, Hub, Tls};
+use service::{Clients, Hub, StateFile, Tls};
 use trace::Watches;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
@@ -70,7 +70,9 @@ async fn serve(args: Run) -> Result<()> {
     let mut traffic = Traffic::default();
     let mut ports = open_ports(&args, &mut traffic, &mut random)?;
     let watched = carriers::of(&mut ports)?;
-    let clock = Clock::start();
+    let state = args.state.as_deref().map(|path| StateFile::open(path, args.device_id)).transpose();
+    let state = state.map_err(|error| anyhow::anyhow!("--state {error}"))?;
+    let clock = Clock::start(state.as_ref().and_then(|(_, state)| state.epoch));
     let switch = Arc::new(Switch::default());
     let (uplink, messages) = sync_channel(UPLINK);
     let outputs = Outputs::new(ports, args.cpu_port, uplink);
@@ -86,17 +88,17 @@ async fn serve(args: Run) -> Result<()> {
         ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain([args.cpu_port]).collect()),
         watches,
     };
-    let hub = Hub::new(args.device_id, Arc::new(target), clients.clone());
-    if let Some(config) = config {
+    let hub = Hub::new(args.device_id, Arc::new(target), clients);
+    let restored = state.is_some_and(|(file, state)| hub.restore(file, state));
+    if let Some(config) = config.filter(|_| !restored) {
         hub.start_with(config).map_err(|status| anyhow::anyhow!("{}", status.message))?;
     }
     let forwarding = std::thread::Builder::new().name("forward".into()).spawn(move || forwarder.run())?;
     let following = follow_tables(switch, handle.clone())?;
     let telling = spawn_uplink(hub.clone(), messages)?;
     let watching = carriers::watch(watched, handle.clone())?;
-    let metrics =
-        metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), clients.clone())));
-    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), clients)));
+    let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
+    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone())));
     // The listeners are open: who connects from now on is answered.
     let watchdog = ServiceManager::of_this_process()?.and_then(|manager| {
         manager.tell("READY=1");

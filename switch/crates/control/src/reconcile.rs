@@ -1,4 +1,7 @@
-//! Taking over what was written to the program that ran before (`RECONCILE_AND_COMMIT`).
+//! Taking over what was written to the program that ran before: `RECONCILE_AND_COMMIT`, and a warm restart.
+
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 use proto::p4::config::v1 as info;
 use proto::p4::v1;
@@ -22,34 +25,26 @@ impl Control {
 
     fn take_over_state(&self, old: &Self, now: u64) -> Result<()> {
         self.texts.inherit(&old.texts);
-        let all = |entity| old.select(&v1::Entity { entity: Some(entity) }, now);
-
-        for entity in all(Entity::ActionProfileMember(Default::default()))? {
-            self.keep(Type::Insert, entity, now)?;
-        }
-        for entity in all(Entity::ActionProfileGroup(Default::default()))? {
-            self.keep(Type::Insert, entity, now)?;
-        }
-        for table in old.schema.tables.values() {
-            self.take_over_table(old, table.id, now)?;
-        }
-        for entity in all(Entity::ValueSetEntry(Default::default()))? {
-            if !matches!(&entity, Entity::ValueSetEntry(set) if set.members.is_empty()) {
-                self.keep(Type::Modify, entity, now)?;
+        let kept = self.tables_kept(old, now)?;
+        self.clear(&kept, now)?;
+        for (kind, entity) in old.configured(now)? {
+            let (kept, fixed) = match &entity {
+                Entity::TableEntry(entry) => (kept.contains(&entry.table_id), entry.is_const),
+                _ => (true, false),
+            };
+            if !kept {
+                continue;
+            }
+            match self.keep(kind, entity, now) {
+                // The new program has other const entries, and they are the ones that count.
+                Err(error) if fixed && error.code == Code::NotFound => {}
+                other => other?,
             }
         }
-        for entity in all(Entity::PacketReplicationEngineEntry(Default::default()))? {
-            self.keep(Type::Insert, entity, now)?;
+        for id in kept {
+            self.take_over_default_counter(old, id)?;
         }
-        for entity in all(Entity::DigestEntry(Default::default()))? {
-            self.keep(Type::Insert, entity, now)?;
-        }
-        for entity in all(Entity::MeterEntry(Default::default()))? {
-            if matches!(&entity, Entity::MeterEntry(meter) if meter.config.is_some()) {
-                self.keep(Type::Modify, entity, now)?;
-            }
-        }
-        for entity in all(Entity::CounterEntry(Default::default()))? {
+        for entity in old.all(Entity::CounterEntry(Default::default()), now)? {
             if let Entity::CounterEntry(counter) = &entity
                 && counter.data != Some(v1::CounterData::default())
                 && self.schema.counters.get(&counter.counter_id).map(|new| &new.name)
@@ -72,51 +67,97 @@ impl Control {
         Ok(())
     }
 
-    fn take_over_table(&self, old: &Self, id: u32, now: u64) -> Result<()> {
-        let wanted = v1::TableEntry {
-            table_id: id,
-            counter_data: Some(v1::CounterData::default()),
-            meter_config: Some(v1::MeterConfig::default()),
-            ..Default::default()
+    /// Everything that was configured, without counts, as updates for [`Self::restore`].
+    pub fn configuration(&self, now: u64) -> Result<Vec<v1::Update>> {
+        let _order = self.order.read().unwrap_or_else(PoisonError::into_inner);
+        let uncounted = |(kind, entity)| match entity {
+            Entity::TableEntry(entry) => {
+                update(kind, Entity::TableEntry(v1::TableEntry { counter_data: None, ..entry }))
+            }
+            other => update(kind, other),
         };
-        let entries = old.read_entries(&wanted, now)?;
-        let default_written = old.notes().default_metadata.contains_key(&id);
-        let written = default_written || entries.iter().any(|(_, entry)| !entry.is_const);
-        if let Some(difference) = difference(&old.p4info().tables, &self.p4info().tables, id)
-            .or_else(|| actions_difference(old.p4info(), self.p4info(), id))
-        {
-            let name = &old.table(id)?.name;
-            // Entries that no one wrote go with the program that brought them.
-            return if written {
-                Err(Status::invalid(format!("{name}: {difference}, so its entries can't be kept")))
-            } else {
-                Ok(())
-            };
-        }
-        if default_written {
+        Ok(self.configured(now)?.into_iter().map(uncounted).collect())
+    }
+
+    /// Makes what [`Self::configuration`] gave in a program that was just loaded. Tells what was refused, and left out.
+    pub fn restore(&self, updates: &[v1::Update], now: u64) -> Result<Vec<Status>> {
+        let _order = self.order.write().unwrap_or_else(PoisonError::into_inner);
+        self.suspend_references();
+        self.clear(&self.schema.tables.keys().copied().collect(), now)?;
+        let refused = updates.iter().filter_map(|update| self.apply(update, &Scope::All, now).err()).collect();
+        self.resume_references(now)?;
+        Ok(refused)
+    }
+
+    /// What is referred to comes before what refers to it.
+    fn configured(&self, now: u64) -> Result<Vec<(Type, Entity)>> {
+        let mut found = Vec::new();
+        let mut add = |kind, entities: Vec<Entity>| found.extend(entities.into_iter().map(|entity| (kind, entity)));
+        add(Type::Insert, self.all(Entity::ActionProfileMember(Default::default()), now)?);
+        add(Type::Insert, self.all(Entity::ActionProfileGroup(Default::default()), now)?);
+        for table in self.schema.tables.keys() {
+            if self.notes().default_metadata.contains_key(table) {
+                let wanted = v1::TableEntry {
+                    table_id: *table,
+                    is_default_action: true,
+                    meter_config: Some(v1::MeterConfig::default()),
+                    ..Default::default()
+                };
+                add(Type::Modify, self.all(Entity::TableEntry(wanted), now)?);
+            }
             let wanted = v1::TableEntry {
-                table_id: id,
-                is_default_action: true,
+                table_id: *table,
+                counter_data: Some(v1::CounterData::default()),
                 meter_config: Some(v1::MeterConfig::default()),
                 ..Default::default()
             };
-            for (_, entry) in old.read_entries(&wanted, now)? {
-                self.keep(Type::Modify, Entity::TableEntry(entry), now)?;
+            let is_const = |entity: &Entity| matches!(entity, Entity::TableEntry(entry) if entry.is_const);
+            let (fixed, written) = self.all(Entity::TableEntry(wanted), now)?.into_iter().partition(is_const);
+            add(Type::Modify, fixed);
+            add(Type::Insert, written);
+        }
+        let mut sets = self.all(Entity::ValueSetEntry(Default::default()), now)?;
+        sets.retain(|entity| !matches!(entity, Entity::ValueSetEntry(set) if set.members.is_empty()));
+        add(Type::Modify, sets);
+        add(Type::Insert, self.all(Entity::PacketReplicationEngineEntry(Default::default()), now)?);
+        add(Type::Insert, self.all(Entity::DigestEntry(Default::default()), now)?);
+        let mut meters = self.all(Entity::MeterEntry(Default::default()), now)?;
+        meters.retain(|entity| matches!(entity, Entity::MeterEntry(meter) if meter.config.is_some()));
+        add(Type::Modify, meters);
+        Ok(found)
+    }
+
+    fn all(&self, wanted: Entity, now: u64) -> Result<Vec<Entity>> {
+        self.select(&v1::Entity { entity: Some(wanted) }, now)
+    }
+
+    /// The old program's tables whose entries fit this one. An error, if somebody wrote to one of the others.
+    fn tables_kept(&self, old: &Self, now: u64) -> Result<BTreeSet<u32>> {
+        let mut kept = BTreeSet::new();
+        for (id, table) in &old.schema.tables {
+            let Some(difference) = difference(&old.p4info().tables, &self.p4info().tables, *id)
+                .or_else(|| actions_difference(old.p4info(), self.p4info(), *id))
+            else {
+                kept.insert(*id);
+                continue;
+            };
+            let entries = old.read_entries(&v1::TableEntry { table_id: *id, ..Default::default() }, now)?;
+            let default_written = old.notes().default_metadata.contains_key(id);
+            // Entries that no one wrote go with the program that brought them.
+            if default_written || entries.iter().any(|(_, entry)| !entry.is_const) {
+                return Err(Status::invalid(format!("{}: {difference}, so its entries can't be kept", table.name)));
             }
         }
-        self.take_over_default_counter(old, id)?;
-        // The old table may have lost or changed what its program put in.
-        for (_, entry) in self.read_entries(&v1::TableEntry { table_id: id, ..Default::default() }, now)? {
-            if !entry.is_const {
-                self.keep(Type::Delete, Entity::TableEntry(entry), now)?;
-            }
-        }
-        for (_, entry) in entries {
-            let kind = if entry.is_const { Type::Modify } else { Type::Insert };
-            match self.keep(kind, Entity::TableEntry(entry), now) {
-                // The new program has other const entries, and they are the ones that count.
-                Err(error) if kind == Type::Modify && error.code == Code::NotFound => {}
-                other => other?,
+        Ok(kept)
+    }
+
+    /// Takes out of the tables what the program itself put in: a controller may have deleted or changed it.
+    fn clear(&self, tables: &BTreeSet<u32>, now: u64) -> Result<()> {
+        for table in tables {
+            for (_, entry) in self.read_entries(&v1::TableEntry { table_id: *table, ..Default::default() }, now)? {
+                if !entry.is_const {
+                    self.keep(Type::Delete, Entity::TableEntry(entry), now)?;
+                }
             }
         }
         Ok(())
@@ -132,9 +173,9 @@ impl Control {
     }
 
     fn keep(&self, kind: Type, entity: Entity, now: u64) -> Result<()> {
-        let entity = Some(v1::Entity { entity: Some(writable(entity)) });
-        self.apply(&v1::Update { r#type: kind as i32, entity: entity.clone() }, &Scope::All, now).map_err(|error| {
-            let what = match entity.and_then(|entity| entity.entity) {
+        let update = update(kind, entity);
+        self.apply(&update, &Scope::All, now).map_err(|error| {
+            let what = match update.entity.and_then(|entity| entity.entity) {
                 Some(Entity::ActionProfileMember(member)) => format!("member {}", member.member_id),
                 Some(Entity::ActionProfileGroup(group)) => format!("group {}", group.group_id),
                 Some(Entity::PacketReplicationEngineEntry(entry)) => match entry.r#type {
@@ -152,6 +193,10 @@ impl Control {
         let size = self.schema.counters.get(&counter).map_or(0, |counter| counter.size);
         index.is_some_and(|index| u64::try_from(index.index).is_ok_and(|index| index < size))
     }
+}
+
+fn update(kind: Type, entity: Entity) -> v1::Update {
+    v1::Update { r#type: kind as i32, entity: Some(v1::Entity { entity: Some(writable(entity)) }) }
 }
 
 fn named(table: &info::Table) -> (u32, &str) {

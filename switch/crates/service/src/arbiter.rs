@@ -60,6 +60,22 @@ impl Arbiter {
         Self { device_id, roles, clients: BTreeMap::new(), emptied: 0 }
     }
 
+    pub fn device_id(&self) -> u64 {
+        self.device_id
+    }
+
+    /// The highest election id of each role that had one.
+    pub fn elections(&self) -> impl Iterator<Item = (&str, u128)> {
+        self.roles.iter().filter_map(|(name, state)| Some((&**name, state.highest?)))
+    }
+
+    /// Remembers the highest election ids of before a restart.
+    pub fn restore(&mut self, elections: Vec<(String, u128)>) {
+        for (role, highest) in elections {
+            self.roles.entry(role).or_default().highest = Some(highest);
+        }
+    }
+
     /// Whether the role that the bid is for is there already.
     pub fn knows(&self, update: &MasterArbitrationUpdate) -> bool {
         self.roles.contains_key(&update.role.as_ref().map_or(String::new(), role_of))
@@ -249,7 +265,7 @@ impl Arbiter {
 
 /// The name of a role; before version 1.4 it was a number.
 #[allow(deprecated)]
-fn role_of(role: &Role) -> String {
+pub fn role_of(role: &Role) -> String {
     role_name(&role.name, role.id)
 }
 

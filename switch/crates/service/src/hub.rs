@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use control::Status;
 use num_bigint::BigUint;
@@ -16,9 +16,10 @@ use crate::arbiter::{self, Arbiter, ClientId, Notice};
 use crate::clients::{AUDIT, Clients, Right, Who};
 use crate::device_config;
 use crate::outbox::{self, Gone, Outbox, OutboxStream, Sent};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Installed, Pipeline};
 use crate::reply;
 use crate::role::Access;
+use crate::state::{State, StateFile, is_kept};
 use crate::target::Target;
 
 /// Entries looked through for idle timeouts at a time, and how often, in nanoseconds.
@@ -39,6 +40,8 @@ pub struct Hub {
     /// Held by writes and by changes of primary and pipeline, so that these come one after another.
     pub(crate) gate: Arc<tokio::sync::Mutex<()>>,
     streams: Mutex<Streams>,
+    /// Where the state is kept for a restart, if anywhere.
+    state: OnceLock<StateFile>,
     next_idle_scan: AtomicU64,
     /// Whether the switch stops, for streams without an outbox.
     pub(crate) closed: tokio::sync::watch::Sender<bool>,
@@ -68,6 +71,7 @@ impl Hub {
             pipeline: Pipeline::default(),
             gate: Arc::default(),
             streams: Mutex::new(streams),
+            state: OnceLock::new(),
             next_idle_scan: AtomicU64::new(0),
             closed: tokio::sync::watch::Sender::new(false),
         })
@@ -86,7 +90,71 @@ impl Hub {
             }
         }
         let action = v1::set_forwarding_pipeline_config_request::Action::VerifyAndCommit;
-        self.pipeline.set(&*self.target, action as i32, Some(config))
+        self.pipeline.set(&*self.target, action as i32, Some(config))?;
+        self.keep_pipeline();
+        Ok(())
+    }
+
+    /// Goes on from a state, and keeps it in that file from now on. True if a program runs again.
+    pub fn restore(&self, file: StateFile, mut state: State) -> bool {
+        self.streams().arbiter.restore(std::mem::take(&mut state.elections));
+        if state.config.is_some() {
+            match self.pipeline.restore(&*self.target, state) {
+                Ok(refused) => {
+                    for status in refused {
+                        file.failed(&format!("an update is refused and left out: {}", status.message));
+                    }
+                }
+                Err(status) => file.failed(&format!("the program is not restored: {}", status.message)),
+            }
+        }
+        let whole = self.whole(&self.streams().arbiter);
+        file.keep_whole(&whole);
+        // There is none yet: this is called once.
+        let _ = self.state.set(file);
+        self.pipeline.running().is_some()
+    }
+
+    /// How often a state could not be kept or restored.
+    pub fn state_failures(&self) -> u64 {
+        self.state.get().map_or(0, StateFile::failures)
+    }
+
+    /// Keeps what of a batch was done, unless it was written to a config that waits for its commit.
+    pub(crate) fn keep_written(&self, installed: &Arc<Installed>, updates: Vec<v1::Update>, statuses: &[Status]) {
+        let Some(file) = self.state.get() else { return };
+        if self.pipeline.running().is_none_or(|running| !Arc::ptr_eq(&running, installed)) {
+            return;
+        }
+        let done = updates.into_iter().zip(statuses).filter(|(update, status)| status.is_ok() && is_kept(update));
+        let done: Vec<_> = done.map(|(update, _)| update).collect();
+        if !done.is_empty() {
+            file.keep_written(done, || self.whole(&self.streams().arbiter));
+        }
+    }
+
+    pub(crate) fn keep_pipeline(&self) {
+        if let Some(file) = self.state.get() {
+            file.keep_whole(&self.whole(&self.streams().arbiter));
+        }
+    }
+
+    /// What a restart needs to know. The gate is held, so that nothing changes meanwhile.
+    fn whole(&self, arbiter: &Arbiter) -> State {
+        let running = self.pipeline.running();
+        let configured = running.as_ref().map(|running| running.control.configuration(self.target.now()));
+        let configured = configured.unwrap_or(Ok(Vec::new())).unwrap_or_else(|status| {
+            warn!("what was configured can't be read, so no restart will have it: {}", status.message);
+            Vec::new()
+        });
+        State {
+            device_id: arbiter.device_id(),
+            epoch: Some(self.target.since_epoch().saturating_sub(self.target.now())),
+            elections: arbiter.elections().map(|(role, highest)| (role.to_owned(), highest)).collect(),
+            config: running.map(|running| running.config.clone()),
+            configured,
+            written: Vec::new(),
+        }
     }
 
     /// Who may call what.
@@ -210,6 +278,13 @@ impl Hub {
             self.clients.require(who, "MasterArbitrationUpdate", Right::Operate)?;
         }
         let notices = streams.arbiter.bid(client, who.rights, update)?;
+        if let Some(file) = self.state.get()
+            && let (Some(_), Some(election)) = (streams.arbiter.access_of(client), update.election_id)
+        {
+            // Before anybody is told, and with the lock held: a bid is rare, and a disk takes milliseconds.
+            let role = update.role.as_ref().map_or(String::new(), arbiter::role_of);
+            file.keep_election(&role, arbiter::number(election), || self.whole(&streams.arbiter));
+        }
         let access = streams.arbiter.access_of(client);
         let primary = access.is_some();
         if access.is_some_and(|access| access.withheld) {

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use control::{Code, Control, Status};
+use control::{Code, Control, Scope, Status};
 use proto::p4::v1::ForwardingPipelineConfig;
 use proto::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
 use proto::p4::v1::set_forwarding_pipeline_config_request::Action;
+use proto::p4::v1::write_request::Atomicity;
 
+use crate::state::State;
 use crate::target::{Program, Target};
 use crate::{device_config, difference};
 
@@ -14,7 +16,7 @@ use crate::{device_config, difference};
 pub struct Installed {
     pub control: Control,
     program: Arc<dyn Program>,
-    config: ForwardingPipelineConfig,
+    pub config: ForwardingPipelineConfig,
 }
 
 /// The config that packets run through, and one that was saved to be committed later.
@@ -87,6 +89,19 @@ impl Pipeline {
                 Ok(())
             }
         }
+    }
+
+    /// Runs a config again, with what was configured. Tells what was refused.
+    pub fn restore(&self, target: &dyn Target, state: State) -> Result<Vec<Status>, Status> {
+        let installed = load(target, state.config)?;
+        let now = target.now();
+        let mut refused = installed.control.restore(&state.configured, now)?;
+        for updates in state.written {
+            let statuses = installed.control.write(&updates, Atomicity::ContinueOnError as i32, &Scope::All, now)?;
+            refused.extend(statuses.into_iter().filter(|status| !status.is_ok()));
+        }
+        self.commit(Arc::new(installed));
+        Ok(refused)
     }
 
     /// The config as it was set, or nothing when none was (spec "GetForwardingPipelineConfig RPC").

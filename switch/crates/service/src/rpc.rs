@@ -47,7 +47,9 @@ impl P4Runtime for Rpc {
         let installed = hub.pipeline.current().map_err(refused("Write"))?;
         let statuses = blocking(move || {
             let _gate = gate;
-            installed.control.write(&request.updates, request.atomicity, &scope, hub.target.now())
+            let statuses = installed.control.write(&request.updates, request.atomicity, &scope, hub.target.now())?;
+            hub.keep_written(&installed, request.updates, &statuses);
+            Ok(statuses)
         })
         .await?
         .map_err(refused("Write"))?;
@@ -104,7 +106,9 @@ impl P4Runtime for Rpc {
         let action = request.action();
         blocking(move || {
             let _gate = gate;
-            hub.pipeline.set(&*hub.target, request.action, request.config)
+            hub.pipeline.set(&*hub.target, request.action, request.config)?;
+            hub.keep_pipeline();
+            Ok(())
         })
         .await?
         .map_err(refused)?;

@@ -68,6 +68,33 @@ fn everything(fixture: &Fixture) -> Vec<v1::Entity> {
 }
 
 #[test]
+fn what_was_configured_is_made_again_without_counts() {
+    let old = filled();
+    let updates = old.control.configuration(NOW).unwrap();
+    let new = Fixture::new();
+    assert_eq!(new.control.restore(&updates, NOW).unwrap(), []);
+    assert_eq!(new.control.configuration(NOW).unwrap(), updates);
+    let uncounted = |mut entity: v1::Entity| {
+        if let Some(Entity::TableEntry(entry)) = &mut entity.entity
+            && let Some(counts) = &mut entry.counter_data
+        {
+            *counts = Default::default();
+        }
+        entity
+    };
+    let is_count =
+        |entity: &v1::Entity| matches!(entity.entity, Some(Entity::CounterEntry(_) | Entity::RegisterEntry(_)));
+    let configured = |fixture: &Fixture| -> Vec<_> {
+        everything(fixture).into_iter().filter(|entity| !is_count(entity)).map(uncounted).collect()
+    };
+    assert_eq!(configured(&new), configured(&old));
+    let mut wrong = updates.clone();
+    wrong.push(updates[0].clone());
+    let refused = Fixture::new().control.restore(&wrong, NOW).unwrap();
+    assert_eq!(refused.iter().map(|status| status.code).collect::<Vec<_>>(), [Code::AlreadyExists]);
+}
+
+#[test]
 fn the_same_program_takes_everything_over() {
     let old = filled();
     let new = Fixture::new();

@@ -3,6 +3,7 @@
 mod common;
 mod limits;
 mod pipelines;
+mod state;
 mod streams;
 mod tls;
 mod writes;
