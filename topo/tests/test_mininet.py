@@ -32,6 +32,8 @@ def needs_mininet() -> str:
     """Return what is missing, in words."""
     if os.geteuid() != 0:
         return "root is needed"
+    if not shutil.which("ping"):
+        return "Mininet's pingall needs ping (Debian: iputils-ping)"
     found = shutil.which("mnexec") and Path("/usr/lib/python3/dist-packages/mininet").exists()
     return "" if found or importlib.util.find_spec("mininet") else "there is no Mininet"
 
