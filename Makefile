@@ -241,6 +241,7 @@ fmt: venv-dev ## Format all sources
 lint: venv-dev ## Check formats and style
 	cd switch && $(CARGO) fmt --all --check
 	cd switch && $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	cd switch && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --release --locked --workspace --no-deps
 	$(BIN)/ruff format --check --quiet $(PYTHON_ROOMS) docs/site
 	$(BIN)/ruff check --quiet $(PYTHON_ROOMS) docs/site
 	$(BIN)/mypy $(PYTHON_ROOMS)

@@ -53,7 +53,7 @@ pub struct Run {
     /// ?namespace=NAME&mac=02:00:00:00:00:01&mtu=1500&carrier=PORT,PORT&persist=yes
     #[arg(short, long = "interface", value_name = "PORT")]
     pub interface: Vec<PortSpec>,
-    /// Number by which controllers name this switch; `device_id` of [switch] has the same default
+    /// Number by which controllers name this switch; `switch.device_id` of the controller has the same default
     #[arg(long, default_value_t = 1)]
     pub device_id: u64,
     /// Start without a program

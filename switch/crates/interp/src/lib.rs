@@ -28,7 +28,7 @@ pub struct Interpreter {
 }
 
 impl Interpreter {
-    /// Decodes the program. It must keep to the rules of [`ir::verify`].
+    /// Decodes the program. It must keep to the rules of [`mod@ir::verify`].
     pub fn new(program: Arc<Program>) -> Self {
         let decode = |notes| program.functions.iter().map(|(_, function)| Code::new(function, notes)).collect();
         Self { plain: decode(false), noted: decode(true), program }

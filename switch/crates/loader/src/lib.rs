@@ -1,4 +1,73 @@
 //! From a device config to what packets run through and what the control plane sees.
+//!
+//! A switch inside another program: it compiles P4, writes an entry as a controller would, and sends a packet through.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use control::{Control, Scope};
+//! use pipeline::{BackendKind, Engine, Message, Sink, Traffic};
+//! use proto::p4::v1::{self, entity::Entity, field_match, table_action, update};
+//!
+//! const PROGRAM: &str = r#"
+//! #include <core.p4>
+//! #include <v1model.p4>
+//! header ethernet_t { bit<48> dst; bit<48> src; bit<16> kind; }
+//! struct headers { ethernet_t ethernet; }
+//! struct metadata {}
+//! parser P(packet_in p, out headers h, inout metadata m, inout standard_metadata_t s) {
+//!     state start { p.extract(h.ethernet); transition accept; }
+//! }
+//! control I(inout headers h, inout metadata m, inout standard_metadata_t s) {
+//!     action forward(bit<9> port) { s.egress_spec = port; }
+//!     action drop() { mark_to_drop(s); }
+//!     table by_dst { key = { h.ethernet.dst: exact; } actions = { forward; drop; } default_action = drop(); }
+//!     apply { by_dst.apply(); }
+//! }
+//! control D(packet_out p, in headers h) { apply { p.emit(h.ethernet); } }
+//! control C(inout headers h, inout metadata m) { apply {} }
+//! control E(inout headers h, inout metadata m, inout standard_metadata_t s) { apply {} }
+//! V1Switch(P(), C(), I(), E(), C(), D()) main;
+//! "#;
+//!
+//! #[derive(Default)]
+//! struct Sent(Vec<(u32, Vec<u8>)>);
+//!
+//! impl Sink for Sent {
+//!     fn transmit(&mut self, port: u32, packet: &[u8], _at: u64) {
+//!         self.0.push((port, packet.to_vec()));
+//!     }
+//!     fn message(&mut self, _digest_or_log: Message) {}
+//! }
+//!
+//! let program = Arc::new(loader::load(PROGRAM, BackendKind::Jit)?);
+//! let p4info = program.p4info.clone().ok_or("only BMv2 JSON has no P4Info")?;
+//! let id = |preamble: &Option<proto::p4::config::v1::Preamble>| preamble.as_ref().map_or(0, |preamble| preamble.id);
+//! let forward = v1::Action {
+//!     action_id: id(&p4info.actions[0].preamble),
+//!     params: vec![v1::action::Param { param_id: 1, value: vec![2] }],
+//! };
+//! let dst = field_match::FieldMatchType::Exact(field_match::Exact { value: vec![2, 0, 0, 0, 0, 2] });
+//! let entry = v1::TableEntry {
+//!     table_id: id(&p4info.tables[0].preamble),
+//!     r#match: vec![v1::FieldMatch { field_id: 1, field_match_type: Some(dst) }],
+//!     action: Some(v1::TableAction { r#type: Some(table_action::Type::Action(forward)) }),
+//!     ..Default::default()
+//! };
+//! let entity = Some(v1::Entity { entity: Some(Entity::TableEntry(entry)) });
+//! let control = Control::new(p4info, program.clone()).map_err(|status| status.message)?;
+//! let insert = v1::Update { r#type: update::Type::Insert as i32, entity };
+//! let statuses = control.write(&[insert], 0, &Scope::All, 0).map_err(|status| status.message)?;
+//! assert!(statuses[0].is_ok(), "{}", statuses[0].message);
+//!
+//! let packet = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x86, 0xdd];
+//! let (mut traffic, mut sent) = (Traffic::default(), Sent::default());
+//! let mut engine = Engine::new(&program.loaded, &mut traffic, 1);
+//! engine.receive(1, &packet, 0, &mut sent);
+//! engine.flush(&mut sent);
+//! assert_eq!(sent.0, [(2, packet.to_vec())]);
+//! # Ok::<(), String>(())
+//! ```
 
 use std::sync::Arc;
 use std::time::Duration;

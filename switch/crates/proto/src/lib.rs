@@ -1,7 +1,7 @@
 //! The messages and services of P4Runtime 1.5, as the `finsy` wheel's .proto files give them, and of traces.
 
 // Generated code is not ours to mend.
-#![allow(clippy::all)]
+#![allow(clippy::all, rustdoc::all)]
 
 pub mod p4 {
     pub mod v1 {
