@@ -16,15 +16,15 @@ from test_command import CONFIG, Up, fails, wayname
 
 from wayname.adapter import StateError
 from wayname.adapter.state_file import StateFile
-from wayname.adapter.tls import TlsError, credentials
 from wayname.api.listeners import listen_unix
 from wayname.composition.configuration import load_config, parse_config
 from wayname.config.api_address import UnixAddress
 from wayname.config.encapsulation.changes import Changes
-from wayname.config.model import Tls
 from wayname.config.tables import ConfigError
+from wayname.config.tls import Tls
 from wayname.edge.boundary import Persist
 from wayname.private_files import why_not_private, write_private
+from wayname.tls_files import TlsError, credentials
 
 KEYS = """
 [[port]]
@@ -142,8 +142,8 @@ def test_a_key_of_tls_that_others_can_read_is_refused(tmp_path: Path, monkeypatc
     key = ec.generate_private_key(ec.SECP256R1())
     path = tmp_path / "key.pem"
     path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    monkeypatch.setattr("wayname.adapter.tls.x509.load_pem_x509_certificates", lambda pem: pem)
-    monkeypatch.setattr("wayname.adapter.tls.x509.load_pem_x509_certificate", lambda pem: key)
+    monkeypatch.setattr("wayname.tls_files.x509.load_pem_x509_certificates", lambda pem: pem)
+    monkeypatch.setattr("wayname.tls_files.x509.load_pem_x509_certificate", lambda pem: key)
     with pytest.raises(TlsError, match=r"key.pem: others may read or change it \(mode 0666\)"):
         credentials(Tls(path, path, path))
 

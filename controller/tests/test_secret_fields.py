@@ -50,6 +50,7 @@ PUBLIC = {
     ("wayname.config.sections.ProtocolSection", "key"): "the name of a table",
     ("wayname.api.traces.TableLookup", "key"): "what a table was asked for; secrets among it are hidden",
     ("wayname.config.sections.ProtocolSection", "has_secrets"): "whether there are some",
+    ("wayname.config.sections.ProtocolSection", "key_files"): "which files there are",
     ("wayname.config.names.Names", "key_name"): "stands in each message to the server",
     ("wayname.config.names.NetworkNames", "key_name"): "stands in each message to the server",
     ("wayname.ilnp.config.Ilnp", "nonce_octets"): "a length",
@@ -58,6 +59,10 @@ PUBLIC = {
     ("wayname.api.ilnp.AdmissionAnswer", "nonce_octets"): "a length",
     ("wayname.api.ilnp.AdmissionAnswer", "nonce_use"): "a word",
     ("wayname.edge.boundary.Persist", "key"): "the name of something",
+    **{
+        (f"wayname.fleet.etcd.{name}", "key"): "where something stands in etcd"
+        for name in ("KeyValue", "Put", "Delete", "Get", "CreatedAt", "Change")
+    },
     ("wayname.hip.esp.suites.Suite", "encryption_key"): "a length",
     ("wayname.hip.esp.suites.Suite", "salt"): "a length",
     ("wayname.hip.esp.suites.Suite", "integrity_key"): "a length",

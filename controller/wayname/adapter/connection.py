@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from finsy import GRPCStatusCode, P4ClientError, P4Schema
@@ -20,7 +20,6 @@ from wayname.adapter.absent_ports import written_without
 from wayname.adapter.client import client
 from wayname.adapter.digests import told
 from wayname.adapter.messages import Messages
-from wayname.adapter.tls import TlsError, credentials
 from wayname.config.model import SwitchConfig
 from wayname.edge.boundary import (
     IdleEntry,
@@ -33,8 +32,10 @@ from wayname.edge.boundary import (
 from wayname.p4_constants import CPU_PORT
 from wayname.pipeline.entries import Readable
 from wayname.pipeline.read_back import decode_entities
+from wayname.tls_files import TlsError, credentials
 
-# Whoever has the highest number is heard; a second controller of ours has the same, and is refused.
+# Whoever has the highest number is heard; a second controller of ours has the same, and is refused. In a fleet each
+# leader has a number of its own (wayname.fleet.leadership).
 ELECTION_ID = 100
 
 # The details of failed updates come in one header of 64 KiB.
@@ -49,6 +50,10 @@ class SwitchError(Exception):
     def __init__(self, text: str, *, lasting: bool = False) -> None:
         super().__init__(text)
         self.lasting = lasting
+
+
+class NotLeadingError(Exception):
+    """Nothing was written: this controller may not now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,18 @@ class Refused:
 class Connection:
     """A session; `open` it, then `receive` until it ends."""
 
-    def __init__(self, config: SwitchConfig, schema: P4Schema) -> None:
+    def __init__(
+        self,
+        config: SwitchConfig,
+        schema: P4Schema,
+        election_id: int = ELECTION_ID,
+        may_write: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.is_primary = False
+        # That the switch has heard of anybody.
+        self.highest_election_id = 0
+        self._election_id = election_id
+        self._may_write = may_write
         self._config = config
         self._schema = schema
         self._messages = Messages(schema)
@@ -87,7 +102,7 @@ class Connection:
     async def open(self) -> None:
         """Connect and ask to be the one that the switch listens to."""
         await self._client.open(schema=self._schema, complete_request=self._sign)
-        ask = p4r.MasterArbitrationUpdate(device_id=self._config.device_id, election_id=U128.encode(ELECTION_ID))
+        ask = p4r.MasterArbitrationUpdate(device_id=self._config.device_id, election_id=U128.encode(self._election_id))
         await self._send(p4r.StreamMessageRequest(arbitration=ask))
         while not self._take_arbitration(await self._message()):
             continue
@@ -133,6 +148,7 @@ class Connection:
                 return False
             if running is not None and self._is_ours(running):
                 return False
+            self._check_may_write()
             request = p4r.SetForwardingPipelineConfigRequest(
                 device_id=self._config.device_id,
                 action=P4ConfigAction.VERIFY_AND_COMMIT.vt(),
@@ -202,7 +218,7 @@ class Connection:
         return found
 
     async def write(self, write: Write) -> list[WriteFailed]:
-        """Carry out updates; return those that the switch refused."""
+        """Carry out updates; return those that the switch refused. Raise `NotLeadingError` where none may be."""
         return [await written_without(failed, self._write) for failed in await self._write(*write.updates)]
 
     async def _write(self, *wanted: Update) -> list[WriteFailed]:
@@ -219,6 +235,7 @@ class Connection:
             updates = [update for update, _ in fit[start : start + _UPDATES_AT_ONCE]]
             encoded = [one for _, one in fit[start : start + _UPDATES_AT_ONCE]]
             request = p4r.WriteRequest(device_id=self._config.device_id, updates=encoded)
+            self._check_may_write()
             try:
                 with self._in_session():
                     await self._client.request(request)
@@ -230,6 +247,10 @@ class Connection:
                     for index, detail in error.details.items()
                 ]
         return failed
+
+    def _check_may_write(self) -> None:
+        if not self._may_write():
+            raise NotLeadingError
 
     async def send(self, packet: PacketOut) -> None:
         """Send a packet-out."""
@@ -281,6 +302,7 @@ class Connection:
         if message.WhichOneof("update") != "arbitration":
             return False
         self.is_primary = message.arbitration.status.code == GRPCStatusCode.OK
+        self.highest_election_id = U128.decode(message.arbitration.election_id)
         return True
 
     def _refused(self, error: p4r.StreamError) -> Refused:
@@ -293,7 +315,7 @@ class Connection:
 
     def _sign(self, message: PBMessage) -> None:
         if isinstance(message, p4r.SetForwardingPipelineConfigRequest | p4r.WriteRequest):
-            message.election_id.CopyFrom(U128.encode(ELECTION_ID))
+            message.election_id.CopyFrom(U128.encode(self._election_id))
 
     def _explain(self, error: P4ClientError) -> SwitchError:
         """Return what went wrong in one line."""

@@ -16,8 +16,8 @@ import grpc.aio
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from wayname.adapter.client import OPTIONS
-from wayname.adapter.tls import TlsError, credentials
 from wayname.config.model import SwitchConfig
+from wayname.tls_files import TlsError, credentials
 
 PACKAGE = "wayname.trace.v1"
 # Seconds for the switch to say that it watches, and then for the packet.

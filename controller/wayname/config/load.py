@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from wayname.config.api import ApiConfig, check_api
 from wayname.config.delegated_texts import DelegatedTexts
 from wayname.config.encapsulation.load import MOST, Kind, Written, load_encapsulation
+from wayname.config.fleet import Fleet, check_fleet
 from wayname.config.identities import Identities, check_identities
 from wayname.config.key_lines import KeyLines
 from wayname.config.limits import Limits
@@ -184,6 +185,7 @@ FIRST = (
     Section("switch", "switch", SwitchConfig, refers=False, always=True),
     Section("controller", "controller", ControllerConfig, refers=False, always=True),
     Section("api", "api", ApiConfig, check_api, refers=False, always=True),
+    Section("fleet", "fleet", Fleet, check_fleet, refers=False),
     Section("timing", "timing", Timing, refers=False),
     Section("limits", "limits", Limits, refers=False),
     Section("port", "ports", tuple[Port, ...], _ports, refers=False),
@@ -204,7 +206,7 @@ LAST = (
 )
 
 # What is beside the edge, which a reload does not start anew.
-RESTARTED_FOR = frozenset(("switch", "controller", "linux", "api.socket", "api.listen"))
+RESTARTED_FOR = frozenset(("switch", "controller", "fleet", "linux", "api.socket", "api.listen"))
 
 
 def changed_keys(old: Config, new: Config) -> list[str]:

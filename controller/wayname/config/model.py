@@ -34,6 +34,7 @@ from wayname.config.checks import (
     weighted_hops,
 )
 from wayname.config.encapsulation.model import EncapsulationConfig, EncapsulationTables
+from wayname.config.fleet import Fleet
 from wayname.config.identities import Identities
 from wayname.config.limits import Limits
 from wayname.config.links import LinkAddress as LinkAddress
@@ -46,6 +47,7 @@ from wayname.config.provider import Provider as Provider
 from wayname.config.schedules import Schedule
 from wayname.config.simple_security import Pinhole, SimpleSecurity
 from wayname.config.tables import WORD, Site, Table, between, mistake, parsed, quoted, site_of
+from wayname.config.tls import Tls
 from wayname.wire.domains import is_domain
 from wayname.wire.mac import Mac
 
@@ -130,15 +132,6 @@ def _read_socket(text: str) -> str:
 
 
 SocketAddress = Annotated[str, AfterValidator(_read_socket)]
-
-
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """The files that secure the way to the switch."""
-
-    ca: Path
-    certificate: Path | None = None
-    key: Path | None = None
 
 
 class SwitchConfig(Table):
@@ -380,6 +373,7 @@ class Config:
     switch: SwitchConfig = field(default_factory=SwitchConfig)
     controller: ControllerConfig = field(default_factory=ControllerConfig)
     api: ApiConfig = field(default_factory=ApiConfig)
+    fleet: Fleet | None = None
     timing: Timing = field(default_factory=Timing)
     limits: Limits = field(default_factory=Limits)
     ports: tuple[Port, ...] = ()
@@ -395,6 +389,8 @@ class Config:
     # What sections of session protocols say, by the protocol's name, and the prefixes of all hosts that they are about.
     protocols: Mapping[str, Any] = field(default_factory=dict)
     host_prefixes: tuple[Network, ...] = ()
+    # Their files of private keys, by what they are of.
+    protocol_keys: Mapping[str, Path] = field(default_factory=dict, repr=False)
     schedules: tuple[Schedule, ...] = ()
     path_policies: tuple[PathPolicy, ...] = ()
     static_neighbours: tuple[StaticNeighbour, ...] = ()
@@ -402,6 +398,12 @@ class Config:
     # What providers said, and the same file read again with what they say now.
     learned: Mapping[str, Learned] = field(default_factory=dict, compare=False)
     again: Callable[[Mapping[str, Learned]], Config] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def key_files(self) -> Mapping[str, Path]:
+        """All files of private keys of the edge, by what they are of."""
+        own = {"identities": self.identities.key} if self.identities else {}
+        return {**own, **self.protocol_keys}
 
     @property
     def providers(self) -> tuple[Provider, ...]:

@@ -10,10 +10,10 @@ from finsy.p4schema import P4ConfigResponseType
 from finsy.proto import p4r
 
 from wayname.adapter.client import client
-from wayname.adapter.tls import TlsError, credentials
 from wayname.config.model import Config, SwitchConfig
 from wayname.doctor.finding import Finding, failure, ok, warning
 from wayname.p4_constants import CPU_PORT
+from wayname.tls_files import TlsError, credentials
 
 
 async def switch_findings(configuration: Config) -> AsyncIterator[Finding]:

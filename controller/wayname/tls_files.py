@@ -1,4 +1,4 @@
-"""What a TLS session with a switch needs, out of files."""
+"""What a TLS session with a switch or with etcd needs, out of files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from finsy import GRPCCredentialsTLS
 
-from wayname.config.model import Tls
+from wayname.config.tls import Tls
 from wayname.private_files import read_private
 
 
@@ -19,19 +19,21 @@ class TlsError(Exception):
 
 
 def credentials(tls: Tls) -> GRPCCredentialsTLS:
-    """Read the files; gRPC itself would only say that no switch answers."""
-    ca = _read(tls.ca, x509.load_pem_x509_certificates, "certificate")
+    """Read the files; gRPC itself would only say that nobody answers."""
+    ca = _read(tls, tls.ca, x509.load_pem_x509_certificates, "certificate")
     if tls.certificate is None or tls.key is None:
         return GRPCCredentialsTLS(cacert=ca, cert=None, private_key=None)
-    certificate = _read(tls.certificate, x509.load_pem_x509_certificate, "certificate")
-    key = _read(tls.key, lambda pem: load_pem_private_key(pem, None), "private key without a password", private=True)
+    certificate = _read(tls, tls.certificate, x509.load_pem_x509_certificate, "certificate")
+    what = "private key without a password"
+    key = _read(tls, tls.key, lambda pem: load_pem_private_key(pem, None), what, private=True)
     if x509.load_pem_x509_certificate(certificate).public_key() != load_pem_private_key(key, None).public_key():
-        raise TlsError(f"{tls.key}: is not the key of {tls.certificate}; set switch.certificate and key to a pair")
+        mend = f"set {tls.section}.certificate and key to a pair"
+        raise TlsError(f"{tls.key}: is not the key of {tls.certificate}; {mend}")
     return GRPCCredentialsTLS(cacert=ca, cert=certificate, private_key=key)
 
 
-def _read(path: Path, parse: Callable[[bytes], object], what: str, *, private: bool = False) -> bytes:
-    mend = "set switch.ca, certificate and key to PEM files"
+def _read(tls: Tls, path: Path, parse: Callable[[bytes], object], what: str, *, private: bool = False) -> bytes:
+    mend = f"set {tls.section}.ca, certificate and key to PEM files"
     try:
         pem, wrong = read_private(path)
         parse(pem)

@@ -1,0 +1,130 @@
+"""What a successor has to know, in a real etcd: sealed, and from the leader alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wayname.edge.boundary import Json, Persist
+from wayname.fleet.etcd import Delete, Etcd, Put
+from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.leadership import Term
+from wayname.fleet.sealing import FORM, Seal, SealError, new_key
+from wayname.fleet.state import FleetState
+from wayname_lab.etcd import EtcdCluster
+
+OLD, NEW = os.urandom(32), os.urandom(32)
+
+
+@asynccontextmanager
+async def leading(cluster: EtcdCluster, edge: str) -> AsyncIterator[tuple[Etcd, EdgeKeys, Term]]:
+    """A leader of an edge, for ever."""
+    etcd, keys = Etcd(cluster.endpoints), EdgeKeys("wayname", edge)
+    async with asyncio.timeout(60):
+        try:
+            done = await etcd.transact([], Put(keys.leader, b"{}"))
+            yield etcd, keys, Term(done.revision, done.revision, 0, True, 0.0)
+        finally:
+            await etcd.close()
+
+
+def state(etcd: Etcd, keys: EdgeKeys, *sealing: bytes) -> FleetState:
+    return FleetState(etcd, keys, Seal(list(sealing)), lambda: 0.0)
+
+
+async def test_a_successor_reads_what_the_leader_wrote_and_etcd_does_not(one_etcd: EtcdCluster) -> None:
+    async with leading(one_etcd, "read") as (etcd, keys, term):
+        written = state(etcd, keys, OLD)
+        many: dict[str, Json] = {f"context 2001:db8::{number:x}": {"tag": "5ec2e7"} for number in range(250)}
+        written.put(*(Persist(key, value) for key, value in many.items()), Persist("gone", 1))
+        assert await written.settle(term) == "" and written.unwritten == 0
+        written.put(Persist("gone", None), Persist("never", None))
+        assert await written.settle(term) == ""
+        _, found = await etcd.below(keys.state)
+        assert len(found) == len(many)
+        assert not any(b"5ec2e7" in each.value or b"2001" in each.key + each.value for each in found)
+        successor = state(etcd, keys, OLD)
+        await successor.load()
+        assert successor.read() == many
+
+
+async def test_who_leads_no_more_writes_nothing(one_etcd: EtcdCluster) -> None:
+    async with leading(one_etcd, "fenced") as (etcd, keys, term):
+        before = state(etcd, keys, OLD)
+        before.put(Persist("a", 1))
+        await before.settle(term)
+        # Somebody else was elected.
+        await etcd.transact([], Delete(keys.leader))
+        await etcd.transact([], Put(keys.leader, b"{}"))
+        before.put(Persist("a", 2))
+        assert "another controller leads the edge" in await before.settle(term)
+        assert before.unwritten == 1
+        successor = state(etcd, keys, OLD)
+        await successor.load()
+        assert successor.read() == {"a": 1}
+
+
+async def test_a_key_is_replaced_while_the_old_one_still_opens(one_etcd: EtcdCluster) -> None:
+    async with leading(one_etcd, "rotated") as (etcd, keys, term):
+        old = state(etcd, keys, OLD)
+        old.put(Persist("a", 1), Persist("b", 1))
+        await old.settle(term)
+        both = state(etcd, keys, NEW, OLD)
+        await both.load()
+        both.put(Persist("a", 2))
+        await both.settle(term)
+        assert len((await etcd.below(keys.state))[1]) == 2
+        again = state(etcd, keys, NEW, OLD)
+        await again.load()
+        assert again.read() == {"a": 2, "b": 1}
+        with pytest.raises(SealError, match=r"sealed by a key that fleet\.sealing_key has not"):
+            await state(etcd, keys, NEW).load()
+
+
+async def test_values_of_a_newer_form_are_refused_in_one_line(one_etcd: EtcdCluster) -> None:
+    async with leading(one_etcd, "newer-state") as (etcd, keys, _term):
+        await etcd.transact([], Put(keys.state + b"a", bytes([FORM + 1]) + bytes(60)))
+        with pytest.raises(
+            SealError, match=r"state/a in etcd has form 2, and this wayname reads 1: upgrade this"
+        ) as error:
+            await state(etcd, keys, OLD).load()
+        assert "\n" not in str(error.value)
+
+
+@given(st.binary(max_size=200), st.integers(0), st.integers(1, 255))
+def test_a_value_that_was_changed_or_moved_is_refused(value: bytes, at: int, flip: int) -> None:
+    seal = Seal([OLD])
+    sealed = seal.close(b"here", value)
+    assert seal.open(b"here", sealed) == value
+    with pytest.raises(SealError):
+        seal.open(b"there", sealed)
+    octets = bytearray(sealed)
+    octets[at % len(octets)] ^= flip
+    with pytest.raises(SealError):
+        seal.open(b"here", bytes(octets))
+    with pytest.raises(SealError):
+        seal.open(b"here", sealed[: at % len(sealed)])
+
+
+def test_a_file_of_keys_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.key"
+    path.touch(0o600)
+    path.write_text(f"{new_key()}\n{new_key()}\n")
+    Seal.read(path)
+    path.chmod(0o644)
+    with pytest.raises(SealError, match="others may read or change it"):
+        Seal.read(path)
+    path.chmod(0o600)
+    path.write_text("secret\n")
+    with pytest.raises(SealError, match="is no list of keys") as error:
+        Seal.read(path)
+    assert "secret" not in str(error.value)
+    with pytest.raises(SealError, match="cannot be read"):
+        Seal.read(tmp_path / "nowhere")

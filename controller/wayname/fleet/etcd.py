@@ -1,0 +1,278 @@
+"""Asks etcd, over any of its members that answers.
+
+Of aetcd we use the messages and stubs alone: its own client knows one member, and no TLS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import grpc
+import grpc.aio
+from aetcd import rpc
+
+from wayname.config.fleet import Fleet
+from wayname.config.tls import Tls
+from wayname.tls_files import credentials
+
+# A member that has not answered in this time is not asked again before the others.
+ATTEMPT_SECONDS = 0.5
+# A range is read in parts: one message of gRPC has 4 MiB at most.
+KEYS_AT_ONCE = 1000
+# etcd's own bound, --max-txn-ops.
+CHANGES_AT_ONCE = 100
+# A member that has lost the majority says so at once, instead of waiting for it.
+_METADATA = (("hasleader", "true"),)
+_OPTIONS = [("grpc.max_reconnect_backoff_ms", 500), ("grpc.initial_reconnect_backoff_ms", 100)]
+
+T = TypeVar("T")
+
+
+class EtcdError(Exception):
+    """Why etcd did not do what it was asked for, in one line."""
+
+
+class Compacted(EtcdError):
+    """What happened since a revision is not known any more: all has to be read anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValue:
+    """A key with its value, and the revisions at which it was made and changed last."""
+
+    key: bytes
+    value: bytes = field(repr=False)
+    created: int = 0
+    changed: int = 0
+    lease: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A change: have a key this value, as long as the lease lives if there is one."""
+
+    key: bytes
+    value: bytes = field(repr=False)
+    lease: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """A change: have no such key, or none that begins so."""
+
+    key: bytes
+    is_prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """Within a transaction: what a key has at that moment, before what is behind changes it."""
+
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedAt:
+    """A condition: a key was made at this revision; at 0, there is none."""
+
+    key: bytes
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a transaction: at which revision, and what was got, in order."""
+
+    succeeded: bool
+    revision: int
+    got: tuple[KeyValue | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to a key; without a value it is gone."""
+
+    key: bytes
+    value: KeyValue | None
+
+
+Operation = Put | Delete | Get
+
+
+class Etcd:
+    """All members of one etcd; each thing is asked of one after the other, until one answers."""
+
+    def __init__(self, endpoints: Sequence[str], tls: Tls | None = None) -> None:
+        secured = credentials(tls).to_client_credentials() if tls else None
+        self._members = [_Member(each, secured) for each in endpoints]
+        # The one that answered last is asked first.
+        self._first = 0
+
+    @classmethod
+    def of(cls, fleet: Fleet) -> Etcd:
+        """Return the one that a configuration names."""
+        return cls(fleet.endpoints, fleet.tls)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for member in self._members:
+            await member.channel.close()
+
+    async def get(self, key: bytes) -> KeyValue | None:
+        """Return what a key has."""
+        found = await self._ask(partial(_range, rpc.RangeRequest(key=key)))
+        return _key_value(found.kvs[0]) if found.kvs else None
+
+    async def below(self, prefix: bytes) -> tuple[int, list[KeyValue]]:
+        """Return all keys that begin so as they are at one moment, and at which revision that is."""
+        found: list[KeyValue] = []
+        start, end, revision = prefix, end_of(prefix), 0
+        while True:
+            request = rpc.RangeRequest(key=start, range_end=end, limit=KEYS_AT_ONCE, revision=revision)
+            some = await self._ask(partial(_range, request))
+            revision = revision or some.header.revision
+            found += map(_key_value, some.kvs)
+            if not some.more:
+                return revision, found
+            start = some.kvs[-1].key + b"\0"
+
+    async def transact(self, conditions: Iterable[CreatedAt], *operations: Operation) -> Outcome:
+        """Do all of this if the conditions hold, or nothing; if nobody answers, it may have been done or not."""
+        request = rpc.TxnRequest(compare=map(_compare, conditions), success=map(_operation, operations))
+        done = await self._ask(lambda member, limits: member.kv.Txn(request, **limits))
+        got = [each.response_range.kvs for each in done.responses if each.WhichOneof("response") == "response_range"]
+        return Outcome(
+            done.succeeded, done.header.revision, tuple(_key_value(each[0]) if each else None for each in got)
+        )
+
+    async def grant(self, seconds: int) -> tuple[int, float]:
+        """Return a new lease, and for how many seconds etcd grants it."""
+        request = rpc.LeaseGrantRequest(TTL=seconds)
+        lease = await self._ask(lambda member, limits: member.leases.LeaseGrant(request, **limits))
+        return lease.ID, lease.TTL
+
+    async def keep_alive(self, lease: int, patience: float = ATTEMPT_SECONDS) -> float:
+        """Have a lease begin anew; return for how many seconds, 0 if it has ended."""
+
+        async def ask(member: _Member, limits: dict[str, Any]) -> Any:
+            call = member.leases.LeaseKeepAlive(**limits)
+            try:
+                await call.write(rpc.LeaseKeepAliveRequest(ID=lease))
+                answer = await call.read()
+            finally:
+                call.cancel()
+            if answer is grpc.aio.EOF:
+                raise EtcdError(f"etcd at {member.endpoint} ended the call")
+            return answer
+
+        return float((await self._ask(ask, patience)).TTL)
+
+    async def revoke(self, lease: int) -> None:
+        """End a lease; what was under it is gone."""
+        request = rpc.LeaseRevokeRequest(ID=lease)
+        await self._ask(lambda member, limits: member.leases.LeaseRevoke(request, **limits))
+
+    async def watch(self, key: bytes, revision: int, *, is_prefix: bool = False) -> AsyncIterator[list[Change]]:
+        """Yield what changes from a revision on, until the member that tells it fails; raise `EtcdError` then."""
+        member = self._members[self._first]
+        wish = rpc.WatchCreateRequest(key=key, range_end=end_of(key) if is_prefix else b"", start_revision=revision)
+        call = member.watches.Watch(metadata=_METADATA)
+        try:
+            await call.write(rpc.WatchRequest(create_request=wish))
+            while (answer := await call.read()) is not grpc.aio.EOF:
+                if answer.canceled:
+                    if answer.compact_revision:
+                        raise Compacted(f"etcd has forgotten what was before revision {answer.compact_revision}")
+                    raise EtcdError(f"etcd at {member.endpoint} ended the watch ({answer.cancel_reason})")
+                if answer.events:
+                    yield [_change(each) for each in answer.events]
+            raise EtcdError(f"etcd at {member.endpoint} ended the watch")
+        except grpc.aio.AioRpcError as error:
+            self._first = (self._first + 1) % len(self._members)
+            raise EtcdError(_told(member, error)) from None
+        finally:
+            call.cancel()
+
+    async def _ask(
+        self, ask: Callable[[_Member, dict[str, Any]], Awaitable[T]], patience: float = ATTEMPT_SECONDS
+    ) -> T:
+        """Ask the members one after the other; what one refuses for a reason of its own, all would."""
+        said: list[str] = []
+        for number in range(len(self._members)):
+            at = (self._first + number) % len(self._members)
+            member = self._members[at]
+            try:
+                answer = await ask(member, {"timeout": patience, "metadata": _METADATA})
+            except grpc.aio.AioRpcError as error:
+                said.append(_told(member, error))
+                if error.code() not in _ELSEWHERE:
+                    break
+            else:
+                self._first = at
+                return answer
+        self._first = (self._first + 1) % len(self._members)
+        raise EtcdError("; ".join(sorted(said)))
+
+
+# Another member may do it.
+_ELSEWHERE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNKNOWN)
+
+
+class _Member:
+    """One server of etcd."""
+
+    def __init__(self, endpoint: str, secured: grpc.ChannelCredentials | None) -> None:
+        self.endpoint = endpoint
+        self.channel = (
+            grpc.aio.secure_channel(endpoint, secured, _OPTIONS)
+            if secured
+            else grpc.aio.insecure_channel(endpoint, _OPTIONS)
+        )
+        self.kv = rpc.KVStub(self.channel)
+        self.leases = rpc.LeaseStub(self.channel)
+        self.watches = rpc.WatchStub(self.channel)
+
+
+async def _range(request: Any, member: _Member, limits: dict[str, Any]) -> Any:
+    return await member.kv.Range(request, **limits)
+
+
+def end_of(prefix: bytes) -> bytes:
+    """Return the key behind all that begin so; prefixes end with no octet 255."""
+    return prefix[:-1] + bytes([prefix[-1] + 1])
+
+
+def _compare(condition: CreatedAt) -> Any:
+    return rpc.Compare(
+        key=condition.key, target=rpc.Compare.CREATE, result=rpc.Compare.EQUAL, create_revision=condition.revision
+    )
+
+
+def _operation(operation: Operation) -> Any:
+    match operation:
+        case Put(key, value, lease):
+            return rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value, lease=lease))
+        case Delete(key, is_prefix):
+            end = end_of(key) if is_prefix else b""
+            return rpc.RequestOp(request_delete_range=rpc.DeleteRangeRequest(key=key, range_end=end))
+        case Get(key):
+            return rpc.RequestOp(request_range=rpc.RangeRequest(key=key))
+
+
+def _key_value(found: Any) -> KeyValue:
+    return KeyValue(found.key, found.value, found.create_revision, found.mod_revision, found.lease)
+
+
+def _change(event: Any) -> Change:
+    return Change(event.kv.key, None if event.type == rpc.Event.DELETE else _key_value(event.kv))
+
+
+def _told(member: _Member, error: grpc.aio.AioRpcError) -> str:
+    if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return f"etcd at {member.endpoint} does not answer"
+    if error.code() is grpc.StatusCode.UNAVAILABLE and "etcdserver" not in (error.details() or ""):
+        return f"no etcd answers at {member.endpoint}"
+    return f"etcd at {member.endpoint}: {error.details() or error.code().name}"

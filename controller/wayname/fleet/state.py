@@ -1,0 +1,119 @@
+"""What a successor has to know, in etcd: sealed, and written only by who leads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+
+from wayname.edge.boundary import Json, Persist
+from wayname.fleet.etcd import CHANGES_AT_ONCE, CreatedAt, Delete, Etcd, EtcdError, Operation, Put
+from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.leadership import Term
+from wayname.fleet.sealing import Seal
+
+# etcd takes 1.5 MiB in one request.
+OCTETS_AT_ONCE = 1 << 20
+# After etcd refused or did not answer: what happens meanwhile does not wait for it.
+RETRY_SECONDS = 0.5
+
+
+class FleetState:
+    """Values by key, as `StateFile` has them; what was put is in etcd when `settle` says so."""
+
+    def __init__(self, etcd: Etcd, keys: EdgeKeys, seal: Seal, clock: Callable[[], float]) -> None:
+        self._etcd = etcd
+        self._keys = keys
+        self._seal = seal
+        self._clock = clock
+        self._values: dict[str, Json] = {}
+        # Where in etcd each is: under another name if another key was the first when it was written.
+        self._places: dict[str, bytes] = {}
+        self._unwritten: dict[str, Json] = {}
+        self._trouble = ""
+        self._again_at = 0.0
+
+    @property
+    def unwritten(self) -> int:
+        """How many values etcd does not have yet."""
+        return len(self._unwritten)
+
+    async def load(self) -> None:
+        """Begin with what the leader before wrote, and nothing else."""
+        _, found = await self._etcd.below(self._keys.state)
+        values: dict[str, Json] = {}
+        places: dict[str, bytes] = {}
+        for each in found:
+            name, value = json.loads(self._seal.open(each.key, each.value))
+            values[name] = value
+            places[name] = each.key
+        self._values, self._places, self._unwritten, self._trouble = values, places, {}, ""
+
+    def read(self) -> dict[str, Json]:
+        """Return all values."""
+        return dict(self._values)
+
+    def put(self, *remembers: Persist) -> str:
+        """Note values, or that they are forgotten; `settle` has etcd take them."""
+        for each in remembers:
+            if each.value is None:
+                self._values.pop(each.key, None)
+            else:
+                self._values[each.key] = each.value
+            self._unwritten[each.key] = each.value
+        return self._trouble
+
+    async def settle(self, term: Term | None) -> str:
+        """Have etcd take all that it has not; return why it does not, if so, and then it is tried again."""
+        if not self._unwritten or term is None or self._clock() < self._again_at:
+            return self._trouble
+        try:
+            while self._unwritten:
+                await self._write_some(term)
+        except EtcdError as error:
+            self._again_at = self._clock() + RETRY_SECONDS
+            mend = "what happens now is lost if another controller takes over before it answers"
+            self._trouble = f"{error}; {mend}"
+        else:
+            self._trouble, self._again_at = "", 0.0
+        return self._trouble
+
+    async def _write_some(self, term: Term) -> None:
+        names: list[str] = []
+        operations: list[Operation] = []
+        octets = 0
+        for name, value in self._unwritten.items():
+            changes = list(self._changes(name, value))
+            octets += sum(len(each.value) for each in changes if isinstance(each, Put))
+            if names and (octets > OCTETS_AT_ONCE or len(operations) + len(changes) > CHANGES_AT_ONCE):
+                break
+            names.append(name)
+            operations += changes
+        written = [(name, self._unwritten[name]) for name in names]
+        done = await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], *operations)
+        if not done.succeeded:
+            raise EtcdError("another controller leads the edge")
+        for name, value in written:
+            # It may have changed meanwhile.
+            if self._unwritten.get(name) is value:
+                del self._unwritten[name]
+            if value is None:
+                self._places.pop(name, None)
+            else:
+                self._places[name] = self._place(name)
+
+    def _changes(self, name: str, value: Json) -> Iterable[Operation]:
+        place, before = self._place(name), self._places.get(name)
+        if before is not None and (value is None or before != place):
+            yield Delete(before)
+        if value is not None:
+            yield Put(place, self._seal.close(place, json.dumps([name, value]).encode()))
+        elif before is None:
+            # It may be there all the same: an answer that did not come says nothing.
+            yield Delete(place)
+
+    def _place(self, name: str) -> bytes:
+        return self._keys.state + self._seal.name(name).encode()
+
+    def close(self) -> None:
+        """Forget all."""
+        self._values, self._places, self._unwritten = {}, {}, {}
