@@ -83,6 +83,10 @@ class Served:
             recorded.event.kind == "write.failed" for recorded in self.events.since(0)
         )
 
+    def why_no_changes(self) -> str:
+        """Nothing keeps changes from being made."""
+        return ""
+
     def listen(self, output: Event | Captured) -> None:
         """Take what the controller tells."""
         if isinstance(output, Captured):

@@ -37,6 +37,7 @@ ASKING_NOBODY: dict[tuple[str, ...], list[str]] = {
     ("lab", "list"): [],
     ("lab", "plan"): ["two-sites"],
     ("token", "new"): ["alice"],
+    ("fleet", "key"): [],
     ("completion",): ["bash"],
     ("version",): [],
     ("sysdump",): ["-o", "{folder}/dump.tar.gz"],

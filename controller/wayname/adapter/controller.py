@@ -9,16 +9,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wayname.adapter.connection import Arbitrated, Connection, Refused, SwitchError
+from wayname.adapter.connection import (
+    Arbitrated,
+    Connection,
+    NotLeadingError,
+    Refused,
+    SwitchError,
+)
 from wayname.adapter.dns_transport import DnsTransport
 from wayname.adapter.events import EventRing, RecordedEvent
 from wayname.adapter.input_queue import InputQueue
 from wayname.adapter.kernel_feed import KernelFeed
 from wayname.adapter.link_poll import LinkPoll
+from wayname.adapter.memory import Memory
 from wayname.adapter.modifier_searches import ModifierSearches
-from wayname.adapter.state_file import StateFile
 from wayname.composition.edge import Edge
-from wayname.composition.protocols import PROTOCOLS, load_keys
+from wayname.composition.protocols import load_keys
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.load import RESTARTED_FOR, changed_keys
 from wayname.config.model import Config
@@ -45,7 +51,11 @@ from wayname.edge.boundary import (
     Write,
 )
 from wayname.edge.provider_prefixes.manager import learned_before
-from wayname.identity.key_files import edge_key
+from wayname.fleet.key_files import fetch, to_keep
+from wayname.fleet.leadership import FormError, Term
+from wayname.fleet.member import FleetMember
+from wayname.fleet.sealing import SealError
+from wayname.identity.key_files import KeyFileError, edge_key
 from wayname.pipeline.entries import Entity, Readable, everything
 from wayname.pipeline.program import load_program
 
@@ -57,6 +67,10 @@ OPEN_SECONDS = 5.0
 FOUND = (ModifierFound, DnsResponse, KernelChanges)
 
 
+class RefusedChangeError(Exception):
+    """Why nothing can be changed now, in one line."""
+
+
 class ReloadError(Exception):
     """Why a configuration cannot take the place of the one that runs, in one line."""
 
@@ -66,17 +80,8 @@ class _Reload:
     config: Config
     changes: Changes
     done: asyncio.Future[None]
-
-
-def is_lasting(config: Config) -> bool:
-    """Whether a controller of this configuration has something to write down."""
-    return (
-        config.identities is not None
-        or bool(config.translations)
-        or bool(config.prefix_sources)
-        or config.filters_inbound
-        or any(protocol.is_configured(config) for protocol in PROTOCOLS)
-    )
+    # Of what the edge before knew, only what was written down holds: somebody else had the switch meanwhile.
+    anew: bool = False
 
 
 class Controller:
@@ -93,10 +98,9 @@ class Controller:
     ) -> None:
         self.schema = load_program(config.switch)
         self._rng = rng or random.SystemRandom()
-        self._memory = StateFile(config.controller.state) if is_lasting(config) else None
-        if config.again and config.prefix_sources and self._memory:
-            # What providers said holds while the controller is away: the tables stay as they are.
-            config = config.again(learned_before(config, self._memory.read(), time.time()))
+        self.fleet = FleetMember(config.fleet, self.report, self._leadership_changed) if config.fleet else None
+        self._memory = Memory(config, self.fleet, self.report)
+        config = self._as_learned(config)
         self.changes = Changes.load(config)
         self.config = replace(config, encapsulation=self.changes.read())
         self.edge = self._make_edge(self.config)
@@ -121,7 +125,11 @@ class Controller:
         # A write that fails as a whole ends the session: what the switch then holds has to be read again.
         self._session: asyncio.Timeout | None = None
         self._trouble = ""
-        self._unwritten = ""
+        # In a fleet: the term that the edge is of, and whether the switch lacks what could not be written.
+        self._term: Term | None = None
+        self._is_behind = False
+        # Whether a write of this turn did not go out; packets behind it would say what is not so.
+        self._withheld = False
         # Kinds of messages that the switch refused on this connection, each told once.
         self._refused: set[str] = set()
 
@@ -148,15 +156,16 @@ class Controller:
                 group.create_task(self._drive())
                 group.create_task(self._searches.run())
                 group.create_task(self._questions.run())
+                if self.fleet:
+                    group.create_task(self.fleet.run())
                 if self._kernel:
                     group.create_task(self._kernel.run())
                     group.create_task(self._poll_links(self._kernel))
         except ExceptionGroup as errors:
-            lasting = errors.subgroup(SwitchError)
+            lasting = errors.subgroup((SwitchError, FormError, KeyFileError, SealError))
             raise (lasting or errors).exceptions[0] from None
         finally:
-            if self._memory:
-                self._memory.close()
+            self._memory.close()
 
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read entities, counters among them, from the switch."""
@@ -165,8 +174,17 @@ class Controller:
         return await self._active.read(entities)
 
     async def command(self, command: Command) -> asyncio.Event:
-        """Have the edge do something; the event that comes back is set when it is done."""
+        """Have the edge do something; the event that comes back is set when it is done.
+
+        Raise `RefusedChangeError` where nothing can be changed now.
+        """
+        if (why := self.why_no_changes()) and not isinstance(command, CloseCapture):
+            raise RefusedChangeError(why)
         return await self._put_and_tell(command)
+
+    def why_no_changes(self) -> str:
+        """Say why nothing can be changed now, or nothing."""
+        return self.fleet.leadership.why_not() if self.fleet else ""
 
     async def _put_and_tell(self, input: Command | KernelChanges) -> asyncio.Event:
         done = asyncio.Event()
@@ -179,6 +197,8 @@ class Controller:
         To the edge of the new configuration the switch is as to a controller that was started again: what both want
         stays, and only the difference is written. Raise `ReloadError`, without effect, for what needs a restart.
         """
+        if why := self.why_no_changes():
+            raise ReloadError(why)
         if config.again and config.prefix_sources:
             config = config.again(self.edge.provider_prefixes.learned)
         changes = self.changes.over(config)
@@ -218,9 +238,8 @@ class Controller:
 
     def _make_edge(self, config: Config, before: Edge | None = None) -> Edge:
         # What the next controller must know is about sessions, identities and pinholes only.
-        if self._memory is None and is_lasting(config):
-            self._memory = StateFile(config.controller.state)
-        remembered = self._memory.read() if self._memory else {}
+        self._memory.open(config)
+        remembered = self._memory.read()
         wanted = config.identities
         key = edge_key(wanted.key, wanted.bits) if wanted else None
         return Edge(config, self.schema, self._rng, remembered, key, load_keys(config), before=before)
@@ -235,7 +254,7 @@ class Controller:
                 self._lose_session(error)
         try:
             # Nothing was written down since the last output of the old one, so it begins with all that that one knew.
-            edge = self._make_edge(reload.config, self.edge)
+            edge = self._make_edge(reload.config, None if reload.anew else self.edge)
         except Exception as error:
             if not reload.done.done():
                 reload.done.set_exception(error)
@@ -271,7 +290,8 @@ class Controller:
             await self._kernel.ready.wait()
         wait, said = FIRST_WAIT, ""
         while True:
-            connection = Connection(self.config.switch, self.schema)
+            term = await self._lead()
+            connection = self._connection(term)
             self._trouble = f"no answer from {self.config.switch.address} in {OPEN_SECONDS:g} s; is it a switch?"
             try:
                 async with asyncio.timeout(OPEN_SECONDS):
@@ -279,7 +299,12 @@ class Controller:
                 if connection.is_primary:
                     wait, said = FIRST_WAIT, ""
                 async with asyncio.timeout(None) as self._session:
+                    if term is not self._current_term():
+                        raise NotLeadingError
                     await self._serve(connection)
+            except NotLeadingError:
+                # It ended or waits between two messages; whoever leads goes on.
+                said = ""
             except (SwitchError, TimeoutError) as error:
                 if isinstance(error, SwitchError) and error.lasting:
                     raise
@@ -292,6 +317,56 @@ class Controller:
                 await connection.close()
             await asyncio.sleep(wait)
             wait = min(wait * 1.5, LONGEST_WAIT)
+
+    async def _lead(self) -> Term | None:
+        """Wait until this controller is the one that controls the switch; in a fleet, return its term."""
+        if self.fleet is None:
+            return None
+        term = await self.fleet.leadership.elected()
+        if term is not self._term:
+            self._term = term
+            if term.is_anew:
+                await self.fleet.load(term)
+                fetch(self.config.key_files, self._memory.read())
+                done = asyncio.get_running_loop().create_future()
+                self._reload = _Reload(self._as_learned(self.config), self.changes, done, anew=True)
+                self._inputs.wake()
+                await done
+                # Those that were made just now, or were there before the fleet was.
+                await self._memory.write_down(list(to_keep(self.config.key_files, self._memory.read())))
+        return term
+
+    def _connection(self, term: Term | None) -> Connection:
+        if term is None:
+            return Connection(self.config.switch, self.schema)
+        return Connection(
+            self.config.switch,
+            self.schema,
+            term.election_id,
+            lambda: self._current_term() is term and self._may_write(),
+        )
+
+    def _current_term(self) -> Term | None:
+        return self.fleet.leadership.term if self.fleet else None
+
+    def _may_write(self) -> bool:
+        return self.fleet is None or self.fleet.leadership.may_write()
+
+    def _leads(self) -> bool:
+        return self.fleet is None or self._current_term() is not None
+
+    def _leadership_changed(self) -> None:
+        """A term has begun or ended, or changes go on."""
+        if self._current_term() is not self._term and self._session is not None:
+            self._lose_session(SwitchError(self.why_no_changes() or "this controller was elected anew"))
+        self._inputs.wake()
+
+    def _as_learned(self, config: Config) -> Config:
+        """Return a configuration with what providers said: it holds while no controller is there."""
+        remembered = self._memory.read()
+        if config.again is None or not config.prefix_sources or not remembered:
+            return config
+        return config.again(learned_before(config, remembered, time.time()))
 
     async def _serve(self, connection: Connection) -> None:
         """Pass on what the switch says, from when it listens to us until the session ends."""
@@ -318,6 +393,8 @@ class Controller:
             address = self.config.switch.address
             text = f"the switch at {address} listens to another controller; this one waits until that one stops"
             await self._inputs.put(SwitchDown(text), None)
+            if self.fleet:
+                await self.fleet.leadership.outbid(connection.highest_election_id)
             return
         if await connection.secure_pipeline(self._replace_pipeline):
             text = f"set the program {self.schema.name} {self.schema.version}"
@@ -335,11 +412,14 @@ class Controller:
             reload, self._reload = self._reload, None
             if reload is not None:
                 await self._carry_out_reload(reload)
-            batch = self._inputs.take()
+            if self._is_behind and self._may_write():
+                await self._catch_up()
+            batch = self._inputs.take(newcomers=self._may_write())
             for input, origin in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
                     self._active = origin if isinstance(origin, Connection) else None
                     self.sessions += isinstance(input, SwitchUp)
+                    self._is_behind = False
                     self.reconciled = False
                 elif isinstance(input, OpenCapture):
                     self._captures[input.number] = input
@@ -348,7 +428,7 @@ class Controller:
                 # What an earlier session said last is no longer true.
                 if origin is self._active or isinstance(origin, asyncio.Event) or isinstance(input, FOUND):
                     self.edge.receive(input, loop.time())
-            due = self.edge.next_timer()
+            due = self.edge.next_timer() if self._leads() else None
             if due is not None and due <= loop.time():
                 self.edge.handle_timer(loop.time())
             # The API and the watchdog have their turns while a million entries are compared.
@@ -356,7 +436,8 @@ class Controller:
                 await asyncio.sleep(0)
             while outputs := self.edge.take_outputs():
                 with self.edge.faults.contained("output Remember", loop.time()):
-                    self._write_down([output for output in outputs if isinstance(output, Persist)])
+                    await self._memory.write_down([output for output in outputs if isinstance(output, Persist)])
+                self._withheld = False
                 for output in outputs:
                     with self.edge.faults.contained(f"output {type(output).__name__}", loop.time()):
                         await self._carry_out(output)
@@ -372,7 +453,7 @@ class Controller:
     async def _wait_for_input(self) -> None:
         """Wait for the next input, or until a timer is due."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(self.edge.next_timer()):
+            async with asyncio.timeout_at(self.edge.next_timer() if self._leads() else None):
                 await self._inputs.wait()
 
     async def _carry_out(self, output: Output) -> None:
@@ -380,6 +461,9 @@ class Controller:
             return
         if isinstance(output, Event):
             self._record(output)
+            return
+        if self.fleet and self._term is None:
+            # Who has never led does nothing for the edge.
             return
         if isinstance(output, LearnedFromProviders):
             self._renumber(output)
@@ -397,34 +481,45 @@ class Controller:
         if self._active is None:
             return
         try:
-            if isinstance(output, PacketOut):
+            if isinstance(output, PacketOut) and not self._withheld:
                 await self._active.send(output)
             elif isinstance(output, Write):
-                self.writes += len(output.updates)
-                for failed in await self._active.write(output):
-                    self.failed_writes += 1
-                    self.edge.receive(failed, asyncio.get_running_loop().time())
+                await self._write(self._active, output)
         except SwitchError as error:
             self._lose_session(error)
+
+    async def _write(self, connection: Connection, write: Write) -> None:
+        if self._is_behind:
+            self._withheld = True
+            return
+        try:
+            refused = await connection.write(write)
+        except NotLeadingError:
+            self._is_behind = self._withheld = True
+            return
+        self.writes += len(write.updates)
+        for failed in refused:
+            self.failed_writes += 1
+            self.edge.receive(failed, asyncio.get_running_loop().time())
+
+    async def _catch_up(self) -> None:
+        """Write what could not be written: to the edge the switch is as after a reload."""
+        self._is_behind = False
+        if self._active is None:
+            return
+        try:
+            entities = await self._active.read(everything())
+        except SwitchError as error:
+            self._lose_session(error)
+            return
+        now = asyncio.get_running_loop().time()
+        self.edge.receive(SwitchUp(entities, time.time() - now, resumed=True), now)
 
     def _lose_session(self, error: SwitchError) -> None:
         """End the session with the switch: what that holds has to be read again."""
         self._active, self._trouble = None, str(error)
         if self._session is not None:
             self._session.reschedule(asyncio.get_running_loop().time())
-
-    def _write_down(self, remembers: Sequence[Persist]) -> None:
-        """Write down what the next controller must know, before anything is done that it would have to know of."""
-        if self._memory and remembers:
-            self._note_unwritten(self._memory.put(*remembers))
-
-    def _note_unwritten(self, trouble: str) -> None:
-        """Tell once that nothing can be written down, and once that it can again."""
-        if trouble != self._unwritten:
-            self._unwritten = trouble
-            severity, text = (Severity.WARNING, trouble) if trouble else (Severity.INFO, "is written again")
-            kind = "state.unwritten" if trouble else "state.written"
-            self.report(kind, severity, str(self.config.controller.state), text)
 
     def report(self, kind: str, severity: Severity, subject: str, text: str) -> None:
         """Record an event of the controller itself."""

@@ -58,10 +58,10 @@ class InputQueue(Generic[Origin]):
         """Wait until something is there."""
         await self._there.wait()
 
-    def take(self) -> list[tuple[Input, Origin]]:
-        """Return the inputs of a turn: what is urgent, then newcomers, a port after the other."""
+    def take(self, *, newcomers: bool = True) -> list[tuple[Input, Origin]]:
+        """Return the inputs of a turn: what is urgent, then newcomers, a port after the other, unless they wait."""
         taken = [self._urgent.get_nowait() for _ in range(min(self._urgent.qsize(), URGENT_A_TURN))]
-        for _ in range(NEWCOMERS_A_TURN):
+        for _ in range(NEWCOMERS_A_TURN if newcomers else 0):
             port = next(iter(self._newcomers), None)
             if port is None:
                 break
@@ -69,7 +69,7 @@ class InputQueue(Generic[Origin]):
             taken.append(waiting.popleft())
             if waiting:
                 self._newcomers[port] = waiting
-        if not self._newcomers and self._urgent.empty():
+        if (not self._newcomers or not newcomers) and self._urgent.empty():
             self._there.clear()
         return taken
 

@@ -10,6 +10,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from wayname.adapter import RefusedChangeError
+
 
 class Problem(BaseModel):
     """What went wrong: `title` names the kind, `detail` this case and how to mend it."""
@@ -44,6 +46,10 @@ def tell_problems(app: FastAPI) -> None:
     @app.exception_handler(ApiError)
     async def _(_request: Request, error: ApiError) -> JSONResponse:
         return problem_response(error.status, error.title, error.detail)
+
+    @app.exception_handler(RefusedChangeError)
+    async def _(_request: Request, error: RefusedChangeError) -> JSONResponse:
+        return problem_response(503, "Nothing can be changed now", str(error))
 
     @app.exception_handler(HTTPException)
     async def _(request: Request, error: HTTPException) -> JSONResponse:

@@ -63,6 +63,8 @@ def switch_status(running: Running) -> SwitchStatus:
 
 def waits_for(running: Running) -> list[str]:
     """What is missing until the edge is up."""
+    if why := running.why_no_changes():
+        return [f"the fleet: {why}"]
     if not running.connected:
         return [f"the switch at {running.config.switch.address}: `wayname events` says why"]
     if not running.reconciled:

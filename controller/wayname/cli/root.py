@@ -51,6 +51,7 @@ COMMANDS = {
     "hba": ("wayname.cli.hba", "Make and verify sets of hash-based addresses (RFC 5535)."),
     "lab": ("wayname_lab.cli", "Run a lab: a small network of hosts, edges and providers on this machine."),
     "token": ("wayname.cli.token", "Make tokens for asking the API over TCP."),
+    "fleet": ("wayname.cli.fleet", "A fleet: several controllers with one truth in etcd."),
     "sysdump": ("wayname.cli.sysdump", "Write all that a bug report needs into one file."),
     "version": ("wayname.cli.version", "Print the versions of all parts."),
     "completion": ("wayname.cli.completion", "Print the completion script for your shell."),

@@ -46,9 +46,12 @@ def command(asking: Asking, file: Path, replace_pipeline: bool) -> None:
     from wayname.api.listeners import AddressError
     from wayname.cli.controller import run
     from wayname.edge.identities.identity import RecordError
+    from wayname.fleet.leadership import FormError
+    from wayname.fleet.sealing import SealError
     from wayname.identity.key_files import KeyFileError
     from wayname.logs.setup import set_up_logs
     from wayname.pipeline.program import ProgramError
+    from wayname.tls_files import TlsError
 
     # The memory of this process has keys in it.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -57,7 +60,7 @@ def command(asking: Asking, file: Path, replace_pipeline: bool) -> None:
         run(config, file, replace_pipeline)
     except ConfigError as error:
         raise Failure(*error.lines) from None
-    except (KeyFileError, ProgramError, StateError, SwitchError) as error:
+    except (FormError, KeyFileError, ProgramError, SealError, StateError, SwitchError, TlsError) as error:
         raise Failure(str(error)) from None
     except RecordError as error:
         raise Failure(f"{config.controller.state}: {error}; restore it, or remove it to begin anew") from None

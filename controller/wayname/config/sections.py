@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Network
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from wayname.config.model import Config
@@ -42,6 +43,8 @@ class ProtocolSection(Generic[Read]):
     check: Callable[[Read, Site], Iterable[Mistake]] = lambda _found, _site: ()
     # Whether it holds what others must not read, beside the names of files.
     has_secrets: Callable[[Read], bool] = lambda _found: False
+    # Files of private keys, by what they are of.
+    key_files: Callable[[Read], Mapping[str, Path]] = lambda _found: {}
     refers = True
     always = False
 
@@ -53,4 +56,6 @@ class ProtocolSection(Generic[Read]):
     def put(self, config: Config, found: Read) -> Config:
         """Return the configuration with what the section says."""
         prefixes = (*config.host_prefixes, *self.prefixes(found))
-        return replace(config, protocols={**config.protocols, self.key: found}, host_prefixes=prefixes)
+        files = {**config.protocol_keys, **self.key_files(found)}
+        protocols = {**config.protocols, self.key: found}
+        return replace(config, protocols=protocols, host_prefixes=prefixes, protocol_keys=files)

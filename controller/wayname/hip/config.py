@@ -153,5 +153,6 @@ SECTION = ProtocolSection[Hip](
     Annotated[Any, by(HipTable)],
     prefixes=lambda hip: (prefix for rules in hip.rules for prefix in rules.prefixes),
     check=_check,
+    key_files=lambda hip: {f"hip {host.address}": host.key for host in hip.hosts},
     has_secrets=lambda hip: hip.names is not None and bool(hip.names.key),
 )

@@ -53,6 +53,9 @@ class Running(Protocol):
     def reconciled(self) -> bool:
         """Whether all entries have been written since it is there."""
 
+    def why_no_changes(self) -> str:
+        """Say why nothing can be changed now: another controller leads, or nobody knows who does; or nothing."""
+
     async def read(self, entities: Sequence[Readable]) -> list[Readable]:
         """Read from the switch, all in one request."""
 

@@ -1,0 +1,111 @@
+"""What somebody with the credentials of one edge can do in etcd: what docs/fleet.md says, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+from access.certificates import Authority
+from repository import REPOSITORY
+
+from wayname.config.tls import Tls
+from wayname.fleet.etcd import Delete, Etcd, EtcdError, Put
+from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.sealing import Seal, SealError
+from wayname_lab.etcd import EtcdCluster, Secured, missing_for_etcd
+
+BERLIN, HAMBURG = EdgeKeys("wayname", "berlin"), EdgeKeys("wayname", "hamburg")
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[EtcdCluster]:
+    """An etcd with the roles that the page has one give."""
+    if reason := missing_for_etcd():
+        pytest.skip(reason)
+    secured = Secured(authority.path, authority.issue("etcd1"), authority.issue("root"))
+    with EtcdCluster(tmp_path_factory.mktemp("etcd"), 1, secured) as made:
+        page = (REPOSITORY / "docs" / "fleet.md").read_text()
+        lines = re.findall(r"^etcdctl (.*)$", page, re.MULTILINE)
+        assert len(lines) == 5
+        commands = ["user add root --no-password", "role add root", "user grant-role root root"]
+        commands += lines[:-1] + [line.replace("berlin", "hamburg") for line in lines[:-1]] + lines[-1:]
+        for command in commands:
+            done = made.ctl(*shlex.split(command))
+            assert done.returncode == 0, (command, done)
+        yield made
+
+
+@asynccontextmanager
+async def somebody(cluster: EtcdCluster, authority: Authority, name: str) -> AsyncIterator[Etcd]:
+    etcd = Etcd(cluster.endpoints, Tls(authority.path, *authority.issue(name), "fleet"))
+    async with asyncio.timeout(60):
+        try:
+            yield etcd
+        finally:
+            await etcd.close()
+
+
+async def test_an_edge_has_its_own_keys(cluster: EtcdCluster, authority: Authority) -> None:
+    async with somebody(cluster, authority, "berlin") as berlin:
+        lease, _ = await berlin.grant(10)
+        done = await berlin.transact([], Put(BERLIN.leader, b"{}", lease), Put(BERLIN.state + b"a", b"1"))
+        assert done.succeeded
+        assert [each.key for each in (await berlin.below(BERLIN.state))[1]] == [BERLIN.state + b"a"]
+        assert await berlin.keep_alive(lease)
+        await berlin.revoke(lease)
+        assert await berlin.get(BERLIN.leader) is None
+
+
+async def test_an_edge_neither_reads_nor_writes_what_is_anothers(cluster: EtcdCluster, authority: Authority) -> None:
+    async with somebody(cluster, authority, "hamburg") as hamburg, somebody(cluster, authority, "berlin") as thief:
+        lease, _ = await hamburg.grant(60)
+        await hamburg.transact([], Put(HAMBURG.leader, b"{}", lease), Put(HAMBURG.state + b"a", b"1"))
+        for attempt in (
+            thief.get(HAMBURG.leader),
+            thief.below(HAMBURG.state),
+            thief.below(b"wayname/"),
+            thief.transact([], Put(HAMBURG.leader, b"{}")),
+            thief.transact([], Put(HAMBURG.state + b"a", b"2")),
+            thief.transact([], Delete(HAMBURG.leader)),
+            thief.transact([], Delete(b"wayname/edges/", is_prefix=True)),
+            thief.transact([], Put(BERLIN.state + b"b", b"1"), Put(HAMBURG.state + b"b", b"1")),
+            thief.revoke(lease),
+        ):
+            with pytest.raises(EtcdError, match="permission denied"):
+                await attempt
+        with pytest.raises(EtcdError):
+            await anext(thief.watch(HAMBURG.state, 1, is_prefix=True))
+        assert (await hamburg.below(HAMBURG.state))[1][0].value == b"1"
+
+
+async def test_who_has_no_certificate_or_no_role_does_nothing(cluster: EtcdCluster, authority: Authority) -> None:
+    async with somebody(cluster, authority, "munich") as stranger:
+        with pytest.raises(EtcdError):
+            await stranger.get(BERLIN.leader)
+        with pytest.raises(EtcdError):
+            await stranger.transact([], Put(BERLIN.leader, b"{}"))
+
+
+def test_state_that_was_made_without_the_key_or_for_another_place_is_refused() -> None:
+    seal, thief = Seal([bytes(32)]), Seal([bytes(31) + b"1"])
+    place = BERLIN.state + b"a"
+    with pytest.raises(SealError):
+        seal.open(place, thief.close(place, b"{}"))
+    with pytest.raises(SealError):
+        seal.open(HAMBURG.state + b"a", seal.close(place, b"{}"))
+    # Only what was there before passes, in its own place: that is what the page says.
+    assert seal.open(place, seal.close(place, b"{}")) == b"{}"
+
+
+def test_an_edge_is_no_prefix_of_another() -> None:
+    assert not EdgeKeys("wayname", "berlin2").leader.startswith(b"wayname/edges/berlin/")
+    assert BERLIN.leader.startswith(b"wayname/edges/berlin/")

@@ -1,0 +1,270 @@
+"""Controllers of one edge as processes, with a real etcd, a real switch and packets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+import pytest
+from finsy.proto import p4r
+from fleet.recorded_switch import STREAM, RecordedSwitch, recorded
+from test_adapter import SwitchProcess, hosts
+from test_command import Up, fails, up, wayname
+from two_networks import TWO_NETWORKS
+from wire_host import WireHost
+
+from wayname.fleet.sealing import new_key
+from wayname_lab.etcd import EtcdCluster, free_ports
+
+# Seconds within which another controller leads, as docs/fleet.md says of etcd as it is tuned there.
+PATIENCE = 60.0
+CONFIG = """
+[switch]
+address = "127.0.0.1:{port}"
+[api]
+socket = "unix:{folder}/{name}.api"
+[controller]
+log_format = "json"
+[fleet]
+endpoints = [{endpoints}]
+edge = "berlin"
+controller = "{name}"
+sealing_key = "fleet.key"
+"""
+ALONE = """
+[switch]
+address = "127.0.0.1:{port}"
+[api]
+socket = "unix:{folder}/alone.api"
+[controller]
+log_format = "json"
+"""
+LOW = (1 << 64) - 1
+ROUTE = '[[route]]\nprefix = "2001:db8:77::/48"\nvia = "prohibited"\n'
+
+
+class Fleet:
+    """Controllers of the edge "berlin", whose switch is recorded on the way."""
+
+    def __init__(self, folder: Path, cluster: EtcdCluster, port: int) -> None:
+        self.cluster, self.port, self._folder = cluster, port, folder
+        key = folder / "fleet.key"
+        key.touch(0o600)
+        key.write_text(new_key() + "\n")
+        self.controllers: dict[str, Up] = {}
+
+    def start(self, name: str, more: str = "") -> Up:
+        """Start a controller."""
+        endpoints = ", ".join(f'"{each}"' for each in self.cluster.endpoints)
+        text = CONFIG.format(port=self.port, folder=self._folder, name=name, endpoints=endpoints)
+        config = self._folder / f"{name}.toml"
+        config.write_text(text + TWO_NETWORKS + more)
+        self.controllers[name] = Up(config)
+        return self.controllers[name]
+
+    async def ask(self, name: str, *words: str) -> str:
+        """Return what a controller prints for a command; the switch is recorded meanwhile."""
+        return (await self._asked(name, *words)).stdout
+
+    async def refused(self, name: str, *words: str) -> str:
+        """Return the line by which it refuses a command."""
+        return fails(await self._asked(name, *words))
+
+    async def _asked(self, name: str, *words: str) -> subprocess.CompletedProcess[str]:
+        return await asyncio.to_thread(wayname, "--api", f"unix:{self._folder}/{name}.api", *words)
+
+    def end(self) -> None:
+        """Kill all."""
+        for each in self.controllers.values():
+            each.process.kill()
+            each.process.wait()
+
+
+async def until(holds: Callable[[], object], what: str) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, what
+        await asyncio.sleep(0.01)
+
+
+def tells(running: Up, kind: str) -> bool:
+    """Whether a controller logged something of a kind."""
+    return kind in running.kinds()
+
+
+@pytest.fixture
+def switch(tmp_path: Path) -> Iterator[SwitchProcess]:
+    process = SwitchProcess(tmp_path)
+    yield process
+    process.kill()
+
+
+@contextlib.asynccontextmanager
+async def edge(
+    folder: Path, switch: SwitchProcess, cluster: EtcdCluster, *names: str
+) -> AsyncIterator[tuple[Fleet, RecordedSwitch, WireHost, WireHost]]:
+    """An edge that is up, with its hosts; the first controller leads."""
+    [port] = free_ports(1)
+    fleet = Fleet(folder, cluster, port)
+    async with recorded(f"127.0.0.1:{switch.port}", port) as record, hosts(folder) as (one, two):
+        switch.start("--state", str(folder / "switch.state"))
+        try:
+            async with asyncio.timeout(3 * PATIENCE):
+                for name in names:
+                    running = fleet.start(name)
+                    kind = "switch.up" if name == names[0] else "fleet.standby"
+                    await until(partial(tells, running, kind), f"{kind} of {name}")
+                await one.ping(str(two.address))
+                await two.ping(str(one.address))
+                yield fleet, record, one, two
+        finally:
+            fleet.end()
+
+
+async def test_a_leader_is_killed_and_no_packet_is_lost(
+    switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
+) -> None:
+    async with edge(tmp_path, switch, three_etcds, "first", "second") as (fleet, record, one, two):
+        assert "this controller does not lead edge berlin: first leads the edge" in await fleet.ask("second", "status")
+        line = await fleet.refused("second", "reload")
+        assert "this controller does not lead edge berlin: first leads the edge, second waits" in line
+        first, second = fleet.controllers["first"], fleet.controllers["second"]
+        before = max(each.election_id for each in record.writes)
+        one.forget()
+        pinging = asyncio.create_task(ping_on(one, two))
+        first.process.send_signal(signal.SIGKILL)
+        killed = time.monotonic()
+        await until(lambda: "switch.up" in second.kinds(), "a new leader")
+        taken = time.monotonic() - killed
+        pinging.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await pinging
+        print(f"a new leader after {taken:.2f} s; {one.asked} pings, {one.asked - one.answered} lost")
+        assert one.asked > 5
+        await until(lambda: one.answered == one.asked, "an answer to each ping")
+        # What the first wrote stands: the second has nothing to write, and what it writes from now on has a higher id.
+        fleet.controllers["second"].process.send_signal(signal.SIGHUP)
+        await until(lambda: "config.reloaded" in second.kinds(), "a reload")
+        assert all(each.accepted for each in record.writes)
+        ids = [each.election_id for each in record.writes]
+        assert ids == sorted(ids)
+        again = fleet.start("first")
+        await until(lambda: "fleet.standby" in again.kinds(), "the first as standby")
+        assert before <= max(ids)
+
+
+async def ping_on(one: WireHost, two: WireHost) -> None:
+    """Ping fifty times a second, for ever."""
+    while True:
+        await one.ping_once(str(two.address))
+        await asyncio.sleep(0.02)
+
+
+async def test_a_leader_that_stood_still_writes_nothing_more(
+    switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
+) -> None:
+    async with edge(tmp_path, switch, three_etcds, "first", "second") as (fleet, record, one, two):
+        first, second = fleet.controllers["first"], fleet.controllers["second"]
+        old = max(each.election_id for each in record.writes)
+        first.process.send_signal(signal.SIGSTOP)
+        await until(lambda: "switch.up" in second.kinds(), "a new leader")
+        # The switch fences it already; it does not even try, though there is something to write as soon as it runs.
+        (tmp_path / "first.toml").write_text((tmp_path / "first.toml").read_text() + ROUTE)
+        (tmp_path / "second.toml").write_text((tmp_path / "second.toml").read_text() + ROUTE)
+        first.process.send_signal(signal.SIGHUP)
+        first.process.send_signal(signal.SIGCONT)
+        continued = time.monotonic()
+        await until(lambda: "fleet.ended" in first.kinds(), "the old leader's end")
+        await until(lambda: "fleet.standby" in first.kinds(), "the old leader as standby")
+        await until(lambda: "config.refused" in first.kinds(), "its refusal")
+        assert not [each for each in record.writes if each.election_id == old and each.at > continued]
+        second.process.send_signal(signal.SIGHUP)
+        await until(lambda: "config.reloaded" in second.kinds(), "a reload")
+        await until(lambda: record.writes[-1].election_id > old, "the new leader's route")
+        assert await one.ping_once(str(two.address))
+
+
+async def test_etcd_stops_and_comes_back(switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path) -> None:
+    async with edge(tmp_path, switch, three_etcds, "first") as (fleet, record, one, two):
+        first = fleet.controllers["first"]
+        for member in three_etcds.members:
+            three_etcds.kill(member)
+        await until(lambda: "fleet.held" in first.kinds(), "that etcd is missed")
+        written = len(record.writes)
+        one.forget()
+        assert all([await one.ping_once(str(two.address)) for _ in range(50)])
+        config = tmp_path / "first.toml"
+        config.write_text(config.read_text() + ROUTE)
+        line = await fleet.refused("first", "reload")
+        assert "etcd does not answer, so edge berlin stays as it is until it does" in line
+        assert "etcd does not answer" in await fleet.ask("first", "status")
+        assert len(record.writes) == written
+        for member in three_etcds.members:
+            three_etcds.start(member)
+        await until(
+            lambda: {"fleet.resumed"} & set(first.kinds()) or first.kinds().count("fleet.leads") > 1, "that it goes on"
+        )
+        while "etcd does not answer" in await fleet.ask("first", "status"):
+            continue
+        assert await fleet.ask("first", "reload") == "changed: route\n"
+        assert len(record.writes) > written
+        assert await one.ping_once(str(two.address))
+        assert "2001:db8:77::/48" in await fleet.ask("first", "routes")
+
+
+async def test_a_switch_that_starts_anew_still_refuses_who_led_before(
+    switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
+) -> None:
+    async with edge(tmp_path, switch, three_etcds, "first", "second") as (fleet, record, one, two):
+        first, second = fleet.controllers["first"], fleet.controllers["second"]
+        old = max(each.election_id for each in record.writes)
+        first.process.kill()
+        await until(lambda: "switch.up" in second.kinds(), "a new leader")
+        second.process.kill()
+        switch.kill()
+        switch.start("--state", str(tmp_path / "switch.state"))
+        await one.ping(str(two.address))
+        # Nobody leads, and who did first does not know that it does not.
+        channel: Any
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
+            bid = p4r.MasterArbitrationUpdate(device_id=1, election_id=p4r.Uint128(high=old >> 64, low=old & LOW))
+            stream = channel.stream_stream(STREAM, response_deserializer=p4r.StreamMessageResponse.FromString)()
+            await stream.write(p4r.StreamMessageRequest(arbitration=bid).SerializeToString())
+            answer = await stream.read()
+            assert answer.arbitration.status.code == grpc.StatusCode.NOT_FOUND.value[0]
+            assert answer.arbitration.election_id.low > old & LOW
+            write = channel.unary_unary("/p4.v1.P4Runtime/Write")
+            stale = p4r.WriteRequest(device_id=1, election_id=bid.election_id)
+            with pytest.raises(grpc.aio.AioRpcError) as error:
+                await write(stale.SerializeToString())
+            assert error.value.code() is grpc.StatusCode.PERMISSION_DENIED
+            stream.cancel()
+        again = fleet.start("first")
+        await until(lambda: "switch.up" in again.kinds(), "a leader")
+
+
+async def test_an_edge_that_had_a_controller_alone_joins_a_fleet(
+    switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
+) -> None:
+    """Its switch has heard of 100, and etcd's revisions begin at 1."""
+    switch.start("--state", str(tmp_path / "switch.state"))
+    alone = tmp_path / "alone.toml"
+    alone.write_text(ALONE.format(port=switch.port, folder=tmp_path) + TWO_NETWORKS)
+    with up(alone) as running:
+        running.logs("switch.up")
+    switch.kill()
+    for wire in ("1", "2"):
+        (tmp_path / wire).unlink(missing_ok=True)
+    async with edge(tmp_path, switch, three_etcds, "first") as (_fleet, record, one, two):
+        assert {each.election_id >> 64 for each in record.writes if each.accepted} == {1}
+        assert await one.ping_once(str(two.address))
