@@ -41,6 +41,7 @@ A, B = "2001:db8:100::1", "2001:db8:200::1"
 CONFIG = """
 [switch]
 address = "unix:{folder}/switch"
+admin = "unix:{folder}/admin"
 [api]
 socket = "unix:{folder}/api"
 [[port]]
@@ -174,11 +175,18 @@ class Ear:
             events.settimeout(0.2)
             listen(events, 64 << 20)
             while not ends.is_set():
-                with contextlib.suppress(TimeoutError):
-                    for said in decoder.decode(events.recv(1 << 17)):
-                        if isinstance(said, Route):
-                            self.last = time.monotonic_ns()
-                            self.at[said.address] = self.last
+                try:
+                    heard = decoder.decode(events.recv(1 << 17))
+                except TimeoutError:
+                    continue
+                except OSError:
+                    # More than the socket holds (ENOBUFS): something was told, whatever it was.
+                    self.last = time.monotonic_ns()
+                    continue
+                for said in heard:
+                    if isinstance(said, Route):
+                        self.last = time.monotonic_ns()
+                        self.at[said.address] = self.last
 
     def is_quiet(self) -> bool:
         """Whether nothing was heard for a while."""
@@ -269,8 +277,10 @@ class BgpSite:
         self.daemon.start_bgpd(EDGE_BGP)
 
     def _switch(self) -> subprocess.Popen[bytes]:
-        address = f"unix:{self._folder}/switch"
-        return self._nodes.start("switch", built_switch(), "--grpc-server-addr", address, *self._ports)
+        sockets = ("--grpc-server-addr", f"unix:{self._folder}/switch", "--admin", f"{self._folder}/admin")
+        # As the unit of the package has it.
+        state = ("--state", f"{self._folder}/state")
+        return self._nodes.start("switch", built_switch(), *sockets, *state, *self._ports)
 
     def received(self) -> int:
         """Return how many packets either provider got."""

@@ -37,6 +37,8 @@ FILES = """
     The ports of the switch; wayname-switch(8).
 /var/lib/wayname
     What the controller keeps for its next start, and keys that it made.
+/var/lib/wayname-switch/state
+    The tables of the switch, for its next start.
 /run/wayname/api
     The socket at which commands ask the service.
 """

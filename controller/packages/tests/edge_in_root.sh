@@ -52,18 +52,28 @@ addresses = ["2001:db8:2::1/64"]
 END
 within systemd-tmpfiles --create wayname.conf
 
-for unit in wayname-switch wayname; do
+# Starts the service of a unit, and prints its pid.
+start() {
     nsenter --net=/run/netns/edge env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" \
-        python3 /var/tmp/start_unit.py "$(within sh -c "ls /usr/lib/systemd/system/$unit.service")" /var/tmp/$unit.log \
-        || { cat "$root/var/tmp/$unit.log"; exit 1; }
-done
+        python3 /var/tmp/start_unit.py /usr/lib/systemd/system/$1.service /var/tmp/$1.log \
+        || { cat "$root/var/tmp/$1.log" >&2; exit 1; }
+}
+switch=$(start wayname-switch)
+controller=$(start wayname)
 # The controller sets the pipeline, which the switch compiles.
 for _ in $(seq 600); do
     within wayname status > "$root/var/tmp/status" 2>&1 && break
     sleep 0.2
 done
 cat "$root/var/tmp/status"
-ip netns exec one ping -c 3 -i 0.3 -W 10 2001:db8:2::11 || { cat "$root"/var/tmp/wayname*.log; exit 1; }
+ping_two() { ip netns exec one ping -c 3 -i 0.3 -W 10 2001:db8:2::11 || { cat "$root"/var/tmp/wayname*.log; exit 1; }; }
+ping_two
+
+# A switch that starts again forwards as before, without a controller.
+kill -9 "$controller" "$switch"
+switch=$(start wayname-switch)
+ping_two
+kill "$switch"
 within dpkg --purge wayname
 # What an operator wrote stays, and nothing else.
-within sh -c '! find /usr/lib/wayname /etc/wayname /var/lib/wayname -type f ! -name edge.toml 2> /dev/null | grep .'
+within sh -c '! find /usr/lib/wayname /etc/wayname /var/lib/wayname /var/lib/wayname-switch -type f ! -name edge.toml 2> /dev/null | grep .'

@@ -37,6 +37,7 @@ def main(binaries: Path, switch: Path, units: Path, folder: Path) -> None:
     for unit in ("wayname-switch", "wayname"):
         command = exec_start(units / f"{unit}.service.in").replace("$PORTS", ports)
         command = command.replace("@BIN@/wayname-switch", str(switch)).replace("@BIN@", str(binaries))
+        command = command.replace("/var/lib/wayname-switch", str(folder))
         words = shlex.split(command.replace("/etc/wayname/edge.toml", str(file)))
         log = (folder / f"{unit}.log").open("wb")
         environment = {**os.environ, "XDG_RUNTIME_DIR": "/run", "STATE_DIRECTORY": str(folder)}
