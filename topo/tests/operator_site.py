@@ -15,13 +15,16 @@ NAMES = ("edge", "host", "provider-a", "provider-b", "internet")
 REPOSITORY = Path(__file__).resolve().parents[2]
 BARE_ROOT = Path(__file__).with_name("bare_root.sh")
 SERVER = "2001:db8:f::1"
+RECORD = f"www.example.net. AAAA {SERVER}"
+ZONE = f"--zone example.net --key-name k --key-file zone.key --address {SERVER} --port 53 --record '{RECORD}'"
+SSHD = f"-o ListenAddress={SERVER} -o PidFile=none -o StrictModes=no"
 # The edge's link-local address on its uplinks: device 1, VLAN 101 and 102 (docs/configuration.md, `mac`).
 EDGE_A, EDGE_B = "fe80::ff:fe01:65", "fe80::ff:fe01:66"
 
 
 def lacking() -> str:
     """Return what is missing to make the site; nothing if it can be made."""
-    absent = missing("ping", "curl", "ethtool")
+    absent = missing("ping", "curl", "dig", "ssh", "sshd", "ssh-keygen", "ethtool")
     return f"needs {absent}" if absent else ""
 
 
@@ -114,6 +117,15 @@ def set_up_providers(machines: dict[str, Machine]) -> None:
     for line in (
         f"ip link set lo up && ip address add {SERVER}/128 dev lo",
         f"python3 -m http.server --bind {SERVER} 8080 &",
+        f"head -c 32 /dev/zero | base64 >zone.key && python3 -m wayname_lab.dns_server {ZONE} &",
+        "ssh-keygen -q -t ed25519 -N '' -f server && ssh-keygen -q -t ed25519 -N '' -f ../host/user && mkdir /run/sshd",
+        f"$(command -v sshd) -D -f /dev/null -h $PWD/server {SSHD} -o AuthorizedKeysFile=$PWD/../host/user.pub &",
         "iperf3 --server &" if shutil.which("iperf3") else "true",
     ):
         assert internet.run(line)[0] == 0
+    # A person has said yes to the server's key once.
+    options = ("IdentityFile=$PWD/user", "StrictHostKeyChecking=accept-new", "UserKnownHostsFile=$PWD/known")
+    host = (
+        f"printf '%s\\n' {' '.join(options)} BatchMode=yes >ssh_config && mount --bind ssh_config /etc/ssh/ssh_config"
+    )
+    assert machines["host"].run(host) == (0, "")
