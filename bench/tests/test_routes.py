@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from bench.routes import bgp_site, over_bgp
+from bench.routes import bgp_site, carriers, over_bgp
 from bench.routes.__main__ import main
 from harness.namespaces import missing
 
@@ -19,6 +19,12 @@ def test_few_routes_come_and_go() -> None:
     assert "next hop of all routes fails (carrier)" in asked.output
     assert "controller killed: " in asked.output
     assert "all routes withdrawn" in asked.output
+
+
+@pytest.mark.skipif(missing(tap=True) is not None, reason=f"needs {missing(tap=True)}")
+def test_who_tells_first_of_a_lost_carrier() -> None:
+    asked = CliRunner().invoke(carriers.main, ["--routes", "50", "--cuts", "2"], catch_exceptions=False)
+    assert [line.split("  ")[0] for line in asked.output.splitlines()[1:]] == ["the switch", "Linux"]
 
 
 @pytest.mark.skipif(bgp_site.missing() is not None, reason=str(bgp_site.missing()))

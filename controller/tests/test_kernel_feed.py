@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import socket
 import subprocess
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from ipaddress import IPv6Network
+from pathlib import Path
 
 import pytest
 from linux_site import SITE
 from rig import Rig
+from test_adapter import SWITCH
 
 from wayname.adapter import kernel_feed
 from wayname.adapter.kernel_feed import KernelFeed
 from wayname.adapter.link_poll import LinkPoll
+from wayname.adapter.shown_carriers import follow_carriers
 from wayname.edge.boundary import Event, KernelChanges
 from wayname.netlink.messages import Decoder, Link, Route, ends_dump
 
@@ -131,6 +135,52 @@ async def test_links_that_are_asked_for_say_what_they_are(namespace: str) -> Non
         ip(namespace, "link set wan0-far up")
         assert (await heard.get()).name == "wan0"
     polling.cancel()
+
+
+async def test_the_switch_is_believed_before_linux(namespace: str) -> None:
+    heard: asyncio.Queue[Link] = asyncio.Queue()
+
+    async def hear(changes: KernelChanges) -> None:
+        for said in changes.messages:
+            assert isinstance(said, Link)
+            await heard.put(said)
+
+    poll = LinkPoll(namespace, lambda: ("wan0",), hear)
+    polling = asyncio.create_task(poll.run())
+    async with asyncio.timeout(20):
+        assert (await heard.get()).up
+        # Linux goes on saying that it is up.
+        await poll.hear_dark({"wan0"})
+        assert not (await heard.get()).up
+        ip(namespace, "link set wan0-far down")
+        await poll.hear_dark(())
+        ip(namespace, "link set wan0-far up")
+        assert (await heard.get()).up
+    polling.cancel()
+    assert heard.empty()
+
+
+@pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="there is no /dev/net/tun")
+async def test_the_switch_says_what_carriers_it_shows_to_linux(namespace: str, tmp_path: Path) -> None:
+    heard: asyncio.Queue[Mapping[int, bool]] = asyncio.Queue()
+    admin, wire = tmp_path / "admin", tmp_path / "1"
+    following = asyncio.create_task(follow_carriers(f"unix:{admin}", heard.put))
+    ports = ("-i", f"1@wire:{wire}", "-i", f"101@tap:tap0?namespace={namespace}&carrier=1")
+    command = (SWITCH, "--grpc-server-addr", f"unix:{tmp_path}/p4runtime", "--admin", str(admin), *ports)
+    async with asyncio.timeout(20):
+        assert await heard.get() == {}, "no switch yet"
+        switch = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
+        while (await heard.get()).get(101) is not False:
+            pass
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as link:
+            link.connect(str(wire))
+            assert await heard.get() == {101: True}
+        assert await heard.get() == {101: False}
+        switch.terminate()
+        await switch.wait()
+        while await heard.get():
+            pass
+    following.cancel()
 
 
 async def test_a_namespace_that_is_not_there_keeps_nothing_from_working() -> None:

@@ -23,6 +23,7 @@ from wayname.adapter.kernel_feed import KernelFeed
 from wayname.adapter.link_poll import LinkPoll
 from wayname.adapter.memory import Memory
 from wayname.adapter.modifier_searches import ModifierSearches
+from wayname.adapter.shown_carriers import follow_carriers
 from wayname.composition.edge import Edge
 from wayname.composition.protocols import load_keys
 from wayname.config.encapsulation.changes import Changes
@@ -278,7 +279,17 @@ class Controller:
 
     async def _poll_links(self, kernel: KernelFeed) -> None:
         await kernel.ready.wait()
-        await LinkPoll(kernel.namespace, self._linux_devices, self._heard_kernel).run()
+        poll = LinkPoll(kernel.namespace, self._linux_devices, self._heard_kernel)
+
+        async def hear(shown: Mapping[int, bool]) -> None:
+            linux = self.config.linux
+            interfaces = linux.interfaces if linux else ()
+            await poll.hear_dark([each.name for each in interfaces if not shown.get(each.port, True)])
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(poll.run())
+            if admin := self.config.switch.admin:
+                group.create_task(follow_carriers(str(admin), hear))
 
     def _linux_devices(self) -> list[str]:
         linux = self.config.linux

@@ -2,7 +2,8 @@
 
 Linux tells of lost carriers once a second at most, whatever link of the machine lost one (linkwatch). A TAP device
 loses its own right after the port that it stands for, so of this one Linux tells a second late. Asked for a link it
-says what is; from Linux 6.8 on it also tells everybody then, routing daemons among them.
+says what is; from Linux 6.8 on it also tells everybody then, routing daemons among them. The answer comes after Linux
+went through the routes by the link, so the switch's own word, where it has one, goes before it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from wayname.adapter.netlink_socket import open_in
@@ -35,7 +36,8 @@ class LinkPoll:
         self._namespace = namespace
         self._names = names
         self._told = told
-        self._seen: dict[str, bool] = {}
+        self._seen: dict[str, Link] = {}
+        self._dark: frozenset[str] = frozenset()
 
     async def run(self) -> None:
         """Ask until cancelled."""
@@ -54,10 +56,16 @@ class LinkPoll:
                         await asyncio.sleep(PERIOD)
                 await asyncio.sleep(RETRY)
 
+    async def hear_dark(self, names: Collection[str]) -> None:
+        """Take the switch's word for the devices to which it shows no carrier: whatever Linux says, they have none."""
+        self._dark = frozenset(names)
+        await self._tell([each for each in self._seen.values() if each.name in self._dark])
+
     async def _tell(self, links: Iterable[Link]) -> None:
-        changed = [each for each in links if self._seen.get(each.name) != each.up]
+        said = [each._replace(up=each.up and each.name not in self._dark) for each in links]
+        changed = [each for each in said if each.name not in self._seen or self._seen[each.name].up != each.up]
         if changed:
-            self._seen.update((each.name, each.up) for each in changed)
+            self._seen.update((each.name, each) for each in changed)
             await self._told(KernelChanges(changed))
 
 

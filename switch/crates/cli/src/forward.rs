@@ -269,7 +269,6 @@ impl Forwarder {
                 set_port_up(loaded, open.number, open.up);
             }
         }
-        self.outputs.show_carriers();
         self.outputs.flush_captures();
         self.outputs.ask_lost();
         let ports = self.outputs.ports.iter().map(|open| (open.number, traffic.depth(open.number), open.up)).collect();

@@ -23,8 +23,9 @@ pub struct OpenPort {
     pub number: u32,
     pub port: Box<dyn Port>,
     pub up: bool,
-    /// Whether it has a carrier, as [`crate::carriers`] sees it; none where the port itself knows soon enough.
-    pub carrier_seen: Option<Arc<AtomicBool>>,
+    /// Whether its link is up, as the port itself says, or as [`crate::carriers`] sees it where that is sooner.
+    pub link: Arc<AtomicBool>,
+    pub is_watched: bool,
     /// Whether an operator cut the link: it stays up and loses every frame, as a fault further along it would.
     pub cut: Arc<AtomicBool>,
     name: String,
@@ -33,9 +34,8 @@ pub struct OpenPort {
     /// What it had no room for, or failed to send.
     refused: u64,
     captures: Option<Captures>,
-    /// The ports whose links its carrier stands for, and what the other end was shown last.
-    carrier_of: Vec<u32>,
-    carrier: bool,
+    /// The ports whose links its carrier stands for.
+    pub carrier_of: Vec<u32>,
 }
 
 /// Capture files of a port: what came in and what went out.
@@ -59,14 +59,14 @@ impl OpenPort {
             number: spec.port,
             port,
             up: true,
-            carrier_seen: None,
+            link: Arc::new(AtomicBool::new(true)),
+            is_watched: false,
             cut: Arc::default(),
             name: spec.device.to_string(),
             lost: ports::Lost::default(),
             refused: 0,
             captures,
             carrier_of: spec.carrier().to_vec(),
-            carrier: true,
         })
     }
 
@@ -81,7 +81,10 @@ impl OpenPort {
     /// Whether the link is up now.
     fn is_up(&self) -> bool {
         let said = self.port.is_up();
-        self.carrier_seen.as_ref().map_or(said, |seen| seen.load(Ordering::Relaxed))
+        if !self.is_watched {
+            self.link.store(said, Ordering::Relaxed);
+        }
+        self.link.load(Ordering::Relaxed)
     }
 
     /// Notes whether the link is up; true when that changed.
@@ -121,19 +124,6 @@ impl OpenPort {
     /// What it could not carry, and what it did not take.
     fn all_lost(&self) -> ports::Lost {
         ports::Lost { refused: self.lost.refused + self.refused, ..self.lost }
-    }
-
-    /// Shows the other end a carrier while one of the ports is up that it stands for.
-    fn show_carrier(&mut self, is_up: impl Fn(u32) -> bool) {
-        let up = self.carrier_of.is_empty() || self.carrier_of.iter().any(|port| is_up(*port));
-        if up == self.carrier {
-            return;
-        }
-        match self.port.set_carrier(up) {
-            Ok(()) => info!(port = self.number, "{} has {}", self.name, if up { "a carrier" } else { "no carrier" }),
-            Err(error) => warn!(port = self.number, "the carrier of {} cannot be set: {error}", self.name),
-        }
-        self.carrier = up;
     }
 
     pub fn capture_received(&mut self, frame: &[u8], at: u64) {
@@ -226,14 +216,6 @@ impl Outputs {
     pub fn ask_lost(&mut self) {
         self.ports.iter_mut().for_each(OpenPort::ask_lost);
         self.lost.ports = self.ports.iter().map(|open| (open.number, open.all_lost())).collect();
-    }
-
-    /// Shows the other ends what links their carriers stand for.
-    pub fn show_carriers(&mut self) {
-        let up: Vec<u32> = self.ports.iter().filter(|open| open.up).map(|open| open.number).collect();
-        for open in &mut self.ports {
-            open.show_carrier(|port| up.contains(&port));
-        }
     }
 
     /// Writes out what captures hold back.

@@ -23,7 +23,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::admin;
 use crate::args::Run;
-use crate::carriers;
+use crate::carriers::Carriers;
 use crate::check::program_text;
 use crate::clock::Clock;
 use crate::forward::{Forwarder, Handle};
@@ -69,7 +69,8 @@ async fn serve(args: Run) -> Result<()> {
     let mut random = Random::new(seed(args.seed)?);
     let mut traffic = Traffic::default();
     let mut ports = open_ports(&args, &mut traffic, &mut random)?;
-    let watched = carriers::of(&mut ports)?;
+    let carriers = Carriers::of(&mut ports)?;
+    let shown = carriers.shown();
     let state = args.state.as_deref().map(|path| StateFile::open(path, args.device_id)).transpose();
     let state = state.map_err(|error| anyhow::anyhow!("--state {error}"))?;
     let clock = Clock::start(state.as_ref().and_then(|(_, state)| state.epoch));
@@ -96,9 +97,9 @@ async fn serve(args: Run) -> Result<()> {
     let forwarding = std::thread::Builder::new().name("forward".into()).spawn(move || forwarder.run())?;
     let following = follow_tables(switch, handle.clone())?;
     let telling = spawn_uplink(hub.clone(), messages)?;
-    let watching = carriers::watch(watched, handle.clone())?;
+    let watching = carriers.watch(handle.clone())?;
     let metrics = metrics_listener.map(|listener| tokio::spawn(metrics::serve(listener, handle.clone(), hub.clone())));
-    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone())));
+    let admin = admin_listener.map(|listener| tokio::spawn(admin::serve(listener, handle.clone(), hub.clone(), shown)));
     // The listeners are open: who connects from now on is answered.
     let watchdog = ServiceManager::of_this_process()?.and_then(|manager| {
         manager.tell("READY=1");

@@ -80,9 +80,25 @@ impl Device {
         self.tell(libc::SIOCSIFHWADDR, &[&[low, high][..], &mac].concat())
     }
 
+    pub fn mac(&self) -> io::Result<[u8; 6]> {
+        let value = self.ask(libc::SIOCGIFHWADDR)?;
+        // Behind the kind of hardware, in two octets.
+        Ok([value[2], value[3], value[4], value[5], value[6], value[7]])
+    }
+
+    /// None if it is no text, which no interface of an operator's is.
+    pub fn name(&self) -> Option<&str> {
+        str::from_utf8(&self.name).ok().map(|name| name.trim_end_matches('\0'))
+    }
+
     /// The same interface, for another thread.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { socket: self.socket.try_clone()?, name: self.name, index: self.index })
+    }
+
+    /// Whether an operator has it up; an interface that is gone is not.
+    pub fn is_enabled(&self) -> bool {
+        self.ask(libc::SIOCGIFFLAGS).is_ok_and(|value| first_word(&value) & libc::IFF_UP as u32 != 0)
     }
 
     /// Up, and with a carrier; an interface that is gone is not. The kernel sets the flag for the carrier once a second

@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 
 use fastrand::Rng;
 
-use crate::{Carrier, Lost, Port};
+use crate::{Carrier, Lost, Port, ShownCarrier};
 
 /// What a link does to frames.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -74,6 +74,10 @@ impl Port for Impaired {
 
     fn carrier(&self) -> io::Result<Option<Carrier>> {
         self.port.carrier()
+    }
+
+    fn shown_carrier(&self) -> io::Result<Option<ShownCarrier>> {
+        self.port.shown_carrier()
     }
 
     fn lost(&mut self) -> Lost {

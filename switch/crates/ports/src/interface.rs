@@ -239,7 +239,7 @@ impl Port for Interface {
     }
 
     fn carrier(&self) -> io::Result<Option<Carrier>> {
-        self.device.try_clone().map(|device| Some(Carrier(device)))
+        Carrier::of(&self.device).map(Some)
     }
 
     fn lost(&mut self) -> Lost {

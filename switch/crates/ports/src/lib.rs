@@ -5,6 +5,7 @@
 //! says by its file descriptor when packets wait. [`impair`] puts delay and loss on any of them. [`spec`] reads what an
 //! operator writes: `1@veth0`, `2@wire:/tmp/a?delay=10ms&loss=1%`.
 
+mod carrier;
 mod device;
 pub mod impair;
 pub mod interface;
@@ -21,7 +22,7 @@ pub mod xdp;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use device::Device;
+pub use carrier::{Carrier, ShownCarrier};
 pub use spec::{PortSpec, open};
 
 /// The longest frame that a port takes or gives: a jumbo frame and what a pipeline may put around it.
@@ -38,16 +39,6 @@ pub struct Lost {
     pub overrun: u64,
     /// Refused by the kernel.
     pub refused: u64,
-}
-
-/// The carrier of a network interface.
-pub struct Carrier(Device);
-
-impl Carrier {
-    /// Whether it is there now. Waits while others change links or routes.
-    pub fn is_there(&self) -> bool {
-        self.0.has_carrier()
-    }
 }
 
 /// One end of a link. No call waits.
@@ -90,8 +81,8 @@ pub trait Port: Send {
         Lost::default()
     }
 
-    /// Shows the other end a carrier, or none.
-    fn set_carrier(&self, _up: bool) -> io::Result<()> {
-        Ok(())
+    /// What shows the other end a carrier, for a thread that may wait; none where there is nobody to show it to.
+    fn shown_carrier(&self) -> io::Result<Option<ShownCarrier>> {
+        Ok(None)
     }
 }

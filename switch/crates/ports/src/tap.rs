@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use crate::device::name_bytes;
 use crate::offload::coalesce::Coalescer;
 use crate::offload::{MAX_SUPER_FRAME, Offload, complete};
-use crate::{Lost, Port};
+use crate::{Lost, Port, ShownCarrier};
 
 /// The switch's end of a TAP device.
 pub struct Tap {
@@ -166,12 +166,7 @@ impl Port for Tap {
         self.lost
     }
 
-    #[allow(unsafe_code)]
-    fn set_carrier(&self, up: bool) -> io::Result<()> {
-        let carrier = libc::c_int::from(up);
-        // SAFETY: TUNSETCARRIER reads one `int`, which lives through the call.
-        let result =
-            unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETCARRIER as _, std::ptr::from_ref(&carrier)) };
-        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    fn shown_carrier(&self) -> io::Result<Option<ShownCarrier>> {
+        self.file.try_clone().map(|file| Some(ShownCarrier(file)))
     }
 }

@@ -352,7 +352,7 @@ impl Port for Xdp {
     }
 
     fn carrier(&self) -> io::Result<Option<Carrier>> {
-        self.device.try_clone().map(|device| Some(Carrier(device)))
+        Carrier::of(&self.device).map(Some)
     }
 
     fn lost(&mut self) -> Lost {
