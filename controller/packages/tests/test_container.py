@@ -72,7 +72,8 @@ def image(wheels: dict[str, Path], run: Run, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("container")
     for file in (REPOSITORY / "requirements.txt", wheels["wayname"]):
         shutil.copy(file, folder)
-    options = ["--network=host", "--isolation=chroot", "--pull=never", "--file", PACKAGES / "Containerfile"]
+    file = PACKAGES / "Containerfile"
+    options: list[str | Path] = ["--network=host", "--isolation=chroot", "--pull=never", "--file", file]
     if CERTIFICATES.exists():
         options += ["--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro", "--env", f"PIP_CERT={CERTIFICATES}"]
     run(*podman("build", *options, "--tag", IMAGE, folder))
