@@ -128,6 +128,7 @@ router bgp {own}
 PROTOCOL = 201
 PORT = struct.pack("!H", 9)
 QUIET = 1.0
+SO_RCVBUFFORCE = 33
 
 
 def missing() -> str | None:
@@ -148,6 +149,8 @@ class Sink:
         """Take frames until told to end."""
         enter(NAMESPACES / self.namespace)
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x86DD)) as link:
+            # Packets wait here while others have the processor.
+            link.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
             link.bind(("eth0", 0x86DD))
             link.settimeout(0.2)
             while not ends.is_set():

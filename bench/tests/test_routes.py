@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from bench.routes import bgp_site, carriers, over_bgp
+from bench.routes import bgp_site, carriers, over_bgp, restarts
 from bench.routes.__main__ import main
 from harness.namespaces import missing
 
@@ -25,6 +25,12 @@ def test_few_routes_come_and_go() -> None:
 def test_who_tells_first_of_a_lost_carrier() -> None:
     asked = CliRunner().invoke(carriers.main, ["--routes", "50", "--cuts", "2"], catch_exceptions=False)
     assert [line.split("  ")[0] for line in asked.output.splitlines()[1:]] == ["the switch", "Linux"]
+
+
+def test_a_switch_is_restarted_under_packets() -> None:
+    asked = CliRunner().invoke(restarts.main, ["--restarts", "1"], catch_exceptions=False)
+    assert "packets lost, with --state" in asked.output
+    assert "packets lost, without" in asked.output
 
 
 @pytest.mark.skipif(bgp_site.missing() is not None, reason=str(bgp_site.missing()))
