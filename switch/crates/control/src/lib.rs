@@ -15,6 +15,7 @@ mod digest;
 mod field;
 mod mappings;
 mod matching;
+mod metered;
 mod number;
 mod packed;
 mod packet;

@@ -10,6 +10,7 @@ use proto::p4::config::v1::action_profile::SelectorSizeSemantics;
 use crate::agreement;
 use crate::data::Shape;
 use crate::field::{Field, Form};
+use crate::metered::unmetered;
 use crate::packed;
 use crate::status::{Result, Status};
 
@@ -43,6 +44,8 @@ pub struct Table {
     pub idle_timeout: bool,
     pub direct_counter: bool,
     pub direct_meter: Option<info::meter_spec::Type>,
+    /// Actions that do not read the direct meter, by id.
+    pub unmetered: Vec<u32>,
 }
 
 impl Table {
@@ -230,6 +233,13 @@ impl Schema {
                 table_only: scope == info::action_ref::Scope::TableOnly,
             });
         }
+        let unmetered = match object.direct_meter {
+            Some(_) => unmetered(program, handle),
+            None => BTreeSet::new(),
+        };
+        let unmetered = unmetered.into_iter().map(|index| object.actions[index].action);
+        let unmetered = unmetered.filter_map(|handle| actions.iter().find(|action| action.handle == handle));
+        let unmetered = unmetered.map(|action| action.id).collect();
         let meter = p4info.direct_meters.iter().find(|meter| meter.direct_table_id == id);
         Ok(Table {
             id,
@@ -246,6 +256,7 @@ impl Schema {
                 .direct_meter
                 .as_ref()
                 .map(|_| meter.and_then(|meter| meter.spec).map(|spec| spec.r#type()).unwrap_or_default()),
+            unmetered,
         })
     }
 

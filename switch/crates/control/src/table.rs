@@ -374,5 +374,14 @@ fn has_resources(table: &Table, given: &v1::TableEntry) -> Result<()> {
     if given.meter_counter_data.is_some() && table.direct_meter.is_none() {
         return Err(Status::invalid("has no direct meter, but meter_counter_data is set"));
     }
+    if let Some(v1::table_action::Type::Action(call)) = given.action.as_ref().and_then(|action| action.r#type.as_ref())
+        && given.meter_config.is_some()
+        && table.unmetered.contains(&call.action_id)
+    {
+        return Err(Status::invalid(format!(
+            "its action {} does not read the direct meter, but meter_config is set",
+            call.action_id
+        )));
+    }
     Ok(())
 }
