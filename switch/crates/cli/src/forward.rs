@@ -212,7 +212,7 @@ impl Forwarder {
                 if watched && let Some(recorder) = self.watches.choose(self.cpu_port, &packet, now) {
                     engine.trace_next(recorder);
                 }
-                engine.receive(self.cpu_port, &packet, now, &mut self.outputs);
+                engine.receive(loaded.cpu_port(self.cpu_port), &packet, now, &mut self.outputs);
                 busy = true;
             }
             engine.poll(now, &mut self.outputs);

@@ -231,6 +231,13 @@ impl Outputs {
     }
 }
 
+impl Outputs {
+    /// Whether packets for the port go to the controller. PSA's port of it is none that v1model has.
+    fn is_cpu(&self, port: u32) -> bool {
+        port == self.cpu_port || port == pipeline::PSA_PORT_CPU
+    }
+}
+
 impl Sink for Outputs {
     fn ready(&self, port: u32) -> bool {
         self.index(port).is_none_or(|index| self.ports[index].port.ready())
@@ -238,7 +245,7 @@ impl Sink for Outputs {
 
     fn loses(&self, port: u32) -> Option<&'static str> {
         match self.index(port) {
-            _ if port == self.cpu_port => None,
+            _ if self.is_cpu(port) => None,
             None => Some("there is no such port"),
             Some(index) if self.ports[index].cut.load(Ordering::Relaxed) => Some("its link is cut"),
             Some(index) if !self.ports[index].is_up() => Some("its link is down"),
@@ -247,7 +254,7 @@ impl Sink for Outputs {
     }
 
     fn transmit(&mut self, port: u32, bytes: &[u8], at: u64) {
-        if self.cpu_port == port {
+        if self.is_cpu(port) {
             return self.send_up(Uplink::PacketIn(bytes.to_vec()));
         }
         let Some(index) = self.index(port) else {

@@ -80,13 +80,14 @@ async fn serve(args: Run) -> Result<()> {
     let watches = Arc::new(Watches::default());
     let (forwarder, handle) =
         Forwarder::new(switch.clone(), watches.clone(), clock, outputs, traffic, args.cpu_port, random)?;
+    let own = [args.cpu_port, pipeline::PSA_PORT_CPU, pipeline::PSA_PORT_RECIRCULATE];
     let target = Target {
         switch: switch.clone(),
         handle: handle.clone(),
         clock,
         checks: Checks { restrictions: args.check_restrictions, references: args.check_references },
         backend: args.backend.into(),
-        ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain([args.cpu_port]).collect()),
+        ports: Arc::new(args.interface.iter().map(|spec| spec.port).chain(own).collect()),
         watches,
     };
     let hub = Hub::new(args.device_id, Arc::new(target), clients);

@@ -30,4 +30,6 @@ macro_rules! cases {
     )* };
 }
 
-cases! { loops copies numbers headers parsing rejected tables defaults again field_lists limits }
+cases! {
+    loops copies numbers headers parsing rejected tables defaults again field_lists limits psa_paths psa_externs
+}

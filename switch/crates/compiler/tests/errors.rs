@@ -58,7 +58,11 @@ package Other(C c);
 control A() { apply { } }
 Other(A()) main;
 ";
-    assert_error(text, "Other(A()) main;", "`main` is a `Other`; only v1model's `V1Switch` can be loaded");
+    assert_error(
+        text,
+        "Other(A()) main;",
+        "`main` is a `Other`; only v1model's `V1Switch` and PSA's `PSA_Switch` can be loaded",
+    );
 }
 
 #[test]
@@ -160,4 +164,22 @@ fn instances_that_double_on_every_level_are_stopped() {
     }
     let text = program(&controls, "C39() c;", "c.apply(meta.a);");
     assert!(error_of(&text).contains("more than 16384 instances"), "{}", error_of(&text));
+}
+
+/// What a PSA program asks for and the switch has not.
+#[test]
+fn psa_programs_are_refused_with_what_is_missing() {
+    let text = include_str!("cases/psa_externs.p4");
+    let refused = |what: &str, instead: &str, message: &str| {
+        assert!(text.contains(what));
+        let changed = text.replacen(what, instead, 1);
+        let failure = compiler::compile_text("psa.p4", &changed, &compiler::Options::default()).unwrap_err();
+        assert!(failure.to_string().contains(message), "{failure}");
+    };
+    let crc = "Checksum<bit<16>>(PSA_HashAlgorithm_t.CRC16) whole";
+    refused("Checksum<bit<16>>(PSA_HashAlgorithm_t.ONES_COMPLEMENT16) whole", crc, "can only be ONES_COMPLEMENT16");
+    refused("last;", "unused;\n    Register<bit<32>, bit<8>>(8, 1) last;", "begin with 0");
+    refused("psa_direct_meter = entry_rate;", "", "no table has this direct meter");
+    refused("EgressPipeline(EP(), E(), ED())", "EgressPipeline(EP(), E(), ED2())", "ED2");
+    refused("sum.add({ hdr.d.a, hdr.d.b });", "sum.add(hdr.d.what);", "a multiple of 16 bits, not 8");
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use num_bigint::BigInt;
 use syntax::source::Span;
 
+use crate::architecture::{self, Architecture, ObjectKind, V1MODEL};
 use crate::*;
 
 /// Entries of a table that does not say how many it is for, as p4c has it.
@@ -22,7 +23,8 @@ pub struct InstanceId(pub usize);
 pub struct Instances {
     /// Extern objects of the top level first, then each block of `main` with all below it, in source order.
     pub list: Vec<Instance>,
-    /// The package's name and its blocks by parameter; `None` where an argument is not a parser or control.
+    /// The package's name and its blocks by parameter, those of packages in it in their place; `None` where an argument
+    /// is not a parser or control.
     pub package: String,
     pub blocks: Vec<Option<InstanceId>>,
     /// Objects declared outside any parser or control.
@@ -98,6 +100,31 @@ impl Instances {
         let mut walk = Walk { program, out: Instances::default(), open: Vec::new() };
         walk.program()?;
         Ok(walk.out)
+    }
+
+    /// Whose words the program uses; v1model's if none is known for its package.
+    pub fn architecture(&self) -> &'static Architecture {
+        architecture::of_package(&self.package).unwrap_or(&V1MODEL)
+    }
+
+    /// What an instance is to the control plane.
+    pub fn object_kind(&self, program: &Program, id: InstanceId) -> Option<ObjectKind> {
+        match self.get(id).kind {
+            InstanceKind::Extern(decl) => self.architecture().object(&program.types.externs[decl].name),
+            _ => None,
+        }
+    }
+
+    /// Whether the value of the property for idle timeouts asks for them.
+    pub fn wants_idle_timeout(&self, program: &Program, value: &Value) -> bool {
+        match value {
+            Value::Bool(wanted) => *wanted,
+            Value::EnumMember(ty, index) => match program.types.get(*ty) {
+                Type::Enum(id) => program.types.enums[*id].members[*index].name == "NOTIFY_CONTROL",
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     pub fn get(&self, id: InstanceId) -> &Instance {
@@ -241,6 +268,9 @@ pub fn full_name(prefix: &str, name: &str, annotations: &[Annotation]) -> String
     }
 }
 
+/// Packages in packages.
+const MAX_PACKAGES: usize = 8;
+
 /// More than any sensible program holds: types that hold two of the next, level by level, double each time.
 const MAX_INSTANCES: usize = 1 << 14;
 
@@ -251,7 +281,7 @@ struct Walk<'p> {
     open: Vec<InstanceKind>,
 }
 
-impl Walk<'_> {
+impl<'p> Walk<'p> {
     fn program(&mut self) -> Result<(), InstanceError> {
         let program = self.program;
         let Some(main) = program.main else {
@@ -273,7 +303,18 @@ impl Walk<'_> {
         let VarKind::Instance(instance) = &decl.kind else {
             return Err(InstanceError { span: decl.span, message: "`main` is not an instance".to_string() });
         };
-        for arg in &instance.args {
+        self.blocks(&instance.args, 0)
+    }
+
+    fn blocks(&mut self, args: &'p [Option<Expr>], depth: usize) -> Result<(), InstanceError> {
+        for arg in args {
+            if let Some((decl, ty)) = arg.as_ref().and_then(|arg| self.instantiated(arg))
+                && matches!(self.program.types.get(ty), Type::Package(_))
+                && depth < MAX_PACKAGES
+            {
+                self.blocks(&decl.args, depth + 1)?;
+                continue;
+            }
             let block = match arg {
                 Some(arg) => self.block(arg)?,
                 None => None,
@@ -283,17 +324,22 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// The declaration and type of an instance that is made in place or named.
+    fn instantiated(&self, arg: &'p Expr) -> Option<(&'p InstanceDecl, TypeId)> {
+        match &arg.kind {
+            ExprKind::New(decl) => Some((decl, arg.ty)),
+            ExprKind::Var(var) => match &self.program.vars[*var].kind {
+                VarKind::Instance(decl) => Some((decl, self.program.vars[*var].ty)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// An argument of the package: a block is named after its type, even if an instance of it is declared. `@name` on
     /// the type does not count.
-    fn block(&mut self, arg: &Expr) -> Result<Option<InstanceId>, InstanceError> {
-        let (decl, ty) = match &arg.kind {
-            ExprKind::New(decl) => (decl, arg.ty),
-            ExprKind::Var(var) => match &self.program.vars[*var].kind {
-                VarKind::Instance(decl) => (decl, self.program.vars[*var].ty),
-                _ => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
+    fn block(&mut self, arg: &'p Expr) -> Result<Option<InstanceId>, InstanceError> {
+        let Some((decl, ty)) = self.instantiated(arg) else { return Ok(None) };
         let name = match self.program.types.get(ty) {
             Type::Parser(id) => &self.program.parsers[*id].name,
             Type::Control(id) => &self.program.controls[*id].name,

@@ -6,6 +6,7 @@
 //!
 //! Everything is in arenas of [`Program`] and is named by a handle (`TypeId`, `VarId`, `TableId`, ...).
 
+pub mod architecture;
 pub mod expr;
 pub mod handle;
 pub mod instances;

@@ -1,4 +1,4 @@
-//! The flat form of a v1model program: what the interpreter runs and the JIT compiles.
+//! The flat form of a program for v1model or PSA: what the interpreter runs and the JIT compiles.
 //!
 //! Sub-parsers, sub-controls, functions and actions are written out where they are used, so each programmable block of
 //! the architecture is one [`Function`] of basic blocks without calls. All variables lie in one flat piece of memory,
@@ -28,6 +28,7 @@ pub mod frame;
 pub mod handle;
 pub mod inst;
 pub mod object;
+pub mod psa;
 pub mod text;
 pub mod verify;
 mod visit;
@@ -36,6 +37,7 @@ pub use frame::*;
 pub use handle::*;
 pub use inst::*;
 pub use object::*;
+pub use psa::*;
 pub use verify::{VerifyError, verify};
 
 /// A whole program.
@@ -45,6 +47,8 @@ pub struct Program {
     pub header_types: Arena<HeaderTypeId, HeaderType>,
     pub functions: Arena<FunctionId, Function>,
     pub blocks: Blocks,
+    /// With it the program is one for PSA: its own blocks and metadata take the place of v1model's.
+    pub psa: Option<Psa>,
     pub standard_metadata: StandardMetadata,
     /// Names of the errors by index; `NoError` is 0.
     pub errors: Vec<String>,

@@ -125,7 +125,7 @@ impl control::Loaded for Program {
 
     fn has_port(&self, port: u32) -> bool {
         // Whoever runs it in process names ports as it likes.
-        port < pipeline::DROP_PORT
+        self.loaded.program.psa.is_some() || port < pipeline::DROP_PORT
     }
 
     fn between_packets(&self, work: &mut dyn FnMut()) -> bool {

@@ -49,7 +49,7 @@ pub enum Active {
     Action(ActionId),
 }
 
-/// The variables that all blocks share.
+/// The variables that v1model's blocks share.
 #[derive(Debug, Clone, Copy)]
 pub struct Shared {
     pub headers: (Place, TypeId),
@@ -67,7 +67,10 @@ pub struct Lower<'p> {
     pub objects: Objects,
     /// Variables that something assigns after their declaration.
     pub written: HashSet<VarId>,
-    pub shared: Shared,
+    /// Of a v1model program.
+    pub shared: Option<Shared>,
+    /// Where the parser that is being written out leaves its error.
+    pub parser_error: Option<Place>,
     /// Field lists by the number in `@field_list(n)`.
     pub field_lists: BTreeMap<u8, FieldListId>,
 
@@ -187,7 +190,7 @@ impl Lower<'_> {
 
     /// Field `name` of `standard_metadata`: its place and width.
     pub fn standard_field(&mut self, name: &str) -> Option<(Place, u32)> {
-        let (place, ty) = self.shared.standard;
+        let (place, ty) = self.shared?.standard;
         self.field(place, ty, name)
     }
 
@@ -202,8 +205,8 @@ impl Lower<'_> {
 
     /// Ends the block with a parser error.
     pub fn raise(&mut self, error: Operand, reject: BlockId) {
-        if let Some((place, width)) = self.standard_field("parser_error") {
-            self.b.store(place, width, error);
+        if let Some(place) = self.parser_error {
+            self.b.store(place, 32, error);
         }
         self.b.jump(reject);
     }

@@ -1,5 +1,5 @@
 //! From the typed tree to the flat form: sub-parsers, sub-controls, functions and actions are written out where they
-//! are used, variables get places in the frame, and each of v1model's six blocks becomes one function.
+//! are used, variables get places in the frame, and each programmable block of the architecture becomes one function.
 //!
 //! [`Builder`], [`value`], [`cleanup`] and [`growth`] know nothing of the tree: whoever writes the flat form uses them.
 
@@ -11,7 +11,6 @@ mod effects;
 mod entries;
 mod expr;
 mod externs;
-mod fields;
 mod growth;
 mod layout;
 mod lvalue;
@@ -19,8 +18,10 @@ mod objects;
 mod packet;
 mod parser;
 mod program;
+mod psa;
 mod stmt;
 mod table;
+mod v1model;
 pub mod value;
 
 pub use build::{Builder, mask};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use hir::architecture::{ObjectKind, TableProperty};
 use hir::instances::{Instance, InstanceId, InstanceKind, Value as Constant, full_name, name_annotation};
 use hir::{Annotation, Expr, Type};
 use ir::{CounterUnit, HashAlgorithm, MatchKind, MeterUnit};
@@ -24,7 +25,12 @@ pub struct Objects {
     pub registers: HashMap<InstanceId, ir::RegisterId>,
     pub profiles: HashMap<InstanceId, ir::ProfileId>,
     pub value_sets: HashMap<(InstanceId, hir::ValueSetId), ir::ValueSetId>,
+    /// By the name of the data's type.
     pub digests: HashMap<String, ir::DigestId>,
+    /// Of objects that are streams of digests.
+    pub digest_streams: HashMap<InstanceId, ir::DigestId>,
+    /// Where checksum objects keep their sums.
+    pub checksums: HashMap<InstanceId, ir::Place>,
     pub unnamed_digests: Vec<UnnamedDigest>,
     /// Which object has each name of the control plane, by kind, and where it is declared.
     pub names: HashMap<(&'static str, String), (usize, Span)>,
@@ -82,41 +88,35 @@ impl Lower<'_> {
         }
     }
 
-    pub fn extern_name(&self, instance: &Instance) -> &str {
-        match instance.kind {
-            InstanceKind::Extern(id) => &self.hir.types.externs[id].name,
-            _ => "",
-        }
-    }
-
     fn make_extern(&mut self, id: InstanceId, instance: &Instance) -> R<()> {
         let name = instance.name.clone();
-        let kind = match self.extern_name(instance) {
-            "counter" => Some("counter"),
-            "meter" => Some("meter"),
-            "register" => Some("register"),
-            "action_profile" | "action_selector" => Some("action profile"),
-            "direct_counter" => Some("direct counter"),
-            "direct_meter" => Some("direct meter"),
-            _ => None,
+        let Some(kind) = self.instances.object_kind(self.hir, id) else {
+            return if self.instances.architecture().is_psa() { self.make_psa_extern(id, instance) } else { Ok(()) };
         };
-        if let Some(kind) = kind {
-            self.claim_name(kind, &name, id.0, instance.span);
-        }
-        match self.extern_name(instance) {
-            "counter" => {
+        let word = match kind {
+            ObjectKind::Counter => "counter",
+            ObjectKind::Meter => "meter",
+            ObjectKind::Register => "register",
+            ObjectKind::ActionProfile | ObjectKind::ActionSelector => "action profile",
+            ObjectKind::DirectCounter => "direct counter",
+            ObjectKind::DirectMeter => "direct meter",
+            ObjectKind::Digest => "digest",
+        };
+        self.claim_name(word, &name, id.0, instance.span);
+        match kind {
+            ObjectKind::Counter => {
                 let size = number_arg(instance, 0, "the size of a counter")?;
                 let unit = self.counter_unit(instance, 1)?;
                 let counter = self.out.counters.push(ir::Counter { name, size, unit });
                 self.objects.counters.insert(id, counter);
             }
-            "meter" => {
+            ObjectKind::Meter => {
                 let size = number_arg(instance, 0, "the size of a meter")?;
                 let unit = self.meter_unit(instance, 1)?;
                 let meter = self.out.meters.push(ir::Meter { name, size, unit });
                 self.objects.meters.insert(id, meter);
             }
-            "register" => {
+            ObjectKind::Register => {
                 let size = number_arg(instance, 0, "the size of a register")?;
                 let Type::Extern(_, args) = self.hir.types.get(instance.ty) else { return Ok(()) };
                 let Some(&element) = args.first() else {
@@ -126,15 +126,18 @@ impl Lower<'_> {
                 if width == 0 {
                     return fail(instance.span, "a register cannot hold values of this type");
                 }
+                if self.instances.architecture().is_psa() {
+                    self.check_initial_value(id)?;
+                }
                 let register = self.out.registers.push(ir::Register { name, size, width });
                 self.objects.registers.insert(id, register);
             }
-            "action_profile" => {
+            ObjectKind::ActionProfile => {
                 let size = number_arg(instance, 0, "the size of an action profile")?;
                 let profile = self.out.profiles.push(ir::Profile { name, size, selector: None });
                 self.objects.profiles.insert(id, profile);
             }
-            "action_selector" => {
+            ObjectKind::ActionSelector => {
                 let algorithm = match instance.args.first() {
                     Some(Some(Constant::EnumMember(ty, index))) => self.algorithm_of(*ty, *index, instance.span)?,
                     _ => return fail(instance.span, "an action selector needs a hash algorithm"),
@@ -148,7 +151,16 @@ impl Lower<'_> {
                 let profile = self.out.profiles.push(ir::Profile { name, size, selector });
                 self.objects.profiles.insert(id, profile);
             }
-            _ => {}
+            ObjectKind::Digest => {
+                let Type::Extern(_, args) = self.hir.types.get(instance.ty) else { return Ok(()) };
+                let Some(&data) = args.first() else {
+                    return fail(instance.span, "a digest needs the type of its data");
+                };
+                let widths = self.data_leaves(data, "").iter().map(|leaf| leaf_width(leaf.kind)).collect();
+                let digest = self.out.digests.push(ir::Digest { name, widths });
+                self.objects.digest_streams.insert(id, digest);
+            }
+            ObjectKind::DirectCounter | ObjectKind::DirectMeter => {}
         }
         Ok(())
     }
@@ -161,18 +173,18 @@ impl Lower<'_> {
 
     pub fn counter_unit(&self, instance: &Instance, index: usize) -> R<CounterUnit> {
         match self.member_arg(instance, index) {
-            Some("packets") => Ok(CounterUnit::Packets),
-            Some("bytes") => Ok(CounterUnit::Bytes),
-            Some("packets_and_bytes") => Ok(CounterUnit::Both),
-            _ => fail(instance.span, "a counter needs one of `CounterType`'s members"),
+            Some("packets" | "PACKETS") => Ok(CounterUnit::Packets),
+            Some("bytes" | "BYTES") => Ok(CounterUnit::Bytes),
+            Some("packets_and_bytes" | "PACKETS_AND_BYTES") => Ok(CounterUnit::Both),
+            _ => fail(instance.span, "a counter needs a type that is known when the program is compiled"),
         }
     }
 
     pub fn meter_unit(&self, instance: &Instance, index: usize) -> R<MeterUnit> {
         match self.member_arg(instance, index) {
-            Some("packets") => Ok(MeterUnit::Packets),
-            Some("bytes") => Ok(MeterUnit::Bytes),
-            _ => fail(instance.span, "a meter needs one of `MeterType`'s members"),
+            Some("packets" | "PACKETS") => Ok(MeterUnit::Packets),
+            Some("bytes" | "BYTES") => Ok(MeterUnit::Bytes),
+            _ => fail(instance.span, "a meter needs a type that is known when the program is compiled"),
         }
     }
 
@@ -183,7 +195,7 @@ impl Lower<'_> {
         };
         match algorithm(name) {
             Some(algorithm) => Ok(algorithm),
-            None => fail(span, format!("`{name}` is not a hash algorithm of v1model")),
+            None => fail(span, format!("`{name}` is not a hash algorithm of {}", self.instances.architecture().name)),
         }
     }
 
@@ -315,18 +327,22 @@ impl Lower<'_> {
         let instances = self.instances;
         for (index, property) in decl.properties.iter().enumerate() {
             let object = table.objects.iter().find(|(at, _)| *at == index).map(|(_, object)| *object);
-            let kind = object.map_or("", |object| self.extern_name(instances.get(object)));
-            match (property.name.as_str(), object) {
-                ("implementation", Some(object)) => match self.objects.profiles.get(&object) {
+            let kind = object.and_then(|object| instances.object_kind(self.hir, object));
+            let Some(known) = instances.architecture().property(&property.name) else { continue };
+            match (known, object) {
+                (TableProperty::Implementation, Some(object)) => match self.objects.profiles.get(&object) {
                     Some(profile) => out.profile = Some(*profile),
-                    None => return fail(property.span, "`implementation` takes an action profile or selector"),
+                    None => {
+                        let message = format!("`{}` takes an action profile or selector", property.name);
+                        return fail(property.span, message);
+                    }
                 },
-                ("counters", Some(object)) if kind == "direct_counter" => {
+                (TableProperty::DirectCounter, Some(object)) if kind == Some(ObjectKind::DirectCounter) => {
                     let counter = instances.get(object);
                     let unit = self.counter_unit(counter, 0)?;
                     out.direct_counter = Some(ir::DirectCounter { name: counter.name.clone(), unit });
                 }
-                ("meters", Some(object)) if kind == "direct_meter" => {
+                (TableProperty::DirectMeter, Some(object)) if kind == Some(ObjectKind::DirectMeter) => {
                     let meter = instances.get(object);
                     let unit = self.meter_unit(meter, 0)?;
                     out.direct_meter = Some(ir::DirectMeter { name: meter.name.clone(), unit });
@@ -334,14 +350,15 @@ impl Lower<'_> {
                         return fail(property.span, "a direct meter can belong to one table only");
                     }
                 }
-                ("counters" | "meters", _) => {
+                (TableProperty::DirectCounter | TableProperty::DirectMeter, _) => {
                     let message = format!("`{}` takes a direct counter or meter", property.name);
                     return fail(property.span, message);
                 }
-                ("support_timeout", _) => {
-                    out.idle_timeout = matches!(self.constant(&property.value), Some(Constant::Bool(true)));
+                (TableProperty::IdleTimeout, _) => {
+                    let value = self.constant(&property.value);
+                    out.idle_timeout = value.is_some_and(|value| instances.wants_idle_timeout(self.hir, &value));
                 }
-                _ => {}
+                (TableProperty::Implementation, None) => {}
             }
         }
         Ok(())
@@ -411,6 +428,13 @@ pub fn algorithm(name: &str) -> Option<HashAlgorithm> {
         "identity" => HashAlgorithm::Identity,
         "csum16" => HashAlgorithm::Csum16,
         "xor16" => HashAlgorithm::Xor16,
+        // PSA's.
+        "IDENTITY" => HashAlgorithm::Identity,
+        "CRC32" => HashAlgorithm::Crc32,
+        "CRC32_CUSTOM" => HashAlgorithm::Crc32Custom,
+        "CRC16" | "TARGET_DEFAULT" => HashAlgorithm::Crc16,
+        "CRC16_CUSTOM" => HashAlgorithm::Crc16Custom,
+        "ONES_COMPLEMENT16" => HashAlgorithm::Csum16,
         _ => return None,
     })
 }
@@ -429,7 +453,7 @@ fn match_kind(name: &str, span: Span) -> R<MatchKind> {
         "ternary" => MatchKind::Ternary,
         "range" => MatchKind::Range,
         "optional" => MatchKind::Optional,
-        _ => return fail(span, format!("match kind `{name}` is not one of v1model's")),
+        _ => return fail(span, format!("match kind `{name}` is not one that the switch has")),
     })
 }
 

@@ -34,6 +34,7 @@ impl Lower<'_> {
         let Some(start) = decl.states.iter().position(|state| state.name == "start") else {
             return fail(decl.span, format!("parser `{}` has no state `start`", decl.name));
         };
+        self.clear_checksums();
         for local in &decl.locals {
             self.declare(local.var, local.init.as_ref())?;
         }

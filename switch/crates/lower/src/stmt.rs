@@ -15,6 +15,7 @@ impl Lower<'_> {
     /// The locals and the `apply` of a control.
     pub fn control_body(&mut self, control: ControlId) -> R<()> {
         let decl = &self.hir.controls[control];
+        self.clear_checksums();
         for local in &decl.locals {
             self.declare(local.var, local.init.as_ref())?;
         }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hir::instances::{InstanceId, InstanceKind, Instances};
+use hir::architecture::{ObjectKind, TableProperty};
+use hir::instances::{InstanceId, Instances};
 use hir::{Annotation, AnnotationBody, AnnotationValue, Program, StructId, TypeId};
 use num_traits::ToPrimitive;
 use proto::p4::config::v1 as info;
@@ -42,7 +43,7 @@ pub fn collect(
     let in_blocks = visible.blocks.iter().flat_map(|block| &block.externs);
     for &id in visible.globals.iter().chain(in_blocks) {
         let instance = instances.get(id);
-        if let Some(kind) = object_kind(program, instance.kind) {
+        if let Some(kind) = object_kind(program, instances, id) {
             add(kind, &instance.name, annotation::id(&instance.annotations));
         }
     }
@@ -55,7 +56,7 @@ pub fn collect(
             add(Kind::Table, &table.table.name, annotation::id(&decl.annotations));
             for (_, object) in &table.table.objects {
                 let instance = instances.get(*object);
-                if let (Some(kind), None) = (object_kind(program, instance.kind), instance.var) {
+                if let (Some(kind), None) = (object_kind(program, instances, *object), instance.var) {
                     add(kind, &instance.name, None);
                 }
             }
@@ -75,16 +76,15 @@ pub fn collect(
 }
 
 /// The kind of an extern object; P4Info has no place for the others.
-fn object_kind(program: &Program, kind: InstanceKind) -> Option<Kind> {
-    let InstanceKind::Extern(id) = kind else { return None };
-    Some(match program.types.externs[id].name.as_str() {
-        "action_profile" | "action_selector" => Kind::ActionProfile,
-        "counter" => Kind::Counter,
-        "direct_counter" => Kind::DirectCounter,
-        "meter" => Kind::Meter,
-        "direct_meter" => Kind::DirectMeter,
-        "register" => Kind::Register,
-        _ => return None,
+fn object_kind(program: &Program, instances: &Instances, id: InstanceId) -> Option<Kind> {
+    Some(match instances.object_kind(program, id)? {
+        ObjectKind::ActionProfile | ObjectKind::ActionSelector => Kind::ActionProfile,
+        ObjectKind::Counter => Kind::Counter,
+        ObjectKind::DirectCounter => Kind::DirectCounter,
+        ObjectKind::Meter => Kind::Meter,
+        ObjectKind::DirectMeter => Kind::DirectMeter,
+        ObjectKind::Register => Kind::Register,
+        ObjectKind::Digest => Kind::Digest,
     })
 }
 
@@ -116,7 +116,7 @@ impl<'p> Builder<'p> {
         let visible = std::mem::take(&mut self.visible);
         let profiles = visible.blocks.iter().flat_map(|block| &block.tables);
         for table in profiles {
-            if let Some(object) = self.property_object(table, "implementation") {
+            if let Some(object) = self.property_object(table, TableProperty::Implementation) {
                 self.implemented.entry(object).or_default().insert(table.table.name.clone());
             }
         }
@@ -270,7 +270,7 @@ impl<'p> Builder<'p> {
     fn package(&mut self) {
         let annotations = &self.program.main_annotations;
         let mut package = info::PkgInfo {
-            arch: "v1model".to_owned(),
+            arch: self.instances.architecture().name.to_owned(),
             doc: annotation::documentation(annotations),
             annotations: annotation::texts(annotations, &["pkginfo", "platform_property"]),
             structured_annotations: annotation::structured(annotations),

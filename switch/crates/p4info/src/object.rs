@@ -1,6 +1,7 @@
 //! Counters, meters, registers, action profiles and value sets.
 
-use hir::instances::{Instance, InstanceId, InstanceKind, Value};
+use hir::architecture::ObjectKind;
+use hir::instances::{Instance, InstanceId, Value};
 use hir::{Type, ValueSetId};
 use num_traits::ToPrimitive;
 use proto::p4::config::v1 as info;
@@ -11,35 +12,30 @@ use proto::p4::config::v1::{counter_spec, meter_spec};
 use crate::annotation;
 use crate::ids::Kind;
 use crate::message::Builder;
-use crate::types::{control_plane_name, width};
+use crate::types::{control_plane_name, new_type_name, width};
 
 /// What an action profile says in fields of its own.
 const PROFILE_FIELDS: [&str; 3] = ["max_group_size", "selector_size_semantics", "max_member_weight"];
 
 impl Builder<'_> {
-    pub fn extern_name(&self, instance: &Instance) -> &str {
-        match instance.kind {
-            InstanceKind::Extern(id) => &self.program.types.externs[id].name,
-            _ => "",
-        }
-    }
-
     /// An extern object that is declared. Direct ones come with their tables.
     pub fn object(&mut self, id: InstanceId) {
         let instance = self.instances.get(id);
         self.types();
-        match self.extern_name(instance) {
-            "counter" => {
+        match self.instances.object_kind(self.program, id) {
+            Some(ObjectKind::Counter) => {
                 let preamble = Some(self.preamble(Kind::Counter, &instance.name, &instance.annotations, &[]));
                 let (spec, size) = (Some(self.counter_spec(instance, 1)), size(instance, 0));
-                self.info.counters.push(info::Counter { preamble, spec, size, index_type_name: None });
+                let index_type_name = self.index_type(instance, 1);
+                self.info.counters.push(info::Counter { preamble, spec, size, index_type_name });
             }
-            "meter" => {
+            Some(ObjectKind::Meter) => {
                 let preamble = Some(self.preamble(Kind::Meter, &instance.name, &instance.annotations, &[]));
                 let (spec, size) = (Some(self.meter_spec(instance, 1)), size(instance, 0));
-                self.info.meters.push(info::Meter { preamble, spec, size, index_type_name: None });
+                let index_type_name = self.index_type(instance, 0);
+                self.info.meters.push(info::Meter { preamble, spec, size, index_type_name });
             }
-            "register" => {
+            Some(ObjectKind::Register) => {
                 let element = match self.program.types.get(instance.ty) {
                     Type::Extern(_, args) => args.first().copied(),
                     _ => None,
@@ -47,16 +43,34 @@ impl Builder<'_> {
                 let type_spec = element.map(|element| self.describe(element));
                 let preamble = Some(self.preamble(Kind::Register, &instance.name, &instance.annotations, &[]));
                 let size = size(instance, 0).to_i32().unwrap_or(i32::MAX);
-                self.info.registers.push(info::Register { preamble, type_spec, size, index_type_name: None });
+                let index_type_name = self.index_type(instance, 1);
+                self.info.registers.push(info::Register { preamble, type_spec, size, index_type_name });
             }
-            "action_profile" | "action_selector" => self.profile(id),
-            _ => {}
+            Some(ObjectKind::ActionProfile | ObjectKind::ActionSelector) => self.profile(id),
+            Some(ObjectKind::Digest) => {
+                let data = match self.program.types.get(instance.ty) {
+                    Type::Extern(_, args) => args.first().copied(),
+                    _ => None,
+                };
+                let type_spec = data.map(|data| self.describe(data));
+                let preamble = Some(self.preamble(Kind::Digest, &instance.name, &instance.annotations, &[]));
+                self.info.digests.push(info::Digest { preamble, type_spec });
+            }
+            Some(ObjectKind::DirectCounter | ObjectKind::DirectMeter) | None => {}
         }
+    }
+
+    /// The name of the type of an array's indices, PSA's type argument of that number, if it is a type of its own.
+    fn index_type(&mut self, instance: &Instance, argument: usize) -> Option<info::P4NamedType> {
+        let Type::Extern(_, args) = self.program.types.get(instance.ty) else { return None };
+        let ty = *args.get(argument).filter(|_| self.instances.architecture().is_psa())?;
+        self.describe(ty);
+        new_type_name(self.program, ty)
     }
 
     pub fn profile(&mut self, id: InstanceId) {
         let instance = self.instances.get(id);
-        let with_selector = self.extern_name(instance) == "action_selector";
+        let with_selector = self.instances.object_kind(self.program, id) == Some(ObjectKind::ActionSelector);
         let preamble = Some(self.preamble(Kind::ActionProfile, &instance.name, &instance.annotations, &PROFILE_FIELDS));
         let number = |name: &str| {
             let number = annotation::number(&instance.annotations, name).filter(|_| with_selector);
@@ -100,9 +114,9 @@ impl Builder<'_> {
 
     fn counter_spec(&self, instance: &Instance, argument: usize) -> info::CounterSpec {
         let unit = match self.member(instance, argument) {
-            "packets" => counter_spec::Unit::Packets,
-            "bytes" => counter_spec::Unit::Bytes,
-            "packets_and_bytes" => counter_spec::Unit::Both,
+            "packets" | "PACKETS" => counter_spec::Unit::Packets,
+            "bytes" | "BYTES" => counter_spec::Unit::Bytes,
+            "packets_and_bytes" | "PACKETS_AND_BYTES" => counter_spec::Unit::Both,
             _ => counter_spec::Unit::Unspecified,
         };
         info::CounterSpec { unit: unit.into() }
@@ -110,8 +124,8 @@ impl Builder<'_> {
 
     fn meter_spec(&self, instance: &Instance, argument: usize) -> info::MeterSpec {
         let unit = match self.member(instance, argument) {
-            "packets" => meter_spec::Unit::Packets,
-            "bytes" => meter_spec::Unit::Bytes,
+            "packets" | "PACKETS" => meter_spec::Unit::Packets,
+            "bytes" | "BYTES" => meter_spec::Unit::Bytes,
             _ => meter_spec::Unit::Unspecified,
         };
         info::MeterSpec { unit: unit.into(), ..Default::default() }

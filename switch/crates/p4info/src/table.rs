@@ -1,5 +1,6 @@
 //! Tables.
 
+use hir::architecture::TableProperty;
 use hir::instances::{InstanceId, Value};
 use num_bigint::BigInt;
 use proto::p4::config::v1 as info;
@@ -32,9 +33,9 @@ impl Builder<'_> {
         let initial_default_action = default.map(|default| self.default_action(table.control, decl, default));
         let called = initial_default_action.as_ref().map_or(0, |call| call.action_id);
         let mut direct_resource_ids = Vec::new();
-        let implementation = self.property_object(table, "implementation");
-        let counter = self.property_object(table, "counters");
-        let meter = self.property_object(table, "meters");
+        let implementation = self.property_object(table, TableProperty::Implementation);
+        let counter = self.property_object(table, TableProperty::DirectCounter);
+        let meter = self.property_object(table, TableProperty::DirectMeter);
         self.types();
         let mut implementation_id = 0;
         if let Some(object) = implementation {
@@ -51,9 +52,10 @@ impl Builder<'_> {
             direct_resource_ids.push(self.symbols.id(Kind::DirectMeter, &self.instances.get(object).name));
             self.direct_meter(object, id);
         }
-        let timeout = match self.property(table, "support_timeout") {
-            Some(Value::Bool(true)) => IdleTimeoutBehavior::NotifyControl,
-            _ => IdleTimeoutBehavior::NoTimeout,
+        let timeout = self.property(table, TableProperty::IdleTimeout);
+        let timeout = match timeout.is_some_and(|value| self.instances.wants_idle_timeout(self.program, &value)) {
+            true => IdleTimeoutBehavior::NotifyControl,
+            false => IdleTimeoutBehavior::NoTimeout,
         };
         self.info.tables.push(info::Table {
             preamble: Some(preamble),
@@ -72,17 +74,22 @@ impl Builder<'_> {
     }
 
     /// The value of a property that is a constant.
-    fn property(&self, table: &Table, name: &str) -> Option<Value> {
+    fn property(&self, table: &Table, wanted: TableProperty) -> Option<Value> {
         let decl = &self.program.tables[table.table.table];
-        let property = decl.properties.iter().find(|property| property.name == name)?;
+        let property = decl.properties.iter().find(|property| self.is_property(property, wanted))?;
         self.instances.evaluate(self.program, Some(table.control), &property.value)
     }
 
     /// The object that a property names or makes.
-    pub fn property_object(&self, table: &Table, name: &str) -> Option<InstanceId> {
+    pub fn property_object(&self, table: &Table, wanted: TableProperty) -> Option<InstanceId> {
         let properties = &self.program.tables[table.table.table].properties;
         let objects = &table.table.objects;
-        objects.iter().find(|(index, _)| properties[*index].name == name).map(|(_, object)| *object)
+        let found = objects.iter().find(|(index, _)| self.is_property(&properties[*index], wanted));
+        found.map(|(_, object)| *object)
+    }
+
+    fn is_property(&self, property: &hir::Property, wanted: TableProperty) -> bool {
+        self.instances.architecture().property(&property.name) == Some(wanted)
     }
 
     fn match_fields(&mut self, decl: &hir::Table) -> Vec<info::MatchField> {

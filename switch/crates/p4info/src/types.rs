@@ -19,10 +19,13 @@ struct Translation {
     width: Option<u32>,
 }
 
-/// A name as the control plane has it.
+/// A name as the control plane has it. The type arguments of a generic structure become a part of its name, as p4c has
+/// it: `pair<bit<8>>` is `pair_bit8`.
 pub fn control_plane_name(name: &str, annotations: &[Annotation]) -> String {
-    let name = name_annotation(annotations).unwrap_or(name);
-    name.strip_prefix('.').unwrap_or(name).to_owned()
+    match name_annotation(annotations) {
+        Some(name) => name.strip_prefix('.').unwrap_or(name).to_owned(),
+        None => name.replacen('<', "_", 1).replace(", ", "_").replace(['<', '>'], ""),
+    }
 }
 
 fn translation(annotations: &[Annotation]) -> Option<Translation> {

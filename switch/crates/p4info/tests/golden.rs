@@ -35,3 +35,22 @@ fn the_binary_form_is_the_same_message() {
     let decoded: P4Info = prost::Message::decode(&*p4info::to_binary(&p4info)).expect("a P4Info");
     assert_eq!(decoded, p4info);
 }
+
+#[test]
+fn objects_of_psa_are_described_by_their_kind() {
+    let text = include_str!("../../compiler/tests/cases/psa_externs.p4");
+    let compiled = compiler::compile_text("psa_externs.p4", text, &Options::default());
+    let p4info = p4info(&compiled.unwrap_or_else(|failure| panic!("{failure}")));
+    let names = |preambles: Vec<&Option<proto::p4::config::v1::Preamble>>| -> Vec<String> {
+        preambles.into_iter().map(|preamble| preamble.as_ref().expect("a preamble").name.clone()).collect()
+    };
+    assert_eq!(p4info.pkg_info.expect("a package").arch, "psa");
+    assert_eq!(names(p4info.counters.iter().map(|counter| &counter.preamble).collect()), ["I.kinds"]);
+    assert_eq!(names(p4info.direct_counters.iter().map(|counter| &counter.preamble).collect()), ["I.hits"]);
+    assert_eq!(names(p4info.meters.iter().map(|meter| &meter.preamble).collect()), ["I.rate"]);
+    assert_eq!(names(p4info.direct_meters.iter().map(|meter| &meter.preamble).collect()), ["I.entry_rate"]);
+    assert_eq!(names(p4info.registers.iter().map(|register| &register.preamble).collect()), ["I.last", "I.pairs"]);
+    assert_eq!(names(p4info.digests.iter().map(|digest| &digest.preamble).collect()), ["ID.learned"]);
+    let profiles: Vec<_> = p4info.action_profiles.iter().map(|profile| profile.with_selector).collect();
+    assert_eq!(profiles, [false, true]);
+}

@@ -1,4 +1,6 @@
-//! The way of one packet through the architecture.
+//! The way of one packet through v1model, and what all architectures share: queues, replicas, traces.
+
+mod psa;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -7,12 +9,13 @@ use ir::{DigestId, FieldListId, FunctionId};
 use num_bigint::BigUint;
 use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 
-use crate::DROP_PORT;
+use self::psa::Path;
 use crate::loaded::Loaded;
 use crate::meta::{Instance, Metadata};
 use crate::queue::{Departure, Queues, Shape};
 use crate::replication::Replica;
 use crate::stats::{DropReason, Stats};
+use crate::{DROP_PORT, PSA_PORT_RECIRCULATE};
 
 /// How often one received packet may be copied or go round, all its copies together: a loop in a program ends.
 const BUDGET: u32 = 1024;
@@ -169,8 +172,13 @@ impl<'a> Engine<'a> {
         self.trace(|| Event::Received { port, bytes });
         self.context.start(now);
         self.budget = BUDGET;
-        self.set_arrival(port, Instance::Normal, now);
-        self.ingress(now, sink);
+        match &self.loaded.program.psa {
+            None => {
+                self.set_arrival(port, Instance::Normal, now);
+                self.ingress(now, sink);
+            }
+            Some(psa) => self.psa_ingress(psa, port, Path::Normal, now, sink),
+        }
         self.context.trace = None;
         self.send_due(now, sink);
     }
@@ -187,14 +195,20 @@ impl<'a> Engine<'a> {
         loop {
             if let Some(held) = self.traffic.returning.pop_front() {
                 self.resume(held, now);
-                self.ingress(now, sink);
+                match &self.loaded.program.psa {
+                    None => self.ingress(now, sink),
+                    Some(psa) => self.psa_ingress(psa, PSA_PORT_RECIRCULATE, Path::Recirculate, now, sink),
+                }
             } else if let Some(departure) = self.traffic.queues.pop(now, |port| sink.ready(port)) {
                 let Departure { port, item, since, at, depth } = departure;
                 self.resume(item, at);
                 let at_std = &self.loaded.program.standard_metadata;
                 self.context.frame.set_deq_timedelta(at_std, (at - since) / 1000);
                 self.context.frame.set_deq_qdepth(at_std, depth as u64);
-                self.egress(port, at, sink);
+                match &self.loaded.program.psa {
+                    None => self.egress(port, at, sink),
+                    Some(psa) => self.psa_egress(psa, port, at, sink),
+                }
             } else {
                 return;
             }
@@ -303,6 +317,10 @@ impl<'a> Engine<'a> {
             }
             return;
         }
+        self.transmit(port, now, sink);
+    }
+
+    fn transmit(&mut self, port: u32, now: u64, sink: &mut impl Sink) {
         let bytes = self.context.packet.len();
         let at = self.traffic.queues.transmit(port, bytes, now);
         self.traffic.stats.sent(port, bytes);

@@ -1,4 +1,4 @@
-//! The v1model architecture around a program: parser, checksums, ingress, queues, egress, deparser, and the ways by
+//! The architecture around a program. v1model's: parser, checksums, ingress, queues, egress, deparser, and the ways by
 //! which a packet is copied or goes round again.
 //!
 //! ```text
@@ -8,6 +8,8 @@
 //!      +------------ resubmit --------+                                                                            |
 //!      +------------------------------------------- recirculate ---------------------------------------------------+
 //! ```
+//!
+//! PSA's ends ingress with a deparser and begins egress with a parser, and has the same queues between them.
 //!
 //! [`Engine`] runs packets and knows neither threads nor sockets nor clocks: packets and time come as arguments, what
 //! leaves goes to a [`Sink`].
@@ -32,5 +34,11 @@ pub use specialiser::{LOOK, Specialiser};
 pub use stats::{DropReason, PortStats, Stats};
 pub use switch::Switch;
 
-/// The port whose packets are dropped.
+/// v1model's port whose packets are dropped.
 pub const DROP_PORT: u32 = 511;
+
+/// PSA's port of the controller (`PSA_PORT_CPU`); v1model's is the operator's choice.
+pub const PSA_PORT_CPU: u32 = 0xffff_fffd;
+
+/// PSA's port from which packets go back to ingress (`PSA_PORT_RECIRCULATE`).
+pub const PSA_PORT_RECIRCULATE: u32 = 0xffff_fffa;

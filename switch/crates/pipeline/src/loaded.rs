@@ -74,6 +74,11 @@ impl Loaded {
         Ok(Self { program, device, replication, backend, gate, code, tracer: OnceLock::new() })
     }
 
+    /// The port of the controller as the program has it; `given` is the operator's choice.
+    pub fn cpu_port(&self, given: u32) -> u32 {
+        if self.program.psa.is_some() { crate::PSA_PORT_CPU } else { given }
+    }
+
     /// Whether it is native code, which can be compiled for what the tables hold.
     pub fn is_native(&self) -> bool {
         matches!(self.code, Code::Native(_))

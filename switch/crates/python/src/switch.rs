@@ -136,6 +136,7 @@ impl Switch {
         };
         let message: v1::PacketOut = decode(message, "PacketOut")?;
         let packet = self.control.packet_out(&message).map_err(refused)?;
+        let port = self.program.loaded.cpu_port(port);
         self.receive(python, port, &packet, now)
     }
 
@@ -236,7 +237,7 @@ impl Switch {
         let class = output_type(python)?;
         let mut packets = vec![];
         for (port, bytes, at) in outputs.packets {
-            if self.cpu_port == Some(port) {
+            if self.cpu_port.is_some_and(|cpu| port == cpu || port == pipeline::PSA_PORT_CPU) {
                 self.to_controller.push(bytes);
             } else {
                 packets.push(class.call1((port, PyBytes::new(python, &bytes), at))?);

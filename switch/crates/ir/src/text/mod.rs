@@ -23,6 +23,7 @@
 //!           | "note" kind NAME NAME INT                                       text, file, line
 //!           | "function" NAME "{" ["unused" (TEMP ":" INT)*] block* "}"
 //!           | "blocks" NAME NAME NAME NAME NAME NAME      parser, verify, ingress, egress, compute, deparser
+//!           | "psa" NAME*6 (INT INT)*4 INT*25       blocks; offset, bytes of what is kept; offsets of PSA's metadata
 //! type      = "bits" INT | "varbit" INT | "bool" | "error"
 //! part      = key | "action" NAME ["default_only"] ["table_only"] | "profile" NAME | "selector" "(" INT,* ")"
 //!           | "default" INT "(" INT,* ")" ["const"]                           index into the table's actions

@@ -252,6 +252,21 @@ impl Parser {
             }
             "table" => self.table(),
             "function" => self.function(),
+            "psa" => {
+                let mut functions = [FunctionId::default(); 6];
+                for function in &mut functions {
+                    *function = self.reference("function", |p| &p.functions, |function| &function.name)?;
+                }
+                let mut psa = Psa { blocks: functions.into(), ..Psa::default() };
+                for kept in [&mut psa.resubmit, &mut psa.recirculate, &mut psa.clone_i2e, &mut psa.clone_e2e] {
+                    *kept = Kept { offset: self.int()?, bytes: self.int()? };
+                }
+                for (_, _, _, offset) in psa.metadata.fields_mut() {
+                    *offset = self.int()?;
+                }
+                self.program.psa = Some(psa);
+                Ok(())
+            }
             "blocks" => {
                 let mut functions = [FunctionId::default(); 6];
                 for function in &mut functions {

@@ -146,6 +146,18 @@ impl Display for Program {
         for function in [b.parser, b.verify_checksum, b.ingress, b.egress, b.compute_checksum, b.deparser] {
             write!(f, " {}", RefText(reference(&self.functions, function, |function| &function.name)))?;
         }
+        writeln!(f)?;
+        let Some(psa) = &self.psa else { return Ok(()) };
+        write!(f, "psa")?;
+        for function in psa.blocks.list() {
+            write!(f, " {}", RefText(reference(&self.functions, function, |function| &function.name)))?;
+        }
+        for kept in [psa.resubmit, psa.recirculate, psa.clone_i2e, psa.clone_e2e] {
+            write!(f, " {} {}", kept.offset, kept.bytes)?;
+        }
+        for (_, _, _, offset) in psa.metadata.fields() {
+            write!(f, " {offset}")?;
+        }
         writeln!(f)
     }
 }

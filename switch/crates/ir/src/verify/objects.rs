@@ -239,6 +239,14 @@ impl Rules<'_> {
         for function in [b.parser, b.verify_checksum, b.ingress, b.egress, b.compute_checksum, b.deparser] {
             self.require(program.functions.is_valid(function), || format!("there is no {function:?}"));
         }
+        if let Some(psa) = &program.psa {
+            self.at = "psa".to_owned();
+            for function in psa.blocks.list() {
+                self.require(program.functions.is_valid(function), || format!("there is no {function:?}"));
+            }
+            let misplaced = psa.misplaced(program.frame.persistent);
+            self.require(misplaced.is_none(), || format!("{} is misplaced", misplaced.unwrap_or_default()));
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compares the P4Info and the entries of p4c's own v1model programs with what p4c's tests expect.
+//! Compares the P4Info and the entries of p4c's own v1model and PSA programs with what p4c's tests expect.
 //!
 //! Prints a line for each program, then the counts; ends with 1 if a program differs without an explanation.
 
@@ -95,7 +95,7 @@ fn explanations() -> BTreeMap<&'static str, &'static str> {
     lines.filter_map(|line| line.split_once(':')).map(|(name, reason)| (name.trim(), reason.trim())).collect()
 }
 
-/// The v1model programs that have an expected P4Info.
+/// The programs for v1model, and for PSA as BMv2 has it, that have an expected P4Info.
 fn programs(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
     let mut programs = Vec::new();
     for entry in std::fs::read_dir(folder.join("p4_16_samples"))? {
@@ -104,7 +104,8 @@ fn programs(folder: &Path, only: &str) -> std::io::Result<Vec<PathBuf>> {
         if name.ends_with(".p4")
             && name.contains(only)
             && expected(folder, &path, "p4info").is_file()
-            && std::fs::read_to_string(&path).is_ok_and(|text| text.contains("v1model.p4"))
+            && std::fs::read_to_string(&path)
+                .is_ok_and(|text| ["v1model.p4", "bmv2/psa.p4"].iter().any(|file| text.contains(file)))
         {
             programs.push(path);
         }

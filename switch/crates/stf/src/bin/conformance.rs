@@ -1,4 +1,4 @@
-//! Runs p4c's own cases: every v1model program of `p4_16_samples` that has an `.stf`, on the interpreter and the JIT.
+//! Runs p4c's own cases: every program of `p4_16_samples` for v1model, and for PSA as BMv2 has it, that has an `.stf`, on the interpreter and the JIT.
 //!
 //! Prints a line for each case that fails, then the counts; ends with 1 if less than the goal pass.
 
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The programs, without extension, that are v1model and have an `.stf`.
+/// The programs, without extension, that are for v1model or PSA and have an `.stf`.
 fn cases(folder: &Path, only: &str, one_program: bool) -> std::io::Result<Vec<PathBuf>> {
     let mut cases = vec![];
     for entry in std::fs::read_dir(folder)? {
@@ -96,8 +96,9 @@ fn cases(folder: &Path, only: &str, one_program: bool) -> std::io::Result<Vec<Pa
         let wanted = script.extension().is_some_and(|extension| extension == "stf")
             && script.to_string_lossy().contains(only)
             && (one_program || program.is_file());
-        let v1model = || std::fs::read_to_string(&program).is_ok_and(|text| text.contains("v1model.p4"));
-        if wanted && (one_program || v1model()) {
+        let is_for = |text: String| ["v1model.p4", "bmv2/psa.p4"].iter().any(|file| text.contains(file));
+        let ours = || std::fs::read_to_string(&program).is_ok_and(is_for);
+        if wanted && (one_program || ours()) {
             cases.push(script.with_extension(""));
         }
     }

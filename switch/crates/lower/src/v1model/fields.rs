@@ -4,14 +4,14 @@ use hir::{AnnotationBody, AnnotationValue, Expr, ExprKind, TypeId};
 use ir::{FieldList, FieldListId};
 use num_traits::ToPrimitive;
 
-use crate::context::{Lower, R, fail};
+use crate::context::{Lower, R, Shared, fail};
 use crate::effects::overlap;
 use crate::layout::Shape;
 
 impl Lower<'_> {
     /// Collects the lists that `@field_list(n, ...)` in user metadata names.
     pub fn annotated_field_lists(&mut self) {
-        let (place, ty) = self.shared.metadata;
+        let Some(Shared { metadata: (place, ty), .. }) = self.shared else { return };
         self.collect_field_lists(ty, place.offset);
     }
 

@@ -1,0 +1,185 @@
+// PSA's extern objects.
+
+#include <core.p4>
+#include <psa.p4>
+
+header data_t {
+    bit<8>  what;
+    bit<8>  pad;
+    bit<16> sum;    // The Internet checksum of the two fields behind it.
+    bit<32> a;
+    bit<32> b;
+}
+
+header answer_t {
+    bit<32> value;
+}
+
+struct headers {
+    data_t   d;
+    answer_t answer;
+}
+
+struct learned_t {
+    bit<32>  a;
+    PortId_t port;
+}
+
+struct pair_t {
+    bit<8>  high;
+    bit<32> low;
+}
+
+struct metadata {}
+struct empty {}
+
+parser IP(packet_in p, out headers hdr, inout metadata meta, in psa_ingress_parser_input_metadata_t istd,
+          in empty resubmit_meta, in empty recirculate_meta) {
+    InternetChecksum() sum;
+    state start {
+        p.extract(hdr.d);
+        sum.clear();
+        sum.add({ hdr.d.a, hdr.d.b });
+        verify(sum.get() == hdr.d.sum, error.NoMatch);
+        transition accept;
+    }
+}
+
+control I(inout headers hdr, inout metadata meta, in psa_ingress_input_metadata_t istd,
+          inout psa_ingress_output_metadata_t ostd) {
+    Counter<bit<32>, bit<8>>(16, PSA_CounterType_t.PACKETS) kinds;
+    DirectCounter<bit<32>>(PSA_CounterType_t.PACKETS_AND_BYTES) hits;
+    Meter<bit<8>>(4, PSA_MeterType_t.PACKETS) rate;
+    DirectMeter(PSA_MeterType_t.PACKETS) entry_rate;
+    Register<bit<32>, bit<8>>(8) last;
+    Register<pair_t, bit<8>>(8) pairs;
+    Random<bit<16>>(7, 7) seven;
+    Hash<bit<16>>(PSA_HashAlgorithm_t.CRC16) crc16;
+    Hash<bit<32>>(PSA_HashAlgorithm_t.CRC32) crc32;
+    Hash<bit<32>>(PSA_HashAlgorithm_t.IDENTITY) identity;
+    ActionProfile(8) profile;
+    ActionSelector(PSA_HashAlgorithm_t.CRC16, 8, 8) selector;
+
+    action answer(bit<32> value) {
+        hdr.answer.value = value;
+        hits.count();
+    }
+    action metered() {
+        hdr.answer.value = (entry_rate.execute() == PSA_MeterColor_t.GREEN) ? 32w1 : 32w0;
+    }
+    action nothing() {}
+
+    table counted {
+        key = { hdr.d.a: exact; }
+        actions = { answer; nothing; }
+        default_action = nothing();
+        psa_direct_counter = hits;
+    }
+    table limited {
+        key = { hdr.d.a: ternary; }
+        actions = { metered; nothing; }
+        default_action = nothing();
+        psa_direct_meter = entry_rate;
+        const entries = {
+            7 &&& 0xff: metered();
+        }
+    }
+    table shared {
+        key = { hdr.d.a: exact; }
+        actions = { nothing; }
+        psa_implementation = profile;
+    }
+    table spread {
+        key = {
+            hdr.d.a: exact;
+            hdr.d.b: selector;
+        }
+        actions = { nothing; }
+        psa_implementation = selector;
+    }
+
+    apply {
+        if (istd.parser_error != error.NoError) {
+            exit;   // Dropped: that is how ingress begins.
+        }
+        hdr.answer.setValid();
+        hdr.answer.value = 0xffffffff;
+        send_to_port(ostd, (PortId_t) 1);
+        kinds.count(hdr.d.what);
+        switch (hdr.d.what) {
+            0: { counted.apply(); }
+            1: {
+                hdr.answer.value = last.read(hdr.d.pad);
+                last.write(hdr.d.pad, hdr.d.a);
+            }
+            2: {
+                pair_t pair = pairs.read(hdr.d.pad);
+                hdr.answer.value = pair.low + (bit<32>) pair.high;
+                pairs.write(hdr.d.pad, { 1, hdr.d.a });
+            }
+            3: { hdr.answer.value = (bit<32>) seven.read(); }
+            4: { hdr.answer.value = (bit<32>) crc16.get_hash({ hdr.d.a, hdr.d.b }); }
+            5: { hdr.answer.value = crc32.get_hash({ hdr.d.a, hdr.d.b }); }
+            6: { hdr.answer.value = identity.get_hash(32w100, hdr.d.a, 32w16); }
+            7: { hdr.answer.value = rate.execute(hdr.d.pad) == PSA_MeterColor_t.GREEN ? 32w1 : 32w0; }
+            8: {
+                PSA_MeterColor_t colour = rate.execute(hdr.d.pad, PSA_MeterColor_t.RED);
+                hdr.answer.value = colour == PSA_MeterColor_t.RED ? 32w2 : 32w0;
+            }
+            9: { limited.apply(); }
+            10: {
+                shared.apply();
+                spread.apply();
+            }
+            default: {}
+        }
+    }
+}
+
+control ID(packet_out p, out empty clone_i2e_meta, out empty resubmit_meta, out empty normal_meta,
+           inout headers hdr, in metadata meta, in psa_ingress_output_metadata_t istd) {
+    Digest<learned_t>() learned;
+    InternetChecksum() sum;
+    apply {
+        learned.pack({ hdr.d.a, istd.egress_port });
+        // RFC 1624: the checksum of what is there now, out of what it was.
+        sum.set_state(~hdr.d.sum);
+        sum.subtract(hdr.d.a);
+        hdr.d.a = hdr.d.a + 1;
+        sum.add(hdr.d.a);
+        hdr.d.sum = sum.get();
+        p.emit(hdr);
+    }
+}
+
+parser EP(packet_in p, out headers hdr, inout metadata meta, in psa_egress_parser_input_metadata_t istd,
+          in empty normal_meta, in empty clone_i2e_meta, in empty clone_e2e_meta) {
+    state start {
+        p.extract(hdr.d);
+        transition accept;
+    }
+}
+
+control E(inout headers hdr, inout metadata meta, in psa_egress_input_metadata_t istd,
+          inout psa_egress_output_metadata_t ostd) {
+    Checksum<bit<16>>(PSA_HashAlgorithm_t.ONES_COMPLEMENT16) whole;
+    apply {
+        whole.update(hdr.d.a);
+        whole.update(hdr.d.b);
+        // Each packet begins afresh, so this holds for the second as for the first.
+        if (whole.get() != hdr.d.sum) {
+            egress_drop(ostd);
+        }
+    }
+}
+
+control ED(packet_out p, out empty clone_e2e_meta, out empty recirculate_meta, inout headers hdr, in metadata meta,
+           in psa_egress_output_metadata_t istd, in psa_egress_deparser_input_metadata_t edstd) {
+    apply {
+        p.emit(hdr.d);
+    }
+}
+
+IngressPipeline(IP(), I(), ID()) ip;
+EgressPipeline(EP(), E(), ED()) ep;
+PSA_Switch(ip, PacketReplicationEngine(), ep, BufferingQueueingEngine()) main;

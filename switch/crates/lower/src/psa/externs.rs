@@ -1,0 +1,202 @@
+//! PSA's extern functions and methods.
+
+use hir::Expr;
+use hir::instances::{InstanceId, Value as Constant};
+use ir::{Arg, BinaryOp, CompareOp, HashAlgorithm, Inst, Operand};
+
+use crate::context::{Lower, R, fail};
+use crate::value::{Value, Values};
+
+/// Egress to this port goes back to ingress.
+const PORT_RECIRCULATE: u128 = 0xffff_fffa;
+
+/// `PSA_MeterColor_t.RED` and `.GREEN`; ours are 0 green, 1 yellow, 2 red.
+const RED: u128 = 0;
+const COLOUR: u32 = 32;
+
+impl Lower<'_> {
+    pub fn psa_function(&mut self, name: &str, given: &[&Expr], call: &Expr) -> R<Option<Value>> {
+        let value = match (name, given) {
+            ("psa_clone_i2e" | "psa_clone_e2e", [out]) => self.member(out, "clone")?,
+            ("psa_resubmit", [out]) => {
+                let (drop, resubmit) = (self.member(out, "drop")?, self.member(out, "resubmit")?);
+                let goes_on = self.b.not(drop);
+                self.b.and(goes_on, resubmit)
+            }
+            ("psa_normal", [out]) => {
+                let (drop, resubmit) = (self.member(out, "drop")?, self.member(out, "resubmit")?);
+                let either = self.b.or(drop, resubmit);
+                self.b.not(either)
+            }
+            ("psa_recirculate", [out, input]) => {
+                let drop = self.member(out, "drop")?;
+                let port = self.member(input, "egress_port")?;
+                let goes_back = self.b.compare(CompareOp::Eq, 32, port, Operand::Imm(PORT_RECIRCULATE));
+                let goes_on = self.b.not(drop);
+                self.b.and(goes_on, goes_back)
+            }
+            _ => return fail(call.span, format!("PSA has no function `{name}` with these arguments")),
+        };
+        Ok(Some(Value::Scalar(value)))
+    }
+
+    fn member(&mut self, structure: &Expr, name: &str) -> R<Operand> {
+        let spot = self.spot(structure)?;
+        match self.field(spot.place, structure.ty, name) {
+            Some((place, width)) => Ok(self.b.load(place, width)),
+            None => fail(structure.span, format!("psa.p4's structure has no `{name}`")),
+        }
+    }
+
+    pub fn psa_method(
+        &mut self,
+        name: &str,
+        method: &str,
+        object: &Expr,
+        instance: InstanceId,
+        given: &[&Expr],
+        call: &Expr,
+    ) -> R<Option<Value>> {
+        match (name, method, given) {
+            ("Counter", "count", [index]) => {
+                let index = self.object_index(index)?;
+                if let Some(&counter) = self.objects.counters.get(&instance) {
+                    self.b.push(Inst::Count { counter, index });
+                }
+                Ok(None)
+            }
+            // The lookup has counted already.
+            ("DirectCounter", "count", []) => Ok(None),
+            ("Meter", "execute", [index, before @ ..]) => {
+                let index = self.object_index(index)?;
+                let Some(&meter) = self.objects.meters.get(&instance) else { return Ok(None) };
+                self.metered(before.first().copied(), |dst| Inst::Meter { dst, meter, index })
+            }
+            ("DirectMeter", "execute", before) => {
+                let Some(&table) = self.objects.direct_meters.get(&instance) else {
+                    return fail(object.span, "no table has this direct meter");
+                };
+                if self.running != Some(table) {
+                    return fail(call.span, "a direct meter can only be executed in an action of its own table");
+                }
+                self.metered(before.first().copied(), |dst| Inst::DirectMeter { dst, table })
+            }
+            ("Register", "read", [index]) => {
+                let index = self.object_index(index)?;
+                let Some(&register) = self.objects.registers.get(&instance) else { return Ok(None) };
+                Ok(Some(self.read_cell(register, index, call.ty)))
+            }
+            ("Register", "write", [index, value]) => self.register_write(instance, index, value).map(|()| None),
+            ("Random", "read", []) => self.random_number(instance, call),
+            ("Hash", "get_hash", [data]) => {
+                let none = Arg::Scalar(Operand::Imm(0), 1);
+                self.hash_of(instance, none.clone(), data, none, call)
+            }
+            ("Hash", "get_hash", [base, data, max]) => {
+                let base = self.arg(base)?;
+                let max = self.arg(max)?;
+                self.hash_of(instance, base, data, max, call)
+            }
+            ("Checksum" | "InternetChecksum", ..) => self.checksum_method(method, instance, given, call),
+            ("Digest", "pack", [data]) => {
+                let mut list = Vec::new();
+                self.args(data, &mut list)?;
+                if let Some(&digest) = self.objects.digest_streams.get(&instance) {
+                    self.b.push(Inst::Digest { digest, data: list });
+                }
+                Ok(None)
+            }
+            _ => fail(call.span, format!("PSA has no `{name}.{method}` with these arguments")),
+        }
+    }
+
+    /// A meter's colour as psa.p4 has it. A packet that was red before stays so and takes no tokens (RFC 2698, colour
+    /// aware); one that was yellow does not become green.
+    fn metered(&mut self, before: Option<&Expr>, meter: impl FnOnce(ir::Temp) -> Inst) -> R<Option<Value>> {
+        let before = before.map(|before| self.scalar(before)).transpose()?;
+        let place = self.b.alloc(4, 4);
+        let (asked, done) = (self.b.block(), self.b.block());
+        self.b.store(place, COLOUR, Operand::Imm(RED));
+        if let Some(before) = before {
+            let was_red = self.b.compare(CompareOp::Eq, COLOUR, before, Operand::Imm(RED));
+            self.b.branch(was_red, done, asked);
+        } else {
+            self.b.jump(asked);
+        }
+        self.b.enter(asked);
+        let dst = self.b.temp(COLOUR);
+        self.b.push(meter(dst));
+        // Ours from 0: green, yellow, red; psa.p4's: red, green, yellow.
+        let next = self.b.binary(BinaryOp::Add, COLOUR, Operand::Temp(dst), Operand::Imm(1));
+        let is_red = self.b.compare(CompareOp::Eq, COLOUR, next, Operand::Imm(3));
+        let mut colour = self.b.select(COLOUR, is_red, Operand::Imm(RED), next);
+        if let Some(before) = before {
+            let green_now = self.b.compare(CompareOp::Eq, COLOUR, colour, Operand::Imm(1));
+            colour = self.b.select(COLOUR, green_now, before, colour);
+        }
+        self.b.store(place, COLOUR, colour);
+        self.b.jump(done);
+        self.b.enter(done);
+        Ok(Some(Value::Scalar(self.b.load(place, COLOUR))))
+    }
+
+    fn random_number(&mut self, instance: InstanceId, call: &Expr) -> R<Option<Value>> {
+        let width = self.width(call.ty, call.span)?;
+        let instances = self.instances;
+        let bound = |index: usize| {
+            let value = instances.get(instance).args.get(index).cloned().flatten();
+            match value.and_then(|value| self.bits_of(&value, width)) {
+                Some(bits) => Ok(Arg::Const(bits, width)),
+                None => fail(call.span, "the bounds of a random number must be known when the program is compiled"),
+            }
+        };
+        let (lo, hi) = (narrow(bound(0)?), narrow(bound(1)?));
+        let (dst, value) = self.dest(width);
+        self.b.push(Inst::Random { dst, lo, hi });
+        Ok(Some(value))
+    }
+
+    fn hash_of(&mut self, instance: InstanceId, base: Arg, data: &Expr, max: Arg, call: &Expr) -> R<Option<Value>> {
+        let algorithm = self.instance_algorithm(instance, call)?;
+        let mut list = Vec::new();
+        self.args(data, &mut list)?;
+        // As on BMv2: zeros in front make whole bytes of the data.
+        let bits: u32 = list.iter().map(Arg::width).sum();
+        if !bits.is_multiple_of(8) && !list.iter().any(|arg| matches!(arg, Arg::Varbit(..))) {
+            list.insert(0, Arg::Scalar(Operand::Imm(0), 8 - bits % 8));
+        }
+        let width = self.width(call.ty, call.span)?;
+        let (dst, value) = self.dest(width);
+        self.b.push(Inst::Hash { dst, algorithm, base, data: list, max });
+        Ok(Some(value))
+    }
+
+    fn instance_algorithm(&self, instance: InstanceId, call: &Expr) -> R<HashAlgorithm> {
+        match self.instances.get(instance).args.first() {
+            Some(Some(Constant::EnumMember(ty, index))) => self.algorithm_of(*ty, *index, call.span),
+            _ => fail(call.span, "a hash needs an algorithm that is known when the program is compiled"),
+        }
+    }
+
+    /// The first value of a register's cells, where the program gives one other than 0.
+    pub fn check_initial_value(&self, instance: InstanceId) -> R<()> {
+        let given = self.instances.get(instance);
+        let Some(Some(value)) = given.args.get(1) else { return Ok(()) };
+        let is_zero = match value {
+            Constant::Int(number) => number.bits() == 0,
+            Constant::Bool(value) => !value,
+            _ => false,
+        };
+        if is_zero { Ok(()) } else { fail(given.span, "a register's cells begin with 0 on this switch") }
+    }
+}
+
+/// A constant as the form that the instructions want for its width.
+fn narrow(arg: Arg) -> Arg {
+    match arg {
+        Arg::Const(value, width) if width <= crate::value::NARROW => {
+            Arg::Scalar(Operand::Imm(value.try_into().unwrap_or_default()), width)
+        }
+        other => other,
+    }
+}
