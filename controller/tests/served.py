@@ -24,6 +24,7 @@ from wayname.api.captures import Captures
 from wayname.composition.protocols import PROTOCOLS
 from wayname.config.encapsulation.changes import Changes
 from wayname.edge.boundary import Captured, Command, Event, Severity
+from wayname.fleet.member import FleetMember
 from wayname.logs.event_log import EventLog
 from wayname.pipeline.entries import Readable
 from wayname.pipeline.read_back import decode_entities
@@ -63,6 +64,7 @@ class Served:
         self.config, self.schema, self.edge = self.rig.config, self.rig.schema, self.rig.edge
         self.changes = Changes(self.config)
         self.connected = self.reconciled = True
+        self.fleet: FleetMember | None = None
         self.sessions = 1
         self.lost: Counter[tuple[int, int]] = Counter()
 

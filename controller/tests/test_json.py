@@ -68,6 +68,13 @@ ARGUMENTS = {
     "session unprefer": ["1", "voice"],
     "session fork": ["1", "1000", "443"],
     "session unfork": ["1"],
+    "fleet status": ["-c", "lost.toml"],
+    "fleet edges": ["-c", "lost.toml"],
+    "fleet history": ["-c", "lost.toml"],
+    "fleet diff": ["lost", "-c", "lost.toml"],
+    "fleet apply": ["lost", "-c", "lost.toml"],
+    "fleet rollback": ["-c", "lost.toml"],
+    "fleet drain": ["berlin", "-c", "lost.toml"],
 }
 
 

@@ -61,8 +61,9 @@ PUBLIC = {
     ("wayname.edge.boundary.Persist", "key"): "the name of something",
     **{
         (f"wayname.fleet.etcd.{name}", "key"): "where something stands in etcd"
-        for name in ("KeyValue", "Put", "Delete", "Get", "CreatedAt", "Change")
+        for name in ("KeyValue", "Put", "Delete", "Get", "CreatedAt", "ChangedAt", "Change")
     },
+    ("wayname.cli.fleet.Fleet", "keys"): "where things stand in etcd",
     ("wayname.hip.esp.suites.Suite", "encryption_key"): "a length",
     ("wayname.hip.esp.suites.Suite", "salt"): "a length",
     ("wayname.hip.esp.suites.Suite", "integrity_key"): "a length",

@@ -14,10 +14,11 @@ from repository import REPOSITORY
 
 from wayname.config.tls import Tls
 from wayname.fleet.etcd import Delete, Etcd, EtcdError, Put
-from wayname.fleet.keys import EdgeKeys
+from wayname.fleet.keys import EdgeKeys, FleetKeys
 from wayname.fleet.sealing import Seal, SealError
 from wayname_lab.etcd import EtcdCluster, Secured, missing_for_etcd
 
+FLEET = FleetKeys("wayname")
 BERLIN, HAMBURG = EdgeKeys("wayname", "berlin"), EdgeKeys("wayname", "hamburg")
 
 
@@ -35,7 +36,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> I
     with EtcdCluster(tmp_path_factory.mktemp("etcd"), 1, secured) as made:
         page = (REPOSITORY / "docs" / "fleet.md").read_text()
         lines = re.findall(r"^etcdctl (.*)$", page, re.MULTILINE)
-        assert len(lines) == 5
+        assert len(lines) == 6
         commands = ["user add root --no-password", "role add root", "user grant-role root root"]
         commands += lines[:-1] + [line.replace("berlin", "hamburg") for line in lines[:-1]] + lines[-1:]
         for command in commands:
@@ -85,6 +86,24 @@ async def test_an_edge_neither_reads_nor_writes_what_is_anothers(cluster: EtcdCl
         with pytest.raises(EtcdError):
             await anext(thief.watch(HAMBURG.state, 1, is_prefix=True))
         assert (await hamburg.below(HAMBURG.state))[1][0].value == b"1"
+
+
+async def test_an_edge_reads_its_own_configuration_alone(cluster: EtcdCluster, authority: Authority) -> None:
+    async with somebody(cluster, authority, "root") as admin, somebody(cluster, authority, "berlin") as thief:
+        places = [FLEET.configuration(edge) for edge in ("berlin", "hamburg")]
+        others = [FLEET.current_version, FLEET.version(1), FLEET.file("edges/berlin.toml", 1)]
+        await admin.transact([], *(Put(place, b"sealed") for place in (*places, *others)))
+        found = await thief.get(places[0])
+        assert found is not None and found.value == b"sealed"
+        for attempt in (
+            *(thief.get(place) for place in (places[1], *others)),
+            *(thief.transact([], Put(place, b"other")) for place in (*places, *others)),
+            thief.below(FLEET.configurations),
+            thief.below(FLEET.edges),
+            thief.first_at(FLEET.edges, FLEET.edges + b"z"),
+        ):
+            with pytest.raises(EtcdError, match="permission denied"):
+                await attempt
 
 
 async def test_who_has_no_certificate_or_no_role_does_nothing(cluster: EtcdCluster, authority: Authority) -> None:

@@ -198,8 +198,9 @@ class Controller:
         To the edge of the new configuration the switch is as to a controller that was started again: what both want
         stays, and only the difference is written. Raise `ReloadError`, without effect, for what needs a restart.
         """
-        if why := self.why_no_changes():
-            raise ReloadError(why)
+        if self._leads() and not self.may_write:
+            raise ReloadError(self.why_no_changes())
+        await self._until_reloaded()
         if config.again and config.prefix_sources:
             config = config.again(self.edge.provider_prefixes.learned)
         changes = self.changes.over(config)
@@ -209,10 +210,19 @@ class Controller:
             raise ReloadError(f"{', '.join(fixed)} cannot change while the controller runs: restart it, or undo that")
         if not changed:
             return []
-        self._reload = reload = _Reload(config, changes, asyncio.get_running_loop().create_future())
-        self._inputs.wake()
-        await reload.done
+        await self._begin_reload(config, changes)
         return changed
+
+    def _begin_reload(self, config: Config, changes: Changes, *, anew: bool = False) -> asyncio.Future[None]:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._reload = _Reload(config, changes, done, anew)
+        self._inputs.wake()
+        return done
+
+    async def _until_reloaded(self) -> None:
+        """Wait until nobody waits for a reload: another one in its place would leave that without an end."""
+        while self._reload is not None:
+            await asyncio.wait([self._reload.done])
 
     def _renumber(self, learned: LearnedFromProviders) -> None:
         """Go on by the same configuration with what providers say now; a reload by somebody comes first, and has it."""
@@ -225,10 +235,7 @@ class Controller:
         except ConfigError as error:
             self._refuse_prefixes("; ".join(error.lines))
             return
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        done.add_done_callback(self._renumbered)
-        self._reload = _Reload(config, changes, done)
-        self._inputs.wake()
+        self._begin_reload(config, changes).add_done_callback(self._renumbered)
 
     def _renumbered(self, done: asyncio.Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()) is not None:
@@ -339,10 +346,8 @@ class Controller:
             if term.is_anew:
                 await self.fleet.load(term)
                 fetch(self.config.key_files, self._memory.read())
-                done = asyncio.get_running_loop().create_future()
-                self._reload = _Reload(self._as_learned(self.config), self.changes, done, anew=True)
-                self._inputs.wake()
-                await done
+                await self._until_reloaded()
+                await self._begin_reload(self._as_learned(self.config), self.changes, anew=True)
                 # Those that were made just now, or were there before the fleet was.
                 await self._memory.write_down(list(to_keep(self.config.key_files, self._memory.read())))
         return term
@@ -354,13 +359,15 @@ class Controller:
             self.config.switch,
             self.schema,
             term.election_id,
-            lambda: self._current_term() is term and self._may_write(),
+            lambda: self._current_term() is term and self.may_write,
         )
 
     def _current_term(self) -> Term | None:
         return self.fleet.leadership.term if self.fleet else None
 
-    def _may_write(self) -> bool:
+    @property
+    def may_write(self) -> bool:
+        """Whether this controller may change what is on the switch."""
         return self.fleet is None or self.fleet.leadership.may_write()
 
     def _leads(self) -> bool:
@@ -423,9 +430,9 @@ class Controller:
             reload, self._reload = self._reload, None
             if reload is not None:
                 await self._carry_out_reload(reload)
-            if self._is_behind and self._may_write():
+            if self._is_behind and self.may_write:
                 await self._catch_up()
-            batch = self._inputs.take(newcomers=self._may_write())
+            batch = self._inputs.take(newcomers=self.may_write)
             for input, origin in batch:
                 if isinstance(input, SwitchUp | SwitchDown):
                     self._active = origin if isinstance(origin, Connection) else None

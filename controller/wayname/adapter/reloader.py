@@ -8,7 +8,6 @@ from pathlib import Path
 
 from wayname.adapter.controller import Controller, ReloadError
 from wayname.adapter.state_file import StateError
-from wayname.composition.configuration import load_config
 from wayname.config.model import Config
 from wayname.config.tables import ConfigError
 from wayname.edge.boundary import Severity
@@ -22,9 +21,16 @@ class Reloader:
     `prepare` has what stands beside the edge read its files, or raises `ReloadError`; what it returns uses them.
     """
 
-    def __init__(self, controller: Controller, file: Path, prepare: Callable[[Config], Callable[[], None]]) -> None:
+    def __init__(
+        self,
+        controller: Controller,
+        file: Path,
+        load: Callable[[], Config],
+        prepare: Callable[[Config], Callable[[], None]],
+    ) -> None:
         self._controller = controller
         self._file = file
+        self._load = load
         self._prepare = prepare
         self._one_at_a_time = asyncio.Lock()
 
@@ -32,7 +38,7 @@ class Reloader:
         """Return which sections changed; raise `ReloadError` if the old configuration goes on. An event says it too."""
         async with self._one_at_a_time:
             try:
-                config = load_config(self._file)
+                config = self._load()
                 put_in_force = self._prepare(config)
                 changed = await self._controller.reload(config)
             except (ConfigError, KeyFileError, RecordError, ReloadError, StateError) as error:

@@ -26,6 +26,7 @@ from wayname.api.captures import Captures
 from wayname.api.description import EVERYWHERE, serve_description
 from wayname.api.encapsulation import serve_encapsulation
 from wayname.api.first_hop_security import serve_bindings
+from wayname.api.fleet import serve_fleet
 from wayname.api.guard import BrowserGuard
 from wayname.api.identities import serve_identities
 from wayname.api.ioam import serve_ioam
@@ -99,6 +100,7 @@ def make_app(running: Running, beside: ApiServices) -> ASGIApp:
     for protocol in running.edge.protocols:
         if protocol.routes is not None:
             importlib.import_module(protocol.routes).serve(app, running)
+    serve_fleet(app, running)
     serve_reload(app, beside.reload)
     serve_metrics(app, running, beside)
     serve_events(app, running, beside)

@@ -19,11 +19,14 @@ EVERYWHERE: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "a parameter is wrong"},
     429: {"model": Problem, "description": "too many requests, or too many without a right token"},
     431: {"model": Problem, "description": "the head is too long"},
-    503: {"model": Problem, "description": "the switch is not there, or too many ask at a time"},
+    503: {
+        "model": Problem,
+        "description": "the switch is not there, nothing can change now, or too many ask at a time",
+    },
 }
 # By the first part of an operation's path: what it is about. A path of a new part is refused until it stands here.
 TAGS = {
-    "controller": ("What the controller knows and does.", ("status", "events", "reload", "metrics")),
+    "controller": ("What the controller knows and does.", ("status", "events", "reload", "metrics", "fleet")),
     "forwarding": ("Ports, hosts (FDB and neighbours) and routes.", ("ports", "port-losses", "hosts", "routes")),
     "pipeline": ("Tables, drops, punts and packets of the switch.", ("tables", "drops", "punts", "capture", "trace")),
     "sessions": ("Sessions, their paths and their scheduling.", ("sessions", "schedules", "ilnp", "hip")),

@@ -8,11 +8,13 @@ import faulthandler
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import structlog
 
 from wayname.adapter import Controller, ReloadError
+from wayname.adapter.fleet_configuration import FleetConfiguration
 from wayname.adapter.garbage_collection import short_collections
 from wayname.adapter.reloader import Reloader
 from wayname.api.app import ApiServices, make_app
@@ -22,6 +24,7 @@ from wayname.api.listeners import open_listeners, reread
 from wayname.api.server import serve
 from wayname.cli.descriptors import most_connections
 from wayname.cli.service_manager import ServiceManager
+from wayname.composition.configuration import load_config
 from wayname.config.model import Config
 from wayname.logs.event_log import EventLog
 
@@ -75,12 +78,16 @@ async def control(config: Config, file: Path, replace_pipeline: bool) -> None:
 
 async def control_until_cancelled(config: Config, file: Path, replace_pipeline: bool) -> None:
     """Run the controller and its API side by side; the end of one is the end of both."""
+    tables = FleetConfiguration(config.fleet, file, log_waiting) if config.fleet else None
+    if tables:
+        config = await tables.read()
     event_log, captures = EventLog(), Captures(time.time)
     controller = Controller(
         config, replace_pipeline=replace_pipeline, on_event=event_log.record, on_captured=captures.take
     )
     listeners = open_listeners(config.api)
-    reloader = Reloader(controller, file, lambda config: reread(listeners, config.api))
+    load = tables.load if tables else partial(load_config, file)
+    reloader = Reloader(controller, file, load, lambda config: reread(listeners, config.api))
     audit = Audit(controller.report, time.monotonic)
     began = time.monotonic()
     beside = ApiServices(captures, event_log.by_kind, lambda: time.monotonic() - began, reloader.reload, audit)
@@ -91,10 +98,17 @@ async def control_until_cancelled(config: Config, file: Path, replace_pipeline: 
     async with asyncio.TaskGroup() as group:
         group.create_task(controller.run())
         group.create_task(reload_on_hangup(reloader))
+        if tables:
+            group.create_task(tables.follow(controller, reloader))
         app = make_app(controller, beside)
         group.create_task(serve(app, listeners, most_connections(), audit, beside.end_streams))
         # Behind all that it says is there.
         group.create_task(ServiceManager().keep_told())
+
+
+def log_waiting(text: str) -> None:
+    """Say what the controller waits for before it begins."""
+    structlog.get_logger().warning(text, kind="controller.waits")
 
 
 async def reload_on_hangup(reloader: Reloader) -> None:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import difflib
 import json
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -11,10 +18,188 @@ from wayname.cli.failure import Failure
 from wayname.cli.options import Asking, json_option, pass_asking
 from wayname.private_files import make_private
 
+if TYPE_CHECKING:
+    from wayname.fleet.etcd import Etcd
+    from wayname.fleet.keys import FleetKeys
+    from wayname.fleet.publication import Publication, Version
+
+T = TypeVar("T")
+
+config_option = click.option(
+    "--config",
+    "-c",
+    "file",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A configuration with [fleet]: that of a controller, or one of your own.",
+)
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
 
 @click.group()
 def command() -> None:
-    """A fleet: several controllers with one truth in etcd."""
+    """A fleet: several controllers with one truth in etcd.
+
+    All but `key` ask etcd itself, as whoever the [fleet] of --config is there.
+    """
+
+
+@command.command()
+@config_option
+@json_option
+@pass_asking
+def status(asking: Asking, file: Path) -> None:
+    """Show how the fleet stands: its configuration, its edges, and which of them are behind.
+
+    Ends with status 1 if an edge has no controller, or does not go by its configuration.
+    """
+    from wayname.cli import show
+    from wayname.fleet.overview import edges_of
+
+    async def ask(fleet: Fleet) -> tuple[Version | None, list[Any]]:
+        published = await fleet.publication.published()
+        return await fleet.publication.current(), await edges_of(fleet.etcd, fleet.keys, published)
+
+    version, edges = done(file, ask)
+    without = [each.edge for each in edges if each.leader is None]
+    behind = [each.edge for each in edges if each.applied != each.version or each.refused]
+    if asking.json:
+        show.show_json(
+            {
+                "version": version.number if version else 0,
+                "edges": len(edges),
+                "without_leader": without,
+                "behind": behind,
+            }
+        )
+    else:
+        applied = (
+            f"{version.number}, {_age(version)}: {version.message}" if version else "none: files of controllers hold"
+        )
+        show.show_facts(
+            [
+                ("configuration", applied),
+                ("edges", len(edges)),
+                ("without a leader", without or "none"),
+                ("behind", behind or "none"),
+            ]
+        )
+    if without or behind:
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
+@config_option
+@json_option
+@pass_asking
+def edges(asking: Asking, file: Path) -> None:
+    """List edges: who leads, which version of the configuration is for it, and by which it goes."""
+    from wayname.cli import show
+    from wayname.fleet.overview import edges_of
+
+    found = done(
+        file, lambda fleet: _with(fleet.publication.published(), lambda got: edges_of(fleet.etcd, fleet.keys, got))
+    )
+    if asking.json:
+        show.show_json([asdict(each) for each in found])
+        return
+    rows = [
+        (each.edge, each.leader or "nobody", each.version or "", each.applied or "", each.refused) for each in found
+    ]
+    show.show_table(("edge", "leader", "version", "applied", "refused"), rows, "no edges")
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@config_option
+@json_option
+@pass_asking
+def diff(asking: Asking, folder: Path, file: Path) -> None:
+    """Show what `apply` would change: for each edge, the lines of its configuration."""
+    _, by_edge = _checked(folder)
+    published = done(file, lambda fleet: fleet.publication.published())
+    _show_difference(asking, {edge: each.text for edge, each in published.items()}, by_edge)
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--message", "-m", default="", help="What the version is for.")
+@yes_option
+@config_option
+@json_option
+@pass_asking
+def apply(asking: Asking, folder: Path, message: str, yes: bool, file: Path) -> None:
+    """Have edges go by the files of a folder: groups/NAME.toml and edges/NAME.toml.
+
+    All of it is checked first, and the difference is shown.
+    """
+    texts, by_edge = _checked(folder)
+    _apply(asking, file, texts, by_edge, message, yes)
+
+
+@command.command()
+@click.argument("version", type=click.IntRange(min=1), required=False)
+@yes_option
+@config_option
+@json_option
+@pass_asking
+def rollback(asking: Asking, version: int | None, yes: bool, file: Path) -> None:
+    """Have edges go by an earlier version again; without VERSION, by the one before the last.
+
+    That becomes a version of its own. `wayname fleet history` lists them.
+    """
+    from wayname.fleet.templates import rendered
+
+    async def ask(fleet: Fleet) -> tuple[Version, dict[str, str]]:
+        history = {each.number: each for each in await fleet.publication.history()}
+        wanted = version if version is not None else max(history, default=0) - 1
+        if wanted not in history:
+            raise Failure(f"there is no version {wanted}; `wayname fleet history` lists those that there are")
+        return history[wanted], await fleet.publication.files(history[wanted])
+
+    found, texts = done(file, ask)
+    _apply(asking, file, texts, rendered(texts), f"as version {found.number}", yes)
+
+
+@command.command()
+@config_option
+@json_option
+@pass_asking
+def history(asking: Asking, file: Path) -> None:
+    """List the versions of the configuration, the last one first."""
+    from wayname.cli import show
+
+    versions = done(file, lambda fleet: fleet.publication.history())
+    if asking.json:
+        show.show_json(
+            [{"number": each.number, "at": each.at, "message": each.message, "files": each.files} for each in versions]
+        )
+        return
+    rows = [
+        (each.number, _age(each), sum(at == each.number for at in each.files.values()), each.message)
+        for each in versions
+    ]
+    show.show_table(("version", "applied", "files changed", "message"), rows, "no versions")
+
+
+@command.command()
+@click.argument("edge")
+@config_option
+@json_option
+@pass_asking
+def drain(asking: Asking, edge: str, file: Path) -> None:
+    """Have another controller lead an edge; if none waits, the same one leads again after its lease."""
+    from wayname.cli import show
+    from wayname.fleet.keys import EdgeKeys
+    from wayname.fleet.overview import drain as drain_edge
+
+    led = done(file, lambda fleet: drain_edge(fleet.etcd, EdgeKeys(fleet.keys.prefix, edge)))
+    if led is None:
+        raise Failure(f"nobody leads edge {edge}; `wayname fleet edges` lists edges")
+    if asking.json:
+        show.show_json({"edge": edge, "led": led})
+    else:
+        print(f"{led} leads edge {edge} no more")
 
 
 @command.command()
@@ -46,3 +231,142 @@ def key(asking: Asking, out: Path | None) -> None:
         click.echo(json.dumps({"key": made} if out is None else {"file": str(out)}))
     elif out is None:
         click.echo(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """A fleet that is asked."""
+
+    etcd: Etcd
+    keys: FleetKeys
+    publication: Publication
+
+
+def done(file: Path, ask: Callable[[Fleet], Coroutine[Any, Any, T]]) -> T:
+    """Return what comes of asking the fleet that a configuration names."""
+    from wayname.composition.configuration import load_config
+    from wayname.config.tables import ConfigError
+    from wayname.fleet.etcd import EtcdError
+    from wayname.fleet.publication import NewerFormError, OutdatedError
+    from wayname.fleet.sealing import SealError
+    from wayname.tls_files import TlsError
+
+    async def asked() -> T:
+        async with _fleet_of(load_config(file), file) as fleet:
+            return await ask(fleet)
+
+    try:
+        return asyncio.run(asked())
+    except ConfigError as error:
+        raise Failure(*error.lines) from None
+    except OutdatedError:
+        raise Failure("somebody else applied a version meanwhile; look at `wayname fleet diff` again") from None
+    except (EtcdError, NewerFormError, SealError, TlsError) as error:
+        raise Failure(str(error)) from None
+
+
+@asynccontextmanager
+async def _fleet_of(config: Any, file: Path) -> AsyncIterator[Fleet]:
+    from wayname.fleet.etcd import Etcd
+    from wayname.fleet.keys import FleetKeys
+    from wayname.fleet.publication import Publication
+    from wayname.fleet.sealing import Seal
+
+    if config.fleet is None:
+        raise Failure(f"{file}: has no [fleet]; docs/fleet.md shows one")
+    keys, etcd = FleetKeys(config.fleet.prefix), Etcd.of(config.fleet)
+    try:
+        yield Fleet(etcd, keys, Publication(etcd, keys, Seal.read(config.fleet.sealing_key)))
+    finally:
+        await etcd.close()
+
+
+async def _with(first: Coroutine[Any, Any, Any], then: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
+    return await then(await first)
+
+
+def _checked(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the texts of a folder, and what each edge gets, all of which is a configuration."""
+    from wayname.composition.configuration import parse_config
+    from wayname.config.tables import ConfigError
+    from wayname.fleet.templates import TemplateError, read_folder, rendered
+
+    try:
+        texts = read_folder(folder)
+        by_edge = rendered(texts)
+    except TemplateError as error:
+        raise Failure(*(f"{folder}: {line}" for line in error.lines)) from None
+    wrong: list[str] = []
+    for edge, text in by_edge.items():
+        try:
+            parse_config(text, f"edge {edge}")
+        except ConfigError as error:
+            wrong += error.lines
+    if wrong:
+        raise Failure(*wrong)
+    return texts, by_edge
+
+
+def _apply(
+    asking: Asking, file: Path, texts: Mapping[str, str], by_edge: Mapping[str, str], message: str, yes: bool
+) -> None:
+    from wayname.cli import show
+
+    async def look(fleet: Fleet) -> tuple[Version | None, dict[str, str], bool]:
+        version = await fleet.publication.current()
+        published = await fleet.publication.published()
+        same = await fleet.publication.files(version) == texts
+        return version, {edge: each.text for edge, each in published.items()}, same
+
+    before, published, same = done(file, look)
+    changed = _differences(published, by_edge)
+    if not asking.json:
+        _show_difference(asking, published, by_edge)
+    if not changed and same:
+        if asking.json:
+            show.show_json({"version": before.number if before else 0, "edges": []})
+        return
+    if not yes:
+        if asking.json:
+            raise Failure("nothing was applied: --json asks nobody, so add --yes")
+        click.confirm(f"apply this to {len(changed)} {'edge' if len(changed) == 1 else 'edges'}?", abort=True)
+
+    async def publish(fleet: Fleet) -> int:
+        if same and before:
+            # Who applied it did not come to its end.
+            await fleet.publication.hand_out(by_edge, before.number)
+            return before.number
+        return (await fleet.publication.publish(texts, by_edge, message, before)).number
+
+    number = done(file, publish)
+    if asking.json:
+        show.show_json({"version": number, "edges": sorted(changed)})
+    else:
+        print(f"version {number} holds; `wayname fleet edges` shows which edges go by it")
+
+
+def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the lines that differ, by edge."""
+    found: dict[str, list[str]] = {}
+    for edge in sorted({*before, *after}):
+        old, new = before.get(edge, "").splitlines(), after.get(edge, "").splitlines()
+        if edge not in before or edge not in after or old != new:
+            found[edge] = list(difflib.unified_diff(old, new, f"{edge} now", f"{edge} then", lineterm="", n=2))
+    return found
+
+
+def _show_difference(asking: Asking, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    from wayname.cli import show
+
+    changed = _differences(before, after)
+    if asking.json:
+        show.show_json([{"edge": edge, "diff": lines} for edge, lines in changed.items()])
+        return
+    for lines in changed.values():
+        click.echo("\n".join(lines))
+    if not changed:
+        print("nothing differs")
+
+
+def _age(version: Version) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(version.at))

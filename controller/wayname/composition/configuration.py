@@ -13,9 +13,9 @@ from wayname.config.sections import ProtocolSection
 from wayname.session.protocol import Protocol
 
 
-def load_config(path: Path) -> Config:
-    """Read a configuration file."""
-    return load.load_config(path, _sections(PROTOCOLS))
+def load_config(path: Path, more: str = "") -> Config:
+    """Read a configuration file, and behind it the tables that its fleet has for the edge."""
+    return load.load_config(path, _sections(PROTOCOLS), more=more)
 
 
 def parse_config(

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import tomli_w
+
 from wayname.config.api import ApiConfig, check_api
 from wayname.config.delegated_texts import DelegatedTexts
 from wayname.config.encapsulation.load import MOST, Kind, Written, load_encapsulation
@@ -47,8 +49,13 @@ from wayname.private_files import read_private
 Protocols = Sequence[ProtocolSection[Any]]
 
 
-def load_config(path: Path, protocols: Protocols, learned: Mapping[str, Learned] | None = None) -> Config:
-    """Read a configuration file, with the sections of these protocols, and with what providers said."""
+def load_config(
+    path: Path, protocols: Protocols, learned: Mapping[str, Learned] | None = None, more: str = ""
+) -> Config:
+    """Read a configuration file, with the sections of these protocols, and with what providers said.
+
+    `more` are tables that a fleet's configuration has for the edge, and that the file has not.
+    """
     try:
         octets, wrong = read_private(path)
         text = octets.decode("utf-8")
@@ -57,12 +64,26 @@ def load_config(path: Path, protocols: Protocols, learned: Mapping[str, Learned]
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a configuration file") from None
     try:
-        config = parse_config(text, protocols, str(path), path.parent, learned or {})
+        config = parse_config(_with_more(text, more, path), protocols, str(path), path.parent, learned or {})
     except ConfigError as error:
         raise KeyLines(text).placed(error, str(path)) from None
-    if wrong and has_secrets(config, protocols):
+    if wrong and not more and has_secrets(config, protocols):
         raise ConfigError(f"{path}: has keys, and {wrong}")
     return config
+
+
+def _with_more(text: str, more: str, path: Path) -> str:
+    """Return a file's text with tables from elsewhere."""
+    if not more:
+        return text
+    try:
+        own, others = parse_toml(text), parse_toml(more)
+    except TomlError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    if twice := own.keys() & others.keys():
+        names = ", ".join(sorted(twice))
+        raise ConfigError(f"{path}: the fleet's configuration has {names} for this edge too; leave that out here")
+    return tomli_w.dumps(own | others)
 
 
 def has_secrets(config: Config, protocols: Protocols) -> bool:

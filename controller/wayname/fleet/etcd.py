@@ -83,6 +83,14 @@ class CreatedAt:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedAt:
+    """A condition: a key was changed last at this revision; at 0, there is none."""
+
+    key: bytes
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a transaction: at which revision, and what was got, in order."""
 
@@ -100,6 +108,7 @@ class Change:
 
 
 Operation = Put | Delete | Get
+Condition = CreatedAt | ChangedAt
 
 
 class Etcd:
@@ -139,7 +148,13 @@ class Etcd:
                 return revision, found
             start = some.kvs[-1].key + b"\0"
 
-    async def transact(self, conditions: Iterable[CreatedAt], *operations: Operation) -> Outcome:
+    async def first_at(self, start: bytes, end: bytes) -> KeyValue | None:
+        """Return the first key from one on, and before another; its value is left out."""
+        request = rpc.RangeRequest(key=start, range_end=end, limit=1, keys_only=True)
+        found = await self._ask(partial(_range, request))
+        return _key_value(found.kvs[0]) if found.kvs else None
+
+    async def transact(self, conditions: Iterable[Condition], *operations: Operation) -> Outcome:
         """Do all of this if the conditions hold, or nothing; if nobody answers, it may have been done or not."""
         request = rpc.TxnRequest(compare=map(_compare, conditions), success=map(_operation, operations))
         done = await self._ask(lambda member, limits: member.kv.Txn(request, **limits))
@@ -245,10 +260,11 @@ def end_of(prefix: bytes) -> bytes:
     return prefix[:-1] + bytes([prefix[-1] + 1])
 
 
-def _compare(condition: CreatedAt) -> Any:
-    return rpc.Compare(
-        key=condition.key, target=rpc.Compare.CREATE, result=rpc.Compare.EQUAL, create_revision=condition.revision
-    )
+def _compare(condition: Condition) -> Any:
+    equal, revision = rpc.Compare.EQUAL, condition.revision
+    if isinstance(condition, CreatedAt):
+        return rpc.Compare(key=condition.key, target=rpc.Compare.CREATE, result=equal, create_revision=revision)
+    return rpc.Compare(key=condition.key, target=rpc.Compare.MOD, result=equal, mod_revision=revision)
 
 
 def _operation(operation: Operation) -> Any:

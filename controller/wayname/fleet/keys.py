@@ -8,6 +8,49 @@ from wayname.config.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True)
+class FleetKeys:
+    """The keys of the fleet's configuration, and of all edges."""
+
+    prefix: str
+
+    @property
+    def edges(self) -> bytes:
+        """What begins the keys of all edges."""
+        return f"{self.prefix}/edges/".encode()
+
+    @property
+    def configurations(self) -> bytes:
+        """What begins the keys of what edges get."""
+        return f"{self.prefix}/configuration/".encode()
+
+    def configuration(self, edge: str) -> bytes:
+        """What an edge gets."""
+        return self.configurations + f"{edge}/current".encode()
+
+    def edge_of_configuration(self, key: bytes) -> str:
+        """Return whose configuration stands under a key."""
+        return key.removeprefix(self.configurations).partition(b"/")[0].decode()
+
+    @property
+    def current_version(self) -> bytes:
+        """The version of the configuration that holds."""
+        return f"{self.prefix}/configuration-version".encode()
+
+    @property
+    def versions(self) -> bytes:
+        """What begins the keys of all versions."""
+        return f"{self.prefix}/configuration-versions/".encode()
+
+    def version(self, number: int) -> bytes:
+        """A version."""
+        return self.versions + f"{number:08}".encode()
+
+    def file(self, name: str, number: int) -> bytes:
+        """The text of a file as it was changed in a version."""
+        return f"{self.prefix}/configuration-files/{name}/{number:08}".encode()
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeKeys:
     """The keys of one edge."""
 
@@ -41,3 +84,8 @@ class EdgeKeys:
     def state(self) -> bytes:
         """What begins the keys of what a successor has to know."""
         return self._under("state/")
+
+    @property
+    def applied(self) -> bytes:
+        """Which version of the configuration its leader goes by, and why it does not go by a newer one."""
+        return self._under("applied")

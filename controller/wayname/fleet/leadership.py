@@ -29,7 +29,7 @@ MARGIN = 1 / 5
 PAUSE = 0.2
 # Election ids have 128 bits: the epoch, and the revision.
 EPOCH_SHIFT = 64
-REVISION_MASK = (1 << EPOCH_SHIFT) - 1
+TAKEN_AWAY = "its key in etcd was taken away"
 
 
 class FormError(Exception):
@@ -112,6 +112,9 @@ class Leadership:
                 self._changed()
                 why = await self._lead(term)
                 self._end(term, why)
+                if why == TAKEN_AWAY:
+                    # Others are to lead; if there is nobody, this one does again.
+                    await asyncio.sleep(self._lease)
         finally:
             if self.term is not None:
                 lease = self.term.lease
@@ -234,7 +237,7 @@ class Leadership:
             try:
                 found = await self._etcd.get(self._keys.leader)
                 if found is None or found.created != term.revision:
-                    return "its key in etcd was taken away"
+                    return TAKEN_AWAY
                 await self._gone(found, 10 * self._lease)
             except EtcdError:
                 await asyncio.sleep(PAUSE)

@@ -57,6 +57,6 @@ class FleetMember:
         return await self._state.settle(self.leadership.term if self.leadership.may_write() else None)
 
     @property
-    def unwritten(self) -> bool:
-        """Whether etcd lacks something that it is to have."""
-        return bool(self._state.unwritten)
+    def unwritten(self) -> int:
+        """How many values etcd lacks that it is to have."""
+        return self._state.unwritten

@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from wayname.escape import escaped
 from wayname.metrics.first_hop_security import port_shares_of
+from wayname.metrics.fleet import fleet_of
 from wayname.metrics.paths import paths_of
 from wayname.metrics.providers import TRANSLATED, providers_of, translated_by
 from wayname.metrics.schedules import schedules_of
@@ -90,6 +91,7 @@ class Scrape(Collector):
                 for why, count in sorted(manager.refused.items()):
                     refused.add_metric([protocol.name, why], count)
         yield refused
+        yield from fleet_of(running)
         yield from providers_of(known, running.now)
         yield from tracking_of(known)
         yield from sessions_of(known)

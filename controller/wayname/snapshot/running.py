@@ -13,6 +13,7 @@ from wayname.composition.edge import Edge
 from wayname.config.encapsulation.changes import Changes
 from wayname.config.model import Config
 from wayname.edge.boundary import Command
+from wayname.fleet.member import FleetMember
 from wayname.pipeline.entries import Readable
 
 
@@ -24,6 +25,8 @@ class Running(Protocol):
     edge: Edge
     events: EventRing
     changes: Changes
+    # Its part in a fleet; None of one that is alone.
+    fleet: FleetMember | None
 
     @property
     def now(self) -> float:

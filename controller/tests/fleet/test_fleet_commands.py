@@ -1,0 +1,131 @@
+"""`wayname fleet` against real etcd servers, with an edge that goes by what they have."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from fleet.test_fleet_controllers import ROUTE, edge, make_key, switch, until
+from test_adapter import SwitchProcess
+from test_command import fails, wayname
+from two_networks import TWO_NETWORKS
+
+from wayname_lab.etcd import EtcdCluster
+
+__all__ = ["switch"]
+
+BERLIN = '[edge]\ngroups = ["two-networks"]\n'
+ADMIN = """
+[fleet]
+endpoints = [{endpoints}]
+edge = "none"
+sealing_key = "fleet.key"
+prefix = "{prefix}"
+"""
+
+
+class Admin:
+    """Somebody with a folder of configurations."""
+
+    def __init__(self, folder: Path, cluster: EtcdCluster, prefix: str = "wayname") -> None:
+        make_key(folder)
+        self.file, self.folder = folder / "admin.toml", folder / "fleet"
+        endpoints = ", ".join(f'"{each}"' for each in cluster.endpoints)
+        self.file.write_text(ADMIN.format(endpoints=endpoints, prefix=prefix))
+        for room in ("groups", "edges"):
+            (self.folder / room).mkdir(parents=True)
+        (self.folder / "groups" / "two-networks.toml").write_text(TWO_NETWORKS)
+        self.write(BERLIN)
+
+    def write(self, text: str) -> None:
+        """Write what the edge has of its own."""
+        (self.folder / "edges" / "berlin.toml").write_text(text)
+
+    async def does(self, *words: str | Path, status: int = 0) -> Any:
+        """Return what a command answers in JSON, while all else goes on."""
+        done = await asyncio.to_thread(wayname, "fleet", *words, "--config", self.file, "--json")
+        assert done.returncode == status, done
+        return json.loads(done.stdout)
+
+    async def fails(self, *words: str | Path) -> str:
+        """Return the line by which a command fails."""
+        return fails(await asyncio.to_thread(wayname, "fleet", *words, "--config", self.file))
+
+    async def until_applied(self, version: int) -> Any:
+        """Wait until the edge goes by a version; return how it stands."""
+        while True:
+            [found] = await self.does("edges")
+            if found["applied"] == version:
+                return found
+
+
+async def test_an_edge_goes_by_versions_and_back(
+    switch: SwitchProcess, three_etcds: EtcdCluster, tmp_path: Path
+) -> None:
+    admin = Admin(tmp_path, three_etcds)
+    assert await admin.does("status") == {"version": 0, "edges": 0, "without_leader": [], "behind": []}
+    [first_diff] = await admin.does("diff", admin.folder)
+    assert first_diff["edge"] == "berlin" and any("2001:db8:1::1/64" in line for line in first_diff["diff"])
+    assert "--yes" in await admin.fails("apply", admin.folder, "--json")
+    assert await admin.does("apply", admin.folder, "--yes") == {"version": 1, "edges": ["berlin"]}
+    assert await admin.does("diff", admin.folder) == []
+    async with edge(tmp_path, switch, three_etcds, "first", "second", tables="") as (fleet, _record, one, two):
+        assert await admin.until_applied(1) == {
+            "edge": "berlin",
+            "leader": "first",
+            "version": 1,
+            "applied": 1,
+            "refused": "",
+        }
+        # A mistake is told before anything is applied.
+        admin.write(BERLIN + "[timing]\nprobe = 0\n")
+        assert "timing.probe: is 0" in await admin.fails("apply", admin.folder, "--yes")
+        admin.write(BERLIN + ROUTE)
+        assert (await admin.does("apply", admin.folder, "--yes", "-m", "a route"))["version"] == 2
+        await admin.until_applied(2)
+        assert "2001:db8:77::/48" in await fleet.ask("first", "routes")
+        # What cannot change while a controller runs is said, and the old one goes on.
+        admin.write(BERLIN + '[linux]\n[[linux.interface]]\nport = 1\nname = "l1"\n')
+        assert (await admin.does("apply", admin.folder, "--yes"))["version"] == 3
+        while not (found := (await admin.does("edges"))[0])["refused"]:
+            continue
+        assert (found["version"], found["applied"]) == (3, 2)
+        assert "linux cannot change while the controller runs" in found["refused"]
+        assert (await admin.does("status", status=1))["behind"] == ["berlin"]
+        assert (await admin.does("rollback", "--yes"))["version"] == 4
+        await admin.until_applied(4)
+        assert [each["message"] for each in await admin.does("history")] == ["as version 2", "", "a route", ""]
+        # A planned hand-over: the other one leads, by the same version, and no packet is lost.
+        assert await admin.does("drain", "berlin") == {"edge": "berlin", "led": "first"}
+        second = fleet.controllers["second"]
+        await until(lambda: "switch.up" in second.kinds(), "the second one")
+        assert await one.ping_once(str(two.address))
+        while (found := (await admin.does("edges"))[0])["leader"] != "second":
+            continue
+        assert "2001:db8:77::/48" in await fleet.ask("second", "routes")
+        assert (await admin.until_applied(4))["refused"] == ""
+
+
+async def test_what_is_wrong_is_one_line(one_etcd: EtcdCluster, tmp_path: Path) -> None:
+    admin = Admin(tmp_path, one_etcd, "wrong")
+    assert await admin.fails("drain", "berlin") == "nobody leads edge berlin; `wayname fleet edges` lists edges"
+    assert "there is no version 7" in await admin.fails("rollback", "7", "--yes")
+    admin.write("[api]\n")
+    assert "edges/berlin.toml: api: is of one controller's machine" in await admin.fails("diff", admin.folder)
+    admin.file.write_text("")
+    assert await admin.fails("edges") == f"{admin.file}: has no [fleet]; docs/fleet.md shows one"
+
+
+async def test_without_etcd_a_command_says_so(tmp_path: Path, one_etcd: EtcdCluster) -> None:
+    admin = Admin(tmp_path, one_etcd)
+    admin.file.write_text(admin.file.read_text().replace(one_etcd.endpoints[0], "127.0.0.1:1"))
+    assert await admin.fails("status") == "no etcd answers at 127.0.0.1:1"
+
+
+def test_a_key_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "made.key"
+    assert json.loads(wayname("fleet", "key", "--out", path, "--json").stdout) == {"file": str(path)}
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "is there already" in fails(wayname("fleet", "key", "--out", path))

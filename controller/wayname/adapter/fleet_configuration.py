@@ -1,0 +1,114 @@
+"""What a fleet has in etcd as the configuration of an edge, beside the file of each of its controllers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from wayname.adapter.controller import Controller, ReloadError
+from wayname.adapter.reloader import Reloader
+from wayname.composition.configuration import load_config
+from wayname.config.fleet import Fleet
+from wayname.config.model import Config
+from wayname.edge.boundary import Severity
+from wayname.fleet.etcd import CreatedAt, Etcd, EtcdError, Put
+from wayname.fleet.keys import EdgeKeys, FleetKeys
+from wayname.fleet.leadership import PAUSE, Term
+from wayname.fleet.publication import Published, open_published
+from wayname.fleet.sealing import FORM, Seal, SealError
+
+# The member that tells of changes may be cut off: it is looked for them as often.
+LOOK_AGAIN = 5.0
+
+
+class FleetConfiguration:
+    """Tables for an edge: `read` them before there is a controller, `follow` them then."""
+
+    def __init__(self, fleet: Fleet, file: Path, waits: Callable[[str], None]) -> None:
+        self._etcd = Etcd.of(fleet)
+        self._seal = Seal.read(fleet.sealing_key)
+        self._place = FleetKeys(fleet.prefix).configuration(fleet.edge)
+        keys = EdgeKeys.of(fleet)
+        self._applied, self._leader = keys.applied, keys.leader
+        self._edge = fleet.edge
+        self._file = file
+        self._waits = waits
+        # What etcd has, and what of it the controller goes by; without text where etcd has nothing.
+        self._published = self._in_force = Published(0, "")
+        # What was tried last, and in which term.
+        self._tried: tuple[Published, Term | None] | None = None
+
+    def load(self) -> Config:
+        """Read the controller's file, with what etcd had last."""
+        return load_config(self._file, self._published.text)
+
+    async def read(self) -> Config:
+        """Wait for etcd's answer; return the whole configuration."""
+        said = ""
+        while True:
+            try:
+                await self._look()
+            except EtcdError as error:
+                if str(error) != said:
+                    said = str(error)
+                    self._waits(f"the configuration of edge {self._edge} is in etcd: {error}")
+                await asyncio.sleep(PAUSE)
+            else:
+                config = self.load()
+                self._in_force = self._published
+                return config
+
+    async def follow(self, controller: Controller, reloader: Reloader) -> None:
+        """Have the controller go by what etcd has, as long as it runs."""
+        while True:
+            try:
+                revision = await self._look()
+                await self._go_by(controller, reloader)
+                await self._wait_for_change(revision)
+            except EtcdError:
+                await asyncio.sleep(PAUSE)
+            except SealError as error:
+                controller.report("config.refused", Severity.WARNING, self._edge, str(error))
+                await asyncio.sleep(LOOK_AGAIN)
+
+    async def close(self) -> None:
+        """Let go of etcd."""
+        await self._etcd.close()
+
+    async def _look(self) -> int:
+        revision, found = await self._etcd.below(self._place)
+        self._published = open_published(self._seal, self._place, found[0].value) if found else Published(0, "")
+        return revision
+
+    async def _wait_for_change(self, revision: int) -> None:
+        try:
+            async with asyncio.timeout(LOOK_AGAIN):
+                async for _ in self._etcd.watch(self._place, revision + 1):
+                    return
+        except TimeoutError:
+            return
+
+    async def _go_by(self, controller: Controller, reloader: Reloader) -> None:
+        """Take what etcd has; the leader says there what came of it, once for each of its terms."""
+        term = controller.fleet.leadership.term if controller.fleet else None
+        wanted, refused = self._published, ""
+        # While etcd was away it is held back, and tried when changes are allowed again.
+        if (wanted, term) == self._tried or (term and not controller.may_write):
+            return
+        if wanted != self._in_force:
+            try:
+                await reloader.reload()
+            except ReloadError as error:
+                refused = str(error)
+            else:
+                self._in_force = wanted
+        if term:
+            value = {"form": FORM, "version": self._in_force.version, "refused": refused}
+            await self._etcd.transact([CreatedAt(self._leader, term.revision)], Put(self._applied, _json(value)))
+        self._tried = (wanted, term)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()

@@ -1,0 +1,74 @@
+"""How each edge of a fleet stands: who leads it, and by which version of the configuration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from wayname.fleet.etcd import CreatedAt, Delete, Etcd, Get, KeyValue, end_of
+from wayname.fleet.keys import EdgeKeys, FleetKeys
+from wayname.fleet.publication import Published
+from wayname.fleet.sealing import FORM
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeState:
+    """An edge; 0 is no version."""
+
+    edge: str
+    # The controller that leads; None if none does.
+    leader: str | None
+    # What etcd has for it, what its leader goes by, and why not by the first.
+    version: int
+    applied: int
+    refused: str
+
+
+async def edges_of(etcd: Etcd, keys: FleetKeys, published: dict[str, Published]) -> list[EdgeState]:
+    """Return all edges that have a configuration or a controller, in order."""
+    names = set(published)
+    async for name in _seen(etcd, keys):
+        names.add(name)
+    return [await _state(etcd, EdgeKeys(keys.prefix, name), published.get(name)) for name in sorted(names)]
+
+
+async def drain(etcd: Etcd, keys: EdgeKeys) -> str | None:
+    """Have another controller lead an edge; return who led."""
+    found = await etcd.get(keys.leader)
+    if found is None:
+        return None
+    # Its lease stays: so its owner knows that others are to be elected first.
+    await etcd.transact([CreatedAt(keys.leader, found.created)], Delete(keys.leader))
+    return _leader(found)
+
+
+async def _seen(etcd: Etcd, keys: FleetKeys) -> AsyncIterator[str]:
+    """Yield the edges below which something stands, without reading it: state may be much."""
+    start, end = keys.edges, end_of(keys.edges)
+    while found := await etcd.first_at(start, end):
+        name = found.key.removeprefix(keys.edges).partition(b"/")[0]
+        yield name.decode("utf-8", "replace")
+        start = end_of(keys.edges + name + b"/")
+
+
+async def _state(etcd: Etcd, keys: EdgeKeys, published: Published | None) -> EdgeState:
+    done = await etcd.transact([], Get(keys.leader), Get(keys.applied))
+    leader, applied = done.got
+    version, refused = 0, ""
+    if applied is not None:
+        value = json.loads(applied.value)
+        if value["form"] <= FORM:
+            version, refused = int(value["version"]), str(value["refused"])
+        else:
+            refused = "its controller is newer than this command"
+    return EdgeState(
+        keys.edge, _leader(leader) if leader else None, published.version if published else 0, version, refused
+    )
+
+
+def _leader(found: KeyValue) -> str:
+    try:
+        return str(json.loads(found.value)["controller"])
+    except (ValueError, TypeError, KeyError):
+        return "somebody else"

@@ -1,0 +1,24 @@
+"""A controller in its fleet, for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from wayname.snapshot.running import Running
+
+
+def fleet_of(running: Running) -> Iterator[Metric]:
+    """Return whether the controller leads its edge, and what waits for etcd; nothing of one that is alone."""
+    member, fleet = running.fleet, running.config.fleet
+    if member is None or fleet is None:
+        return
+    for name, about, value in (
+        ("wayname_fleet_leads", "Whether this controller leads the edge.", member.leadership.term is not None),
+        ("wayname_fleet_may_change", "Whether it may change the switch: etcd answers.", member.leadership.may_write()),
+        ("wayname_fleet_unwritten", "Values for a successor that etcd does not have yet.", member.unwritten),
+    ):
+        family = GaugeMetricFamily(name, about, labels=["edge"])
+        family.add_metric([fleet.edge], float(value))
+        yield family
