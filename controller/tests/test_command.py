@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -80,10 +80,10 @@ def fails(done: subprocess.CompletedProcess[str], status: int = 1) -> str:
 class Up:
     """A controller that runs, and its log."""
 
-    def __init__(self, config: Path, *arguments: str) -> None:
+    def __init__(self, config: Path, *arguments: str, prefix: Sequence[str] = ()) -> None:
         self.log = config.with_suffix(".log")
         with self.log.open("wb") as log:
-            command = [str(WAYNAME), "up", "--config", str(config), *arguments]
+            command = [*prefix, str(WAYNAME), "up", "--config", str(config), *arguments]
             self.process = subprocess.Popen(command, stderr=log, stdout=subprocess.DEVNULL)
 
     def lines(self) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -34,12 +35,15 @@ class Authority:
         )
         self.path.write_bytes(made.public_bytes(Encoding.PEM))
 
-    def issue(self, name: str, *, file: str | None = None, expired: bool = False) -> tuple[Path, Path]:
-        """A certificate of a name and of the loopback, and its key."""
+    def issue(
+        self, name: str, *, file: str | None = None, expired: bool = False, addresses: Sequence[str] = ("127.0.0.1",)
+    ) -> tuple[Path, Path]:
+        """A certificate of a name and of addresses, and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         now = datetime.now(UTC)
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        names = x509.SubjectAlternativeName([x509.DNSName(name), x509.IPAddress(IPv4Address("127.0.0.1"))])
+        numbers = [x509.IPAddress(IPv4Address(address)) for address in addresses]
+        names = x509.SubjectAlternativeName([x509.DNSName(name), *numbers])
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         signed = (
             x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number())

@@ -24,7 +24,7 @@ from two_networks import TWO_NETWORKS
 from wire_host import WireHost
 
 from wayname.fleet.sealing import new_key
-from wayname_lab.etcd import EtcdCluster, free_ports
+from wayname_lab.etcd import EtcdCluster, free_ports, missing_for_etcd
 
 # Seconds within which another controller leads, as docs/fleet.md says of etcd as it is tuned there.
 PATIENCE = 60.0
@@ -301,3 +301,30 @@ async def test_an_edge_that_had_a_controller_alone_joins_a_fleet(
     async with edge(tmp_path, switch, three_etcds, "first") as (_fleet, record, one, two):
         assert {each.election_id >> 64 for each in record.writes if each.accepted} == {1}
         assert await one.ping_once(str(two.address))
+
+
+async def test_etcd_is_restored_from_an_old_snapshot(switch: SwitchProcess, tmp_path: Path) -> None:
+    """Its revisions begin again below those that the switch has heard of."""
+    if reason := missing_for_etcd():
+        pytest.skip(reason)
+    folder = tmp_path / "etcds"
+    folder.mkdir()
+    with EtcdCluster(folder, members=1) as cluster:
+        [member] = cluster.members
+        saved = tmp_path / "snapshot"
+        assert cluster.ctl("snapshot", "save", str(saved)).returncode == 0
+        for number in range(20):
+            cluster.ctl("put", "/later", str(number))
+        async with edge(tmp_path, switch, cluster, "first") as (fleet, record, one, two):
+            heard = max(each.election_id for each in record.writes)
+            cluster.kill(member)
+            await asyncio.to_thread(cluster.restore, member, saved)
+            await asyncio.to_thread(cluster.start, member)
+            first = fleet.controllers["first"]
+            await until(lambda: first.kinds().count("switch.up") > 1, "that it has the switch again")
+            assert await one.ping_once(str(two.address))
+            config = tmp_path / "first.toml"
+            config.write_text(config.read_text() + ROUTE)
+            await reloaded(first)
+            last = record.writes[-1]
+            assert last.accepted and last.election_id > heard and last.election_id >> 64 == 1
