@@ -52,6 +52,8 @@ class Term:
     is_anew: bool
     # When, by the leader's clock, it stops writing.
     until: float
+    # It gives its key away: nothing is written any more, whether etcd answered to that or not.
+    is_over: bool = False
 
 
 class Leadership:
@@ -84,7 +86,7 @@ class Leadership:
 
     def may_write(self) -> bool:
         """Whether this controller leads, by its own clock."""
-        return self.term is not None and self._clock() < self.term.until
+        return self.term is not None and not self.term.is_over and self._clock() < self.term.until
 
     def why_not(self) -> str:
         """Say why nothing may be changed here now; an empty text if it may."""
@@ -129,13 +131,17 @@ class Leadership:
             return
         epoch = Put(self._keys.epoch, str((highest >> EPOCH_SHIFT) + 1).encode())
         with contextlib.suppress(EtcdError):
-            # Who does not lead any more changes nothing.
-            await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], epoch, Delete(self._keys.leader))
+            await self._give_away(term, epoch)
 
     async def resign(self) -> None:
         """Let somebody else lead."""
         if term := self.term:
-            await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], Delete(self._keys.leader))
+            await self._give_away(term)
+
+    async def _give_away(self, term: Term, *more: Put) -> None:
+        term.is_over = True
+        # Who does not lead any more changes nothing.
+        await self._etcd.transact([CreatedAt(self._keys.leader, term.revision)], *more, Delete(self._keys.leader))
 
     def _end(self, term: Term, why: str) -> None:
         self.term = None
@@ -211,7 +217,7 @@ class Leadership:
 
     async def _renew(self, term: Term) -> str:
         granted = float(self._lease)
-        while True:
+        while not term.is_over:
             asked = self._clock()
             try:
                 granted = await self._etcd.keep_alive(term.lease, granted * PATIENCE)
@@ -230,6 +236,7 @@ class Leadership:
             if held:
                 self._changed()
             await asyncio.sleep(granted / RENEWALS)
+        return TAKEN_AWAY
 
     async def _watch(self, term: Term) -> str:
         """Return when the key is somebody else's, or gone while the lease lives: so a leader is drained."""
