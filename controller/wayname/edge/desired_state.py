@@ -91,6 +91,7 @@ class DesiredState:
         self._comparison: Iterator[int] = iter(())
         # Nothing in a stage depends on the others there: a switch may carry out one write's updates in any order.
         self._stage_of = write_order()
+        self._stages = 1 + max(self._stage_of.values())
 
     def put(self, entity: Entity) -> None:
         """Want an entity; one with the same key is replaced."""
@@ -143,9 +144,8 @@ class DesiredState:
             pass
         if not self._touched:
             return []
-        stages = 1 + max(self._stage_of.values())
-        puts: list[list[Update]] = [[] for _ in range(stages)]
-        deletes: list[list[Update]] = [[] for _ in range(stages)]
+        puts: list[list[Update]] = [[] for _ in range(self._stages)]
+        deletes: list[list[Update]] = [[] for _ in range(self._stages)]
         for key in self._touched:
             stage = self._stage_of[key[0]]
             wanted, held = self._wanted.get(key), self._held.get(key)

@@ -67,7 +67,8 @@ class NextHops:
 
     def is_down(self, hop: LinkAddress) -> bool:
         """Whether a next hop is out of use."""
-        return bool(self._down.get(hop))
+        # Mostly none is, and each packet of the controller asks.
+        return bool(self._down) and hop in self._down
 
     def set_down(self, hop: LinkAddress, cause: Cause, down: bool) -> bool:
         """Take note that there is a cause, or that it is gone; return whether that changes if the next hop is used."""
@@ -76,6 +77,8 @@ class NextHops:
             self._down[hop].add(cause)
         elif before:
             self._down[hop].discard(cause)
+            if not self._down[hop]:
+                del self._down[hop]
         return self.is_down(hop) != before
 
     def alive(self, via: Via) -> Via:

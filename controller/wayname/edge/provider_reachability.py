@@ -28,7 +28,7 @@ class ProviderReachability:
         """Whether a provider can be used."""
         if provider.phase is Phase.ENDED or not self.has_next_hop(provider):
             return False
-        return provider not in self._unreached or self.is_last_resort
+        return not self._unreached or provider not in self._unreached or self.is_last_resort
 
     @property
     def is_last_resort(self) -> bool:

@@ -31,8 +31,7 @@ class Providers:
 
     def table_of(self, address: IPv6Address) -> int:
         """Return the route table of packets from an address; 0 is the main one."""
-        provider = self.of(address)
-        return self.tables[provider] if provider else 0
+        return next((table for provider, table in self.tables.items() if address in provider.prefix), 0)
 
     def routes(self, config: Config) -> list[tuple[int, Route]]:
         """Return the routes of providers' tables: what is inside stays as it is, all else leaves by the provider."""

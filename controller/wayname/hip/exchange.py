@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
 
 from wayname.hip.admission_control import Limits, PuzzleDifficulty
@@ -232,7 +232,8 @@ class Exchange:
         keymat = Keymat.of(pair.shared_with(public), salt, names, rhash)
         outgoing, incoming = keymat.draw_hip_keys(cipher, rhash, *names)
         unknown = HostId(0, b"")
-        return Secured(peer or unknown, rhash, cipher, pair, public, salt, keymat, outgoing, incoming)
+        kept = replace(pair, key=None)
+        return Secured(peer or unknown, rhash, cipher, kept, public, salt, keymat, outgoing, incoming)
 
     def _choose_cipher(self, offered: HipCipher) -> Cipher:
         for number in offered.ciphers:

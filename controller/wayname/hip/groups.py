@@ -49,11 +49,14 @@ class KeyPair:
     group: Group
     secret: int = field(repr=False)
     public: bytes
+    # That of a curve, while it is needed: it takes more memory than the rest, and the secret makes it again.
+    key: ec.EllipticCurvePrivateKey | None = field(default=None, repr=False, compare=False)
 
     def shared_with(self, public: bytes) -> bytes:
         """Return what both ends know, and nobody else; raise MessageError if the peer's half is none."""
         if self.group in _CURVES:
-            return _shared_point(_CURVES[self.group], self.secret, public)
+            curve = _CURVES[self.group]
+            return _shared_point(curve, self.key or _key(curve, self.secret), public)
         prime, size = prime_of(self.group), len(self.public)
         value = int.from_bytes(public)
         # All these primes are safe ones, so only these values are of a small subgroup (RFC 2785, section 3.1).
@@ -67,7 +70,8 @@ def make_pair(group: Group, rng: random.Random) -> KeyPair:
     if group in _CURVES:
         # One bit less than the order has is always below it; zero is not to be had.
         secret = rng.getrandbits(_CURVES[group].key_size - 1) or 1
-        return KeyPair(group, secret, point_octets(_key(_CURVES[group], secret).public_key()))
+        key = _key(_CURVES[group], secret)
+        return KeyPair(group, secret, point_octets(key.public_key()), key)
     prime = prime_of(group)
     secret = rng.getrandbits(EXPONENT_BITS) | 1 << EXPONENT_BITS
     return KeyPair(group, secret, pow(GENERATOR, secret, prime).to_bytes((prime.bit_length() + 7) // 8))
@@ -106,12 +110,12 @@ def _key(curve: ec.EllipticCurve, secret: int) -> ec.EllipticCurvePrivateKey:
     return ec.derive_private_key(secret, curve)
 
 
-def _shared_point(curve: ec.EllipticCurve, secret: int, public: bytes) -> bytes:
+def _shared_point(curve: ec.EllipticCurve, key: ec.EllipticCurvePrivateKey, public: bytes) -> bytes:
     try:
         peer = point_key(curve, public)
     except ValueError:
         raise MessageError(f"{len(public)} octets are no point of {curve.name}") from None
-    shared = _key(curve, secret).exchange(ec.ECDH(), peer)
+    shared = key.exchange(ec.ECDH(), peer)
     return shared.rjust(octets_of(curve), b"\0")
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
+from itertools import takewhile
 from typing import NamedTuple
 
 from wayname.hip.errors import ProofError
@@ -49,6 +51,14 @@ class _Which(NamedTuple):
     difficulty: int
 
 
+@dataclass(slots=True)
+class _Generation:
+    """In which period it began, and its values by their groups."""
+
+    period: int
+    pairs: dict[int, KeyPair] = field(default_factory=dict, repr=False)
+
+
 class R1Pool:
     """Gives R1s, and knows the secrets behind them as long as their puzzles live."""
 
@@ -58,14 +68,14 @@ class R1Pool:
         self._rng = rng
         self._counter = first_counter
         self._made: dict[_Which, bytes] = {}
-        # In which period each generation began, the oldest first, and its values.
-        self._periods: dict[int, int] = {}
-        self._pairs: dict[tuple[int, Group], KeyPair] = {}
+        # By their counters, the oldest first.
+        self._generations: dict[int, _Generation] = {}
 
     def r1(self, identity: Identity, groups: Iterable[int], asked: Asked, difficulty: int, now: float) -> bytes:
         """Return an R1 for whoever asks, its checksum not made yet."""
         period = int(now // LIFETIME)
-        if self._periods.get(self._counter) != period:
+        generation = self._generations.get(self._counter)
+        if generation is None or generation.period != period:
             self._begin(period)
         # Section 5.2.7: the first of ours that the initiator knows too; if there is none, it shall see what we know.
         known = set(groups)
@@ -77,35 +87,38 @@ class R1Pool:
 
     def pair(self, group: int, counter: R1Counter | None) -> KeyPair:
         """Return the secret behind an R1 that was answered."""
-        if counter is None or counter.reserved or counter.counter not in self._periods:
+        generation = self._generations.get(counter.counter) if counter is not None else None
+        if generation is None or counter is None or counter.reserved:
             raise ProofError("the counter of the R1 is not echoed as it was")
-        pair = self._pairs.get((counter.counter, Group(group))) if group in tuple(Group) else None
+        pair = generation.pairs.get(group)
         if pair is None:
             raise ProofError(f"Diffie-Hellman group {group} was not offered")
         return pair
 
     def served(self, counter: R1Counter | None, now: float) -> None:
         """Somebody has an association by an R1: its values are offered no more."""
-        if counter == R1Counter(self._counter) and len(self._periods) < MOST_GENERATIONS:
+        if counter == R1Counter(self._counter) and len(self._generations) < MOST_GENERATIONS:
             self._begin(int(now // LIFETIME))
 
     def _begin(self, period: int) -> None:
         """Begin a generation, and forget those that nobody can answer to any more."""
         self._counter += 1
-        self._periods = {counter: one for counter, one in self._periods.items() if one >= period - 1}
-        self._periods[self._counter] = period
-        self._pairs = {key: pair for key, pair in self._pairs.items() if key[0] in self._periods}
+        # Only those that go are looked at: while many associate, there are a thousand.
+        old = [*takewhile(lambda counter: self._generations[counter].period < period - 1, self._generations)]
+        for counter in old:
+            del self._generations[counter]
+        self._generations[self._counter] = _Generation(period)
         self._made = {}
 
     def _make(self, identity: Identity, which: _Which) -> bytes:
-        key = which.counter, which.group
-        if key not in self._pairs:
-            self._pairs[key] = make_pair(which.group, self._rng)
+        pairs = self._generations[which.counter].pairs
+        if which.group not in pairs:
+            pairs[which.group] = make_pair(which.group, self._rng)
         puzzle = Puzzle(which.difficulty, LIFETIME_ON_THE_WIRE, bytes(2), bytes(rhash_of(which.hit).size))
         offered: tuple[Parameter, ...] = (
             R1Counter(which.counter),
             puzzle,
-            DiffieHellman(which.group, self._pairs[key].public),
+            DiffieHellman(which.group, pairs[which.group].public),
             HipCipher(self._settings.ciphers),
             identity.host,
             HitSuiteList(KNOWN_SUITES),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from ipaddress import IPv6Address
 
 from wayname.session.keys import Pair
@@ -148,16 +147,16 @@ class ReapPathSelection(PathSelection):
         What worked once counts as long as nothing speaks against it, so that a new controller changes nothing.
         """
         pair, watched = session.paths[path], self.reap.watched(session.name)
-        if not self._is_open(pair.local) or (watched and pair in watched.failed):
+        way = watched.ways.get(pair) if watched else None
+        if not self._is_open(pair.local) or (way and way.is_failed):
             return False
-        return bool(watched and pair in watched.verified) or path in session.trusted | {session.path}
+        return bool(way and way.verified) or path == session.path or path in session.trusted
 
 
 def timing(session: Session) -> Timing:
     """Return the times of REAP for a session."""
     rules = session.rules
-    times = Timing.of(session.send_timeout, rules.backup_probe_interval, rules.failback_delay)
-    return replace(times, keepalive=session.keepalive)
+    return Timing.of(session.send_timeout, rules.backup_probe_interval, rules.failback_delay, session.keepalive)
 
 
 def _number(session: Session, pair: Pair) -> int:

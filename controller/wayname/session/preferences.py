@@ -20,7 +20,7 @@ class PathPreferences:
 
     def paths(self, session: Session, is_usable: Callable[[int], bool]) -> dict[str, int]:
         """Return the path of each policy that has one."""
-        if session.fork is not None:
+        if session.fork is not None or not self.policies:
             return {}
         found = {policy.name: self._path(session, policy, is_usable) for policy in self.policies}
         return {name: path for name, path in found.items() if path is not None}

@@ -54,6 +54,11 @@ class PairState:
         """Whether it was asked and did not answer."""
         return not self.verified and (self.unanswered > 0 or self.failed > float("-inf"))
 
+    @property
+    def is_failed(self) -> bool:
+        """Whether it is known not to work."""
+        return not self.verified and (self.failed > float("-inf") or self.unanswered >= MOST_UNANSWERED)
+
 
 @dataclass(slots=True)
 class Sent:
@@ -128,11 +133,7 @@ class ReapContext:
     @property
     def failed(self) -> frozenset[Pair]:
         """The pairs that are known not to work."""
-        return frozenset(
-            way.pair
-            for way in self.ways.values()
-            if not way.verified and (way.failed > float("-inf") or way.unanswered >= MOST_UNANSWERED)
-        )
+        return frozenset(way.pair for way in self.ways.values() if way.is_failed)
 
     def set_pairs(self, pairs: Iterable[Pair], now: float) -> None:
         """Have these pairs; what is known of those that stay is kept, others are due at once."""

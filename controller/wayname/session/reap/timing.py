@@ -48,13 +48,14 @@ class Timing:
         send_timeout: float = SEND_TIMEOUT,
         backup_probe_interval: float | None = None,
         failback_delay: float | None = None,
+        keepalive: float | None = None,
     ) -> Timing:
-        """Return the times that go with a send timeout."""
+        """Return the times that go with a send timeout, but for those that are given."""
         if send_timeout < LEAST_SEND_TIMEOUT:
             raise ValueError(f"a send timeout of {send_timeout} s; the least is {LEAST_SEND_TIMEOUT} s")
         return cls(
             send_timeout,
-            send_timeout / KEEPALIVES_IN_TIMEOUT,
+            send_timeout / KEEPALIVES_IN_TIMEOUT if keepalive is None else keepalive,
             _bounded(send_timeout / INITIAL_PROBES, 0.01, 0.5),
             _bounded(4 * send_timeout, 5.0, 60.0),
             _bounded(4 * send_timeout, 1.0, 60.0) if backup_probe_interval is None else backup_probe_interval,
