@@ -23,7 +23,8 @@ from wayname_lab.programs import python
 from wayname_lab.running import LabFolder, RunningLab
 
 SENDER, RECEIVER = "a1", "b1"
-CUT = "p-r"
+CUT = "p-r"  # the first path goes by it
+FIRST_PATH = 0
 CUT_FOR = 3.0
 PAUSE = 0.1
 ROUTED = 1.5
@@ -44,6 +45,7 @@ class Transfer:
     arrivals: list[Arrival]
     gave_up: float | None  # when the receiver waited no longer for a connection that did not go on
     told: list[LabEvent]  # by edges and lab, from the cut on
+    is_hit: bool  # whether it went by the link that was cut: on a busy machine a session may have left that before
 
 
 class Live:
@@ -62,10 +64,11 @@ class Live:
         await _line(receiver)
         sender = await self._start(SENDER, "send", self._from, self._to, str(seconds), str(octets), str(interval))
         told: list[LabEvent] = []
+        edges = self._lab.plan.lab.edges
         try:
             begin = float((await _line(sender))["begin"])
             await asyncio.sleep(begin + moment - time.monotonic())
-            send_timeout = await self._send_timeout()
+            sessions = [session for edge in edges if (session := await self._session(edge.name))]
             self._lab.event_log.listeners.append(told.append)
             cut = time.monotonic()
             await self._lab.set_cut(self._link, True)
@@ -81,7 +84,9 @@ class Live:
                     await process.wait()
         self._lab.event_log.listeners.remove(told.append)
         arrivals = [Arrival(*each) for each in received["arrivals"]]
-        return Transfer(begin, cut, send_timeout, arrivals, received["gave_up"], told)
+        send_timeout = max((float(session["send_timeout"]) for session in sessions), default=None)
+        is_hit = all(session["path"] == FIRST_PATH for session in sessions)
+        return Transfer(begin, cut, send_timeout, arrivals, received["gave_up"], told, is_hit)
 
     async def until_steady(self) -> None:
         """Wait until the sessions of both edges are on their first path and all others are proven."""
@@ -95,8 +100,9 @@ class Live:
                 self._lab.hosts[SENDER].stop(pings)
                 return
             for edge, session in zip(self._lab.plan.lab.edges, found, strict=True):
-                if session is not None and session["path"] and session["paths"][0]["state"] == "works":
-                    await self._ask(edge.name, "POST", f"/v1/sessions/{session['number']}/move", {"path": "0"})
+                if session is not None and session["path"] != FIRST_PATH and session["paths"][0]["state"] == "works":
+                    path = f"/v1/sessions/{session['number']}/move"
+                    await self._ask(edge.name, "POST", path, {"path": str(FIRST_PATH)})
             if time.monotonic() > deadline:
                 raise LabError(f"sessions are not on their first path again in {PATIENCE:.0f} s: {known}")
             await asyncio.sleep(PAUSE)
@@ -104,10 +110,6 @@ class Live:
     async def until_routed(self) -> None:
         """Wait until providers, who look at each other several times a second, have noticed that the link is back."""
         await asyncio.sleep(ROUTED)
-
-    async def _send_timeout(self) -> float | None:
-        found = [await self._session(edge.name) for edge in self._lab.plan.lab.edges]
-        return max((float(session["send_timeout"]) for session in found if session), default=None)
 
     async def _session(self, edge: str) -> dict[str, Any] | None:
         found = (await self._ask(edge, "GET", "/v1/sessions")).json()
@@ -151,7 +153,7 @@ async def _inside(lab: RunningLab, host: HostPlan, *command: str) -> None:
 
 
 def _is_steady(session: dict[str, Any]) -> bool:
-    return session["path"] == 0 and all(path["state"] == "works" for path in session["paths"])
+    return session["path"] == FIRST_PATH and all(path["state"] == "works" for path in session["paths"])
 
 
 async def _line(process: asyncio.subprocess.Process) -> dict[str, Any]:

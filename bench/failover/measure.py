@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.failover.draws import Draw, draws
-from bench.failover.live import CUT_FOR, Live, running
+from bench.failover.live import CUT_FOR, Live, Transfer, running
 from bench.failover.ways import Way, network
 from bench.lateness import Arrival, Schedule, Wait, carried, waited
 from bench.side_by_side import side_by_side
+from wayname_lab.load import LabError
 
 # What the other way takes longer (5 ms) may be late for ever, and a busy machine wakes up late.
 ALLOWED = 0.020
@@ -18,6 +19,7 @@ AFTER = CUT_FOR + 1.0  # for so long after the cut applications go on writing
 BULK_OCTETS = 1 << 16
 BEFORE = 1.0
 DRAWS_OF_A_NETWORK = 15
+MOST_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Seen:
     way: Way
     paced: list[Paced] = field(default_factory=list)
     bulk: list[Bulk] = field(default_factory=list)
+    repeated: int = 0  # cuts that hit nothing, since a session had left the link before
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ def measure(runs: Mapping[Way, int], bulk: int, seed: int) -> list[Seen]:
     for part in side_by_side(_measured, parts(runs, bulk, seed)):
         seen[part.way].paced += part.paced
         seen[part.way].bulk += part.bulk
+        seen[part.way].repeated += part.repeated
     return list(seen.values())
 
 
@@ -91,8 +95,7 @@ async def _measure(part: Part) -> Seen:
     way, seen = part.way, Seen(part.way)
     async with running(network(way), mptcp=way.mptcp) as live:
         for draw in part.paced:
-            await _settle(live, way)
-            moved = await live.transfer(draw.moment, draw.moment + AFTER, draw.octets, draw.interval)
+            moved = await _cut(live, seen, draw, draw.octets, draw.interval)
             schedule = Schedule(moved.begin, draw.octets, draw.interval)
             arrivals = list(moved.arrivals)
             if moved.gave_up is not None:
@@ -101,12 +104,22 @@ async def _measure(part: Part) -> Seen:
             wait = waited(schedule, arrivals, moved.cut, ALLOWED)
             seen.paced.append(Paced(draw, wait, moved.send_timeout, moved.gave_up is None))
         for draw in part.bulk:
-            await _settle(live, way)
-            moved = await live.transfer(draw.moment, draw.moment + AFTER, BULK_OCTETS, 0.0)
+            moved = await _cut(live, seen, draw, BULK_OCTETS, 0.0)
             before = carried(moved.arrivals, moved.cut - BEFORE, moved.cut)
             meanwhile = carried(moved.arrivals, moved.cut, moved.cut + CUT_FOR)
             seen.bulk.append(Bulk(before, meanwhile, draw, moved.gave_up is None))
     return seen
+
+
+async def _cut(live: Live, seen: Seen, draw: Draw, octets: int, interval: float) -> Transfer:
+    """Let a connection live through a cut of the link that it goes by."""
+    for _ in range(MOST_TRIES):
+        await _settle(live, seen.way)
+        moved = await live.transfer(draw.moment, draw.moment + AFTER, octets, interval)
+        if moved.is_hit:
+            return moved
+        seen.repeated += 1
+    raise LabError(f"sessions left their path before it was cut, {MOST_TRIES} times: the machine is too busy")
 
 
 async def _settle(live: Live, way: Way) -> None:

@@ -25,6 +25,11 @@ def result(seen: Sequence[Seen]) -> Result:
     text += ["", "bulk transfer in Mbit/s: in the second before the cut, and in the time that the link is cut"]
     text += table(("", "draws", "before", *HEADS), [_bulk_row(each) for each in seen])
     text += ["", *(f"{each.way.name}: {_ended(each)}" for each in seen if not each.way.keeper)]
+    text += [
+        f"{each.way.name}: {each.repeated} cuts were made again, since a session had left the link before"
+        for each in seen
+        if each.repeated
+    ]
     data = {each.way.name: asdict(each) for each in seen}
     return Result("failover", data, [*text, ""], _goals(seen), _panels(seen))
 

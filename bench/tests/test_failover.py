@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bench.failover import trace
 from bench.failover.draws import FASTEST, SLOWEST, Draw, draws
 from bench.failover.live import CUT, running
-from bench.failover.measure import Bulk, Paced, Seen, parts
+from bench.failover.measure import MOST_TRIES, Bulk, Paced, Seen, parts
 from bench.failover.report import result
-from bench.failover.ways import MPTCP, PLAIN, SHIM6, WAYS, network
+from bench.failover.ways import MPTCP, NETWORK, PLAIN, SHIM6, WAYS, network
 from bench.lateness import Wait
+from wayname_lab.load import load_lab
+from wayname_lab.model import LabShim6
 from wayname_lab.namespaces import missing_for_namespaces
-from wayname_lab.plan import check_for_linux
+from wayname_lab.plan import check_for_linux, plan_lab
 
 DRAW = Draw(2.0, 1e6, 1000)
 
@@ -62,6 +66,13 @@ def test_a_connection_that_does_not_go_on_misses_its_goal_and_tells_its_cut() ->
     assert f"1 of 11 connections did not go on, cut after {DRAW.moment:.3f} s" in str(judged)
 
 
+def test_cuts_that_hit_nothing_are_told() -> None:
+    repeated, other = seen_with(0.2, 0.21), seen_with(None, 3.0)
+    repeated.repeated = 2
+    told = [line for line in result([repeated, other]).text if "made again" in line]
+    assert told == [f"{SHIM6.name}: 2 cuts were made again, since a session had left the link before"]
+
+
 def test_the_report_has_a_row_for_each_way_in_each_table() -> None:
     text = "\n".join(result([seen_with(None, 3.0), seen_with(0.2, 0.25)]).text)
     assert (text.count(PLAIN.name), text.count(SHIM6.name)) == (4, 3)
@@ -69,10 +80,15 @@ def test_the_report_has_a_row_for_each_way_in_each_table() -> None:
 
 @pytest.mark.skipif(missing_for_namespaces() != "", reason=missing_for_namespaces())
 async def test_a_connection_of_linux_outlives_a_cut_between_providers() -> None:
-    async with running(network(SHIM6)) as live:
-        await live.until_steady()
-        transfer = await live.transfer(1.0, 2.0, 1000, 0.01)
-    assert transfer.arrivals[-1].total == 200 * 1000
+    # A busy machine stands still for longer than `make run` waits for an answer; sessions would leave before the cut.
+    patient = replace(load_lab(NETWORK), shim6=LabShim6(send_timeout=10**9))
+    async with running(plan_lab(patient)) as live:
+        for _ in range(MOST_TRIES):
+            await live.until_steady()
+            transfer = await live.transfer(1.0, 2.0, 1000, 0.01)
+            assert transfer.arrivals[-1].total == 200 * 1000
+            if transfer.is_hit:
+                break
     assert any("from path 0" in event.text for event in transfer.told)
 
 
