@@ -10,15 +10,15 @@ import hashlib
 import os
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from ipaddress import IPv6Network
-from statistics import median
 
 import wayname_cga
 
 from bench.figures import Bars, Panel
 from bench.shim6.identities import PREFIXES, public_key
 from bench.shim6.report import Result, table
+from bench.spread import HEADS, Spread, headed
 from wayname.identity.generate import FindModifier, generate_cga, generate_hba, move_cga
 from wayname.identity.parameters import MODIFIER_OCTETS
 from wayname.identity.search import expected_tries, find_modifier
@@ -26,9 +26,9 @@ from wayname.identity.search import expected_tries, find_modifier
 TRIALS = 100
 KEY_BITS = 1024
 # Tries of one round of the comparison with a loop in Python; the rounds take turns, so that both meet the same machine.
-NATIVE_TRIES = 1 << 21
-PYTHON_TRIES = 1 << 18
-ROUNDS = 9
+NATIVE_TRIES = 1 << 20
+PYTHON_TRIES = 1 << 16
+ROUNDS = 30
 NEVER = 7  # a Sec that no search of a second meets
 ZEROS = bytes(9)
 PAPER = (
@@ -104,15 +104,16 @@ def python_rate(tail: bytes) -> float:
     return PYTHON_TRIES / (time.perf_counter() - began)
 
 
-def rates(kind: str, threads: tuple[int, ...], rng: random.Random) -> dict[str, float]:
-    """Return medians of rates, taken in turns."""
+def rates(kind: str, threads: tuple[int, ...], rng: random.Random) -> dict[str, Spread]:
+    """Return rates, taken in turns, and how often as fast as Python the search was in each turn."""
     tail = tail_of(kind, rng)
-    seen: dict[str, list[float]] = {name: [] for name in ("Python", *map(str, threads))}
+    seen: dict[str, list[float]] = {name: [] for name in ("Python", *map(str, threads), *map(_over_python, threads))}
     for _ in range(ROUNDS):
         seen["Python"].append(python_rate(tail))
         for number in threads:
             seen[str(number)].append(native_rate(tail, number, rng))
-    return {name: median(values) for name, values in seen.items()}
+            seen[_over_python(number)].append(seen[str(number)][-1] / seen["Python"][-1])
+    return {name: Spread.of(values, least_is_worst=True) for name, values in seen.items()}
 
 
 def run(seed: int, full: bool) -> Result:
@@ -123,50 +124,79 @@ def run(seed: int, full: bool) -> Result:
     hashed = {kind: rates(kind, threads, rng) for kind in KINDS[:2]}
     hashed[KINDS[2]] = hashed[KINDS[1]]
     searches = {kind: 2 if kind == "CGA, a search each" else 1 for kind in KINDS}
-    cells: dict[str, dict[str, dict[str, float]]] = {}
+    cells: dict[str, dict[str, list[Spread]]] = {}
+    estimated: dict[str, dict[str, float]] = {}
     for kind in KINDS:
         for number in threads:
             generator = Generator(rng, number)
-            row = cells.setdefault(kind, {}).setdefault(str(number), {})
-            for sec in (0, 1):
-                times = [generator.make(kind, sec) for _ in range(TRIALS)]
-                row[f"sec {sec}"] = median(times)
-                row[f"sec {sec} mean"] = sum(times) / len(times)
-            row["sec 2"] = searches[kind] * expected_tries(2) / hashed[kind][str(number)]
+            took = [Spread.of([generator.make(kind, sec) for _ in range(TRIALS)]) for sec in (0, 1)]
+            cells.setdefault(kind, {})[str(number)] = took
+            rate = hashed[kind][str(number)].median
+            estimated.setdefault(kind, {})[str(number)] = searches[kind] * expected_tries(2) / rate
     whole = Generator(rng, all_threads).make("HBA", 2) if full else None
-    text = _text(hashed, cells, threads)
+    text = _text(hashed, cells, estimated, threads)
     if whole is not None:
         text.append(f"two HBAs with Sec 2 on {all_threads} threads, in full: {whole:.0f} s")
     data = {
-        "measured": {"a second": hashed, "seconds": cells, "HBA, sec 2, in full": whole},
+        "measured": {
+            "a second": {kind: {name: asdict(of) for name, of in row.items()} for kind, row in hashed.items()},
+            "seconds, sec 0 and 1": {
+                kind: {number: [asdict(of) for of in row] for number, row in rows.items()}
+                for kind, rows in cells.items()
+            },
+            "HBA, sec 2, in full": whole,
+        },
+        "estimated": {"seconds, sec 2": estimated},
         "paper": PAPER,
     }
-    return Result("shim6-figure-6", data, _panels(cells, hashed, threads), text)
+    return Result("shim6-figure-6", data, _panels(cells, estimated, hashed, threads), text)
 
 
 def _text(
-    hashed: dict[str, dict[str, float]], cells: dict[str, dict[str, dict[str, float]]], threads: tuple[int, ...]
+    hashed: dict[str, dict[str, Spread]],
+    cells: dict[str, dict[str, list[Spread]]],
+    estimated: dict[str, dict[str, float]],
+    threads: tuple[int, ...],
 ) -> list[str]:
     rows = [
-        (kind, number, *(_seconds(cells[kind][str(number)][f"sec {sec}"]) for sec in (0, 1, 2)))
+        (
+            kind,
+            number,
+            *(cell for of in cells[kind][str(number)] for cell in _times(of)),
+            _seconds(estimated[kind][str(number)]),
+        )
         for kind in KINDS
         for number in threads
     ]
-    text = table(("two addresses", "threads", "sec 0", "sec 1", "sec 2 (estimated)"), rows)
-    text.append("")
+    heads = ("two addresses", "threads", *headed("sec 0"), *headed("sec 1"), "sec 2 (estimated)")
+    text = [*table(heads, rows), ""]
     text += table(
-        ("hashes a second", "Python, 1 thread", *(f"search, {number}" for number in threads), "search / Python"),
+        ("hashes a second", "by", *HEADS, "search / Python"),
         [
-            (
-                kind,
-                f"{hashed[kind]['Python'] / 1e6:.2f} M",
-                *(f"{hashed[kind][str(number)] / 1e6:.1f} M" for number in threads),
-                " and ".join(f"{hashed[kind][str(number)] / hashed[kind]['Python']:.1f}" for number in threads),
-            )
+            (kind, by, *(f"{value / 1e6:.2f} M" for value in _values(hashed[kind][name])), ratio)
             for kind in KINDS[:2]
+            for by, name, ratio in (
+                ("Python, 1 thread", "Python", ""),
+                *(
+                    (f"search, {number}", str(number), " ".join(hashed[kind][_over_python(number)].cells(1)))
+                    for number in threads
+                ),
+            )
         ],
     )
     return text
+
+
+def _over_python(threads: int) -> str:
+    return f"{threads} / Python"
+
+
+def _values(of: Spread) -> tuple[float, float, float, float]:
+    return of.median, of.tenth, of.ninetieth, of.worst
+
+
+def _times(of: Spread) -> tuple[str, ...]:
+    return tuple(map(_seconds, _values(of)))
 
 
 def _seconds(value: float) -> str:
@@ -176,17 +206,23 @@ def _seconds(value: float) -> str:
 
 
 def _panels(
-    cells: dict[str, dict[str, dict[str, float]]], hashed: dict[str, dict[str, float]], threads: tuple[int, ...]
+    cells: dict[str, dict[str, list[Spread]]],
+    estimated: dict[str, dict[str, float]],
+    hashed: dict[str, dict[str, Spread]],
+    threads: tuple[int, ...],
 ) -> list[Panel]:
     bars = [
-        Bars(f"{kind}; threads: {number}", [cells[kind][str(number)][f"sec {sec}"] for sec in (0, 1, 2)])
+        Bars(
+            f"{kind}; threads: {number}",
+            [*(of.median for of in cells[kind][str(number)]), estimated[kind][str(number)]],
+        )
         for kind in KINDS
         for number in threads
     ]
     rate_bars = [
-        Bars("Python's hashlib, one thread", [hashed[kind]["Python"] / 1e6 for kind in KINDS[:2]]),
+        Bars("Python's hashlib, one thread", [hashed[kind]["Python"].median / 1e6 for kind in KINDS[:2]]),
         *(
-            Bars(f"search; threads: {number}", [hashed[kind][str(number)] / 1e6 for kind in KINDS[:2]])
+            Bars(f"search; threads: {number}", [hashed[kind][str(number)].median / 1e6 for kind in KINDS[:2]])
             for number in threads
         ),
     ]
@@ -196,7 +232,7 @@ def _panels(
             "security parameter; 2 is estimated from the rate",
             "seconds, median of 100",
             bars,
-            ("sec 0", "sec 1", "sec 2"),
+            ("sec 0", "sec 1", "sec 2 (estimated)"),
             log_y=True,
         ),
         Panel("Modifiers tried", "", "million a second", rate_bars, ("HBA", f"CGA, {KEY_BITS} bits")),
