@@ -12,6 +12,7 @@ use runtime::{Backend, Context, Event, Packet, Recorder, Seed};
 use self::psa::Path;
 use crate::loaded::Loaded;
 use crate::meta::{Instance, Metadata};
+use crate::packed_frame::Packing;
 use crate::queue::{Departure, Queues, Shape};
 use crate::replication::Replica;
 use crate::stats::{DropReason, Stats};
@@ -75,12 +76,17 @@ impl Traffic {
     }
 }
 
-/// A packet between two blocks.
+/// A packet between two blocks. A thousand may wait for each port, so it takes no more memory than it needs.
 #[derive(Debug)]
 struct Held {
-    /// The persistent part of its frame.
+    /// The persistent part of its frame, packed.
     frame: Box<[u8]>,
-    packet: Packet,
+    bytes: Box<[u8]>,
+    priority: u8,
+    /// What is in its metadata when it is taken up again: its instance of a group, when it was put in the queue, in
+    /// microseconds, and behind how many.
+    replica: Option<u16>,
+    queued: Option<(u64, usize)>,
     cursor: usize,
     /// Cut to this many bytes when it leaves.
     truncate: Option<u32>,
@@ -96,6 +102,7 @@ pub struct Engine<'a> {
     /// What is left of the running packet's budget.
     budget: u32,
     headroom: usize,
+    packing: Packing,
     /// For the packet that is received next.
     recorder: Option<Box<Recorder>>,
     /// Behind the gate, since packets are on their way.
@@ -106,8 +113,9 @@ impl<'a> Engine<'a> {
     /// With `seed` the program's random numbers begin.
     pub fn new(loaded: &'a Loaded, traffic: &'a mut Traffic, seed: impl Into<Seed>) -> Self {
         let headroom = loaded.program.max_growth as usize;
+        let packing = Packing::new(&loaded.program.frame);
         let context = Context::new(&loaded.device, seed);
-        Self { loaded, traffic, context, budget: 0, headroom, recorder: None, inside: false }
+        Self { loaded, traffic, context, budget: 0, headroom, packing, recorder: None, inside: false }
     }
 
     pub fn traffic(&mut self) -> &mut Traffic {
@@ -277,9 +285,8 @@ impl<'a> Engine<'a> {
             self.egress(port, now, sink);
         } else {
             frame.set_instance_type(std, Instance::Normal as u64);
-            let priority = frame.priority(std) as u8;
             let held = self.hold();
-            self.enqueue(port, priority, held, now);
+            self.enqueue(port, held.priority, held, now);
         }
     }
 
@@ -374,8 +381,11 @@ impl<'a> Engine<'a> {
         self.restore(fields, &kept);
         self.context.frame.set_instance_type(std, Instance::EgressClone as u64);
         let copy = Held {
-            frame: self.context.frame.persistent().into(),
-            packet: self.context.packet.clone(),
+            frame: self.packing.pack(self.context.frame.persistent()),
+            bytes: self.context.packet.bytes().into(),
+            priority: self.context.frame.priority(&program.standard_metadata) as u8,
+            replica: None,
+            queued: None,
             cursor: self.context.cursor,
             truncate: (session.truncate != 0).then_some(session.truncate),
             budget: self.budget / 2,
@@ -402,7 +412,6 @@ impl<'a> Engine<'a> {
 
     /// Puts a copy for each replica in its port's queue.
     fn replicate(&mut self, mut held: Held, replicas: &[Replica], class_of_service: u8, now: u64) {
-        let std = &self.loaded.program.standard_metadata;
         let Some((last, others)) = replicas.split_last() else {
             self.drop_held(held, DropReason::NoReplica);
             return;
@@ -414,26 +423,20 @@ impl<'a> Engine<'a> {
         }
         for replica in others {
             let copy = held.copy(share, "replica", Some(replica.port));
-            self.enqueue_replica(copy, replica, class_of_service, std.egress_rid, now);
+            self.enqueue_replica(copy, replica, class_of_service, now);
         }
         let trace = held.trace.as_mut().map(|trace| Box::new(trace.copied("replica", Some(last.port))));
         let copy = Held { budget: share, trace, ..held };
-        self.enqueue_replica(copy, last, class_of_service, std.egress_rid, now);
+        self.enqueue_replica(copy, last, class_of_service, now);
     }
 
-    fn enqueue_replica(&mut self, mut copy: Held, replica: &Replica, class: u8, rid_at: u32, now: u64) {
-        copy.frame[rid_at as usize..][..2].copy_from_slice(&replica.instance.to_le_bytes());
-        let priority_at = self.loaded.program.standard_metadata.priority as usize;
-        let priority = class.max(copy.frame[priority_at]);
-        self.enqueue(replica.port, priority, copy, now);
+    fn enqueue_replica(&mut self, mut copy: Held, replica: &Replica, class: u8, now: u64) {
+        copy.replica = Some(replica.instance);
+        self.enqueue(replica.port, class.max(copy.priority), copy, now);
     }
 
     fn enqueue(&mut self, port: u32, priority: u8, mut held: Held, now: u64) {
-        let std = &self.loaded.program.standard_metadata;
-        let depth = self.traffic.queues.depth(port) as u32 & 0x7_ffff;
-        let stamp = (now / 1000) as u32;
-        held.frame[std.enq_timestamp as usize..][..4].copy_from_slice(&stamp.to_le_bytes());
-        held.frame[std.enq_qdepth as usize..][..4].copy_from_slice(&depth.to_le_bytes());
+        held.queued = Some((now / 1000, self.traffic.queues.depth(port)));
         if let Err(held) = self.traffic.queues.push(port, priority, held, now) {
             self.drop_held(held, DropReason::QueueFull);
         }
@@ -478,11 +481,14 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Takes the packet out of the context.
+    /// Keeps the packet beside the context, whose buffer serves the next one.
     fn hold(&mut self) -> Held {
         Held {
-            frame: self.context.frame.persistent().into(),
-            packet: mem::take(&mut self.context.packet),
+            frame: self.packing.pack(self.context.frame.persistent()),
+            bytes: self.context.packet.bytes().into(),
+            priority: self.context.frame.priority(&self.loaded.program.standard_metadata) as u8,
+            replica: None,
+            queued: None,
             cursor: self.context.cursor,
             truncate: self.context.effects.truncate,
             budget: self.budget,
@@ -492,9 +498,17 @@ impl<'a> Engine<'a> {
 
     /// Puts a packet into the context.
     fn resume(&mut self, held: Held, now: u64) {
-        self.context.packet = held.packet;
+        self.context.packet.refill(self.headroom, &held.bytes);
         self.context.start(now);
-        self.context.frame.persistent_mut().copy_from_slice(&held.frame);
+        let (frame, std) = (&mut self.context.frame, &self.loaded.program.standard_metadata);
+        self.packing.unpack(&held.frame, frame.persistent_mut());
+        if let Some(instance) = held.replica {
+            frame.set_egress_rid(std, u64::from(instance));
+        }
+        if let Some((at, depth)) = held.queued {
+            frame.set_enq_timestamp(std, at);
+            frame.set_enq_qdepth(std, depth as u64);
+        }
         self.context.cursor = held.cursor;
         self.context.effects.truncate = held.truncate;
         self.context.trace = held.trace;
@@ -581,10 +595,9 @@ impl Held {
         Self {
             trace: self.trace.as_mut().map(|trace| Box::new(trace.copied(reason, port))),
             frame: self.frame.clone(),
-            packet: self.packet.clone(),
-            cursor: self.cursor,
-            truncate: self.truncate,
+            bytes: self.bytes.clone(),
             budget,
+            ..*self
         }
     }
 }

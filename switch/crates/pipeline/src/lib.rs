@@ -18,6 +18,7 @@ mod engine;
 mod gate;
 mod loaded;
 mod meta;
+mod packed_frame;
 mod queue;
 mod replication;
 mod specialiser;
