@@ -220,7 +220,7 @@ def run_all(quick: bool) -> Result:
             "",
             "goodput in Mbit/s",
             (Bars("Linux TCP", [scene.goodput / 1e6 for scene in seen.values()]),),
-            [name.replace("-", "\n").replace(", ", "\n") for name in seen],
+            list(seen),
         ),
         *(
             Panel(f"Sending rate: {name}", "seconds", "Mbit/s", _lines(seen[name]))

@@ -156,13 +156,6 @@ def run_all(quick: bool, seed: int) -> Result:
         goals.append(Goal(told, best.goodput >= GOAL * limit))
     head = ("goodput (retransmitted, reordered)", *(source.value for source in Source), "limit")
     bars = [Bars(source.value, [seen[name, source].goodput / 1e6 for name in cases]) for source in Source]
-    panel = Panel("Where parameters come from", "", "goodput in Mbit/s", bars, [_short(name) for name in cases])
+    panel = Panel("Where parameters come from", "", "goodput in Mbit/s", bars, list(cases))
     data = {f"{name}, {source.value}": each.goodput for (name, source), each in seen.items()}
     return Result("multipath-fed", data, table(head, rows), goals, (panel,))
-
-
-def _short(name: str) -> str:
-    """Return a name that fits under its bars."""
-    words = name.split()
-    half = len(words) // 2
-    return " ".join(words[:half]) + "\n" + " ".join(words[half:])

@@ -120,7 +120,7 @@ def run_all(quick: bool, seed: int) -> Result:
 
 def _short(name: str) -> str:
     """Return a name that fits under its bar."""
-    return name.replace(" Mbit/s alone", " alone").replace("weighted ", "").replace(" ", "\n")
+    return name.replace(" Mbit/s alone", " alone").replace("weighted ", "")
 
 
 def _end(program: subprocess.Popen[str]) -> None:

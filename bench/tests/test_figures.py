@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bench.figures import Bars, Line, Panel, keep
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+BLUE, ORANGE = "#1f77b4", "#ff7f0e"
 PANELS = (
     Panel(
         "lines",
@@ -32,6 +35,41 @@ def test_a_picture_names_what_it_shows(tmp_path: Path) -> None:
     switch_snapshot = keep("it", {}, PANELS, tmp_path).read_text()
     for name in ("lines", "bars", "ours", "paper", "one", "two"):
         assert f">{name}<" in switch_snapshot
+
+
+def strokes(picture: str) -> list[tuple[str, bool]]:
+    """Return the colour of each path that is drawn, and whether it is dashed."""
+    found = re.findall(
+        r'<path d="[^"]+" clip-path="[^"]+" style="fill: none; ([^"]*stroke: #[0-9a-f]{6}[^"]*)"', picture
+    )
+    return [(re.findall("stroke: (#[0-9a-f]{6})", style)[0], "dasharray" in style) for style in found]
+
+
+def test_a_series_has_its_colour_in_every_panel(tmp_path: Path) -> None:
+    points = ((1, 2), (2, 3))
+    first = Panel("first", "x", "y", (Line("with", points), Line("without", points)))
+    second = Panel("second", "x", "y", (Line("without, live", points), Line("with", points)))
+    drawn = strokes(keep("it", {}, (first, second), tmp_path).read_text())
+    series = [stroke for stroke in drawn if stroke[0] not in ("#dddddd", "#b0b0b0")]
+    assert series == [(BLUE, False), (ORANGE, False), (ORANGE, True), (BLUE, False)]
+
+
+def test_scattered_points_are_joined_by_no_line(tmp_path: Path) -> None:
+    def lines(scattered: bool) -> int:
+        panel = Panel("points", "x", "y", (Line("seen", ((1, 2), (2, 3)), scattered=scattered),))
+        return sum(colour == BLUE for colour, _ in strokes(keep("it", {}, (panel,), tmp_path).read_text()))
+
+    assert (lines(scattered=False), lines(scattered=True)) == (1, 0)
+
+
+@pytest.mark.parametrize(("groups", "lies"), [(("a", "b"), False), (("a delay said to be 30 ms longer",) * 7, True)])
+def test_bars_lie_where_their_names_have_no_room_side_by_side(
+    tmp_path: Path, groups: tuple[str, ...], lies: bool
+) -> None:
+    panel = Panel("bars", "", "Mbit/s", (Bars("one", [1.0] * len(groups)),), groups)
+    picture = keep("it", {}, (panel,), tmp_path).read_text()
+    [turned] = re.findall(r'transform="([^"]*)"[^>]*>Mbit/s<', picture)
+    assert ("rotate(-90" in turned) != lies
 
 
 def test_figures_drawn_elsewhere_leave_the_docs_alone(tmp_path: Path) -> None:
